@@ -24,21 +24,25 @@ async function build() {
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
 
-/** The files of the package tree-sitter-bash that are copied to dist, and the names of the copies. */
+/**
+ * The files of the package tree-sitter-bash that are copied to dist, and the names of the copies.
+ */
 const GRAMMAR = {
   'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm',
   LICENSE: 'tree-sitter-bash.LICENSE',
 };
 
 /**
- * The validators of requests and of a provider's items, which become separate scripts: together they are more than a quarter of
- * the code. The first response only needs the handshake's validator.
+ * The validators of requests and of a provider's items, which become separate scripts: together
+ * they are more than a quarter of the code. The first response only needs the handshake's
+ * validator.
  */
 const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
 /**
- * The scripts that are loaded when they are needed, and their sources. The editor of config.toml has its own parser. The check of -c has
- * its own copy of what reads settings: late.cjs takes much longer to load, before the handshake.
+ * The scripts that are loaded when they are needed, and their sources. The editor of config.toml
+ * has its own parser. The check of -c has its own copy of what reads settings: late.cjs takes much
+ * longer to load, before the handshake.
  */
 const APART = {
   ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
@@ -57,7 +61,10 @@ const THREADS = {
   'progress-worker': 'src/cli/progress/progress-worker.ts',
 };
 
-/** Packages that are not bundled: they are native or have other files, but for yaml, which few users need. */
+/**
+ * Packages that are not bundled: they are native or have other files, but for yaml, which few users
+ * need.
+ */
 const NOT_BUNDLED = [
   '@silvia-odwyer/photon-node',
   'better-sqlite3',
@@ -66,11 +73,15 @@ const NOT_BUNDLED = [
   'web-tree-sitter',
 ];
 
-/** Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which would copy the whole text. */
+/**
+ * Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which
+ * would copy the whole text.
+ */
 const FUNCTION = {
   format: 'cjs',
   target: 'node20.19',
-  // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use `import()`.
+  // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use
+  // `import()`.
   supported: { 'dynamic-import': false },
   minifyWhitespace: true,
   sourcesContent: false,
@@ -98,9 +109,10 @@ const BUNDLE = {
 };
 
 /**
- * Builds the scripts of the executable. Those of the server are three: dist/heddle.cjs is src/main.ts and what it imports, late.cjs
- * is what main.ts and app.ts load later, with `import()`, and shared.cjs has the modules that both need. A module that other modules
- * import with `import()` is in the script of these, and runs at its first use.
+ * Builds the scripts of the executable. Those of the server are three: dist/heddle.cjs is
+ * src/main.ts and what it imports, late.cjs is what main.ts and app.ts load later, with `import()`,
+ * and shared.cjs has the modules that both need. A module that other modules import with `import()`
+ * is in the script of these, and runs at its first use.
  */
 async function buildExecutable() {
   const [server, others] = await Promise.all([
@@ -154,8 +166,9 @@ function copyGrammar() {
 }
 
 /**
- * Makes dist/lib, the package's exports, as ES modules without the packages that they import. Code that both entries need is in
- * shared files. Builds in another folder, which then replaces the old one.
+ * Makes dist/lib, the package's exports, as ES modules without the packages that they import. Code
+ * that both entries need is in shared files. Builds in another folder, which then replaces the old
+ * one.
  */
 async function buildLibrary() {
   const folder = join(dist, 'lib');
@@ -180,7 +193,10 @@ async function buildLibrary() {
   renameSync(fresh, folder);
 }
 
-/** Modules of Node, whose functions the response to `initialize` does not need. Together they take a tenth of the time until then. */
+/**
+ * Modules of Node, whose functions the response to `initialize` does not need. Together they take a
+ * tenth of the time until then.
+ */
 const LATE_MODULES = ['crypto', 'fs/promises', 'timers/promises', 'v8'];
 
 /** Loads these modules of Node when one of their functions is first called. */
@@ -213,7 +229,10 @@ function lateFunctions(path) {
 /** Modules of Node that every start needs. */
 const EARLY_MODULES = ['fs', 'path', 'os', 'util', 'buffer', 'process'];
 
-/** Loads other modules of Node, and packages that are not bundled, with the module that imports them. ES modules would load them first. */
+/**
+ * Loads other modules of Node, and packages that are not bundled, with the module that imports
+ * them. ES modules would load them first.
+ */
 const withImporter = {
   name: 'with-importer',
   setup({ onResolve, onLoad }) {
@@ -239,7 +258,10 @@ const IMPORT = new RegExp(
   'g',
 );
 
-/** Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each `import()`. */
+/**
+ * Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each
+ * `import()`.
+ */
 const lateScript = {
   name: 'late-script',
   setup({ onResolve, onLoad, resolve }) {
@@ -301,8 +323,9 @@ function signed(text) {
 }
 
 /**
- * Runs the server for a session with one turn, so that V8 caches the code that it compiles for it: the first turn of a server takes
- * two thirds of the time that way, and loading the cache less than a millisecond more. Code for other requests is not cached.
+ * Runs the server for a session with one turn, so that V8 caches the code that it compiles for it:
+ * the first turn of a server takes two thirds of the time that way, and loading the cache less than
+ * a millisecond more. Code for other requests is not cached.
  */
 async function makeCodeCache() {
   for (const name of readdirSync(dist)) if (name.endsWith('.cache')) rmSync(join(dist, name));

@@ -1,6 +1,7 @@
-// Run it after changing a dependency (`npm run lockfile`). A package with binaries depends on one package per platform, and npm
-// installs only one of these. npm leaves a package that the registry does not have out of the lockfile, and `npm ci` then
-// refuses the whole lockfile. This script adds such packages. It reads the platform from the name.
+// Run it after changing a dependency (`npm run lockfile`). A package with binaries depends on one
+// package per platform, and npm installs only one of these. npm leaves a package that the registry
+// does not have out of the lockfile, and `npm ci` then refuses the whole lockfile. This script adds
+// such packages. It reads the platform from the name.
 const { readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 

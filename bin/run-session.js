@@ -29,7 +29,10 @@ const EVENTS = [
   { type: 'response.completed', response: { id: 'resp_1', usage: USAGE } },
 ];
 
-/** Runs a script that serves, in a home, as a client with one short turn would use it. Resolves when it has ended. */
+/**
+ * Runs a script that serves, in a home, as a client with one short turn would use it. Resolves when
+ * it has ended.
+ */
 async function runSession(script, home) {
   const provider = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -55,7 +58,10 @@ async function runSession(script, home) {
   provider.close();
 }
 
-/** Sends each request when the one before is answered, and ends the input after the turn, or after an error. */
+/**
+ * Sends each request when the one before is answered, and ends the input after the turn, or after
+ * an error.
+ */
 async function talk({ stdin, stdout }) {
   const send = (message) => stdin.write(`${JSON.stringify(message)}\n`);
   send({

@@ -1,5 +1,6 @@
-// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only needs Node. It says what it does and for
-// how long. If nothing is missing, it prints nothing and ends after a few milliseconds.
+// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only
+// needs Node. It says what it does and for how long. If nothing is missing, it prints nothing and
+// ends after a few milliseconds.
 const { createHash } = require('node:crypto');
 const {
   existsSync,
@@ -65,7 +66,10 @@ function requireNode() {
   );
 }
 
-/** Also true if the setup has already printed the command for installing the sandbox, so that it prints it only once. */
+/**
+ * Also true if the setup has already printed the command for installing the sandbox, so that it
+ * prints it only once.
+ */
 function sandboxIsReady() {
   return missing(SANDBOX_COMMANDS).length === 0 || existsSync(sandboxStamp);
 }
@@ -116,7 +120,10 @@ async function installPackages() {
   writeFileSync(packagesStamp, packagesKey());
 }
 
-/** Whether node_modules has the packages of the lockfile, according to npm's own record in node_modules. */
+/**
+ * Whether node_modules has the packages of the lockfile, according to npm's own record in
+ * node_modules.
+ */
 function packagesMatchLock() {
   const installed = parsed(read(join(root, 'node_modules', '.package-lock.json')))?.packages;
   if (installed === undefined) return false;

@@ -1,5 +1,6 @@
-// Runs the tests on Node 24, from the npm package `node`. Uses a copy of the project, since better-sqlite3 is compiled for one
-// major version of Node. The copy keeps its packages for the next run.
+// Runs the tests on Node 24, from the npm package `node`. Uses a copy of the project, since
+// better-sqlite3 is compiled for one major version of Node. The copy keeps its packages for the
+// next run.
 const { execFileSync, spawnSync } = require('node:child_process');
 const {
   copyFileSync,
@@ -26,7 +27,9 @@ function main() {
     run(['node_modules/vitest/vitest.mjs', 'run', ...process.argv.slice(2)]);
 }
 
-/** The binary in the package that also has the headers, which are needed to compile better-sqlite3. */
+/**
+ * The binary in the package that also has the headers, which are needed to compile better-sqlite3.
+ */
 function node24() {
   const packages = join(cache, 'node_modules', 'node', 'node_modules');
   if (!existsSync(packages)) {

@@ -1,7 +1,9 @@
-// Asks on the terminal before the agent runs a command, changes files, gets permissions in addition to its sandbox or calls a tool of an
-// MCP server that needs approval. It also passes on the questions of MCP servers (elicitations) and of the agent.
+// Asks on the terminal before the agent runs a command, changes files, gets permissions in addition
+// to its sandbox or calls a tool of an MCP server that needs approval. It also passes on the
+// questions of MCP servers (elicitations) and of the agent.
 //
-// In a project with `"type": "module"` in its package.json, and `"types": ["node"]` in its tsconfig.json:
+// In a project with `"type": "module"` in its package.json, and `"types": ["node"]` in its
+// tsconfig.json:
 //   npm install heddle && npm install --save-dev tsx typescript @types/node
 //   npx tsx approval-dialog.ts "Tidy up here." [COMMAND OF ANOTHER APP-SERVER …]
 import { createInterface } from 'node:readline/promises';
@@ -26,8 +28,9 @@ type Type = (prompt: string) => Promise<string>;
 let last: Promise<unknown> | null = null;
 
 /**
- * Runs a dialog after all earlier ones: several questions can be open at once. Rejects if no answer is needed any more, because another
- * client has answered, the question has timed out or the turn has ended.
+ * Runs a dialog after all earlier ones: several questions can be open at once. Rejects if no answer
+ * is needed any more, because another client has answered, the question has timed out or the turn
+ * has ended.
  */
 function ask<T>(signal: AbortSignal, dialog: (type: Type) => Promise<T>): Promise<T> {
   const answer = last === null ? show(signal, dialog) : last.then(() => show(signal, dialog));
@@ -73,7 +76,8 @@ client.on('item/started', ({ item }) => items.set(item.id, item));
 
 client.handle('item/commandExecution/requestApproval', async (params, { signal }) => {
   const offered = params.availableDecisions ?? Object.values(DECISIONS);
-  // Without showText, an escape sequence in a command or a reason could hide the command from the person who decides.
+  // Without showText, an escape sequence in a command or a reason could hide the command from the
+  // person who decides.
   const command = showText(`${params.cwd}$ ${params.command}`);
   const question = `${showText(params.reason ?? 'The agent wants to run a command.')}\n  ${command}`;
   let decision: CommandExecutionApprovalDecision = await decide(question, signal);
@@ -94,7 +98,8 @@ client.handle('item/fileChange/requestApproval', async ({ itemId, reason }, { si
   };
 });
 
-// This request has no item: it contains everything. The client can grant the requested permissions or fewer, never more.
+// This request has no item: it contains everything. The client can grant the requested permissions
+// or fewer, never more.
 client.handle(
   'item/permissions/requestApproval',
   async ({ threadId, turnId, permissions, reason }, { signal }) => {
@@ -117,8 +122,9 @@ client.handle(
   },
 );
 
-// Two kinds of questions come in one request. If `_meta` names a kind of approval, heddle asks whether it may call a tool. Otherwise an
-// MCP server asks the user: it wants a form to be filled in, or a page to be visited.
+// Two kinds of questions come in one request. If `_meta` names a kind of approval, heddle asks
+// whether it may call a tool. Otherwise an MCP server asks the user: it wants a form to be filled
+// in, or a page to be visited.
 client.handle(
   'mcpServer/elicitation/request',
   async (params, { signal }): Promise<McpServerElicitationRequestResponse> => {
@@ -200,7 +206,10 @@ function optionsOf(field: McpElicitationPrimitiveSchema): string[] {
   return options.map((option) => option.const);
 }
 
-/** Undefined: the field cannot have this value. The MCP server itself checks lengths, ranges and formats. */
+/**
+ * Undefined: the field cannot have this value. The MCP server itself checks lengths, ranges and
+ * formats.
+ */
 function readValue(field: McpElicitationPrimitiveSchema, typed: string): FieldValue | undefined {
   const options = optionsOf(field);
   const isOption = (value: string) => options.length === 0 || options.includes(value);

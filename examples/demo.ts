@@ -1,5 +1,6 @@
-// A complete session with heddle, with a `kill -9` in the middle. Run it with `npm run demo`; `npm run demo -- --help` lists the
-// options. The demo checks everything that it shows, and fails if something is wrong.
+// A complete session with heddle, with a `kill -9` in the middle. Run it with `npm run demo`; `npm
+// run demo -- --help` lists the options. The demo checks everything that it shows, and fails if
+// something is wrong.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Tests of code that uses an agent. The server runs in the tests' process, and its model answers from a script.
+// Tests of code that uses an agent. The server runs in the tests' process, and its model answers
+// from a script.
 //
 // In a project with `"type": "module"` in its package.json:
 //   npm install heddle && npm install --save-dev vitest

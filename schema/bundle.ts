@@ -35,7 +35,10 @@ export interface Schema {
 
 export type Definitions = Record<string, Schema>;
 
-/** The content of `schema/methods.json`. The descriptions are for docs/methods.md, the OpenRPC document and generated types. */
+/**
+ * The content of `schema/methods.json`. The descriptions are for docs/methods.md, the OpenRPC
+ * document and generated types.
+ */
 export interface MethodTable {
   clientRequests: Record<string, ClientRequestRow>;
   serverRequests: Record<string, ServerRequestRow>;
@@ -43,7 +46,10 @@ export interface MethodTable {
   clientNotifications: Record<string, { description: string }>;
 }
 
-/** A request of clients. Without `result` it is known, but not served: then the description says why. */
+/**
+ * A request of clients. Without `result` it is known, but not served: then the description says
+ * why.
+ */
 export interface ClientRequestRow {
   description: string;
   stability: 'stable' | 'experimental';
@@ -67,7 +73,10 @@ export interface ServerRequestRow {
 
 /** The content of `schema/errors.json`. */
 export interface ErrorTable {
-  /** By `error.data.code`: the numbers of JSON-RPC that it comes with, what it means, and what to do. */
+  /**
+   * By `error.data.code`: the numbers of JSON-RPC that it comes with, what it means, and what to
+   * do.
+   */
   codes: Record<string, ErrorRow>;
   /** By the kind in `codexErrorInfo`. One without advice is never sent for a turn that ran here. */
   turnErrors: Record<string, { meaning: string; advice?: string }>;
@@ -85,8 +94,9 @@ export interface ErrorRow {
 const TABLES = ['methods.json', 'errors.json'];
 
 /**
- * Reads the resource files of a folder (not `*.schema.json`, which are independent) into one set of definitions. Every `$ref`
- * becomes local (`#/definitions/NAME`). Throws if a name is defined twice, or if a reference has no target.
+ * Reads the resource files of a folder (not `*.schema.json`, which are independent) into one set of
+ * definitions. Every `$ref` becomes local (`#/definitions/NAME`). Throws if a name is defined
+ * twice, or if a reference has no target.
  */
 export function bundleDefinitions(folder: string): Definitions {
   const owners = new Map<string, string>();
@@ -117,7 +127,10 @@ export function readSchema(file: string): Schema {
   return JSON.parse(readFileSync(file, 'utf8')) as Schema;
 }
 
-/** Copies a schema. Applies `change` to all schemas inside it, inner ones first, and to the schema itself last. */
+/**
+ * Copies a schema. Applies `change` to all schemas inside it, inner ones first, and to the schema
+ * itself last.
+ */
 export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Schema {
   const copy = { ...schema };
   if (schema.properties) copy.properties = mapDefinitions(schema.properties, change);
@@ -168,7 +181,10 @@ function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
   return { ...node, $ref: local };
 }
 
-/** The schema without limits on an array's length, which are for clients: the handler checks them and has its own messages. */
+/**
+ * The schema without limits on an array's length, which are for clients: the handler checks them
+ * and has its own messages.
+ */
 export function withoutLengths(node: Schema): Schema {
   if (node.minItems === undefined) return node;
   const { minItems, maxItems, ...list } = node;

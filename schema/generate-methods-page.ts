@@ -137,7 +137,10 @@ function refused(rows: readonly [string, ClientRequestRow][]): string[][] {
   });
 }
 
-/** Links to the headings of methods. Those that begin with the same one or two parts are in one line, all others in the last one. */
+/**
+ * Links to the headings of methods. Those that begin with the same one or two parts are in one
+ * line, all others in the last one.
+ */
 function index(methods: readonly string[]): string {
   const begin = (method: string, parts: number) => method.split('/').slice(0, parts).join('/');
   const isShared = (method: string, parts: number) =>

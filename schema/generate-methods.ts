@@ -27,7 +27,9 @@ function fieldList(fields: readonly MarkedField[]): string {
   return list === '' ? '[]' : `[\n${list}    ]`;
 }
 
-/** The fields below a schema that have the mark. Does not look inside arrays, where there are none. */
+/**
+ * The fields below a schema that have the mark. Does not look inside arrays, where there are none.
+ */
 function markedFields(
   definitions: Definitions,
   schema: Schema,

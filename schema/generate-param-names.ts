@@ -1,6 +1,9 @@
 import { type Definitions, definitionName, type MethodTable, type Schema } from './bundle.ts';
 
-/** The names of an object's fields, each with the number of the shape of its value. -1: nothing is known about the value. */
+/**
+ * The names of an object's fields, each with the number of the shape of its value. -1: nothing is
+ * known about the value.
+ */
 type Shape = Record<string, number>;
 
 const OPEN = -1;
@@ -8,7 +11,10 @@ const OPEN = -1;
 /** What other programs or models write: it may have further fields, which heddle keeps. */
 const FOREIGN = new Set(['ResponseItem', 'JsonValue']);
 
-/** The table of the names in the params of each request, as an ES module. The table is made when it is first asked for. */
+/**
+ * The table of the names in the params of each request, as an ES module. The table is made when it
+ * is first asked for.
+ */
 export function generateParamNames(definitions: Definitions, methods: MethodTable): string {
   const names = new ParamNames(definitions);
   const roots = Object.entries(methods.clientRequests).flatMap(
@@ -65,7 +71,10 @@ class ParamNames {
     return number;
   }
 
-  /** The objects that a schema describes. Null among them: any object. Elements of lists count as the value itself. */
+  /**
+   * The objects that a schema describes. Null among them: any object. Elements of lists count as
+   * the value itself.
+   */
   #objects(schema: Schema): (Schema | null)[] {
     if (schema.$ref !== undefined) {
       const name = definitionName(schema.$ref);

@@ -15,7 +15,9 @@ interface TypeSchema extends Schema {
 
 const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.\n';
 
-/** The types of the protocol, with the names of their definitions, and the maps from method to type. */
+/**
+ * The types of the protocol, with the names of their definitions, and the maps from method to type.
+ */
 export async function generateTypes(
   definitions: Definitions,
   methods: MethodTable,
@@ -34,7 +36,10 @@ export async function generateTypes(
   return `${BANNER}\n${withoutRoot(types)}\n${methodMaps(methods)}`;
 }
 
-/** The schema without keywords that are only for validation. Rewrites schemas that would not become a plain type. */
+/**
+ * The schema without keywords that are only for validation. Rewrites schemas that would not become
+ * a plain type.
+ */
 function forTypeScript(node: Schema): TypeSchema {
   const {
     discriminator,
@@ -50,7 +55,8 @@ function forTypeScript(node: Schema): TypeSchema {
     const { type, ...union } = schema;
     return union;
   }
-  // A rule about which optional keys must be present is only for validation: in the type they are all optional.
+  // A rule about which optional keys must be present is only for validation: in the type they are
+  // all optional.
   if (schema.properties && schema.anyOf) {
     const { anyOf, ...object } = schema;
     return object;

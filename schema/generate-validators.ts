@@ -23,12 +23,15 @@ const RANGES: Record<string, { minimum: number; maximum: number }> = {
   uint64: { minimum: 0, maximum: 2 ** 64 },
 };
 
-/** A module: for each export, the definition that it validates, or a table from method to definition. */
+/**
+ * A module: for each export, the definition that it validates, or a table from method to
+ * definition.
+ */
 export type Exports = Record<string, string | Record<string, string>>;
 
 /**
- * The validators of params, which clients send, and of the items in them. The handshake has a separate one, since the server
- * needs only this one to start.
+ * The validators of params, which clients send, and of the items in them. The handshake has a
+ * separate one, since the server needs only this one to start.
  */
 export function paramsExports(methods: MethodTable): { handshake: Exports; others: Exports } {
   const params: Record<string, string> = {};
@@ -62,7 +65,10 @@ export function sentExports(methods: MethodTable): Exports {
   };
 }
 
-/** A self-contained ES module with the exports. It contains each definition once, even if several methods use it. */
+/**
+ * A self-contained ES module with the exports. It contains each definition once, even if several
+ * methods use it.
+ */
 export async function generateValidators(
   definitions: Definitions,
   exports: Exports,
@@ -72,7 +78,8 @@ export async function generateValidators(
     discriminator: true,
     inlineRefs: false,
     messages: false,
-    // Without ajv's runtime, lengths count UTF-16 units. That is correct for minLength 1, and no other length is in use.
+    // Without ajv's runtime, lengths count UTF-16 units. That is correct for minLength 1, and no
+    // other length is in use.
     unicode: false,
     code: { source: true, esm: true },
   });
@@ -121,8 +128,9 @@ ${names.join('')}`;
 }
 
 /**
- * The same definitions in the form that ajv compiles best. Number formats become ranges, tagged unions begin with a list of
- * their tags, and each "X or null" gets its own definition, so that an error is about X and not about both.
+ * The same definitions in the form that ajv compiles best. Number formats become ranges, tagged
+ * unions begin with a list of their tags, and each "X or null" gets its own definition, so that an
+ * error is about X and not about both.
  */
 function forAjv(definitions: Definitions): Definitions {
   const orNull: Definitions = {};

@@ -34,7 +34,8 @@ const errors = readErrorTable(schemaFolder);
 const params = paramsExports(methods);
 const answers = answerExports(methods);
 const sent = sentExports(methods);
-// A reference, because ajv compiles an exported definition separately from the same definition inside params.
+// A reference, because ajv compiles an exported definition separately from the same definition
+// inside params.
 const itemAlone = { allOf: [{ $ref: '#/definitions/ResponseItem' }] };
 const provided = providedItems(definitions);
 const providedItemTypes = {

@@ -1,8 +1,9 @@
 import { type Definitions, definitionName, type Schema } from './bundle.ts';
 
 /**
- * The fields that the server reads of an item that a provider sends, by type of item. `needed` fields are required; the
- * others may be absent or null. Nothing else is checked, so that items of newer providers pass.
+ * The fields that the server reads of an item that a provider sends, by type of item. `needed`
+ * fields are required; the others may be absent or null. Nothing else is checked, so that items of
+ * newer providers pass.
  */
 const READ_FIELDS: Record<string, { needed: string[]; optional: string[] }> = {
   message: { needed: ['role', 'content'], optional: ['id', 'phase'] },
@@ -14,12 +15,15 @@ const READ_FIELDS: Record<string, { needed: string[]; optional: string[] }> = {
   image_generation_call: { needed: ['id'], optional: ['status', 'result'] },
 };
 
-/** The field that the server reads of the parts of a message or of reasoning, whatever their type. */
+/**
+ * The field that the server reads of the parts of a message or of reasoning, whatever their type.
+ */
 const PART_FIELD = 'text';
 
 /**
- * The definitions of the items that providers send, by type of item: `ResponseItem` reduced to the fields that the server
- * reads. An enum accepts any string, and a part can have any type. Items of other types are not checked.
+ * The definitions of the items that providers send, by type of item: `ResponseItem` reduced to the
+ * fields that the server reads. An enum accepts any string, and a part can have any type. Items of
+ * other types are not checked.
  */
 export function providedItems(definitions: Definitions): Definitions {
   const variants = definitions.ResponseItem?.oneOf ?? [];

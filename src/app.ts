@@ -18,21 +18,22 @@ import type { Transport } from './transport/transport.ts';
 
 export interface App {
   /**
-   * Serves a client. Resolves when the client is gone and all its requests are answered, or when this server is closed. With
-   * `drain`, turns that run when the client closes its side first run to their end, and the client gets their events. After that
-   * no turn begins by itself.
+   * Serves a client. Resolves when the client is gone and all its requests are answered, or when
+   * this server is closed. With `drain`, turns that run when the client closes its side first run
+   * to their end, and the client gets their events. After that no turn begins by itself.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
   /**
-   * The number of turns that run or are being begun, of requests to clients that wait for an answer, and of requests of clients that
-   * are not answered yet.
+   * The number of turns that run or are being begun, of requests to clients that wait for an
+   * answer, and of requests of clients that are not answered yet.
    */
   open(): { turns: number; questions: number; requests: number };
   /** Sends a text for the user to all clients. */
   warn(message: string): void;
   /**
-   * Ends every turn, stores the state and releases all resources. Models read the reason: by default `shutdown`. Resolves with the
-   * reports of models that check their use, such as scripted ones. There are none if every script was followed.
+   * Ends every turn, stores the state and releases all resources. Models read the reason: by
+   * default `shutdown`. Resolves with the reports of models that check their use, such as scripted
+   * ones. There are none if every script was followed.
    */
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
@@ -44,8 +45,9 @@ const EARLY_REQUESTS_MAX = 50;
 const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
 
 /**
- * Creates the server from its parts. Until the first handshake is answered there are only connections: the handshake needs a tenth of
- * the code. The rest (backend.ts) is loaded then, while the client reads the response.
+ * Creates the server from its parts. Until the first handshake is answered there are only
+ * connections: the handshake needs a tenth of the code. The rest (backend.ts) is loaded then, while
+ * the client reads the response.
  */
 export function createApp(options: AppParts): App {
   const releaseStore = protectStore(storeFileIn(options.storeDir ?? options.home));
@@ -150,7 +152,10 @@ class LateBackend {
     return this.#loading.get();
   }
 
-  /** Loads it if it is not loaded, so that everything is released in one way. If it cannot be loaded, only the front is released. */
+  /**
+   * Loads it if it is not loaded, so that everything is released in one way. If it cannot be
+   * loaded, only the front is released.
+   */
   async close(reason?: 'shutdown' | 'clientGone'): Promise<string[]> {
     const { clients, store } = this.#front;
     const backend = await this.load().catch(async (error: unknown) => {
@@ -176,7 +181,10 @@ class LateBackend {
   }
 }
 
-/** Resolves one turn of the event loop later. The connections have written by then what they were to send. */
+/**
+ * Resolves one turn of the event loop later. The connections have written by then what they were to
+ * send.
+ */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -63,7 +63,9 @@ import { createShellExports } from './tools/command/snapshot/create-shell-export
 import type { WireTap } from './transport/wire-tap.ts';
 
 export interface AppParts {
-  /** The absolute path of the folder of config.toml and of the database. Created when it is needed. */
+  /**
+   * The absolute path of the folder of config.toml and of the database. Created when it is needed.
+   */
   home: string;
   /** The absolute working directory of threads that name none. */
   cwd: string;
@@ -74,19 +76,31 @@ export interface AppParts {
   /** The server's own version. */
   version: string;
   platform: NodeJS.Platform;
-  /** This process's id. Other processes get it in the error for a thread that this process has loaded. */
+  /**
+   * This process's id. Other processes get it in the error for a thread that this process has
+   * loaded.
+   */
   pid: number;
   /** `process.kill`. */
   sendSignal: (pid: number, signal: NodeJS.Signals) => void;
-  /** The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer there is null. */
+  /**
+   * The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer
+   * there is null.
+   */
   residentMemoryBytes?: () => number;
   /** The files that the server was started from. Commands cannot change them. */
   installation: Installation;
-  /** `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them there is no warning. */
+  /**
+   * `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them
+   * there is no warning.
+   */
   nodeVersions?: NodeVersions;
   clock?: Clock;
   ids?: Ids;
-  /** Answers for every provider. Providers are then only names: they need no definition, and are never asked. */
+  /**
+   * Answers for every provider. Providers are then only names: they need no definition, and are
+   * never asked.
+   */
   model?: Model;
   /** The folder of the database, by default `home`. */
   storeDir?: string;
@@ -94,27 +108,42 @@ export interface AppParts {
   recordsTrust?: boolean;
   /** Has the threads. Closed with the server. */
   store: ThreadStore;
-  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
+  /**
+   * The built script of the thread in which searches rank paths. By default they do so in this
+   * thread.
+   */
   searchScript?: string;
   /** Called when a client's handshake has been answered. */
   onHandshake?: () => void;
   /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
   proxyScript?: string;
-  /** Connects the proxies of commands in this thread to hosts, by default as the system resolves their names. */
+  /**
+   * Connects the proxies of commands in this thread to hosts, by default as the system resolves
+   * their names.
+   */
   dial?: Dial;
-  /** The built script of the thread that speaks with MCP servers. By default that happens in this thread. */
+  /**
+   * The built script of the thread that speaks with MCP servers. By default that happens in this
+   * thread.
+   */
   mcpScript?: string;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
-  /** The absolute path of the folder with the configuration and the requirements for all users. By default there is none. */
+  /**
+   * The absolute path of the folder with the configuration and the requirements for all users. By
+   * default there is none.
+   */
   systemDir?: string | null;
   /** Edits the text of config.toml. By default in this thread. */
   editToml?: EditToml;
   /** Scales a picture. By default in this thread. */
   scalePicture?: ScalePicture;
-  /** Called once, when responses that take much memory are under way. By default nothing is done about it. */
+  /**
+   * Called once, when responses that take much memory are under way. By default nothing is done
+   * about it.
+   */
   onLongResponses?: () => void;
   /** False: the start files of the user's shell are not read for its variables. Default: true. */
   readsShellExports?: boolean;
@@ -152,8 +181,8 @@ export interface Backend {
   /** Sends a connection the warnings about the configuration and the store. Never rejects. */
   tellOfProblems(connection: number): Promise<void>;
   /**
-   * Ends every turn, stores the state and releases all resources, those of the connections too. Resolves with the reports of models
-   * that check their use.
+   * Ends every turn, stores the state and releases all resources, those of the connections too.
+   * Resolves with the reports of models that check their use.
    */
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
@@ -424,7 +453,8 @@ async function close(
     [() => mcp.close()],
     [() => processes.close(), () => swept],
     [() => proxies.close()],
-    // At the same time: a client that does not read must not delay a process that wants its threads.
+    // At the same time: a client that does not read must not delay a process that wants its
+    // threads.
     [() => clients.close(), () => store.close()],
     [endDrafts],
   );

@@ -52,11 +52,15 @@ export interface AppServerOptions {
   home: string;
   /** The working directory of threads that name none. By default that of this process. */
   cwd?: string;
-  /** The environment variables of the server, such as the providers' keys. By default those of this process. */
+  /**
+   * The environment variables of the server, such as the providers' keys. By default those of this
+   * process.
+   */
   env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Settings that override config.toml: an object such as `{ model: 'x', sandbox_workspace_write: { network_access: true } }`, whose keys
-   * at the top may be dotted, or `key=value` strings as those of `-c`.
+   * Settings that override config.toml: an object such as `{ model: 'x', sandbox_workspace_write: {
+   * network_access: true } }`, whose keys at the top may be dotted, or `key=value` strings as those
+   * of `-c`.
    */
   overrides?: readonly string[] | JsonObject;
   /** A first client, which is connected at once. `connect` adds more. */
@@ -64,8 +68,9 @@ export interface AppServerOptions {
   /** Replaces the models that config.toml names. */
   model?: Model;
   /**
-   * True: as with `--deterministic`, the clock is simulated, ids count up, the model is `model` or the embedded one, and nothing is stored
-   * after `close()`. So the same messages get the same responses and notifications. Default: false.
+   * True: as with `--deterministic`, the clock is simulated, ids count up, the model is `model` or
+   * the embedded one, and nothing is stored after `close()`. So the same messages get the same
+   * responses and notifications. Default: false.
    */
   deterministic?: boolean;
   /** The server's log. By default nothing is logged. A pino logger fits. */
@@ -73,24 +78,29 @@ export interface AppServerOptions {
 }
 
 export interface AppServer {
-  /** Returns a client in this process. It ends when it or the server is closed. Throws if the server is closed. */
+  /**
+   * Returns a client in this process. It ends when it or the server is closed. Throws if the server
+   * is closed.
+   */
   connectClient(options?: ClientOptions): Client;
   /**
-   * Serves a client over a pair of streams, or over any other transport of messages. Resolves when the client is gone and all its
-   * requests have been answered, or when the server is closed; `output` or the transport has been ended by then. Rejects if the
-   * server is already closed.
+   * Serves a client over a pair of streams, or over any other transport of messages. Resolves when
+   * the client is gone and all its requests have been answered, or when the server is closed;
+   * `output` or the transport has been ended by then. Rejects if the server is already closed.
    */
   connect(transport: StreamPair | Transport): Promise<void>;
   /**
-   * Ends all turns, stores their state, ends all connections and releases all resources. Resolves with the reports of scripted
-   * models, which are empty unless a script was not followed. Can be called more than once.
+   * Ends all turns, stores their state, ends all connections and releases all resources. Resolves
+   * with the reports of scripted models, which are empty unless a script was not followed. Can be
+   * called more than once.
    */
   close(): Promise<string[]>;
 }
 
 /**
- * Creates a server in this process. It opens nothing before a client needs it, and `close()` releases everything. It keeps the
- * process alive only while a request is open or a turn runs. Throws a TypeError of one line if an option does not exist or is wrong.
+ * Creates a server in this process. It opens nothing before a client needs it, and `close()`
+ * releases everything. It keeps the process alive only while a request is open or a turn runs.
+ * Throws a TypeError of one line if an option does not exist or is wrong.
  */
 export function createAppServer(options: AppServerOptions): AppServer {
   requireOptions(options);
@@ -154,7 +164,10 @@ function modelAdvice(model: string): string {
   return `: to name the model of a provider, pass overrides: { model: '${model}' }`;
 }
 
-/** The settings as one object. Throws a TypeError about the first one that is wrong, whatever config.toml says. */
+/**
+ * The settings as one object. Throws a TypeError about the first one that is wrong, whatever
+ * config.toml says.
+ */
 function settingsOf(overrides: Overrides): JsonObject {
   const isList = Array.isArray(overrides);
   if (typeof overrides !== 'object' || overrides === null) {
@@ -247,7 +260,9 @@ function createPlain(
   return server;
 }
 
-/** The version and the files of the installed package, wherever this file was built or bundled to. */
+/**
+ * The version and the files of the installed package, wherever this file was built or bundled to.
+ */
 function installed(): Pick<AppParts, 'version' | 'installation'> & { root: string } {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');
@@ -259,7 +274,10 @@ function installed(): Pick<AppParts, 'version' | 'installation'> & { root: strin
   };
 }
 
-/** Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as they are. */
+/**
+ * Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as
+ * they are.
+ */
 declare const IS_BUILT: true | undefined;
 
 function createStore(options: StoreThreadOptions): ThreadStore {

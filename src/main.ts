@@ -36,7 +36,9 @@ import { type StreamPair, streamTransport } from './transport/stream-transport.t
 declare const HEDDLE_VERSION: string;
 
 const STDOUT = 1;
-/** The exit code after an error inside the server that nothing has handled: EX_SOFTWARE of sysexits. */
+/**
+ * The exit code after an error inside the server that nothing has handled: EX_SOFTWARE of sysexits.
+ */
 const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
@@ -96,7 +98,10 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
   return { server, transport, end: () => wireLog?.close() };
 }
 
-/** Rejects if the settings of the command line are wrong or, where it asks for that, those of the configuration. */
+/**
+ * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
+ * configuration.
+ */
 async function check(options: ServeOptions): Promise<void> {
   const { overrides, profile, strictConfig } = options;
   await requireValidOverrides(overrides);
@@ -174,7 +179,10 @@ async function startPaced(parts: CommonParts, options: ServeOptions): Promise<Se
   );
 }
 
-/** Logs errors that nothing has handled. `end` is called for those after which the process cannot go on. */
+/**
+ * Logs errors that nothing has handled. `end` is called for those after which the process cannot go
+ * on.
+ */
 function onFault(log: Log, end: (error: Error) => void): void {
   process.on('uncaughtException', (error) => {
     log.error({ err: error }, 'uncaught exception: the server ends');

@@ -28,15 +28,16 @@ const LAYERS = [
 const SOURCE_LINES_MAX = 350;
 const FOLDER_FILES_MAX = 20;
 /**
- * The functions of node:fs that every file may use. None of them opens, lists, replaces or removes what is at a path, or throws for
- * its name.
+ * The functions of node:fs that every file may use. None of them opens, lists, replaces or removes
+ * what is at a path, or throws for its name.
  */
 const FS_FOR_ALL =
   'access accessSync chmodSync closeSync constants existsSync fdatasync fdatasyncSync fstatSync fsyncSync ftruncateSync lstat mkdir mkdirSync ' +
   'mkdtempSync readSync rmdir rmdirSync stat watch writeSync';
 /**
- * The files that may use others, and why. All other files read and write with `src/base/files/`, which never opens a file of
- * heddle's store: closing it would drop the locks of this process. They look with `src/base/paths/`.
+ * The files that may use others, and why. All other files read and write with `src/base/files/`,
+ * which never opens a file of heddle's store: closing it would drop the locks of this process. They
+ * look with `src/base/paths/`.
  */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/appended-file.ts': {
@@ -260,8 +261,9 @@ const STARTS_NO_GIT: Record<string, string> = {
   'src/tools/command/snapshot/take-snapshot.ts': "the user's shell",
 };
 /**
- * What blocks the main thread for long if its input is long, and the files that may use it, with the reason: mostly, why the input is short.
- * All others use the doors, which do it in parts: parseJson in base/parse-long-json.ts, base/text/decode-utf8.ts and utf8-text.ts.
+ * What blocks the main thread for long if its input is long, and the files that may use it, with
+ * the reason: mostly, why the input is short. All others use the doors, which do it in parts:
+ * parseJson in base/parse-long-json.ts, base/text/decode-utf8.ts and utf8-text.ts.
  */
 const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> = {
   'parse JSON': {
@@ -486,7 +488,8 @@ describe('the source', () => {
 
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
-    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and codex-home.ts is about another home.
+    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and
+    // codex-home.ts is about another home.
     const others = [
       'src/instructions/skills/skill-places.ts',
       'src/policy/permissions/sandbox-bounds.ts',
@@ -904,7 +907,10 @@ function isGenerated(path: string): boolean {
   return path.includes('/generated/');
 }
 
-/** The functions of node:fs that a file imports and that not every file may use. Any other way to import the module is `*`. */
+/**
+ * The functions of node:fs that a file imports and that not every file may use. Any other way to
+ * import the module is `*`.
+ */
 function fsUsesOf(path: string): string[] {
   const code = codeOf(path);
   const imports = [
@@ -921,7 +927,10 @@ function fsUsesOf(path: string): string[] {
   return mentions.length === imports.length ? raw : [...raw, '*'];
 }
 
-/** The paths that a file joins with the home: each name, or the expression if it is neither a string nor a constant of the source. */
+/**
+ * The paths that a file joins with the home: each name, or the expression if it is neither a string
+ * nor a constant of the source.
+ */
 function homeFilesOf(path: string): { place: string; name: string }[] {
   return [...codeOf(path).matchAll(/\bjoin\((?:this\.#?)?(?:\w+\.)*home, ([^,)]+)\)/g)].map(
     ([, written = '']) => {
@@ -955,7 +964,10 @@ function methodsIn(path: string): string[] {
     .filter((method) => method in clientRequests);
 }
 
-/** The file that a method belongs in: `thread/goal/set` in thread/goal/set.ts, else thread/goal.ts, else thread.ts. */
+/**
+ * The file that a method belongs in: `thread/goal/set` in thread/goal/set.ts, else thread/goal.ts,
+ * else thread.ts.
+ */
 function fileOfMethod(method: string): string | undefined {
   const words = method
     .split('/')

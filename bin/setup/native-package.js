@@ -23,7 +23,10 @@ function nativePackageLoads() {
   );
 }
 
-/** Takes a prebuilt better-sqlite3 if there is one for this Node, else compiles it. Ends the setup if neither is possible. */
+/**
+ * Takes a prebuilt better-sqlite3 if there is one for this Node, else compiles it. Ends the setup
+ * if neither is possible.
+ */
 async function bringNativePackage() {
   const why = await downloadNativePackage();
   if (why === null) return;
@@ -45,7 +48,10 @@ const ADVICE =
   'If the headers of Node cannot be downloaded, set npm_config_nodedir to a folder that has them (/usr for /usr/include/node). ' +
   'If a mirror has prebuilt packages, set npm_config_better_sqlite3_binary_host to its URL. Correct the cause';
 
-/** Does the first half of the install script of better-sqlite3, within a limit of time. Returns why that failed, else null. */
+/**
+ * Does the first half of the install script of better-sqlite3, within a limit of time. Returns why
+ * that failed, else null.
+ */
 async function downloadNativePackage() {
   const program = join(root, 'node_modules', 'prebuild-install', 'bin.js');
   const options = {

@@ -4,7 +4,10 @@ const { runCommand } = require('./run-step.js');
 
 const root = join(__dirname, '..', '..');
 
-/** Runs the npm of this Node. On Windows it is a script, which only a shell can run. `env`: further variables. */
+/**
+ * Runs the npm of this Node. On Windows it is a script, which only a shell can run. `env`: further
+ * variables.
+ */
 function npm(args, { msMax, env: added = {} }) {
   const bin = dirname(process.execPath);
   const env = { ...process.env, ...added, PATH: `${bin}${delimiter}${process.env.PATH}` };

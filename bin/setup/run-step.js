@@ -12,8 +12,8 @@ const OUTPUT_CHARS_MAX = 16_384;
 const running = new Set();
 
 /**
- * Says what `work` does, and for how long it has been at it: on a terminal in a line that is renewed, elsewhere in a line every ten
- * seconds. Returns or throws what `work` does.
+ * Says what `work` does, and for how long it has been at it: on a terminal in a line that is
+ * renewed, elsewhere in a line every ten seconds. Returns or throws what `work` does.
  */
 async function showProgress(title, work, output = process.stderr) {
   const startedAtMs = Date.now();
@@ -45,8 +45,9 @@ function cut(text, columns) {
 }
 
 /**
- * Runs a command with all that it starts, for at most `msMax` milliseconds. Resolves with whether it succeeded, and if not, why: `output` is
- * the end of what it wrote to stdout and stderr, and `problem` says how it ended. Never rejects.
+ * Runs a command with all that it starts, for at most `msMax` milliseconds. Resolves with whether
+ * it succeeded, and if not, why: `output` is the end of what it wrote to stdout and stderr, and
+ * `problem` says how it ended. Never rejects.
  */
 function runCommand(command, args, { cwd, env, shell = false, msMax }) {
   return new Promise((resolve) => {

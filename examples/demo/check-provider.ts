@@ -25,8 +25,9 @@ export interface CheckOptions {
 }
 
 /**
- * Asks the provider that the settings choose whether it can be reached and takes the key. Returns its name, model and URL, and warnings about
- * the settings. Rejects within 15 seconds, with the reason and what to do about it.
+ * Asks the provider that the settings choose whether it can be reached and takes the key. Returns
+ * its name, model and URL, and warnings about the settings. Rejects within 15 seconds, with the
+ * reason and what to do about it.
  */
 export async function checkProvider({
   home,

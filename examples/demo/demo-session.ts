@@ -8,10 +8,16 @@ import { type DemoTexts, EMBEDDED_TEXTS, LANGUAGE_NOTE, MODEL_TEXTS } from './de
 import { Editor, type SeenTurn } from './editor.ts';
 import type { Screen } from './screen.ts';
 
-/** Streaming text is saved every half second, so after this time a part of the message has been saved. */
+/**
+ * Streaming text is saved every half second, so after this time a part of the message has been
+ * saved.
+ */
 const KILL_AFTER_MS = 1500;
 const HEADLINE_CHARS_MAX = 70;
-/** The beginning of the output of a command that is refused because this system has no sandbox. The rest says what to do. */
+/**
+ * The beginning of the output of a command that is refused because this system has no sandbox. The
+ * rest says what to do.
+ */
 const NO_SANDBOX = 'Commands cannot be sandboxed';
 
 export interface SessionOptions {
@@ -32,7 +38,9 @@ interface FirstProcess {
   cut: SeenTurn & { id: string };
 }
 
-/** The session of the demo. It checks everything that it shows, and rejects if something is wrong. */
+/**
+ * The session of the demo. It checks everything that it shows, and rejects if something is wrong.
+ */
 export class DemoSession {
   readonly project: string;
   readonly #screen: Screen;
@@ -208,7 +216,10 @@ export class DemoSession {
     return refusal;
   }
 
-  /** The agent reads a file, changes it, and asks before it leaves its sandbox. Returns the reason if there is no sandbox, else null. */
+  /**
+   * The agent reads a file, changes it, and asks before it leaves its sandbox. Returns the reason
+   * if there is no sandbox, else null.
+   */
   async useHands(editor: Editor): Promise<string | null> {
     const { thread } = await editor.client.request('thread/start', {
       cwd: this.project,
@@ -240,7 +251,10 @@ export class DemoSession {
     return refusal;
   }
 
-  /** Approval requests go to the guardian model. The embedded one lets one command pass and denies the other. */
+  /**
+   * Approval requests go to the guardian model. The embedded one lets one command pass and denies
+   * the other.
+   */
   async #useGuardian(editor: Editor): Promise<void> {
     const { thread } = await editor.client.request('thread/start', {
       cwd: this.project,

@@ -88,7 +88,10 @@ export class Editor {
     return Object.assign(this.#turn(turn.id), { id: turn.id });
   }
 
-  /** Resolves when `holds` returns true, which is checked after each notification. Rejects if the server ends before. */
+  /**
+   * Resolves when `holds` returns true, which is checked after each notification. Rejects if the
+   * server ends before.
+   */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -104,7 +107,10 @@ export class Editor {
     });
   }
 
-  /** The record of a turn. Created by the turn's first notification or by the response to `turn/start`, whichever comes first. */
+  /**
+   * The record of a turn. Created by the turn's first notification or by the response to
+   * `turn/start`, whichever comes first.
+   */
   #turn(id: string): SeenTurn {
     const turn = this.#turns.get(id) ?? {
       completed: [],

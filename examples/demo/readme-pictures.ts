@@ -28,8 +28,8 @@ const SCRIPT = [
 ];
 
 /**
- * Runs a part of the demo with a script and a deterministic server. Returns the pictures of what it shows, by file name: the same ones each
- * time. Rejects if there is no sandbox for commands.
+ * Runs a part of the demo with a script and a deterministic server. Returns the pictures of what it
+ * shows, by file name: the same ones each time. Rejects if there is no sandbox for commands.
  */
 export async function readmePictures(): Promise<Record<string, string>> {
   const text = await shownTurn();

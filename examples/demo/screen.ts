@@ -27,18 +27,27 @@ export interface Output {
 }
 
 export interface ScreenOptions {
-  /** Shows every message on the wire: to the right of the conversation if there is room, else below it. */
+  /**
+   * Shows every message on the wire: to the right of the conversation if there is room, else below
+   * it.
+   */
   wire: boolean;
   colors: boolean;
 }
 
-/** Shows a conversation, as it arrives, for a person to read. On a terminal, no line is wider than the terminal. */
+/**
+ * Shows a conversation, as it arrives, for a person to read. On a terminal, no line is wider than
+ * the terminal.
+ */
 export class Screen {
   readonly #output: Output;
   readonly #options: ScreenOptions;
   #column = 0;
   #shownOfMessage = 0;
-  /** The spaces and the beginning of the word that are not written yet: the rest decides whether the word fits into the line. */
+  /**
+   * The spaces and the beginning of the word that are not written yet: the rest decides whether the
+   * word fits into the line.
+   */
   #space = '';
   #word = '';
   #style: string | undefined;
@@ -184,7 +193,10 @@ export class Screen {
     this.#write('\n');
   }
 
-  /** Writes the word that waits: in this line if it fits, else in the next one, and in pieces if it is longer than a line. */
+  /**
+   * Writes the word that waits: in this line if it fits, else in the next one, and in pieces if it
+   * is longer than a line.
+   */
   #flushWord(): void {
     if (this.#word === '') return;
     const [word, space] = [this.#word, this.#space];

@@ -1,4 +1,6 @@
-/** A picture of the text on a terminal, as SVG: text stays text, and no font or style is fetched. */
+/**
+ * A picture of the text on a terminal, as SVG: text stays text, and no font or style is fetched.
+ */
 export interface PictureOptions {
   title: string;
   /** Lines with SGR sequences of one number, as Screen writes them. */

@@ -3,8 +3,8 @@ import type { ServerNotifications, ServerRequests } from '../protocol/generated/
 import type { ClientRequest } from '../tools/action.ts';
 
 /**
- * The receivers: the followers of a thread; only the one of them that provides the thread's tools, or that has asked for its raw events;
- * one connection by its number; or every connection.
+ * The receivers: the followers of a thread; only the one of them that provides the thread's tools,
+ * or that has asked for its raw events; one connection by its number; or every connection.
  */
 export type Audience =
   | { threadId: string; only?: 'toolProvider' | 'rawEvents' }
@@ -18,13 +18,18 @@ export interface ClientChannel {
     method: Method,
     params: ServerNotifications[Method],
   ): void;
-  /** Sends a request to every connection of the audience; the first answer counts. Never rejects. */
+  /**
+   * Sends a request to every connection of the audience; the first answer counts. Never rejects.
+   */
   ask<Method extends keyof ServerRequests>(
     audience: Audience,
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>>;
-  /** From now on, the questions of an agent's thread are also asked of the clients that follow a thread above it. */
+  /**
+   * From now on, the questions of an agent's thread are also asked of the clients that follow a
+   * thread above it.
+   */
   adopt(threadId: string, above: readonly string[]): void;
   /** The thread of an agent is not loaded any more. */
   disown(threadId: string): void;
@@ -34,6 +39,9 @@ export interface ClientChannel {
   unsubscribeAll(threadId: string): void;
   /** Whether the audience is not empty. */
   isHeard(audience: Audience): boolean;
-  /** Returns null if the audience keeps up with its messages, else a promise that resolves when it has caught up. */
+  /**
+   * Returns null if the audience keeps up with its messages, else a promise that resolves when it
+   * has caught up.
+   */
   drained(audience: Audience): Promise<void> | null;
 }

@@ -8,7 +8,10 @@ import { keptSettings, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import { knownRoles } from './sub-agents/known-roles.ts';
 
-/** The keys of a role's configuration that went into the settings of the agent when it was started. They are stored with it. */
+/**
+ * The keys of a role's configuration that went into the settings of the agent when it was started.
+ * They are stored with it.
+ */
 const KEPT = new Set([
   'approval_policy',
   'approvals_reviewer',
@@ -26,8 +29,9 @@ const KEPT = new Set([
 ]);
 
 /**
- * The settings and the configuration of an agent that is loaded again: with the configuration of its role. Unlike other threads, an agent
- * keeps its sandbox and its approvals, because the configuration may allow more than the thread that started it.
+ * The settings and the configuration of an agent that is loaded again: with the configuration of
+ * its role. Unlike other threads, an agent keeps its sandbox and its approvals, because the
+ * configuration may allow more than the thread that started it.
  */
 export async function configureAgentAgain(
   deps: AgentDeps,

@@ -2,8 +2,8 @@ import type { ResolvedThread } from './new-thread.ts';
 import { copiedSettings } from './settings/resolve-settings.ts';
 
 /**
- * The settings and the configuration of a copy of a thread. The copy has instructions of its own, since it may move to another folder.
- * `knowsModes`: whether the client knows collaboration modes.
+ * The settings and the configuration of a copy of a thread. The copy has instructions of its own,
+ * since it may move to another folder. `knowsModes`: whether the client knows collaboration modes.
  */
 export async function copiedThread(
   { settings: last, configuration }: ResolvedThread,

@@ -54,7 +54,10 @@ interface LoadedThreadOptions {
   origin: ThreadOrigin;
 }
 
-/** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
+/**
+ * A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one
+ * at a time.
+ */
 export class LoadedThread {
   readonly id: string;
   readonly settingsChanges: SettingsChanges;
@@ -176,7 +179,10 @@ export class LoadedThread {
     return this.turn !== null || this.#beginnings.isBeginning;
   }
 
-  /** State that clients have seen and that is not in the store: unfinished items, and ends of turns that could not be stored. */
+  /**
+   * State that clients have seen and that is not in the store: unfinished items, and ends of turns
+   * that could not be stored.
+   */
   get unstored(): Unstored {
     return this.#outbox;
   }
@@ -187,7 +193,10 @@ export class LoadedThread {
     this.#state.keep(patch);
   }
 
-  /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
+  /**
+   * Stores items for the model. `approval`: what the user has approved. Call the returned function
+   * after the request is answered.
+   */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
     const inject = () =>
       injectModelItems(items, {
@@ -199,7 +208,10 @@ export class LoadedThread {
     return this.turn === null ? this.#beginnings.change(inject) : inject();
   }
 
-  /** Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`: the running turn takes the input. */
+  /**
+   * Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`:
+   * the running turn takes the input.
+   */
   async startTurn(
     params: TurnStartParams,
     onJoining: () => void,
@@ -233,8 +245,8 @@ export class LoadedThread {
   }
 
   /**
-   * Prepares a user command: in the running turn, which then does not end before the command, or in a turn of its own.
-   * Returns the function that runs it; call it after the request is answered.
+   * Prepares a user command: in the running turn, which then does not end before the command, or in
+   * a turn of its own. Returns the function that runs it; call it after the request is answered.
    */
   runUserCommand(command: UserCommand): Promise<() => void> {
     return this.#beginnings.begin(async () => {
@@ -258,8 +270,8 @@ export class LoadedThread {
   }
 
   /**
-   * Begins the turn that a part wants because a client asked for it. While another turn runs, it begins at that turn's end. Call the
-   * returned function after the request is answered.
+   * Begins the turn that a part wants because a client asked for it. While another turn runs, it
+   * begins at that turn's end. Call the returned function after the request is answered.
    */
   beginRequestedTurn(): Promise<() => void> {
     return this.#beginnings.begin(async () => {
@@ -268,14 +280,20 @@ export class LoadedThread {
     });
   }
 
-  /** Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing the thread. */
+  /**
+   * Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing
+   * the thread.
+   */
   beginDueTurn(): void {
     const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
     const due = isFree ? this.#parts.due() : null;
     if (due !== null) void this.#beginnings.begin(() => this.#starter.beginDue(due));
   }
 
-  /** Adds input to the running turn, which must be the expected one. `onJoining` is called when it is certain that the turn takes it. */
+  /**
+   * Adds input to the running turn, which must be the expected one. `onJoining` is called when it
+   * is certain that the turn takes it.
+   */
   async steer(params: TurnSteerParams, onJoining: () => void): Promise<Joined> {
     checkInput(params.input, { required: true });
     checkAdditionalContext(params.additionalContext);
@@ -290,9 +308,10 @@ export class LoadedThread {
   }
 
   /**
-   * Closes the turn to input and returns the function that interrupts it. An empty id means the running turn; if none runs, the
-   * function does nothing. It also does nothing if this turn was interrupted by a client and has ended. Throws if any other id is
-   * not that of the running turn, or if how that turn ends is decided already.
+   * Closes the turn to input and returns the function that interrupts it. An empty id means the
+   * running turn; if none runs, the function does nothing. It also does nothing if this turn was
+   * interrupted by a client and has ended. Throws if any other id is not that of the running turn,
+   * or if how that turn ends is decided already.
    */
   interrupt(turnId: string): () => void {
     const { turn } = this;
@@ -316,7 +335,10 @@ export class LoadedThread {
     };
   }
 
-  /** Interrupts the turn that runs or is being begun. Resolves when it has ended, and its end has been announced. */
+  /**
+   * Interrupts the turn that runs or is being begun. Resolves when it has ended, and its end has
+   * been announced.
+   */
   interruptAndWait(cause: InterruptCause): Promise<void> {
     return this.#stopFor(async () => {}, cause);
   }
@@ -325,7 +347,10 @@ export class LoadedThread {
     return this.#runner.calls.questions;
   }
 
-  /** Asks the model one question behind the history. Null: the history is too large. Rejects with the store's error. */
+  /**
+   * Asks the model one question behind the history. Null: the history is too large. Rejects with
+   * the store's error.
+   */
   sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
     return sampleThread(
       { state: this.#state, history: this.#history },
@@ -344,8 +369,9 @@ export class LoadedThread {
   }
 
   /**
-   * Removes this turn and all later ones from the thread. A running turn is interrupted with the cause `user`, once `prepare` has resolved
-   * with the change of the record. If that rejects, nothing is changed.
+   * Removes this turn and all later ones from the thread. A running turn is interrupted with the
+   * cause `user`, once `prepare` has resolved with the change of the record. If that rejects,
+   * nothing is changed.
    */
   revert(beforeTurnId: string, prepare: () => Promise<ThreadPatch>): Promise<void> {
     const change = async (patch: ThreadPatch) => {
@@ -373,7 +399,10 @@ export class LoadedThread {
     });
   }
 
-  /** Interrupts the turn, ends all work of the thread and makes a change. No due turn begins after that. */
+  /**
+   * Interrupts the turn, ends all work of the thread and makes a change. No due turn begins after
+   * that.
+   */
   retire(change: () => Promise<unknown>): Promise<void> {
     return this.#stopFor(async () => {
       await this.#parts.endWork();

@@ -39,7 +39,10 @@ interface LoadedTreeDeps {
     find(threadId: string): LoadedThread | null;
     /** Stores and loads the thread of a new agent. */
     startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread>;
-    /** Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. `owner`: the thread that it works for. */
+    /**
+     * Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. `owner`: the
+     * thread that it works for.
+     */
     using<T>(
       agentId: string,
       owner: LoadedThread | null,
@@ -55,7 +58,10 @@ interface LoadedTreeDeps {
   };
 }
 
-/** How many agents of a session stay loaded without a turn. The others are loaded again when they are sent input. */
+/**
+ * How many agents of a session stay loaded without a turn. The others are loaded again when they
+ * are sent input.
+ */
 const IDLE_AGENTS_MAX = 16;
 /** More levels than any limit allows, for damaged data. */
 const LEVELS_MAX = 1_000;
@@ -182,7 +188,10 @@ export class LoadedTree implements AgentTree {
     for (const id of (await this.#deps.store.leftAgents(ownerId)).orphans) await this.#close(id);
   }
 
-  /** Finishes what a killed server has left of the agents of a thread that has been loaded, and counts their tokens. */
+  /**
+   * Finishes what a killed server has left of the agents of a thread that has been loaded, and
+   * counts their tokens.
+   */
   async tidy(ownerId: string): Promise<void> {
     const { store, threads, log } = this.#deps;
     const { unlisted, orphans } = await store.leftAgents(ownerId);
@@ -196,8 +205,9 @@ export class LoadedTree implements AgentTree {
   }
 
   /**
-   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first. `retired` is called for each as it happens:
-   * if a later one fails, this rejects, and those before it stay retired.
+   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first.
+   * `retired` is called for each as it happens: if a later one fails, this rejects, and those
+   * before it stay retired.
    */
   async retire(threadId: string, { retired, ...options }: RetireOptions): Promise<void> {
     const above = this.#above.get(threadId) ?? [];
@@ -240,7 +250,10 @@ export class LoadedTree implements AgentTree {
     this.interrupts.above(agentId, cause);
   }
 
-  /** Whether a turn of an agent below a thread runs: it needs the words of the threads above, and counts for their goals. */
+  /**
+   * Whether a turn of an agent below a thread runs: it needs the words of the threads above, and
+   * counts for their goals.
+   */
   runsBelow(ownerId: string): boolean {
     return this.loadedBelow(ownerId).some((id) => this.#deps.threads.find(id)?.isRunning === true);
   }
@@ -290,7 +303,10 @@ export class LoadedTree implements AgentTree {
     return this.#ends.version(ownerId);
   }
 
-  /** The threads above a thread, the nearest first; none for a thread that no agent has started. Rejects with the store's error. */
+  /**
+   * The threads above a thread, the nearest first; none for a thread that no agent has started.
+   * Rejects with the store's error.
+   */
   async above(record: ThreadRecord): Promise<string[]> {
     const above: string[] = [];
     for (
@@ -304,7 +320,9 @@ export class LoadedTree implements AgentTree {
     return above;
   }
 
-  /** A thread is loaded. Its questions are also asked of the clients that follow a thread above it. */
+  /**
+   * A thread is loaded. Its questions are also asked of the clients that follow a thread above it.
+   */
   noteLoaded(thread: LoadedThread, above: readonly string[]): void {
     if (above.length === 0) return;
     this.#above.set(thread.id, above);
@@ -321,7 +339,9 @@ export class LoadedTree implements AgentTree {
     this.#deps.clients.disown(id);
   }
 
-  /** A client has loaded the thread itself: if it is an agent, it stays loaded as any thread does. */
+  /**
+   * A client has loaded the thread itself: if it is an agent, it stays loaded as any thread does.
+   */
   noteOpened({ id, record }: LoadedThread): void {
     if (!this.#above.has(id)) return;
     this.#opened.add(id);

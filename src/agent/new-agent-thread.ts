@@ -8,7 +8,10 @@ import { confinedSettings } from './settings/confined-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
 
-/** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
+/**
+ * Makes the record and configuration of an agent's thread. The agent is never allowed more than the
+ * turn that starts it.
+ */
 export async function newAgentThread(
   deps: AgentDeps,
   { record: parent, configuration }: Pick<LoadedThread, 'record' | 'configuration'>,

@@ -70,7 +70,9 @@ export interface ResolvedThread {
   configuration: ThreadConfiguration;
 }
 
-/** Makes the record and configuration of a new thread. `last`: settings to keep from another thread. */
+/**
+ * Makes the record and configuration of a new thread. `last`: settings to keep from another thread.
+ */
 export async function newThread(
   deps: AgentDeps,
   request: NewThread,
@@ -116,7 +118,10 @@ export async function newThread(
   };
 }
 
-/** As `resolveThread`. Resolves when the MCP servers that the configuration requires are ready. Rejects if one cannot be started. */
+/**
+ * As `resolveThread`. Resolves when the MCP servers that the configuration requires are ready.
+ * Rejects if one cannot be started.
+ */
 export async function configureThread(
   deps: AgentDeps,
   request: ThreadRequest,
@@ -128,8 +133,8 @@ export async function configureThread(
 }
 
 /**
- * Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. Lets other work run
- * between the parts, each of which can be long.
+ * Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`:
+ * settings to keep. Lets other work run between the parts, each of which can be long.
  */
 export async function resolveThread(
   deps: AgentDeps,
@@ -261,7 +266,10 @@ function readAgentSettings(config: Config, provider: ProviderConfig): AgentSetti
   };
 }
 
-/** Resolves the settings. If no model is configured, the error names the models that the provider has. */
+/**
+ * Resolves the settings. If no model is configured, the error names the models that the provider
+ * has.
+ */
 async function resolveOrAdvise(
   { installedModels }: AgentDeps,
   sources: SettingsSources,

@@ -7,11 +7,17 @@ import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/t
 import { UnfinishedItems } from './items/unfinished-items.ts';
 import { type Step, type StepSequence, stores } from './step.ts';
 
-/** To store entries that are longer, in characters, takes some milliseconds. Other work runs before and after it. */
+/**
+ * To store entries that are longer, in characters, takes some milliseconds. Other work runs before
+ * and after it.
+ */
 const SHORT_CHARS_MAX = 256 * 1024;
 /** The most steps in one write of the store. */
 const STEPS_TOGETHER_MAX = 64;
-/** The most steps and deltas that should wait. Long entries count as the most: what they replace stays in memory until they are stored. */
+/**
+ * The most steps and deltas that should wait. Long entries count as the most: what they replace
+ * stays in memory until they are stored.
+ */
 const WAITING_MAX = 64;
 /** A long delta counts once more for each part of this many characters. */
 const DELTA_PART_CHARS = 4096;
@@ -36,9 +42,9 @@ type Waiting = WaitingStep | { work(): Promise<void> };
 export type Unstored = Pick<Outbox, 'owed' | 'unfinished' | 'finishedSteps' | 'between'>;
 
 /**
- * The only way to store and announce something about a thread. Takes one step after another, and stores each before it announces
- * it, so an item that a client has seen completed is on disk. Steps that are made in the same moment, or while the store is busy,
- * are one write of the store.
+ * The only way to store and announce something about a thread. Takes one step after another, and
+ * stores each before it announces it, so an item that a client has seen completed is on disk. Steps
+ * that are made in the same moment, or while the store is busy, are one write of the store.
  */
 export class Outbox {
   readonly unfinished = new UnfinishedItems((itemId) => this.#waitingDeltas(itemId));
@@ -72,8 +78,8 @@ export class Outbox {
   }
 
   /**
-   * Stores and announces a step. If it rejects with the store's error, nothing of the step was announced. A step of a sequence that
-   * has failed is rejected with the error of the failure.
+   * Stores and announces a step. If it rejects with the store's error, nothing of the step was
+   * announced. A step of a sequence that has failed is rejected with the error of the failure.
    */
   commit(step: Step, sequence: StepSequence | null = null): Promise<void> {
     return new Promise((resolve, reject) =>
@@ -82,8 +88,9 @@ export class Outbox {
   }
 
   /**
-   * Saves an unfinished item. An item is saved once, with its last content, however often that is asked while the store is slow.
-   * A failure is ignored: the whole item is stored when it completes, and a failure of that is reported.
+   * Saves an unfinished item. An item is saved once, with its last content, however often that is
+   * asked while the store is slow. A failure is ignored: the whole item is stored when it
+   * completes, and a failure of that is reported.
    */
   savePartial(partial: StoredItem): void {
     const { id } = partial.item;
@@ -98,8 +105,9 @@ export class Outbox {
   }
 
   /**
-   * Stores and announces a step. If that fails, announces it all the same: clients must learn that a turn has failed even if the
-   * disk is full. Its entries and its patch are then owed: they are stored with the next step that succeeds. Never rejects.
+   * Stores and announces a step. If that fails, announces it all the same: clients must learn that
+   * a turn has failed even if the disk is full. Its entries and its patch are then owed: they are
+   * stored with the next step that succeeds. Never rejects.
    */
   commitOrAnnounce(step: Step): Promise<void> {
     return this.#commitOrElse(step, () => {
@@ -109,8 +117,8 @@ export class Outbox {
   }
 
   /**
-   * Stores and announces a step that cannot be retried. If the store fails, the step is owed: it is stored and announced with the
-   * next step that succeeds. Rejects with other errors only.
+   * Stores and announces a step that cannot be retried. If the store fails, the step is owed: it is
+   * stored and announced with the next step that succeeds. Rejects with other errors only.
    */
   commitOrOwe(step: Step): Promise<void> {
     return this.#commitOrElse(step, (error) => {
@@ -121,8 +129,8 @@ export class Outbox {
   }
 
   /**
-   * Makes a step between two others, and commits it before any other. Returns false if `make` returned null, and there is nothing to do.
-   * Rejects with the store's error.
+   * Makes a step between two others, and commits it before any other. Returns false if `make`
+   * returned null, and there is nothing to do. Rejects with the store's error.
    */
   commitMade(make: () => Step | null): Promise<boolean> {
     return this.between(async () => {
@@ -153,8 +161,8 @@ export class Outbox {
   }
 
   /**
-   * Announces a delta: after the announcements of its sequence that wait, and at once if there are none. Does nothing once the sequence
-   * has failed.
+   * Announces a delta: after the announcements of its sequence that wait, and at once if there are
+   * none. Does nothing once the sequence has failed.
    */
   announceDelta(announcement: Announcement, sequence: StepSequence): void {
     if (sequence.failure !== null) return;
@@ -170,12 +178,18 @@ export class Outbox {
     this.#weight += weight;
   }
 
-  /** Returns a promise that resolves when all steps so far are done, if many steps, long deltas or long entries wait; else null. */
+  /**
+   * Returns a promise that resolves when all steps so far are done, if many steps, long deltas or
+   * long entries wait; else null.
+   */
   caughtUp(): Promise<void> | null {
     return this.#waiting.length + this.#weight < WAITING_MAX ? null : this.between(() => {});
   }
 
-  /** Resolves when all steps so far are stored and announced. Rejects if one of the sequence has failed. */
+  /**
+   * Resolves when all steps so far are stored and announced. Rejects if one of the sequence has
+   * failed.
+   */
   async stored(sequence: StepSequence): Promise<void> {
     await this.between(() => {});
     if (sequence.failure !== null) throw sequence.failure.error;
@@ -193,11 +207,14 @@ export class Outbox {
     return this.#owed;
   }
 
-  /** Resolves when all steps so far are done and one more attempt was made to store what is owed. */
+  /**
+   * Resolves when all steps so far are done and one more attempt was made to store what is owed.
+   */
   async settle(): Promise<void> {
     await this.between(() => {});
     if (!this.#owes()) return;
-    // If the store still fails, the end of a turn may never be stored. It then reads as interrupted.
+    // If the store still fails, the end of a turn may never be stored. It then reads as
+    // interrupted.
     await this.commit({}).catch(() => {});
   }
 
@@ -306,7 +323,10 @@ export class Outbox {
     }
   }
 
-  /** Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored, else null. */
+  /**
+   * Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored,
+   * else null.
+   */
   async #write(
     entries: LogEntry[],
     waiting: readonly WaitingStep[],

@@ -14,7 +14,10 @@ interface RawItem {
   item: ResponseItem;
 }
 
-/** Sends a thread's announcements, and between them, to clients that have asked for it, what its model reads and writes. */
+/**
+ * Sends a thread's announcements, and between them, to clients that have asked for it, what its
+ * model reads and writes.
+ */
 export class RawEvents {
   readonly #threadId: string;
   readonly #clients: ClientChannel;
@@ -50,7 +53,10 @@ export class RawEvents {
     );
   };
 
-  /** The announcement that a response of the model is complete; none if nobody has asked for it. To be made after those of its items. */
+  /**
+   * The announcement that a response of the model is complete; none if nobody has asked for it. To
+   * be made after those of its items.
+   */
   completed(
     turnId: string,
     { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null },

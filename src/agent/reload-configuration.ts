@@ -12,7 +12,10 @@ import { embedded } from './settings/resolve-settings.ts';
 /** The work of reading a configuration, in the units of `EventLoopYield`. */
 const RELOAD_UNITS = 1_000;
 
-/** `mcp`: only the MCP servers. `provider`: threads in which the embedded model answers because there was no other provider. */
+/**
+ * `mcp`: only the MCP servers. `provider`: threads in which the embedded model answers because
+ * there was no other provider.
+ */
 export type Reload = 'all' | 'mcp' | 'provider';
 
 interface ReloadOptions {
@@ -22,10 +25,11 @@ interface ReloadOptions {
 }
 
 /**
- * Reads the configuration of loaded threads again, and then starts MCP servers that have failed. Turns that begin after the call have the new
- * configuration. The settings of a thread stay as they are, except for a provider that nobody has chosen. An agent, or a thread in which a
- * turn runs, has only the new MCP servers. Nothing waits for servers, and a thread that cannot have the new configuration keeps its own.
- * Resolves when all threads have been read, and never rejects.
+ * Reads the configuration of loaded threads again, and then starts MCP servers that have failed.
+ * Turns that begin after the call have the new configuration. The settings of a thread stay as they
+ * are, except for a provider that nobody has chosen. An agent, or a thread in which a turn runs,
+ * has only the new MCP servers. Nothing waits for servers, and a thread that cannot have the new
+ * configuration keeps its own. Resolves when all threads have been read, and never rejects.
  */
 export async function reloadConfiguration(
   threads: readonly LoadedThread[],

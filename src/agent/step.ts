@@ -19,7 +19,10 @@ export function stores({ entries = [], patch, partial, dropped = [] }: Step): bo
   return entries.length > 0 || patch !== undefined || partial !== undefined || dropped.length > 0;
 }
 
-/** The part of a step that several parts can contribute to: the entries to store, and the announcements that follow. */
+/**
+ * The part of a step that several parts can contribute to: the entries to store, and the
+ * announcements that follow.
+ */
 export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
 
 /** Merges steps into one. Later patches win; entries and announcements keep their order. */
@@ -35,7 +38,10 @@ export function mergedSteps(
   return merged;
 }
 
-/** Steps that follow each other: after one that failed, the outbox fails those behind it, with the same error. */
+/**
+ * Steps that follow each other: after one that failed, the outbox fails those behind it, with the
+ * same error.
+ */
 export class StepSequence {
   readonly #abort = new AbortController();
 

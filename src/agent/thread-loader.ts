@@ -14,7 +14,10 @@ import { keptSettings } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
 
-/** A thread with its writer. `above`: the threads above it, the nearest first; none if it is no agent. */
+/**
+ * A thread with its writer. `above`: the threads above it, the nearest first; none if it is no
+ * agent.
+ */
 export interface Loading {
   thread: LoadedThread;
   above: readonly string[];

@@ -25,16 +25,25 @@ const NO_USAGE: TokenUsageBreakdown = {
   reasoningOutputTokens: 0,
 };
 
-/** The state of a loaded thread in memory. Its collaborators share it, and must not await within a change. */
+/**
+ * The state of a loaded thread in memory. Its collaborators share it, and must not await within a
+ * change.
+ */
 export class ThreadState {
   record: ThreadRecord;
   configuration: ThreadConfiguration;
   status: 'idle' | 'active' | 'systemError' = 'idle';
   /** The running turn; null between turns. */
   turn: ActiveTurn | null = null;
-  /** Whether the provider told no usage for the thread's last response, so that the last one that it told says nothing about the prompt. */
+  /**
+   * Whether the provider told no usage for the thread's last response, so that the last one that it
+   * told says nothing about the prompt.
+   */
   #isUncounted = false;
-  /** The part of the prompt that the last usage counts; null: all up to the last item that the model made. */
+  /**
+   * The part of the prompt that the last usage counts; null: all up to the last item that the model
+   * made.
+   */
   #promptTokens: number | null = null;
   /** The provider's last count, if the usage of the record stands for more than that; else null. */
   #counted: TokenUsageBreakdown | null = null;
@@ -60,7 +69,10 @@ export class ThreadState {
     return this.record.settings;
   }
 
-  /** The tokens that the provider counted for the thread's last response; null: unknown, as after a compaction. */
+  /**
+   * The tokens that the provider counted for the thread's last response; null: unknown, as after a
+   * compaction.
+   */
   get lastUsage(): LastUsage | null {
     const last = this.#lastCounted;
     return last === null || this.#isUncounted || last.inputTokens === 0
@@ -72,7 +84,10 @@ export class ThreadState {
     return this.#counted ?? this.record.tokenUsage?.usage.last ?? null;
   }
 
-  /** The model is asked. Unless its response is counted, the last usage counts only what the model had made before: so many tokens. */
+  /**
+   * The model is asked. Unless its response is counted, the last usage counts only what the model
+   * had made before: so many tokens.
+   */
   noteRequest(tokensOfModel: number): void {
     this.#promptTokens ??= tokensOfModel;
   }
@@ -82,7 +97,10 @@ export class ThreadState {
     return this.#shown(this.turn === null ? this.status : 'active');
   }
 
-  /** Counts a question that is asked (1) or settled (-1). Returns whether the status that clients see has changed. */
+  /**
+   * Counts a question that is asked (1) or settled (-1). Returns whether the status that clients
+   * see has changed.
+   */
   wait(flag: ThreadActiveFlag, by: 1 | -1): boolean {
     const count = (this.#waiting.get(flag) ?? 0) + by;
     if (count === 0) this.#waiting.delete(flag);
@@ -120,8 +138,9 @@ export class ThreadState {
   }
 
   /**
-   * Adds to the thread's token usage at once, and returns the step that stores and announces it. `isAside`: the request did not read the
-   * thread's history, so the last usage stays that of the thread's own last request.
+   * Adds to the thread's token usage at once, and returns the step that stores and announces it.
+   * `isAside`: the request did not read the thread's history, so the last usage stays that of the
+   * thread's own last request.
    */
   tokensStep(
     turn: TurnContext,
@@ -154,15 +173,16 @@ export class ThreadState {
   }
 
   /**
-   * Notes at once how long the thread's prompt has become by a compaction, which is counted. Returns the step that stores and announces it.
+   * Notes at once how long the thread's prompt has become by a compaction, which is counted.
+   * Returns the step that stores and announces it.
    */
   promptStep(turn: TurnContext, totalTokens: number): UsageStep {
     return this.#lengthStep(turn, { totalTokens, compactions: 1 });
   }
 
   /**
-   * Returns the step that stores and announces that the prompt is longer than the model can read. What the provider counted last still
-   * counts for the server.
+   * Returns the step that stores and announces that the prompt is longer than the model can read.
+   * What the provider counted last still counts for the server.
    */
   exceededStep(turn: TurnContext): UsageStep {
     const counted = this.#lastCounted;

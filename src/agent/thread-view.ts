@@ -46,8 +46,9 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 }
 
 /**
- * Stored turns as clients see them. For a loaded thread, they include state that is not in the store: which turn runs, unfinished
- * items as clients have seen them, and the ends of turns and items that could not be stored yet.
+ * Stored turns as clients see them. For a loaded thread, they include state that is not in the
+ * store: which turn runs, unfinished items as clients have seen them, and the ends of turns and
+ * items that could not be stored yet.
  */
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
   if (loaded === null) return turns.map(turnView);

@@ -39,10 +39,16 @@ export class Threads {
   readonly #attendance: Attendance;
   readonly #loaded = new Map<string, LoadedThread>();
   readonly #idle = new Map<string, Timer>();
-  /** By thread id. Two requests may name one thread by its id and by its path, and must not load it twice. */
+  /**
+   * By thread id. Two requests may name one thread by its id and by its path, and must not load it
+   * twice.
+   */
   readonly #loading = new KeyedQueue();
   readonly #loader: ThreadLoader;
-  /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
+  /**
+   * Many threads may be closed at once, by the end of the server or by timers that were set
+   * together.
+   */
   readonly #breaks = new EventLoopYield();
   /** The agents that threads have started. */
   readonly agents: LoadedTree;
@@ -96,8 +102,9 @@ export class Threads {
   }
 
   /**
-   * The record of a thread, loaded or not; `notFound` makes the error for one that does not exist. The metadata is always read from
-   * the store, because other processes may change it without the loaded thread learning of it.
+   * The record of a thread, loaded or not; `notFound` makes the error for one that does not exist.
+   * The metadata is always read from the store, because other processes may change it without the
+   * loaded thread learning of it.
    */
   async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
@@ -123,7 +130,10 @@ export class Threads {
     return this.#load(await this.#loader.create(request, history));
   }
 
-  /** Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides are ignored. */
+  /**
+   * Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides
+   * are ignored.
+   */
   resume(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     checkThreadId(threadId);
     return this.#loading.run(threadId, async () => {
@@ -150,8 +160,8 @@ export class Threads {
   }
 
   /**
-   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner, and uses it. Shares the queue of loading,
-   * so the agent is not unloaded meanwhile.
+   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner,
+   * and uses it. Shares the queue of loading, so the agent is not unloaded meanwhile.
    */
   #using<T>(
     agentId: string,
@@ -180,7 +190,10 @@ export class Threads {
     });
   }
 
-  /** Stores a thread of another program, and returns its record. Takes one at a time, because they may be large. */
+  /**
+   * Stores a thread of another program, and returns its record. Takes one at a time, because they
+   * may be large.
+   */
   import(source: ImportSource): Promise<ThreadRecord> {
     const load = async () =>
       (await import('./history/import-thread.ts')).importThread(
@@ -209,7 +222,10 @@ export class Threads {
     if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
   }
 
-  /** Changes a thread that is not loaded. Rejects with `active_writer` if another process has it loaded and would overwrite the change. */
+  /**
+   * Changes a thread that is not loaded. Rejects with `active_writer` if another process has it
+   * loaded and would overwrite the change.
+   */
   async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
     const writer = await this.#deps.store.openWriter(threadId);
     try {
@@ -237,8 +253,9 @@ export class Threads {
   }
 
   /**
-   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. `followed`: also
-   * if clients follow it. Shares the queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
+   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it
+   * is tried again later. `followed`: also if clients follow it. Shares the queue of loading, so a
+   * resume at the same time finds the thread either loaded or unloaded.
    */
   unload(thread: LoadedThread, { followed = false } = {}): Promise<void> {
     return this.#loading.run(thread.id, async () => {
@@ -260,8 +277,9 @@ export class Threads {
   }
 
   /**
-   * Interrupts the thread's turn, makes a change after which the thread cannot be loaded, and unloads it. Resolves with whether it was
-   * loaded. If the change fails, the thread stays loaded, without its turn.
+   * Interrupts the thread's turn, makes a change after which the thread cannot be loaded, and
+   * unloads it. Resolves with whether it was loaded. If the change fails, the thread stays loaded,
+   * without its turn.
    */
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean> {
     return this.#loading.run(threadId, async () => {
@@ -277,7 +295,10 @@ export class Threads {
     });
   }
 
-  /** Removes this turn and all later ones from a thread, loaded or not. A running turn is interrupted first. */
+  /**
+   * Removes this turn and all later ones from a thread, loaded or not. A running turn is
+   * interrupted first.
+   */
   revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
@@ -297,7 +318,10 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
+  /**
+   * Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns
+   * begin after that.
+   */
   reloadConfiguration(reload: Reload): Promise<void> {
     return reloadConfiguration([...this.#loaded.values()], this.#deps, {
       reload,
@@ -316,12 +340,18 @@ export class Threads {
     return [...this.#loaded.values()].filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Resolves when the turns that run now, or are being begun, have ended, and those of their agents. */
+  /**
+   * Resolves when the turns that run now, or are being begun, have ended, and those of their
+   * agents.
+   */
   turnsEnded(): Promise<void> {
     return turnsEnded(() => this.#loaded.values());
   }
 
-  /** Resolves when all threads are closed, and clients were told how their turns ended. Null while the server is not closing. */
+  /**
+   * Resolves when all threads are closed, and clients were told how their turns ended. Null while
+   * the server is not closing.
+   */
   get closing(): Promise<void> | null {
     return this.#closing;
   }

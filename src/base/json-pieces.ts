@@ -8,7 +8,10 @@ const NUMBER_CHARS = 8;
 /** Around a string, or between a key and its value. */
 const MARKS_CHARS = 4;
 
-/** About how long the JSON text of a value is, in UTF-16 code units. Looks at no more of the value once it is longer than `max`. */
+/**
+ * About how long the JSON text of a value is, in UTF-16 code units. Looks at no more of the value
+ * once it is longer than `max`.
+ */
 export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth = 0): number {
   if (typeof value === 'string') return value.length + MARKS_CHARS;
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return NUMBER_CHARS;
@@ -29,8 +32,8 @@ export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth
 }
 
 /**
- * The JSON text of plain data, in pieces that take about a millisecond each. Joined they are what `JSON.stringify` makes. The data
- * must not change meanwhile, and must not be undefined.
+ * The JSON text of plain data, in pieces that take about a millisecond each. Joined they are what
+ * `JSON.stringify` makes. The data must not change meanwhile, and must not be undefined.
  */
 export function* jsonPieces(value: unknown, depth = 0): Generator<string, void> {
   if (typeof value === 'string') yield* stringPieces(value);

@@ -20,12 +20,18 @@ type Open = { values: unknown[] } | { members: Record<string, unknown>; key: str
 /** Parsed at once: a few milliseconds, even if it has nothing but small values. */
 export const SHORT_JSON_CHARS = 128 * 1024;
 
-/** As `parsedJson`, for a text of any length: lets other work run while a long one is parsed. Resolves with undefined if it is not JSON. */
+/**
+ * As `parsedJson`, for a text of any length: lets other work run while a long one is parsed.
+ * Resolves with undefined if it is not JSON.
+ */
 export async function parseJson(text: string): Promise<unknown> {
   return text.length <= SHORT_JSON_CHARS ? parsedJson(text) : parseLongJson(text);
 }
 
-/** As `parsedJson`, for a long text: lets other work run in between. Resolves with undefined if the text is not JSON. */
+/**
+ * As `parsedJson`, for a long text: lets other work run in between. Resolves with undefined if the
+ * text is not JSON.
+ */
 export async function parseLongJson(text: string): Promise<unknown> {
   try {
     return await new LongJsonReader(text).read();

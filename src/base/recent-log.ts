@@ -4,7 +4,10 @@ import { cutText } from './text/cut-text.ts';
 
 /** How many messages are kept. */
 const MESSAGES_MAX = 500;
-/** A longer message is kept in part. Twice what readers show, so that no secret is divided at the end of that. */
+/**
+ * A longer message is kept in part. Twice what readers show, so that no secret is divided at the
+ * end of that.
+ */
 const MESSAGE_CHARS_MAX = 8 * 1024;
 
 /** A log that also keeps its last messages in memory, except those of the level `debug`. */

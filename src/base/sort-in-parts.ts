@@ -3,7 +3,10 @@ import type { EventLoopYield } from './event-loop-yield.ts';
 /** Sorted at once. It takes about a millisecond. */
 const PART_LENGTH = 1_000;
 
-/** Returns the items in the order of `compare`; equal ones keep theirs. Lets other work run in between. */
+/**
+ * Returns the items in the order of `compare`; equal ones keep theirs. Lets other work run in
+ * between.
+ */
 export async function sortInParts<T>(
   items: readonly T[],
   compare: (one: T, other: T) => number,

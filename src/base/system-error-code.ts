@@ -11,7 +11,9 @@ export function hasErrorCode(error: unknown, codes: readonly string[]): boolean 
   return code !== null && codes.includes(code);
 }
 
-/** Whether the error says that nothing is at the path, or that a part of the path is not a folder. */
+/**
+ * Whether the error says that nothing is at the path, or that a part of the path is not a folder.
+ */
 export function isAbsent(error: unknown): boolean {
   return hasErrorCode(error, ['ENOENT', 'ENOTDIR']);
 }

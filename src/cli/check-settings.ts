@@ -7,7 +7,10 @@ interface CheckedOptions {
   strictConfig: boolean;
 }
 
-/** Rejects with a UsageError if there is no such profile, and with an OptionError if `--strict-config` refuses the configuration. */
+/**
+ * Rejects with a UsageError if there is no such profile, and with an OptionError if
+ * `--strict-config` refuses the configuration.
+ */
 export async function checkSettings(
   { profile, strictConfig }: CheckedOptions,
   sources: CommandSources,

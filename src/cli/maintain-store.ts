@@ -36,7 +36,10 @@ interface Result {
   text: string;
 }
 
-/** Performs an action on the store and prints the result. Returns false if it failed, or if `check` found damage. */
+/**
+ * Performs an action on the store and prints the result. Returns false if it failed, or if `check`
+ * found damage.
+ */
 export async function maintainStore(
   { action, target, json, file, migrationsDir, nodeVersions, progressScript }: MaintainStoreOptions,
   { print, stderr, env }: Streams,

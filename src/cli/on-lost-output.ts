@@ -4,7 +4,10 @@ import { systemReason } from './option-error.ts';
 
 const READER_GONE = ['EPIPE', 'EIO', 'ECONNRESET'];
 
-/** Calls back when the output cannot be written, with the reason. Null: its reader is gone, as after `| head`, and need not be told. */
+/**
+ * Calls back when the output cannot be written, with the reason. Null: its reader is gone, as after
+ * `| head`, and need not be told.
+ */
 export function onLostOutput(
   output: Pick<Output, 'on'>,
   handler: (reason: string | null) => void,

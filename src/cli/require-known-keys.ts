@@ -3,7 +3,10 @@ import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
 import { OptionError } from './option-error.ts';
 
-/** Throws an OptionError if the configuration has a key that heddle does not know, for `--strict-config`. */
+/**
+ * Throws an OptionError if the configuration has a key that heddle does not know, for
+ * `--strict-config`.
+ */
 export async function requireKnownKeys(
   sources: Omit<ConfigSources, 'trustedFiles'>,
 ): Promise<void> {

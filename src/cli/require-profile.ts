@@ -14,8 +14,8 @@ const NAMED_MAX = 20;
 export type CommandSources = Omit<ConfigSources, 'trustedFiles'> & { overrides: readonly string[] };
 
 /**
- * Rejects with a UsageError if no file has the profile of the command line. If the configuration cannot be read, the server tells about
- * that, as without a profile.
+ * Rejects with a UsageError if no file has the profile of the command line. If the configuration
+ * cannot be read, the server tells about that, as without a profile.
  */
 export async function requireProfile(profile: string, sources: CommandSources): Promise<void> {
   const { home } = sources;

@@ -12,7 +12,10 @@ import type { Terminal } from './terminal-at.ts';
 
 export interface TrustOptions {
   home: string;
-  /** The folder with the configuration for all users, which can trust projects too. Null: there is none. */
+  /**
+   * The folder with the configuration for all users, which can trust projects too. Null: there is
+   * none.
+   */
   systemDir: string | null;
   /** The absolute path of a folder of the project. */
   folder: string;
@@ -21,9 +24,10 @@ export interface TrustOptions {
 }
 
 /**
- * Shows the project files that are not in force in a folder and in those above it, asks, and records exactly the shown contents as
- * trusted. Returns true if all files of trusted folders are then in force. Throws an OptionError if there is
- * no such folder, and a TrustError or a ConfigError if a file in the home prevents it.
+ * Shows the project files that are not in force in a folder and in those above it, asks, and
+ * records exactly the shown contents as trusted. Returns true if all files of trusted folders are
+ * then in force. Throws an OptionError if there is no such folder, and a TrustError or a
+ * ConfigError if a file in the home prevents it.
  */
 export async function trustProject(
   { home, systemDir, folder, yes }: TrustOptions,
@@ -76,7 +80,9 @@ function nothingToTrust(files: readonly ProjectFile[]): string {
   return `There is nothing to trust. These files are in force:\n${files.map(({ path }) => `  ${showText(path)}\n`).join('')}`;
 }
 
-/** Each line of the content begins with a bar, so that no line of it looks like one of heddle's own. */
+/**
+ * Each line of the content begins with a bar, so that no line of it looks like one of heddle's own.
+ */
 function shownContent(path: string, { bytes, isChanged }: OfferedContent): string {
   const lines = bytes.toString('utf8').replace(/\n$/, '').split('\n');
   const content = lines.map((line) => `  | ${showText(line, { multiline: true })}\n`).join('');

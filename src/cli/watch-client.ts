@@ -5,7 +5,9 @@ import { systemErrorCode } from '../base/system-error-code.ts';
 /** The time between two checks. */
 const LOOK_MS = 2_000;
 
-/** The time before the first check, which finds the reader: soon, but not while the server starts. */
+/**
+ * The time before the first check, which finds the reader: soon, but not while the server starts.
+ */
 const FIRST_LOOK_MS = 300;
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN', 'EIO']);
@@ -20,8 +22,8 @@ export interface ClientWatch {
 }
 
 /**
- * Checks regularly whether the client is still there, since a client that dies may leave the input open. Does not keep the
- * process alive. Returns a function that ends the checks.
+ * Checks regularly whether the client is still there, since a client that dies may leave the input
+ * open. Does not keep the process alive. Returns a function that ends the checks.
  */
 export function watchClient({ parent, output, onGone }: ClientWatch): () => void {
   const parentAtStart = parent();
@@ -46,7 +48,8 @@ export function watchClient({ parent, output, onGone }: ClientWatch): () => void
 
 function isClosed(output: number, reader: PipeReader): boolean {
   try {
-    // Writes no bytes, but fails for a socket without another end. It fails for a pipe too, but not on Linux.
+    // Writes no bytes, but fails for a socket without another end. It fails for a pipe too, but not
+    // on Linux.
     writeSync(output, Buffer.alloc(0));
   } catch (error) {
     return GONE.has(systemErrorCode(error) ?? '');
@@ -55,8 +58,8 @@ function isClosed(output: number, reader: PipeReader): boolean {
 }
 
 /**
- * Finds the reader of a pipe on Linux, where a pipe without a reader reports no error until it is written to. A reader that was
- * never seen, such as another user's process, does not count as gone.
+ * Finds the reader of a pipe on Linux, where a pipe without a reader reports no error until it is
+ * written to. A reader that was never seen, such as another user's process, does not count as gone.
  */
 class PipeReader {
   readonly #pipe: string | null;
@@ -71,7 +74,8 @@ class PipeReader {
   isGone(): boolean {
     if (this.#pipe === null) return false;
     if (this.#end !== null && this.#isEnd(this.#end)) return false;
-    // A reader that was never found cannot be missed. One that was found may have passed its end on to another process.
+    // A reader that was never found cannot be missed. One that was found may have passed its end on
+    // to another process.
     this.#end = this.#find();
     if (this.#end !== null) this.#seen = true;
     return this.#end === null && this.#seen;

@@ -35,8 +35,8 @@ const SUBSCRIPTION_OPTIONS = { threadId: true, signal: true } as const;
 export type TurnInput = Omit<TurnStartParams, 'input'> & { input: string | UserInput[] };
 
 /**
- * A client of an app-server over two streams. Messages from the server have the types of the protocol's schemas, but are not
- * validated. Every promise settles when the connection ends.
+ * A client of an app-server over two streams. Messages from the server have the types of the
+ * protocol's schemas, but are not validated. Every promise settles when the connection ends.
  */
 export class Client {
   /** Resolves when the connection has ended, for whatever reason. */
@@ -47,7 +47,10 @@ export class Client {
   readonly #subscriptions = new Subscriptions();
   #isClosing = false;
 
-  /** `over` resolves when the connection has ended, with the reason for error messages. By default this is the end of the input. */
+  /**
+   * `over` resolves when the connection has ended, with the reason for error messages. By default
+   * this is the end of the input.
+   */
   constructor(
     transport: ClientTransport,
     options: ClientOptions = {},
@@ -82,7 +85,10 @@ export class Client {
     return answer;
   }
 
-  /** Resolves with the result. Rejects with a RequestError if the server refuses, and with a ConnectionError if the connection ends. */
+  /**
+   * Resolves with the result. Rejects with a RequestError if the server refuses, and with a
+   * ConnectionError if the connection ends.
+   */
   request<Method extends RequestMethod>(
     method: Method,
     ...rest: RequestArguments<Method>
@@ -101,7 +107,10 @@ export class Client {
     this.#connection.send({ method, params });
   }
 
-  /** Calls the listener with the params of each notification of this method. Returns a function that removes the listener. */
+  /**
+   * Calls the listener with the params of each notification of this method. Returns a function that
+   * removes the listener.
+   */
   on<Method extends NotificationMethod>(
     method: Method,
     listener: (params: ServerNotifications[Method]) => void,
@@ -114,8 +123,9 @@ export class Client {
   }
 
   /**
-   * Iterates over the params of all notifications of a method from now on. The iterator ends when this client is closed. If the
-   * connection ends otherwise, it throws a ConnectionError after the last notification.
+   * Iterates over the params of all notifications of a method from now on. The iterator ends when
+   * this client is closed. If the connection ends otherwise, it throws a ConnectionError after the
+   * last notification.
    */
   notifications<Method extends NotificationMethod>(
     method: Method,
@@ -136,8 +146,8 @@ export class Client {
   }
 
   /**
-   * Sets the handler for the server's requests of a method. Returns a function that removes it. A method has one handler at
-   * most. If the handler throws, the client responds with an error.
+   * Sets the handler for the server's requests of a method. Returns a function that removes it. A
+   * method has one handler at most. If the handler throws, the client responds with an error.
    */
   handle<Method extends ServerRequestMethod>(
     method: Method,
@@ -147,8 +157,9 @@ export class Client {
   }
 
   /**
-   * Starts a turn. Returns its notifications up to `turn/completed`, and its result. When the signal aborts, the turn is
-   * interrupted and ends with that status. The client must follow the thread: it does if it started, resumed or forked it.
+   * Starts a turn. Returns its notifications up to `turn/completed`, and its result. When the
+   * signal aborts, the turn is interrupted and ends with that status. The client must follow the
+   * thread: it does if it started, resumed or forked it.
    */
   turn({ input, ...settings }: TurnInput, options: { signal?: AbortSignal } = {}): TurnRun {
     requireKnownOptions<{ signal?: AbortSignal }>('turn', options, { signal: true });
@@ -171,7 +182,10 @@ export class Client {
     return this.#subscriptions.add(subscriber);
   }
 
-  /** Closes the connection. The server still responds to earlier requests. Resolves when the connection has ended. */
+  /**
+   * Closes the connection. The server still responds to earlier requests. Resolves when the
+   * connection has ended.
+   */
   async close(): Promise<void> {
     this.closeOutput();
     const timer = setTimeout(() => {

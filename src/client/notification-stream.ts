@@ -4,8 +4,9 @@ import { OverflowError } from './request-error.ts';
 const NOTIFICATIONS_WAITING_MAX = 100_000;
 
 /**
- * An iterator over pushed values. It keeps values until they are read, up to a limit; beyond it the iterator ends with an
- * OverflowError. Values that are unread when the source ends can still be read.
+ * An iterator over pushed values. It keeps values until they are read, up to a limit; beyond it the
+ * iterator ends with an OverflowError. Values that are unread when the source ends can still be
+ * read.
  */
 export class NotificationStream<T> implements AsyncIterableIterator<T> {
   readonly #onReturn: () => void;

@@ -85,7 +85,10 @@ export class ServerConnection {
     this.#sendLine(JSON.stringify(message), message);
   }
 
-  /** Responds to a request of the server. Takes JSON text: the id, and an object with the result or error. Does nothing after the end. */
+  /**
+   * Responds to a request of the server. Takes JSON text: the id, and an object with the result or
+   * error. Does nothing after the end.
+   */
   answer(id: string, answer: string): void {
     if (this.#over !== null) return;
     const line = `{"id":${id},${answer.slice(1)}`;

@@ -6,7 +6,10 @@ const INTERNAL_ERROR = -32603;
 
 type Handler = (params: unknown, context: ServerRequestContext) => unknown;
 
-/** The handlers of the server's requests. Each request gets one response, or none if the server no longer waits for it. */
+/**
+ * The handlers of the server's requests. Each request gets one response, or none if the server no
+ * longer waits for it.
+ */
 export class ServerRequestHandlers {
   readonly #unhandled: 'refuse' | 'leave';
   readonly #handlers = new Map<string, Handler>();

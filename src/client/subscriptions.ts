@@ -23,7 +23,8 @@ export class Subscriptions {
       try {
         subscriber.take(notification);
       } catch (error) {
-        // A listener that throws must not keep others from the notification. The process gets its error as an uncaught exception.
+        // A listener that throws must not keep others from the notification. The process gets its
+        // error as an uncaught exception.
         queueMicrotask(() => {
           throw error;
         });

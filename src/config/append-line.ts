@@ -12,10 +12,11 @@ import { dirname } from 'node:path';
 import { openForAppendingSync } from '../base/files/open-new-file.ts';
 
 /**
- * Appends a line to a text file, or several that are joined, and waits until they are on the disk. Makes the file with mode 0600 if
- * there is none. Lines that other processes append at the same time are kept; there may then be an empty line between them. Throws
- * if it cannot write everything, and then removes the part that it wrote. Also throws if the file would become larger than `bytesMax`,
- * because its readers would refuse it.
+ * Appends a line to a text file, or several that are joined, and waits until they are on the disk.
+ * Makes the file with mode 0600 if there is none. Lines that other processes append at the same
+ * time are kept; there may then be an empty line between them. Throws if it cannot write
+ * everything, and then removes the part that it wrote. Also throws if the file would become larger
+ * than `bytesMax`, because its readers would refuse it.
  */
 export function appendLine(path: string, line: string, bytesMax: number): void {
   const file = openForAppendingSync(path, 0o600, { reads: true });

@@ -6,7 +6,10 @@ import { type ConfigSources, loadConfig } from './load-config.ts';
 
 const GUARDIAN = ['features', 'guardian_approval'];
 
-/** Returns a notice for each deprecated setting that is in effect. Returns none if the configuration cannot be read. */
+/**
+ * Returns a notice for each deprecated setting that is in effect. Returns none if the configuration
+ * cannot be read.
+ */
 export async function configDeprecations(
   sources: ConfigSources,
 ): Promise<DeprecationNoticeNotification[]> {

@@ -12,9 +12,9 @@ export type ConfigReads = (config: Config) => readonly (() => unknown)[];
 export type ReadName = SettingName | 'projects';
 
 /**
- * Returns the errors of all settings, of the providers, and of what `further` reads, each once, with the names of what cannot
- * be read for it. Without a name, it is another part. Providers are not read for a server that was given a model, since they are not used
- * then.
+ * Returns the errors of all settings, of the providers, and of what `further` reads, each once,
+ * with the names of what cannot be read for it. Without a name, it is another part. Providers are
+ * not read for a server that was given a model, since they are not used then.
  */
 export function configErrors(
   config: Config,

@@ -23,7 +23,10 @@ const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that
 export interface ConfigProblem {
   /** The problem without its place, which a change of the file can move. */
   problem: string;
-  /** `incomplete`: something is missing that a client may add later. `noEffect`: a valid key or value does nothing. */
+  /**
+   * `incomplete`: something is missing that a client may add later. `noEffect`: a valid key or
+   * value does nothing.
+   */
   kind: 'invalid' | 'incomplete' | 'noEffect';
   /** `warning`: heddle works, but perhaps not as the user expects. */
   severity: 'error' | 'warning';
@@ -34,7 +37,10 @@ export interface ConfigProblem {
   warning: ConfigWarningNotification;
 }
 
-/** Returns the problems of all settings, and of what `further` reads. Warnings, writes and `heddle doctor` share them. */
+/**
+ * Returns the problems of all settings, and of what `further` reads. Warnings, writes and `heddle
+ * doctor` share them.
+ */
 export function configProblems(config: Config, further: ConfigReads): ConfigProblem[] {
   const notAllowed = new Set(limitedSettings(config).map(({ message }) => message));
   const noEffect = (warnings: readonly LocatedWarning[]) =>

@@ -19,7 +19,10 @@ interface ReadConfigOptions {
   experimental: boolean;
 }
 
-/** Returns the response to `config/read`: the effective settings, the layer or requirement of each, and the layers from the highest. */
+/**
+ * Returns the response to `config/read`: the effective settings, the layer or requirement of each,
+ * and the layers from the highest.
+ */
 export function configReadResponse(
   config: Config,
   { includeLayers, experimental }: ReadConfigOptions,
@@ -42,7 +45,10 @@ function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
   return { ...named, config: layer.config, disabledReason: layer.disabledReason };
 }
 
-/** Returns the layer of each value that is neither a table nor a list, by its dotted key. The keys of a list's elements are their indexes. */
+/**
+ * Returns the layer of each value that is neither a table nor a list, by its dotted key. The keys
+ * of a list's elements are their indexes.
+ */
 function originsOf(
   config: Config,
   metadata: (layer: Layer) => ConfigLayerMetadata | undefined,
@@ -69,8 +75,8 @@ function originsOf(
 }
 
 /**
- * The layer of a value. The deprecated flag fills in who reviews approval requests (`config-deprecations.ts`), and the trust in a project the
- * approval policy and the sandbox.
+ * The layer of a value. The deprecated flag fills in who reviews approval requests
+ * (`config-deprecations.ts`), and the trust in a project the approval policy and the sandbox.
  */
 function originOf(config: Config, keys: string[]): Layer | null {
   const layer = config.layerOf(keys);
@@ -103,7 +109,10 @@ function isReplaced(
   );
 }
 
-/** Clients validate the settings they know. An invalid value becomes null, so that it does not invalidate the whole response. */
+/**
+ * Clients validate the settings they know. An invalid value becomes null, so that it does not
+ * invalidate the whole response.
+ */
 function effectiveValues(config: Config, experimental: boolean): WireConfig {
   const { approvals_reviewer: _reviewer, apps, ...others } = config.values;
   const setting = <N extends SettingName>(name: N): SettingValue<N> | null => {
@@ -176,7 +185,10 @@ function sandboxWorkspaceWrite(value: Found): JsonObject | null {
   return members;
 }
 
-/** Older files have `tools.web_search = true`. Clients expect a table, so any other value is left out. */
+/**
+ * Older files have `tools.web_search = true`. Clients expect a table, so any other value is left
+ * out.
+ */
 function tools(value: Found): JsonObject | null {
   if (!isTable(value)) return null;
   const { web_search: search, ...others } = value;

@@ -22,9 +22,9 @@ import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 
 /**
- * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
- * keys that look misspelt, and the use of the embedded model by default. `further` reads what other parts of the server use. Never
- * throws a ConfigError.
+ * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid
+ * values, ignored keys, keys that look misspelt, and the use of the embedded model by default.
+ * `further` reads what other parts of the server use. Never throws a ConfigError.
  */
 export async function configWarnings(
   sources: ConfigSources,
@@ -66,7 +66,10 @@ export function allProblems(
   ];
 }
 
-/** Returns the problems of a project: an entry or files that are not in force although the user trusts the project, and ignored keys. */
+/**
+ * Returns the problems of a project: an entry or files that are not in force although the user
+ * trusts the project, and ignored keys.
+ */
 export function projectProblems(config: Config): ConfigProblem[] {
   const ofLayers = config.layers.flatMap((layer) => [
     ...disabledFile(layer),

@@ -1,7 +1,10 @@
 import type { SandboxMode, SandboxPolicy } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 
-/** Returns the sandbox policy for a mode, with the configured roots and network access. The default mode is the configured one. */
+/**
+ * Returns the sandbox policy for a mode, with the configured roots and network access. The default
+ * mode is the configured one.
+ */
 export function configuredSandboxPolicy(
   config: Config,
   mode: SandboxMode = config.get('sandbox_mode'),

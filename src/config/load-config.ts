@@ -34,19 +34,26 @@ export interface ConfigSources {
   request?: JsonObject | null;
   /** The contents of project files that the user trusts. */
   trustedFiles: TrustedFiles;
-  /** The absolute path of the folder with the configuration and the requirements for all users of the machine. Null: there is none. */
+  /**
+   * The absolute path of the folder with the configuration and the requirements for all users of
+   * the machine. Null: there is none.
+   */
   systemDir?: string | null;
   /** The features that were switched while the server runs. The configuration overrides them. */
   features?: Readonly<Record<string, boolean>>;
   /** The text that counts as the home's config.toml. Default: what the file has. */
   userText?: string;
-  /** Whether the server was given a model, which replaces all providers. `embedded`: it is the embedded one. Default: false. */
+  /**
+   * Whether the server was given a model, which replaces all providers. `embedded`: it is the
+   * embedded one. Default: false.
+   */
   modelGiven?: boolean | 'embedded';
 }
 
 /**
- * Reads all sources again and merges them, from the lowest: what the trust in the project gives, the system's config.toml, the home's, the
- * trusted files of projects, the profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
+ * Reads all sources again and merges them, from the lowest: what the trust in the project gives,
+ * the system's config.toml, the home's, the trusted files of projects, the profile, the command
+ * line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
  * later, when it is used. Lets other work run between the sources.
  */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
@@ -111,7 +118,10 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
 
 type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;
 
-/** Resolves with the settings of the user and of the system, which decide about the trust in projects. Rejects with a ConfigError. */
+/**
+ * Resolves with the settings of the user and of the system, which decide about the trust in
+ * projects. Rejects with a ConfigError.
+ */
 export async function ownSettings(sources: OwnSources): Promise<JsonObject> {
   const { system, user } = await ownLayers(sources, {
     toml: await loadToml(),
@@ -137,7 +147,10 @@ async function requirementsOf(sources: ConfigSources, reading: TomlReading): Pro
   return layer === null ? NO_REQUIREMENTS : readRequirements(layer);
 }
 
-/** Null: there is no such file, or it sets nothing. Rejects with a ConfigError if it cannot be looked at: it may have limits. */
+/**
+ * Null: there is no such file, or it sets nothing. Rejects with a ConfigError if it cannot be
+ * looked at: it may have limits.
+ */
 async function systemFile(
   { systemDir = null }: OwnSources,
   name: string,
@@ -166,7 +179,10 @@ function mergeLayers(layers: readonly Layer[]): JsonObject {
   return layers.map((layer) => layer.config).reduce(mergeTables, emptyTable());
 }
 
-/** The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the home, in which other agents keep it. */
+/**
+ * The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the
+ * home, in which other agents keep it.
+ */
 async function profileLayers(
   base: Config,
   { user, reading }: { user: Layer; reading: TomlReading },
@@ -225,7 +241,10 @@ function withReviewer(layer: Layer, { requirements }: Config): Layer {
     : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
 }
 
-/** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */
+/**
+ * The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in
+ * that scope overrides it.
+ */
 function guardianReviewer(scope: JsonObject): JsonObject {
   const asked = valueAt(scope, ['features', 'guardian_approval']) === true;
   return asked ? tableWith(['approvals_reviewer'], 'guardian_subagent') : emptyTable();

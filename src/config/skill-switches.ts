@@ -1,6 +1,9 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 
-/** An entry of `[[skills.config]]`: whether the model gets a skill. Exactly one of `path`, of the SKILL.md, and `name` is not null. */
+/**
+ * An entry of `[[skills.config]]`: whether the model gets a skill. Exactly one of `path`, of the
+ * SKILL.md, and `name` is not null.
+ */
 export interface SkillSwitch {
   path: string | null;
   name: string | null;

@@ -8,14 +8,17 @@ import { WEB_SEARCH_MODES, type WebSearchTable } from './web-search-table.ts';
 
 /** How the provider searches the web for its model, with its own tool. */
 export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {
-  /** `cached`: only what the provider has stored. `indexed`: pages in its index. `live`: every page. */
+  /**
+   * `cached`: only what the provider has stored. `indexed`: pages in its index. `live`: every page.
+   */
   mode: 'cached' | 'indexed' | 'live';
 }
 
 /**
- * Returns how this provider searches the web in a turn; null: not at all. What the user has set is in force for every provider that has
- * the Responses API. Otherwise only OpenAI searches, since others may refuse the tool: what it has stored, or all pages if
- * the turn has full access to the system. An invalid setting takes the search away; a `configWarning` says so.
+ * Returns how this provider searches the web in a turn; null: not at all. What the user has set is
+ * in force for every provider that has the Responses API. Otherwise only OpenAI searches, since
+ * others may refuse the tool: what it has stored, or all pages if the turn has full access to the
+ * system. An invalid setting takes the search away; a `configWarning` says so.
  */
 export function webSearch(
   config: Config,
@@ -53,7 +56,10 @@ function chosenSearch(config: Config, byDefault: SearchDefault): WebSearch | nul
   return mode === 'disabled' ? null : { mode, ...choices };
 }
 
-/** Whether no provider searches more with this configuration than with the other: with the same mode, and on the same domains. */
+/**
+ * Whether no provider searches more with this configuration than with the other: with the same
+ * mode, and on the same domains.
+ */
 export function searchesAtMost(config: Config, other: Config): boolean {
   return WEB_SEARCH_MODES.every((byDefault) => {
     const [wanted, limit] = [validSearch(config, byDefault), validSearch(other, byDefault)];

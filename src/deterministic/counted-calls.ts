@@ -1,6 +1,6 @@
 /**
- * Returns an object whose methods pass their promises to `during`. So do the methods of objects that these promises resolve with.
- * Plain values, such as records, are returned as they are.
+ * Returns an object whose methods pass their promises to `during`. So do the methods of objects
+ * that these promises resolve with. Plain values, such as records, are returned as they are.
  */
 export function countedCalls<T extends object>(
   target: T,

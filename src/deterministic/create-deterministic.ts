@@ -23,8 +23,9 @@ export interface DeterministicHost {
 }
 
 /**
- * A server with a virtual clock, counting ids, and the given model or the embedded one. It has done everything that it can do without the
- * next message before it gets that, from whichever client. `close` removes its data.
+ * A server with a virtual clock, counting ids, and the given model or the embedded one. It has done
+ * everything that it can do without the next message before it gets that, from whichever client.
+ * `close` removes its data.
  */
 export function createDeterministic(
   parts: Omit<AppParts, 'store' | 'pid' | 'clock' | 'ids'>,

@@ -9,13 +9,18 @@ import type {
 import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
-/** Output is passed on in pieces of this size, and the rest when the process sleeps or has ended. */
+/**
+ * Output is passed on in pieces of this size, and the rest when the process sleeps or has ended.
+ */
 const PIECE_BYTES = 64 * 1024;
 /** A process with more output that was not passed on waits. */
 const HELD_BYTES_MAX = 1024 * 1024;
 /** How often a process is looked at. */
 const LOOK_MS = 50;
-/** A process that never sleeps is waited for this long by each call, and for each message, in real time. */
+/**
+ * A process that never sleeps is waited for this long by each call, and for each message, in real
+ * time.
+ */
 const BUSY_MS_MAX = 120_000;
 /** A process that never stops printing is heard until it has printed so much. */
 const HEARD_BYTES_MAX = 64 * 1024 * 1024;
@@ -119,8 +124,9 @@ export class PacedProcess implements RunningProcess {
   }
 
   /**
-   * Passes on a piece of its output, or its end, and returns true. Waits for it until the process has slept for `ms`, and then
-   * passes on all output so far. Returns false if there is nothing, or if the process was waited for long enough.
+   * Passes on a piece of its output, or its end, and returns true. Waits for it until the process
+   * has slept for `ms`, and then passes on all output so far. Returns false if there is nothing, or
+   * if the process was waited for long enough.
    */
   async hear(ms: number): Promise<boolean> {
     while (
@@ -177,7 +183,10 @@ export class PacedProcess implements RunningProcess {
     if (this.#inner !== null) await this.#options.during(this.#inner.kill());
   }
 
-  /** It is being killed: drops what was not passed on. Its end counts as caused by the kill, even if it has just ended by itself. */
+  /**
+   * It is being killed: drops what was not passed on. Its end counts as caused by the kill, even if
+   * it has just ended by itself.
+   */
   hush(): void {
     if (this.#isOver) return;
     this.#isHushed = true;
@@ -224,7 +233,10 @@ export class PacedProcess implements RunningProcess {
     return true;
   }
 
-  /** Takes a piece of output. stderr waits until the process sleeps or has ended: which stream is read first depends on chance. */
+  /**
+   * Takes a piece of output. stderr waits until the process sleeps or has ended: which stream is
+   * read first depends on chance.
+   */
   #nextPiece(all: boolean): { stream: OutputStream; bytes: Buffer } | null {
     if (this.#heldBytes === 0) return null;
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -261,7 +273,8 @@ export class PacedProcess implements RunningProcess {
     if (isStirred) return;
     const before = this.#sleepers;
     const sleepers = await this.waiting();
-    // This round of the event loop reads the output that was written before the look. That resets `#sleepers`.
+    // This round of the event loop reads the output that was written before the look. That resets
+    // `#sleepers`.
     await setImmediate();
     const nowMs = monotonicMs();
     if (sleepers !== null && sleepers === this.#sleepers) this.#sleptMs += nowMs - this.#lookedMs;

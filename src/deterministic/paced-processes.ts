@@ -18,8 +18,9 @@ interface PacedProcessesDeps {
 }
 
 /**
- * Processes whose output and ends are held back until `hearNext`. A process is heard only while somebody waits for it, or after it
- * was killed: a command in the background that nobody asks for stays as it is, whatever it does.
+ * Processes whose output and ends are held back until `hearNext`. A process is heard only while
+ * somebody waits for it, or after it was killed: a command in the background that nobody asks for
+ * stays as it is, whatever it does.
  */
 export class PacedProcesses implements Processes {
   readonly #inner: Processes;
@@ -80,9 +81,9 @@ export class PacedProcesses implements Processes {
   }
 
   /**
-   * Passes on the next piece of output or the next end, and returns true. Waits for it as long as the processes that somebody waits
-   * for do anything, the one with the earliest deadline first. Returns false when they sleep: if time passes, when the first one has
-   * slept until its deadline.
+   * Passes on the next piece of output or the next end, and returns true. Waits for it as long as
+   * the processes that somebody waits for do anything, the one with the earliest deadline first.
+   * Returns false when they sleep: if time passes, when the first one has slept until its deadline.
    */
   async hearNext({ timePasses }: { timePasses: boolean }): Promise<boolean> {
     const waited = [...this.#running].filter(({ deadlineMs }) => deadlineMs !== null);

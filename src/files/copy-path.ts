@@ -15,8 +15,9 @@ const CHUNK_BYTES = 256 * 1024;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips everything that is not a
- * file, folder or link. Copies permissions, but not set-user-id bits. If part of a folder cannot be copied, removes the copy.
+ * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips
+ * everything that is not a file, folder or link. Copies permissions, but not set-user-id bits. If
+ * part of a folder cannot be copied, removes the copy.
  */
 export async function copyPath(
   source: string,
@@ -123,7 +124,9 @@ async function copyFile(source: string, destination: string, mode: number): Prom
   }
 }
 
-/** Opens a regular file for reading, not through a link. Rejects with `not_a_file` if it is none. */
+/**
+ * Opens a regular file for reading, not through a link. Rejects with `not_a_file` if it is none.
+ */
 async function openFile(path: AnyPath): Promise<FileHandle> {
   return (await unlessIrregular(String(path), openRegularFile(path, { followLinks: false }))).file;
 }

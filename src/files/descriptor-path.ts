@@ -4,8 +4,9 @@ import { readProcLink } from '../base/files/read-proc.ts';
 let ownProcess: string | null = null;
 
 /**
- * Returns a path that leads to an open file or folder, whatever has its name now. This process and its children can use it as
- * long as the handle is open. Returns null if the system has no such path.
+ * Returns a path that leads to an open file or folder, whatever has its name now. This process and
+ * its children can use it as long as the handle is open. Returns null if the system has no such
+ * path.
  */
 export async function descriptorPath(handle: FileHandle): Promise<string | null> {
   try {

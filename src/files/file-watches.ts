@@ -33,7 +33,10 @@ export class FileWatches {
     this.#connections.set(connection, new Map());
   }
 
-  /** Begins a watch, and resolves once no later change can be missed. The returned function begins to notify the client. */
+  /**
+   * Begins a watch, and resolves once no later change can be missed. The returned function begins
+   * to notify the client.
+   */
   async add(connection: number, watchId: string, path: string): Promise<() => void> {
     const watches = this.#connections.get(connection);
     // The connection has ended.

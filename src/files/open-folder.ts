@@ -4,9 +4,9 @@ import type { AnyPath } from '../base/files/file-refused-error.ts';
 import { descriptorPath } from './descriptor-path.ts';
 
 /**
- * A folder that is held open. Paths from `child` lead into this folder, even if something else gets its name in the meantime,
- * such as a link to another folder. On systems that do not have such paths, `child` returns ordinary paths below the folder's own
- * path.
+ * A folder that is held open. Paths from `child` lead into this folder, even if something else gets
+ * its name in the meantime, such as a link to another folder. On systems that do not have such
+ * paths, `child` returns ordinary paths below the folder's own path.
  */
 export interface OpenFolder {
   names(): Promise<Buffer[]>;

@@ -18,7 +18,10 @@ export async function writeAll(file: FileHandle, bytes: Buffer, position = 0): P
   return bytes.length;
 }
 
-/** Writes a text from the start of the file as UTF-8, and returns how many bytes it has. Other work runs in between. */
+/**
+ * Writes a text from the start of the file as UTF-8, and returns how many bytes it has. Other work
+ * runs in between.
+ */
 export async function writeText(file: FileHandle, text: string): Promise<number> {
   let position = 0;
   for (const piece of textPieces(text, PIECE_CHARS))

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { readRegularFile } from '../base/files/read-regular-file.ts';
 
-/** Larger indexes, of about 80,000 files, are not read: that would block the server's other work. */
+/**
+ * Larger indexes, of about 80,000 files, are not read: that would block the server's other work.
+ */
 const INDEX_BYTES_MAX = 8 * 1024 * 1024;
 const HEADER_BYTES = 12;
 /** The bytes of an entry before its name, and the places of its fields. */
@@ -13,16 +15,19 @@ const EXTENDED = 0x4000;
 const TRAILER_BYTES = 20;
 const SUBMODULE = 0o160000;
 
-/** Whether the index of a repository names submodules. Resolves with null in the same cases as `gitIndexSubmodulePaths`. */
+/**
+ * Whether the index of a repository names submodules. Resolves with null in the same cases as
+ * `gitIndexSubmodulePaths`.
+ */
 export async function gitIndexSubmodules(folder: string): Promise<boolean | null> {
   const paths = await gitIndexSubmodulePaths(folder);
   return paths === null ? null : paths.length > 0;
 }
 
 /**
- * Returns the paths of the submodules in the index of a repository with SHA-1, relative to the working tree. `folder` is the git folder
- * of the working tree, a real path. Resolves with null if they are not certain: the index is too large, is split into two files, or
- * cannot be read.
+ * Returns the paths of the submodules in the index of a repository with SHA-1, relative to the
+ * working tree. `folder` is the git folder of the working tree, a real path. Resolves with null if
+ * they are not certain: the index is too large, is split into two files, or cannot be read.
  */
 export async function gitIndexSubmodulePaths(folder: string): Promise<string[] | null> {
   try {
@@ -73,7 +78,9 @@ function wholeName(bytes: Buffer, at: number): EntryName | null {
     : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
 }
 
-/** In version 4, a name begins with the number of bytes to remove from the end of the name before. */
+/**
+ * In version 4, a name begins with the number of bytes to remove from the end of the name before.
+ */
 function shortenedName(bytes: Buffer, at: number, before: Buffer): EntryName | null {
   let start = nameAt(bytes, at);
   let byte = bytes[start++] ?? 0;

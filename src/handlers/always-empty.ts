@@ -6,8 +6,9 @@ import { LOCAL_ENVIRONMENT } from './requested/check-requested-sandbox.ts';
 const SHOWN_CHARS_MAX = 100;
 
 /**
- * Methods that clients call when they start, for features that this server does not have: apps, plugins,
- * remote control, voices. The results are empty, since some clients do not start if one of these is refused.
+ * Methods that clients call when they start, for features that this server does not have: apps,
+ * plugins, remote control, voices. The results are empty, since some clients do not start if one of
+ * these is refused.
  */
 export function alwaysEmptyMethods() {
   return {

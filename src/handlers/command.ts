@@ -41,7 +41,10 @@ export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
   clients: ClientChannel;
-  /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
+  /**
+   * The configuration for a folder, by default the server's working directory. Reads the files at
+   * each call.
+   */
   config: (cwd?: string) => Promise<Config>;
   /** The absolute path of the server's working directory. */
   cwd: string;
@@ -154,7 +157,10 @@ function checkParams(params: CommandExecParams): void {
     throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
-/** The sandbox that the request asks for, else the configured one. Throws if the permission profile does not exist. */
+/**
+ * The sandbox that the request asks for, else the configured one. Throws if the permission profile
+ * does not exist.
+ */
 function sandboxOf(
   { sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams,
   config: Config,

@@ -17,7 +17,10 @@ import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
 
-/** Files of at least this size are read one at a time for each connection, each after the client has read its earlier responses. */
+/**
+ * Files of at least this size are read one at a time for each connection, each after the client has
+ * read its earlier responses.
+ */
 const LARGE_BYTES_MIN = 256 * 1024;
 
 /** Requests for one path take effect in the order in which they came. */
@@ -125,7 +128,9 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte. */
+/**
+ * The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte.
+ */
 function absolutePath(field: string, path: string): string {
   if (!isAbsolute(path))
     throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);

@@ -23,7 +23,10 @@ export function getConversationSummaryMethods(deps: ThreadDeps & { home: string 
   } satisfies Partial<MethodTable>;
 }
 
-/** Throws for a thread that has no rollout: one that is ephemeral, or of which nothing has been said. */
+/**
+ * Throws for a thread that has no rollout: one that is ephemeral, or of which nothing has been
+ * said.
+ */
 function summaryOf(record: ThreadRecord): ConversationSummary {
   const { id, path, gitInfo, settings } = record;
   if (path === null || !record.listed) throw noRolloutFound(id);

@@ -82,7 +82,10 @@ interface Repository {
   scratch: ScratchFolder;
 }
 
-/** Git only reads, without the network: anyone may have made the repository. What it writes is its own, and not in the repository. */
+/**
+ * Git only reads, without the network: anyone may have made the repository. What it writes is its
+ * own, and not in the repository.
+ */
 async function rightsOf(
   deps: GitDiffDeps,
   { cwd, root, filters, scratch }: Repository,

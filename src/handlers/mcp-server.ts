@@ -95,7 +95,10 @@ async function requestOfThread(
   });
 }
 
-/** A call that a client makes outside of any turn: the server's questions go to the clients of the thread. */
+/**
+ * A call that a client makes outside of any turn: the server's questions go to the clients of the
+ * thread.
+ */
 function askingClient(
   { id, settings, questions }: LoadedThread,
   server: string,

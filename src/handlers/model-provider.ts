@@ -90,7 +90,10 @@ function summary(config: Config, id: string): ModelProviderSummary {
   };
 }
 
-/** The URL without its credentials, query and fragment if it has credentials or a query, which may hold a key. */
+/**
+ * The URL without its credentials, query and fragment if it has credentials or a query, which may
+ * hold a key.
+ */
 function withoutCredentials(baseUrl: string | null): string | null {
   const url = baseUrl === null ? null : new URL(baseUrl);
   return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;

@@ -133,7 +133,10 @@ function toSwitch({ path, name, enabled }: SkillSwitch): SkillSwitch {
   return { path, name: isNamed ? name : null, enabled };
 }
 
-/** Replaces the entries of the user's config.toml about the skill. A skill without an entry is switched on, so that needs none. */
+/**
+ * Replaces the entries of the user's config.toml about the skill. A skill without an entry is
+ * switched on, so that needs none.
+ */
 async function writeSwitch({ configWriter }: SkillsDeps, changed: SkillSwitch): Promise<void> {
   const edits = ({ layers }: Config) => {
     const layer = layers.find(({ name }) => name.type === 'user' && name.profile === null);
@@ -158,7 +161,10 @@ function isAbout(entry: JsonValue, { path, name }: SkillSwitch): boolean {
     : typeof entry.path === 'string' && realPathOrSame(entry.path) === realPathOrSame(path);
 }
 
-/** Whether the model gets the skill now: another entry, or another source of the configuration, may say otherwise. */
+/**
+ * Whether the model gets the skill now: another entry, or another source of the configuration, may
+ * say otherwise.
+ */
 async function isEffective(
   { cwd, skillFolders }: SkillsDeps,
   { path, name, enabled }: SkillSwitch,

@@ -5,7 +5,10 @@ import { type RpcError, refused } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
-/** The methods of threads that have no file of their own: those about reviews of actions, and about questions that clients ask. */
+/**
+ * The methods of threads that have no file of their own: those about reviews of actions, and about
+ * questions that clients ask.
+ */
 export function threadMethods({ threads, store }: ThreadDeps) {
   return {
     'thread/approveGuardianDeniedAction': {

@@ -3,7 +3,10 @@ import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts
 /** The place of a field of the event in a text: `${name.of.field}`. */
 const PLACE = /\$\{([^}]+)\}/g;
 
-/** The value with each `${name.of.field}` in its strings replaced by that field of the event, or the fields that the event lacks. */
+/**
+ * The value with each `${name.of.field}` in its strings replaced by that field of the event, or the
+ * fields that the event lacks.
+ */
 export function filledIn(
   value: JsonObject,
   event: JsonObject,

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 
 /**
- * How hooks see the calls of a tool: as a command or as a patch, whatever the name of the tool is; or by its name, and matchers also know
- * the other one.
+ * How hooks see the calls of a tool: as a command or as a patch, whatever the name of the tool is;
+ * or by its name, and matchers also know the other one.
  */
 export type HookForm = 'command' | 'patch' | { otherName: string };
 
@@ -29,7 +29,9 @@ const BASH = 'Bash';
 /** Hooks that were written for other agents know `apply_patch` by these names. */
 const PATCH_NAMES = ['apply_patch', 'Edit', 'Write'];
 
-/** How hooks see a call: commands and patches in the same form, whatever tool the model has used. */
+/**
+ * How hooks see a call: commands and patches in the same form, whatever tool the model has used.
+ */
 export function hookCall({ tool, namespace, args, hookForm }: ToolUse): HookCall {
   if (hookForm === 'command')
     return { name: BASH, names: [BASH], input: { command: commandOf(tool, args) } };
@@ -66,7 +68,10 @@ export function justificationOf({ args }: ToolUse): string | null {
   return typeof justification === 'string' && justification !== '' ? justification : null;
 }
 
-/** The command that the tool will run: it ignores other fields, so hooks must not see those in its place. */
+/**
+ * The command that the tool will run: it ignores other fields, so hooks must not see those in its
+ * place.
+ */
 function commandOf(tool: string, args: JsonValue): string {
   if (!isObject(args)) return typeof args === 'string' ? args : '';
   const command = (tool === 'exec_command' ? args.cmd : args.command) ?? '';

@@ -9,7 +9,10 @@ import type {
 
 /** The most of one text that clients see, in UTF-16 units. */
 const ENTRY_CHARS_MAX = 20_000;
-/** The most of a reason that the model reads, and of a context whose hook sets no limit of its own: about 2,500 tokens. */
+/**
+ * The most of a reason that the model reads, and of a context whose hook sets no limit of its own:
+ * about 2,500 tokens.
+ */
 const TEXT_CHARS_MAX = 10_000;
 
 /** The decision of a hook. Several hooks of one event are merged by `mergedEffects`. */
@@ -44,7 +47,10 @@ export function entry(kind: HookOutputEntryKind, text: string): HookOutputEntry 
   };
 }
 
-/** The effect with texts that are no longer than a model should read. `contextCharsMax`: of the context that the hook gives. */
+/**
+ * The effect with texts that are no longer than a model should read. `contextCharsMax`: of the
+ * context that the hook gives.
+ */
 export function boundedEffect(effect: HookEffect, contextCharsMax: number | null): HookEffect {
   const { refuse, stop, ask, context, ...rest } = effect;
   return {

@@ -9,7 +9,9 @@ const REFUSES = 2;
 /** The most of stderr that tells why a hook failed, in UTF-16 units. */
 const STDERR_CHARS_MAX = 2_000;
 
-/** Reads how the command of a hook ended: its exit code, and its output as JSON or as plain text. */
+/**
+ * Reads how the command of a hook ended: its exit code, and its output as JSON or as plain text.
+ */
 export function readOutput(event: HookEvent, result: ProgramResult): HookResult {
   if ('failure' in result) {
     const failed = failedHook(`${event.label} hook failed: ${result.failure}`);
@@ -53,7 +55,10 @@ function isJson(text: string): boolean {
   return /^\s*[{[]/.test(text);
 }
 
-/** A hook that refuses. Without a reason, the events that can still prevent something refuse all the same. */
+/**
+ * A hook that refuses. Without a reason, the events that can still prevent something refuse all the
+ * same.
+ */
 function refused(event: HookEvent, reason: string): HookResult {
   if (reason === '' && event.needsReason)
     return failedHook(`${event.label} hook gave no reason, so it has no effect`);
@@ -62,7 +67,10 @@ function refused(event: HookEvent, reason: string): HookResult {
   return { status: 'blocked', entries: [entry('feedback', text)], effect: { refuse: text } };
 }
 
-/** A model's check that is not met: it refuses; where nothing can be refused, it stops the work or is told to the user. */
+/**
+ * A model's check that is not met: it refuses; where nothing can be refused, it stops the work or
+ * is told to the user.
+ */
 export function notMet(event: HookEvent, reason: string): HookResult {
   if (event.refuses) return refused(event, reason);
   if (event.canStop)
@@ -70,7 +78,10 @@ export function notMet(event: HookEvent, reason: string): HookResult {
   return { status: 'completed', entries: [entry('warning', reason)], effect: {} };
 }
 
-/** The result of a check that failed: no, where that can still prevent something. Otherwise it decides nothing. */
+/**
+ * The result of a check that failed: no, where that can still prevent something. Otherwise it
+ * decides nothing.
+ */
 export function failedCheck(event: HookEvent, failed: HookResult): HookResult {
   if (!event.failsShut) return failed;
   const why = failed.entries.map(({ text }) => text).join(' ');

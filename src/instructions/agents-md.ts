@@ -15,7 +15,10 @@ export interface AgentsMdOptions {
   projectBytesMax: number;
   /** Names to look for in a project folder without an AGENTS.md. */
   fallbackFileNames: readonly string[];
-  /** Whether a file of the project may be read. Its argument is a path without links. It may throw if it cannot be found out. */
+  /**
+   * Whether a file of the project may be read. Its argument is a path without links. It may throw
+   * if it cannot be found out.
+   */
   mayBeRead(real: string): boolean;
 }
 
@@ -30,9 +33,10 @@ export interface AgentsMd {
 }
 
 /**
- * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the cwd. In each folder
- * AGENTS.override.md replaces AGENTS.md. Only regular files are read, and in the project only those inside it: symbolic
- * links that lead out of it are skipped, and so are files that cannot or may not be read.
+ * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the
+ * cwd. In each folder AGENTS.override.md replaces AGENTS.md. Only regular files are read, and in
+ * the project only those inside it: symbolic links that lead out of it are skipped, and so are
+ * files that cannot or may not be read.
  */
 export function readAgentsMd({
   home,
@@ -82,7 +86,10 @@ interface FindOptions {
   mayLieAt(real: string): boolean;
 }
 
-/** Returns the first of the names that is a regular file whose real path satisfies `mayLieAt`; else null. */
+/**
+ * Returns the first of the names that is a regular file whose real path satisfies `mayLieAt`; else
+ * null.
+ */
 function findFile(
   folder: string,
   names: readonly string[],

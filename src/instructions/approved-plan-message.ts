@@ -1,7 +1,10 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
-/** Gives the model the plan that the user has approved. `path`: a file that has the plan too; null: none. */
+/**
+ * Gives the model the plan that the user has approved. `path`: a file that has the plan too; null:
+ * none.
+ */
 export function approvedPlanMessage(markdown: string, path: string | null): ResponseItem {
   const file = path === null ? '' : `The plan is also in the file ${escapeTags(path)}.\n`;
   const begin =

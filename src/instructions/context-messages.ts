@@ -13,8 +13,8 @@ import { personalityText } from './personality-text.ts';
 import { type ListedSkill, NO_PROJECT_SKILLS, skillList } from './skills/skill-list.ts';
 
 /**
- * Everything that the model reads about a turn's context, as plain data. It is stored with the turn, and compared with the
- * context of the next turn.
+ * Everything that the model reads about a turn's context, as plain data. It is stored with the
+ * turn, and compared with the context of the next turn.
  */
 export interface ContextInput extends PermissionsInput {
   skills: readonly ListedSkill[];
@@ -36,8 +36,8 @@ export function contextMessages(input: ContextInput): ResponseItem[] {
 }
 
 /**
- * The messages that tell the model what has changed since an earlier turn; empty if nothing has. Instructions that no longer
- * apply are revoked, since the model still reads the earlier messages.
+ * The messages that tell the model what has changed since an earlier turn; empty if nothing has.
+ * Instructions that no longer apply are revoked, since the model still reads the earlier messages.
  */
 export function contextChanges(previous: ContextInput, next: ContextInput): ResponseItem[] {
   const changes = (part: ContextPart) => {
@@ -51,7 +51,10 @@ export function contextChanges(previous: ContextInput, next: ContextInput): Resp
 interface ContextPart {
   /** Returns the text of this part; null if it is empty. */
   text(input: ContextInput): string | null;
-  /** Tells the model that the earlier text of this part no longer applies. Used when the part has become empty. */
+  /**
+   * Tells the model that the earlier text of this part no longer applies. Used when the part has
+   * become empty.
+   */
   ended: string;
 }
 
@@ -104,7 +107,10 @@ function nonBlank(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text;
 }
 
-/** Makes one developer message of many parts, and a user message for each user text. Repeated developer texts are left out. */
+/**
+ * Makes one developer message of many parts, and a user message for each user text. Repeated
+ * developer texts are left out.
+ */
 function assemble(developer: (string | null)[], user: (string | null)[]): ResponseItem[] {
   const developerTexts = [...new Set(developer.filter((text) => text !== null))];
   const userTexts = user.filter((text) => text !== null);

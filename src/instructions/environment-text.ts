@@ -9,7 +9,10 @@ export interface Environment {
   shell: string;
   /** Today's date in UTC: 2026-01-31. */
   date: string;
-  /** Names of the variables that commands do not get. Missing in contexts that earlier versions stored. */
+  /**
+   * Names of the variables that commands do not get. Missing in contexts that earlier versions
+   * stored.
+   */
   withheld?: string[];
 }
 

@@ -32,9 +32,9 @@ export function imageAt(url: string | null | undefined, detail: ImageDetail | nu
 }
 
 /**
- * Content of another program as the output of a call. Texts share `charsMax`, and the one that goes beyond it is cut in its middle. Images
- * are those that all providers take: a provider that refuses one refuses each later request of the thread. A note at the end says what was
- * left out.
+ * Content of another program as the output of a call. Texts share `charsMax`, and the one that goes
+ * beyond it is cut in its middle. Images are those that all providers take: a provider that refuses
+ * one refuses each later request of the thread. A note at the end says what was left out.
  */
 export async function foreignOutput(
   parts: Iterable<ForeignPart>,

@@ -1,7 +1,10 @@
 import type { ResponseItem, ThreadGoal } from '../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
-/** The message that begins a turn which the server starts for a goal. `idle`: the last such turn called no tool. */
+/**
+ * The message that begins a turn which the server starts for a goal. `idle`: the last such turn
+ * called no tool.
+ */
 export function goalTurnMessage(goal: ThreadGoal, { idle }: { idle: boolean }): ResponseItem {
   return goalMessage(`This thread works towards a goal and starts turns on its own until the goal is reached. The user has not
 written since the last turn.

@@ -11,8 +11,9 @@ import { PROJECT_SKILLS } from './skills/skill-places.ts';
 const ENTRIES_MAX = 500;
 
 /**
- * Absolute paths of the links that a project has in place of instruction files and skills, and that lead out of the project.
- * They are not followed: otherwise the project's author would choose which files of this machine the model reads.
+ * Absolute paths of the links that a project has in place of instruction files and skills, and that
+ * lead out of the project. They are not followed: otherwise the project's author would choose which
+ * files of this machine the model reads.
  */
 export async function linksOut(
   cwd: string,

@@ -14,7 +14,10 @@ export interface PermissionsInput {
   hidden?: readonly HiddenPattern[] | null;
   /** Permissions that the user has granted for the session. */
   granted?: readonly GrantedPermissions[];
-  /** The hosts that commands reach through their proxy. Null: if they have the network, they have it directly. */
+  /**
+   * The hosts that commands reach through their proxy. Null: if they have the network, they have it
+   * directly.
+   */
   managedNetwork?: ManagedNetwork | null;
   /** Whether the model has the tool `request_permissions`. */
   asksForPermissions?: boolean;
@@ -173,7 +176,10 @@ function approvalText(approval: AskForApproval, isConfined: boolean): string {
   }
 }
 
-/** Whether a command may ask to leave the sandbox. Under `on-failure` the server asks instead, after the sandbox has stopped it. */
+/**
+ * Whether a command may ask to leave the sandbox. Under `on-failure` the server asks instead, after
+ * the sandbox has stopped it.
+ */
 function mayLeave(approval: AskForApproval): boolean {
   return mayAsk(approval, 'sandbox_approval') && approval !== 'on-failure';
 }

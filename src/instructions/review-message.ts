@@ -3,7 +3,10 @@ import { contextMessage, escapeTags } from './context-message.ts';
 
 const OPEN = '<review>';
 
-/** Tells the model of a thread how a review of its user ended. `hint` names the target of the review. */
+/**
+ * Tells the model of a thread how a review of its user ended. `hint` names the target of the
+ * review.
+ */
 export function reviewMessage(
   hint: string,
   ended: { report: string } | 'interrupted' | 'failed',

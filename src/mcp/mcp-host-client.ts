@@ -36,7 +36,10 @@ export interface HostConnection {
   /** Resolves when the server has answered the handshake. Rejects with an McpError. */
   readonly connected: Promise<ConnectedServer>;
   input(bytes: Uint8Array): void;
-  /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
+  /**
+   * Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal
+   * cancels it.
+   */
   request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
   rootsChanged(): void;
   /** Requests that wait are rejected with this error. */
@@ -70,7 +73,9 @@ interface McpHostClientOptions extends HostPortOptions {
   log: Log;
 }
 
-/** The connections that the host holds. The host starts at the first, and anew after it has died. */
+/**
+ * The connections that the host holds. The host starts at the first, and anew after it has died.
+ */
 export class McpHostClient {
   readonly #options: McpHostClientOptions;
   readonly #connections = new Map<number, OpenConnection>();

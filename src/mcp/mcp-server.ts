@@ -32,7 +32,10 @@ export interface McpServerDeps {
   tokens: ServerTokens;
 }
 
-/** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
+/**
+ * One MCP server, which all threads with the same configuration share. It is started again when it
+ * has crashed.
+ */
 export class McpServer {
   readonly config: McpServerConfig;
   readonly #cwd: string;
@@ -91,14 +94,17 @@ export class McpServer {
   }
 
   /**
-   * Whether it has failed, and has not been ready since then, nor has a person had it started again. Turns do not wait for such a server,
-   * even while it is being started.
+   * Whether it has failed, and has not been ready since then, nor has a person had it started
+   * again. Turns do not wait for such a server, even while it is being started.
    */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Adds a user, and starts the server if it does not run. If it has failed, that waits as each restart does. */
+  /**
+   * Adds a user, and starts the server if it does not run. If it has failed, that waits as each
+   * restart does.
+   */
   attach(user: McpUser): void {
     this.#users.add(user);
     if (this.#state.status === 'stopped') this.#start();
@@ -134,7 +140,10 @@ export class McpServer {
     return this.#users.size > 0;
   }
 
-  /** Resolves when it is ready or has failed, or when the signal aborts. A start takes no longer than its timeout. Never rejects. */
+  /**
+   * Resolves when it is ready or has failed, or when the signal aborts. A start takes no longer
+   * than its timeout. Never rejects.
+   */
   async settled(signal: AbortSignal): Promise<void> {
     while (this.#state.status === 'starting' && !signal.aborted)
       await orAborted(this.#started, signal);
@@ -197,8 +206,9 @@ export class McpServer {
   }
 
   /**
-   * Begins a new session in place of this one, unless another call has begun it. Other open calls of the old session stay: the server may
-   * be answering them, or its answers say that it has not seen them.
+   * Begins a new session in place of this one, unless another call has begun it. Other open calls
+   * of the old session stay: the server may be answering them, or its answers say that it has not
+   * seen them.
    */
   #beginSession(lost: HostConnection): void {
     if (lost !== this.#connection) return;

@@ -134,7 +134,10 @@ export class McpServers {
   }
 }
 
-/** The part of a configuration that decides what runs. What a thread makes of its tools does not belong to it. */
+/**
+ * The part of a configuration that decides what runs. What a thread makes of its tools does not
+ * belong to it.
+ */
 function serverKey({ name, transport, startupTimeoutMs }: McpServerConfig, cwd: string): string {
   const place = transport.type === 'stdio' ? (transport.cwd ?? cwd) : null;
   const ordered = JSON.stringify(transport, (_key, value: unknown) =>

@@ -12,7 +12,9 @@ export interface McpUser {
   /** The absolute working directory of the user. It may change. */
   readonly root: string;
   onState(state: McpServerState): void;
-  /** The server asks in the course of a call of this user. `tag`: what the user gave with the call. */
+  /**
+   * The server asks in the course of a call of this user. `tag`: what the user gave with the call.
+   */
   onQuestion(question: AskedQuestion, tag: unknown, signal: AbortSignal): Promise<McpAnswer>;
 }
 

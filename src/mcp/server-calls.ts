@@ -15,7 +15,10 @@ export interface McpCallOptions {
   /** Given to `onQuestion` of the user. */
   tag?: unknown;
   onProgress?: (progress: Progress) => void;
-  /** Called before the request is sent again in a new session, in which the server may have other tools. Throws an McpError to refuse it. */
+  /**
+   * Called before the request is sent again in a new session, in which the server may have other
+   * tools. Throws an McpError to refuse it.
+   */
   beforeRepeat?: () => void;
 }
 

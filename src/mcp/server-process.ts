@@ -7,7 +7,10 @@ import type { Processes, RunningProcess } from '../sandbox/processes/processes.t
 const STDERR_CHARS_MAX = 2_000;
 /** Above so many bytes that the host has not read, the output of the server is not read. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
-/** A server that does not take so many bytes of its input is ended. A message counts as at least so many, for the memory that it takes. */
+/**
+ * A server that does not take so many bytes of its input is ended. A message counts as at least so
+ * many, for the memory that it takes.
+ */
 const UNTAKEN_BYTES_MAX = 64 * 1024 * 1024;
 const MESSAGE_BYTES_MIN = 1024;
 /** How long a server may take to end by itself when its input is closed. */
@@ -97,7 +100,9 @@ export class ServerProcess {
     if (wasFull && this.#unread <= UNREAD_BYTES_MAX) this.#running?.resume();
   }
 
-  /** Says that somebody waits for the process. Call the returned function when nobody does any more. */
+  /**
+   * Says that somebody waits for the process. Call the returned function when nobody does any more.
+   */
   attend(waitMs: number): () => void {
     return this.#running?.attend(waitMs) ?? (() => {});
   }

@@ -69,8 +69,8 @@ export class ServerQuestions {
   }
 
   /**
-   * The call that is known. Else the last one of the thread that the question names, or of the only one that has requests open: a question
-   * that may be another thread's reaches nobody.
+   * The call that is known. Else the last one of the thread that the question names, or of the only
+   * one that has requests open: a question that may be another thread's reaches nobody.
    */
   #callOf(call: number | null, { params }: AskedQuestion): OpenCall | null {
     if (call !== null) return this.#calls.get(call) ?? null;

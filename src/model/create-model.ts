@@ -8,8 +8,8 @@ import { responsesApi } from './responses/responses-api.ts';
 import { ScriptError } from './script/script-error.ts';
 
 /**
- * Creates the model of a provider. Keep it: it holds the provider's open connections, or the position in its script. Rejects
- * with a ConfigError if the provider's script cannot be used.
+ * Creates the model of a provider. Keep it: it holds the provider's open connections, or the
+ * position in its script. Rejects with a ConfigError if the provider's script cannot be used.
  */
 export async function createModel(
   provider: ProviderConfig,

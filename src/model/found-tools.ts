@@ -13,7 +13,10 @@ export interface FoundTool {
   description: string;
 }
 
-/** The output of a search for a model whose API has no search: it is offered these tools with its next request. */
+/**
+ * The output of a search for a model whose API has no search: it is offered these tools with its
+ * next request.
+ */
 export function foundToolsText(found: readonly FoundTool[]): string {
   if (found.length === 0) return 'No tool was found. Try other words.';
   return `${FOUND}${JSON.stringify(found, null, 1)}`;
@@ -32,8 +35,9 @@ export function foundTools(history: readonly ResponseItem[]): FoundTool[] {
 }
 
 /**
- * An item of the Responses API's own search for a model that does not know it: a call of the function `tool_search`, or its output. Other
- * items as they are. Null: it has no such form, because the provider itself has searched.
+ * An item of the Responses API's own search for a model that does not know it: a call of the
+ * function `tool_search`, or its output. Other items as they are. Null: it has no such form,
+ * because the provider itself has searched.
  */
 export function searchAsFunction(item: ResponseItem): ResponseItem | null {
   if (item.type !== 'tool_search_call' && item.type !== 'tool_search_output') return item;

@@ -10,8 +10,8 @@ export function messageText(item: ResponseItem): string {
 }
 
 /**
- * The text of an output, which is a string, an array of parts, or an object with one of these as its `body`. `note`: in the place of parts
- * that are not text.
+ * The text of an output, which is a string, an array of parts, or an object with one of these as
+ * its `body`. `note`: in the place of parts that are not text.
  */
 export function outputText(output: unknown, note = '[not text]'): string {
   if (typeof output === 'string') return output;

@@ -12,8 +12,9 @@ const PARTS = ['anyOf', 'oneOf', 'allOf'];
 const COMBINATORS = [...PARTS, 'not', 'enum', 'const', '$ref'];
 
 /**
- * The schema of a tool's arguments as providers take it: an object with properties, without combinators at its top. It takes over the
- * properties that they name. A string: why providers would refuse it, and with it each request that offers the tool.
+ * The schema of a tool's arguments as providers take it: an object with properties, without
+ * combinators at its top. It takes over the properties that they name. A string: why providers
+ * would refuse it, and with it each request that offers the tool.
  */
 export function offeredSchema(given: JsonObject): JsonObject | string {
   const problem = problemOf(given, given, 0);
@@ -32,7 +33,10 @@ export function offeredSchema(given: JsonObject): JsonObject | string {
   return problemOf(offered, offered, 0) ?? offered;
 }
 
-/** The properties that a schema and its parts name. A property with several schemas may have any of them. */
+/**
+ * The properties that a schema and its parts name. A property with several schemas may have any of
+ * them.
+ */
 function propertiesOf(given: JsonObject): JsonObject {
   const schemas = new Map<string, Map<string, JsonValue>>();
   // Parts that are added are visited, too, and each only once.

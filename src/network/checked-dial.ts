@@ -10,8 +10,9 @@ import { readHost } from '../policy/network/read-host.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
 
 /**
- * Connects to a target if all its addresses are of the given kinds. Rejects with a `ProxyRefusal`. If the signal aborts, the connection
- * is given up. All calls of one proxy have the same signal, by which proxies take turns.
+ * Connects to a target if all its addresses are of the given kinds. Rejects with a `ProxyRefusal`.
+ * If the signal aborts, the connection is given up. All calls of one proxy have the same signal, by
+ * which proxies take turns.
  */
 export type Dial = (
   target: NetworkTarget,
@@ -69,19 +70,28 @@ export function checkedDial({
   };
 }
 
-/** Of the spellings of an address, such as an IPv6 one that stands for an IPv4 one, all code compares and uses the same. */
+/**
+ * Of the spellings of an address, such as an IPv6 one that stands for an IPv4 one, all code
+ * compares and uses the same.
+ */
 function oneSpelling(address: string): string {
   // Null: it has a zone, so it is not reached.
   return readHost(address) ?? address;
 }
 
-/** A public address of this machine is private: a firewall may protect its services only from outside. */
+/**
+ * A public address of this machine is private: a firewall may protect its services only from
+ * outside.
+ */
 function kindOf(address: string, isOwn: (address: string) => boolean): AddressKind {
   const kind = addressKind(address);
   return kind === 'public' && isOwn(address) ? 'private' : kind;
 }
 
-/** Looks at the addresses of this machine at most once in a while: each look costs a millisecond where there are many interfaces. */
+/**
+ * Looks at the addresses of this machine at most once in a while: each look costs a millisecond
+ * where there are many interfaces.
+ */
 function recentAddresses(
   ownAddresses: () => readonly string[],
   clock: Clock,
@@ -160,8 +170,8 @@ interface Lookup {
 }
 
 /**
- * Resolves few names at a time, and each name once for all that wait for it. The proxies, which are told apart by their signals, take
- * turns, and a name that nobody wants any more is not resolved.
+ * Resolves few names at a time, and each name once for all that wait for it. The proxies, which are
+ * told apart by their signals, take turns, and a name that nobody wants any more is not resolved.
  */
 class LookupQueue {
   readonly #resolve: (name: string) => Promise<string[]>;
@@ -173,7 +183,10 @@ class LookupQueue {
     this.#resolve = resolve;
   }
 
-  /** Rejects with a `ProxyRefusal`, or when one of the signals aborts. The system's lookup itself cannot be aborted. */
+  /**
+   * Rejects with a `ProxyRefusal`, or when one of the signals aborts. The system's lookup itself
+   * cannot be aborted.
+   */
   async addressesOf(name: string, owner: AbortSignal, ended: AbortSignal): Promise<string[]> {
     const lookup = this.#open.get(name) ?? this.#add(name, owner);
     lookup.wanted++;

@@ -27,19 +27,25 @@ export interface CommandProxyDeps {
   log: Log;
   dial: Dial;
   /**
-   * Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. The signal aborts
-   * when the connection that the request came from is gone, or the proxy closes.
+   * Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May
+   * wait for a person. The signal aborts when the connection that the request came from is gone, or
+   * the proxy closes.
    */
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
   /** Whether it speaks SOCKS5. */
   socks: boolean;
-  /** Both ends of each connection count, and each request that has no connection to its host yet. */
+  /**
+   * Both ends of each connection count, and each request that has no connection to its host yet.
+   */
   budget: SocketBudget;
 }
 
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** A connection on which nothing moves for this time is closed, unless its request waits for a decision. */
+/**
+ * A connection on which nothing moves for this time is closed, unless its request waits for a
+ * decision.
+ */
 const IDLE_MS_MAX = 10 * 60 * 1000;
 /** How often it looks for such connections. */
 const LOOK_MS = 60 * 1000;
@@ -50,7 +56,9 @@ interface Activity {
   atMs: number;
 }
 
-/** The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection. */
+/**
+ * The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection.
+ */
 export class CommandProxy {
   readonly #deps: CommandProxyDeps;
   readonly #http;
@@ -75,8 +83,9 @@ export class CommandProxy {
   }
 
   /**
-   * Serves a connection. Above the limit, closes it. The client must give the credential as the password of the user `heddle`. Null:
-   * none, because only the command can have made the connection.
+   * Serves a connection. Above the limit, closes it. The client must give the credential as the
+   * password of the user `heddle`. Null: none, because only the command can have made the
+   * connection.
    */
   serve(socket: Socket, credential: string | null): void {
     if (
@@ -149,7 +158,9 @@ export class CommandProxy {
     }
   }
 
-  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. */
+  /**
+   * Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`.
+   */
   async #open(request: ProxyRequest, client: Duplex): Promise<Socket> {
     const { signal } = this.#closing;
     const { budget } = this.#deps;
@@ -212,7 +223,10 @@ export class CommandProxy {
     });
   }
 
-  /** Closes the connections on which nothing moves any more. The other end of each is closed with it. */
+  /**
+   * Closes the connections on which nothing moves any more. The other end of each is closed with
+   * it.
+   */
   #closeIdle(): void {
     const nowMs = this.#deps.clock.monotonic();
     for (const [socket, activity] of this.#sockets) {

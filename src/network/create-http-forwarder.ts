@@ -14,19 +14,28 @@ import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 
 /** The most bytes of a request's first line and headers. */
 const HEADER_BYTES_MAX = 32 * 1024;
-/** A client can send requests before the answers to earlier ones. A connection with more such requests is closed. */
+/**
+ * A client can send requests before the answers to earlier ones. A connection with more such
+ * requests is closed.
+ */
 const PIPELINED_MAX = 32;
 const HTTP_PORT = 80;
 /** The headers that say where a request ends and to whom it goes. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'host']);
-/** Headers that are about one connection only (RFC 9110, 7.6.1), and those that the proxy sets itself. */
+/**
+ * Headers that are about one connection only (RFC 9110, 7.6.1), and those that the proxy sets
+ * itself.
+ */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   ...['connection', 'proxy-connection', 'keep-alive', 'te', 'transfer-encoding', 'upgrade'],
   ...['proxy-authorization', 'proxy-authenticate', 'expect', 'host'],
 ]);
 
 export interface HttpForwarderDeps {
-  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. `method` is null for a tunnel. */
+  /**
+   * Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`.
+   * `method` is null for a tunnel.
+   */
   open(request: { target: NetworkTarget; method: string | null }, client: Duplex): Promise<Socket>;
   /** Whether a connection's `Proxy-Authorization` header is right. */
   isAuthorized(socket: Duplex, header: string | undefined): boolean;
@@ -38,7 +47,10 @@ export interface HttpForwarderDeps {
   onRequest(socket: Duplex): void;
 }
 
-/** Returns a server for plain requests and tunnels. It does not listen: pass it connections with `emit('connection', socket)`. */
+/**
+ * Returns a server for plain requests and tunnels. It does not listen: pass it connections with
+ * `emit('connection', socket)`.
+ */
 export function createHttpForwarder(deps: HttpForwarderDeps): Server {
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX, noDelay: true });
   const lines = new WeakMap<Duplex, RequestLine>();
@@ -76,7 +88,10 @@ export function createHttpForwarder(deps: HttpForwarderDeps): Server {
   return server;
 }
 
-/** The requests of a connection that are not answered yet. Each is decided about when the one before it has been answered. */
+/**
+ * The requests of a connection that are not answered yet. Each is decided about when the one before
+ * it has been answered.
+ */
 interface RequestLine {
   waiting: number;
   answered: Promise<void>;
@@ -88,7 +103,8 @@ async function forward(
   { open, isAuthorized }: HttpForwarderDeps,
 ): Promise<void> {
   requireCredential(isAuthorized(request.socket, request.headers['proxy-authorization']));
-  // Without these headers, the host would take the body for another request, which nobody has decided about.
+  // Without these headers, the host would take the body for another request, which nobody has
+  // decided about.
   if (namedByConnection(request.rawHeaders).some((name) => FRAMING.has(name))) {
     throw new ProxyRefusal('invalid', 'Connection names a header that must be passed on.');
   }
@@ -148,7 +164,10 @@ function requireCredential(isAuthorized: boolean): void {
     throw new ProxyRefusal('credential', 'This proxy needs the credential of its command.');
 }
 
-/** Reads the absolute URL of a plain request. The host is the one of the URL, whatever the header `Host` says. */
+/**
+ * Reads the absolute URL of a plain request. The host is the one of the URL, whatever the header
+ * `Host` says.
+ */
 function readTarget(text: string): { target: NetworkTarget; path: string } {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.protocol !== 'http:')
@@ -165,12 +184,18 @@ function authority({ host, port }: NetworkTarget): string {
   return port === HTTP_PORT ? hostInUrl(host) : `${hostInUrl(host)}:${port}`;
 }
 
-/** A body in chunks stays in chunks. Without this, Node would send the body of a GET without its end, as if requests followed. */
+/**
+ * A body in chunks stays in chunks. Without this, Node would send the body of a GET without its
+ * end, as if requests followed.
+ */
 function framing({ headers }: IncomingMessage): string[] {
   return headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
 }
 
-/** Returns the headers without those of one connection, which are also those that `Connection` names. */
+/**
+ * Returns the headers without those of one connection, which are also those that `Connection`
+ * names.
+ */
 function passedOn(rawHeaders: readonly string[]): string[] {
   const named = namedByConnection(rawHeaders);
   const isOfConnection = (name: string) =>

@@ -8,8 +8,8 @@ const ALL_MAX = 4096;
 const FILES_MAX_USUAL = 1024;
 
 /**
- * The sockets of all proxies, at most half of the files that this process can open. The fewer are left, the fewer one proxy may have, so
- * that something is always left for the next one.
+ * The sockets of all proxies, at most half of the files that this process can open. The fewer are
+ * left, the fewer one proxy may have, so that something is always left for the next one.
  */
 export class SocketBudget {
   readonly #max: number;

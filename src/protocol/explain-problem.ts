@@ -12,8 +12,9 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /**
- * Explains in one sentence why a validator refused params: which field is wrong, the expected value and the found one. `root`
- * names the params in the sentence; if it is empty, fields are named by their own keys alone.
+ * Explains in one sentence why a validator refused params: which field is wrong, the expected value
+ * and the found one. `root` names the params in the sentence; if it is empty, fields are named by
+ * their own keys alone.
  */
 export function explainProblem(validate: Validator, params: unknown, root = 'params'): string {
   if (params === undefined) return 'params is missing: an object is expected';
@@ -30,7 +31,10 @@ export function explainProblem(validate: Validator, params: unknown, root = 'par
   return `${field === '' ? '' : `${field}: `}${mismatch(valueAt(params, path), here)}${expected}`;
 }
 
-/** The errors that stand deepest. In a union, these belong to the variant that the value is closest to. */
+/**
+ * The errors that stand deepest. In a union, these belong to the variant that the value is closest
+ * to.
+ */
 function deepest(errors: ValidationError[]): ValidationError[] {
   const causes = errors.filter((error) => error.keyword !== 'anyOf');
   const depth = Math.max(...causes.map((error) => pathOf(error).length));
@@ -50,7 +54,10 @@ function explainMissing(
   return `${fieldName(params, path, root)}${alternatives} is missing${expected === null ? '' : `: ${expected} is expected`}`;
 }
 
-/** The type or values that a validator expects at a path. Found by validating with a value there that is never valid. */
+/**
+ * The type or values that a validator expects at a path. Found by validating with a value there
+ * that is never valid.
+ */
 function expectedAt(validate: Validator, params: unknown, path: string[]): string | null {
   validate(withValueAt(params, path, Symbol('nothing')));
   const here = (validate.errors ?? []).filter(
@@ -62,7 +69,10 @@ function expectedAt(validate: Validator, params: unknown, path: string[]): strin
   return types.length > 0 ? types.join(' or ') : null;
 }
 
-/** The strings that a validator allows at a path, if they are few. Found by validating with a string there that is never valid. */
+/**
+ * The strings that a validator allows at a path, if they are few. Found by validating with a string
+ * there that is never valid.
+ */
 function stringsAt(validate: Validator, params: unknown, path: string[]): string[] {
   validate(withValueAt(params, path, '\0'));
   return allowedValues(

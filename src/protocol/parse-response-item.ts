@@ -4,8 +4,8 @@ import type { ResponseItem } from './generated/types.ts';
 import { validateItem } from './generated/validate-params.js';
 
 /**
- * Parses a value as an item of a model's conversation; `item` is null if this version does not know the type of the item.
- * `problem` says which field is wrong, and why.
+ * Parses a value as an item of a model's conversation; `item` is null if this version does not know
+ * the type of the item. `problem` says which field is wrong, and why.
  */
 export function parseResponseItem(
   value: unknown,

@@ -4,8 +4,8 @@ import type { ErrorCode } from './generated/error-code.ts';
 import type { NonSteerableTurnKind } from './generated/types.ts';
 
 /**
- * An error as a client reads it. `data.code` never changes: schema/errors.json lists all codes. Clients may also match messages, so
- * avoid changing them.
+ * An error as a client reads it. `data.code` never changes: schema/errors.json lists all codes.
+ * Clients may also match messages, so avoid changing them.
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
@@ -26,7 +26,10 @@ const SERVER_OVERLOADED = -32001;
 /** The maximum length of a client's string in an error message. */
 export const SHOWN_CHARS_MAX = 100;
 
-/** The store errors that are caused by the request. All others are faults of the server or its machine. */
+/**
+ * The store errors that are caused by the request. All others are faults of the server or its
+ * machine.
+ */
 const REFUSED_BY_STORE = new Set<ErrorCode>([
   'thread_not_found',
   'thread_archived',

@@ -7,7 +7,10 @@ import type {
 } from '../protocol/generated/types.ts';
 import { memoryCitation } from './memory-citation.ts';
 
-/** Returns the item that clients see when a model begins this output, or null if it has none. (Tool calls make their own items.) */
+/**
+ * Returns the item that clients see when a model begins this output, or null if it has none. (Tool
+ * calls make their own items.)
+ */
 export function beginItem(source: ResponseItem, id: string): UntimedItem | null {
   switch (source.type) {
     case 'message':
@@ -41,7 +44,10 @@ export function beginItem(source: ResponseItem, id: string): UntimedItem | null 
   }
 }
 
-/** Returns the item once the model has completed it. The completed text replaces the text of the deltas. */
+/**
+ * Returns the item once the model has completed it. The completed text replaces the text of the
+ * deltas.
+ */
 export function completeItem(
   draft: UntimedItem,
   source: ResponseItem,
@@ -73,7 +79,10 @@ export function completeItem(
   return draft;
 }
 
-/** Hides phases that were added to the protocol later, because clients drop an item with an unknown phase. */
+/**
+ * Hides phases that were added to the protocol later, because clients drop an item with an unknown
+ * phase.
+ */
 function shownPhase(phase: MessagePhase | null | undefined): MessagePhase | null {
   return phase === 'commentary' || phase === 'final_answer' ? phase : null;
 }
@@ -110,12 +119,17 @@ export function searched(action: unknown): { query: string; action: WebSearchAct
   }
 }
 
-/** The results that a search came with; null: it came without any. Their form is that of the provider. */
+/**
+ * The results that a search came with; null: it came without any. Their form is that of the
+ * provider.
+ */
 export function searchResults(source: object): unknown[] | null {
   return 'results' in source && Array.isArray(source.results) ? source.results : null;
 }
 
-/** The item as its model reads it again. Its provider takes no results back: they are for clients. */
+/**
+ * The item as its model reads it again. Its provider takes no results back: they are for clients.
+ */
 export function withoutResults(source: ResponseItem): ResponseItem {
   if (source.type !== 'web_search_call' || !('results' in source)) return source;
   const { results: _, ...rest } = source;

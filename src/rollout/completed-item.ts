@@ -5,8 +5,9 @@ import { reviewReport } from './review-report.ts';
 import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
 
 /**
- * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that clients see. Returns null for an
- * unknown type, and for an item without the fields that clients need.
+ * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that
+ * clients see. Returns null for an unknown type, and for an item without the fields that clients
+ * need.
  */
 export function completedItem(item: Fields, newId: () => string): UntimedItem | null {
   const type = item.text('type') ?? '';
@@ -62,12 +63,10 @@ const ITEMS: Record<string, (item: Fields, id: string) => UntimedItem | null> = 
   HookPrompt: (item, id) => ({
     type: 'hookPrompt',
     id,
-    fragments: item
-      .objects('fragments')
-      .map((part) => ({
-        text: part.text('text') ?? '',
-        hookRunId: part.text('hook_run_id') ?? '',
-      })),
+    fragments: item.objects('fragments').map((part) => ({
+      text: part.text('text') ?? '',
+      hookRunId: part.text('hook_run_id') ?? '',
+    })),
   }),
   Sleep: (item, id) => ({
     type: 'sleep',

@@ -2,7 +2,10 @@ import type { UntimedItem } from '../protocol/generated/types.ts';
 import { completedItem } from './completed-item.ts';
 import { Fields } from './fields.ts';
 
-/** Returns the item of an event with which older rollouts record an item, in place of `item_completed`. Null for other events. */
+/**
+ * Returns the item of an event with which older rollouts record an item, in place of
+ * `item_completed`. Null for other events.
+ */
 export function eventItem(event: Fields, newId: () => string): UntimedItem | null {
   const type = event.text('type') ?? '';
   const fieldsOf = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;

@@ -9,8 +9,8 @@ import { beginItem, completeItem } from './begin-item.ts';
 const ITEM_UNITS = 20;
 
 /**
- * Makes the log of a thread that begins with a given history: every item for the model, and the items that clients see. A
- * turn begins at each user message. Lets other work run in between.
+ * Makes the log of a thread that begins with a given history: every item for the model, and the
+ * items that clients see. A turn begins at each user message. Lets other work run in between.
  */
 export async function historyEntries(
   history: readonly ResponseItem[],
@@ -47,8 +47,8 @@ export async function historyEntries(
 }
 
 /**
- * The entry of an item that another program stored. The text of a message tells whether it is context. Otherwise it is in the user's name,
- * and nothing says that the user typed it.
+ * The entry of an item that another program stored. The text of a message tells whether it is
+ * context. Otherwise it is in the user's name, and nothing says that the user typed it.
  */
 export function importedEntry(
   turnId: string | null,
@@ -62,7 +62,10 @@ function inNameOfUser(author: Author | null): Author | null {
   return author === 'user' ? 'client' : author;
 }
 
-/** Returns the item that clients see for an item that the model read or wrote, or null if there is none. `isTyped`: the user has typed it. */
+/**
+ * Returns the item that clients see for an item that the model read or wrote, or null if there is
+ * none. `isTyped`: the user has typed it.
+ */
 export function shownItem(source: ResponseItem, ids: Ids, isTyped = false): UntimedItem | null {
   if (source.type === 'message' && (isTyped || isUserMessage(source)))
     return { type: 'userMessage', id: ids.next(), clientId: null, content: userContent(source) };

@@ -5,9 +5,10 @@ import { LineSplitter } from '../base/text/line-splitter.ts';
 export const FILE_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
- * Reads the lines of a regular file, or of its first `bytes` bytes. Yields null for a line that is too long or not UTF-8. Skips
- * blank lines, and reads a last line without a line end too. Never waits for a pipe or a device. Throws if the file cannot be
- * read, is not a regular file, is too large or is shorter than `bytes`.
+ * Reads the lines of a regular file, or of its first `bytes` bytes. Yields null for a line that is
+ * too long or not UTF-8. Skips blank lines, and reads a last line without a line end too. Never
+ * waits for a pipe or a device. Throws if the file cannot be read, is not a regular file, is too
+ * large or is shorter than `bytes`.
  */
 export async function* readLines(
   path: string,

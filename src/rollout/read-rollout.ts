@@ -28,15 +28,18 @@ export interface Rollout {
   entries: LogEntry[];
   /** When the last record was written, in Unix milliseconds. */
   updatedAtMs: number;
-  /** The number of lines that were skipped because they are damaged, incomplete or too long. The other lines are read. */
+  /**
+   * The number of lines that were skipped because they are damaged, incomplete or too long. The
+   * other lines are read.
+   */
   skippedLines: number;
 }
 
 export interface ReadRolloutOptions {
   ids: Ids;
   /**
-   * Called with the length of what has been read so far, approximately in bytes, and with that of all files of the history. What it throws
-   * ends the reading.
+   * Called with the length of what has been read so far, approximately in bytes, and with that of
+   * all files of the history. What it throws ends the reading.
    */
   onRead?: (bytes: number, allBytes: number) => void;
 }
@@ -68,9 +71,10 @@ interface Part {
 }
 
 /**
- * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. The history of a forked or reverted thread begins in
- * another file, which is found and read too. Rejects with an RpcError that names the file and the problem, if the file is
- * missing, is not a rollout, or the beginning of its history is missing. Lets other work run in between.
+ * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. The history of a forked or
+ * reverted thread begins in another file, which is found and read too. Rejects with an RpcError
+ * that names the file and the problem, if the file is missing, is not a rollout, or the beginning
+ * of its history is missing. Lets other work run in between.
  */
 export async function readRollout(
   path: string,

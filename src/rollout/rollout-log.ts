@@ -31,7 +31,9 @@ type ModelDraft = Extract<LogEntry, { kind: 'model' }> & { isTyped?: true };
 interface UnendedTurn {
   id: string;
   startedAtMs: number;
-  /** Whether the file records the turn's start. In older files a turn starts at each user message. */
+  /**
+   * Whether the file records the turn's start. In older files a turn starts at each user message.
+   */
   isRecorded: boolean;
   /** Which records of the user's message have been read, in a turn whose start is not recorded. */
   seen: { model: boolean; client: boolean };
@@ -45,7 +47,10 @@ export interface RolloutTurnEnd {
   durationMs: number | null;
 }
 
-/** The facts that a file records with an item that clients saw. Null: it does not record one. The time of a record is not that of its item. */
+/**
+ * The facts that a file records with an item that clients saw. Null: it does not record one. The
+ * time of a record is not that of its item.
+ */
 export interface ItemRecord {
   turnId: string | null;
   startedAtMs: number | null;
@@ -53,8 +58,9 @@ export interface ItemRecord {
 }
 
 /**
- * Builds a thread's log from the records of a rollout, in the file's order. Every turn gets an end: a turn without a recorded
- * end was cut off, and ends `interrupted` before the next turn or at the end of the file.
+ * Builds a thread's log from the records of a rollout, in the file's order. Every turn gets an end:
+ * a turn without a recorded end was cut off, and ends `interrupted` before the next turn or at the
+ * end of the file.
  */
 export class RolloutLog {
   readonly #ids: Ids;
@@ -101,7 +107,10 @@ export class RolloutLog {
     if (this.#turn !== null && error !== null) this.#turn.error = error;
   }
 
-  /** Ends a turn, the running one if `turnId` is null. If later turns interrupted this turn, it and they become one turn. */
+  /**
+   * Ends a turn, the running one if `turnId` is null. If later turns interrupted this turn, it and
+   * they become one turn.
+   */
   endTurn(
     turnId: string | null,
     { status, error, completedAtMs, durationMs }: RolloutTurnEnd,
@@ -138,7 +147,10 @@ export class RolloutLog {
       this.#drafts.push({ kind: 'item', turnId: currentTurnId, item, startedAtMs, completedAtMs });
   }
 
-  /** Adds a part to the agent's reasoning: to the last item if that is reasoning, else to a new item. */
+  /**
+   * Adds a part to the agent's reasoning: to the last item if that is reasoning, else to a new
+   * item.
+   */
   addReasoning(text: string, field: 'summary' | 'content', newId: () => string): void {
     const before = this.#drafts.at(-1);
     if (before?.kind === 'item' && before.item.type === 'reasoning') {
@@ -173,7 +185,10 @@ export class RolloutLog {
     });
   }
 
-  /** Replaces all that the model has read so far by `replacement`, or by the user's messages and the summary if that is null. */
+  /**
+   * Replaces all that the model has read so far by `replacement`, or by the user's messages and the
+   * summary if that is null.
+   */
   compact(replacement: ResponseItem[] | null, summary: string): void {
     this.#drafts.push({ kind: 'summarized', turnId: this.#turn?.id ?? null, replacement, summary });
   }
@@ -190,7 +205,10 @@ export class RolloutLog {
       this.#drafts.findLast((draft) => draft.kind === 'turnStarted')?.turnId ?? null;
   }
 
-  /** Ends the last turn if the file has not, and resolves with the log to store. Must be the last call. Lets other work run in between. */
+  /**
+   * Ends the last turn if the file has not, and resolves with the log to store. Must be the last
+   * call. Lets other work run in between.
+   */
   async entries(): Promise<LogEntry[]> {
     this.#close(this.#nowMs);
     const recordsItems = this.#drafts.some((draft) => draft.kind === 'item');
@@ -222,7 +240,9 @@ export class RolloutLog {
     return entries;
   }
 
-  /** The entries of the item that clients see for a model item, in a file without recorded items. */
+  /**
+   * The entries of the item that clients see for a model item, in a file without recorded items.
+   */
   #shown(draft: ModelDraft): LogEntry[] {
     const item = draft.turnId === null ? null : shownItem(draft.item, this.#ids, draft.isTyped);
     return item === null || draft.turnId === null
@@ -230,7 +250,10 @@ export class RolloutLog {
       : [{ kind: 'item', turnId: draft.turnId, item, startedAtMs: null, completedAtMs: null }];
   }
 
-  /** Handles a user message, as the model read it or as clients saw it. Begins a turn if the file does not record turns. */
+  /**
+   * Handles a user message, as the model read it or as clients saw it. Begins a turn if the file
+   * does not record turns.
+   */
   #noteUserMessage(by: 'model' | 'client'): void {
     if (this.#recordsTurns || this.#turn?.isRecorded === true) return;
     if (this.#turn === null || this.#turn.seen[by])
@@ -270,7 +293,10 @@ export class RolloutLog {
     });
   }
 
-  /** Resumes a turn that later turns interrupted, and adds their entries to it. Returns false if there is no such turn. */
+  /**
+   * Resumes a turn that later turns interrupted, and adds their entries to it. Returns false if
+   * there is no such turn.
+   */
   #resumeTurn(turnId: string): boolean {
     const start = this.#drafts.findLastIndex(
       (draft) => draft.kind === 'turnStarted' && draft.turnId === turnId,
@@ -314,7 +340,10 @@ function summarized(read: readonly ResponseItem[], summary: string): ResponseIte
   ];
 }
 
-/** Tells the authors of messages. The user has typed only those that the file also records as sent by the user. */
+/**
+ * Tells the authors of messages. The user has typed only those that the file also records as sent
+ * by the user.
+ */
 function recordedAuthors(drafts: readonly Draft[]): (item: ResponseItem) => Author | null {
   const sent = new Set<string>();
   for (const draft of drafts) {

@@ -17,9 +17,14 @@ export interface RolloutMeta {
   modelProvider: string | null;
   gitInfo: GitInfo | null;
   forkedFromId: string | null;
-  /** Only if a client set them. The default instructions of the server that wrote the file are not for other servers. */
+  /**
+   * Only if a client set them. The default instructions of the server that wrote the file are not
+   * for other servers.
+   */
   baseInstructions: string | null;
-  /** The thread's history begins with these first bytes of another file, whose name ends in the id. */
+  /**
+   * The thread's history begins with these first bytes of another file, whose name ends in the id.
+   */
   base: { fileId: string; bytes: number } | null;
 }
 

@@ -20,14 +20,20 @@ export interface LastSettings {
   cwd: string | null;
 }
 
-/** Takes the records of a rollout in their order, and keeps the data that a thread needs. Ignores unknown types. */
+/**
+ * Takes the records of a rollout in their order, and keeps the data that a thread needs. Ignores
+ * unknown types.
+ */
 export class RolloutReader {
   readonly log: RolloutLog;
   /** Null before the first turn. */
   last: LastSettings | null = null;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null = null;
   name: string | null = null;
-  /** The number of records with an item that the model read, but in a form that models do not accept. */
+  /**
+   * The number of records with an item that the model read, but in a form that models do not
+   * accept.
+   */
   unreadable = 0;
   readonly #newId: () => string;
   /** Handlers by the type of the event. An event without a handler may describe an item. */
@@ -133,7 +139,10 @@ export class RolloutReader {
     };
   }
 
-  /** Converts an event's time, in seconds, to milliseconds: the time of its record if that is in the same second. */
+  /**
+   * Converts an event's time, in seconds, to milliseconds: the time of its record if that is in the
+   * same second.
+   */
   #within(seconds: number | null): number {
     const { nowMs } = this.log;
     return seconds === null || Math.floor(nowMs / 1000) === seconds ? nowMs : seconds * 1000;

@@ -13,7 +13,10 @@ export interface RolloutRecord {
 /** A line that is longer, in characters, takes some milliseconds to parse. */
 const SHORT_CHARS_MAX = 256 * 1024;
 
-/** Parses a line. Resolves with null if it is not a record. Lets other work run while it parses a long line. */
+/**
+ * Parses a line. Resolves with null if it is not a record. Lets other work run while it parses a
+ * long line.
+ */
 export async function parseRecord(line: string): Promise<RolloutRecord | null> {
   const record = await parseLine(line);
   if (record === null) return null;

@@ -12,7 +12,10 @@ import type {
 import { itemEffort } from '../protocol/item-effort.ts';
 import { camelCase, Fields } from './fields.ts';
 
-/** Converters of a rollout's tool items. Each returns null if the item lacks a field that clients need. */
+/**
+ * Converters of a rollout's tool items. Each returns null if the item lacks a field that clients
+ * need.
+ */
 export const rolloutToolItems: Record<string, (item: Fields, id: string) => UntimedItem | null> = {
   CommandExecution: commandExecution,
   FileChange: fileChange,
@@ -208,7 +211,10 @@ const AGENT_STATES = [
   'notFound',
 ] as const;
 
-/** Reads an agent's state: a status string, or an object with the status as its key and the agent's message as its value. */
+/**
+ * Reads an agent's state: a status string, or an object with the status as its key and the agent's
+ * message as its value.
+ */
 function agentState(states: Fields, threadId: string): CollabAgentState {
   const said = states.object(threadId);
   const [key = ''] = said.keys();

@@ -23,7 +23,10 @@ const WORDS = [
 /** Recorded as errors, but not failures of the turn. */
 const HARMLESS = ['threadRollbackFailed', 'activeTurnNotSteerable'];
 
-/** Converts an error of a rollout to the error of a failed turn. Returns null if it is no failure of the turn. */
+/**
+ * Converts an error of a rollout to the error of a failed turn. Returns null if it is no failure of
+ * the turn.
+ */
 export function turnError(error: Fields): TurnError | null {
   const message = error.text('message');
   const word = camelCase(

@@ -5,7 +5,10 @@ const FOLDERS_TOLD = 3;
 /** Programs print this if they cannot write to such a folder, in one of two spellings. */
 const REFUSED = 'ead-only file system';
 
-/** Looks in the output of a command for the error that a folder is read-only, also if it is split over chunks. */
+/**
+ * Looks in the output of a command for the error that a folder is read-only, also if it is split
+ * over chunks.
+ */
 export class RefusedWrites {
   readonly #ends = new Map<string, Buffer>();
   #areSeen = false;
@@ -30,7 +33,10 @@ export class RefusedWrites {
   }
 }
 
-/** The note for a command that failed in folders in which its sandbox does not allow what its bounds do. Null: there are none. */
+/**
+ * The note for a command that failed in folders in which its sandbox does not allow what its bounds
+ * do. Null: there are none.
+ */
 export function readOnlyNote({
   closed = [],
   heldLinks = [],

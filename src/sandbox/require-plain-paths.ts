@@ -3,7 +3,10 @@ import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from './processes/processes.ts';
 import type { ConfinedCommand } from './sandbox.ts';
 
-/** Throws a `ProcessStartError` unless every path is absolute and neither paths nor arguments hold a NUL. */
+/**
+ * Throws a `ProcessStartError` unless every path is absolute and neither paths nor arguments hold a
+ * NUL.
+ */
 export function requirePlainPaths(
   { argv, cwd }: ConfinedCommand,
   { readable, writableRoots, home }: SandboxBounds,

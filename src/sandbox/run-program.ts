@@ -21,7 +21,10 @@ export interface Program {
   argv: readonly string[];
   /** The argv by which the files that it runs are known, if it is another one. */
   startedAs?: readonly string[];
-  /** Whether it reads files by and by: it is stopped when a command is about to start that could write them. Default: false. */
+  /**
+   * Whether it reads files by and by: it is stopped when a command is about to start that could
+   * write them. Default: false.
+   */
   readsOn?: boolean;
   /** Absolute. */
   cwd: string;
@@ -33,12 +36,16 @@ export interface Program {
   owner: readonly string[];
   /** Its purpose, such as `the safety check of MCP calls`. */
   of: string;
-  /** The sandbox that it runs in, and how much of its output is kept: both streams are one. Absent: it has none, and the rights of the server. */
+  /**
+   * The sandbox that it runs in, and how much of its output is kept: both streams are one. Absent:
+   * it has none, and the rights of the server.
+   */
   confined?: { bounds: SandboxBounds; keptBytesMax: number };
 }
 
 /**
- * How a program ended. `isCut`: there was more of stdout. `isRefused`: it was not started, because commands may have written what it runs.
+ * How a program ended. `isCut`: there was more of stdout. `isRefused`: it was not started, because
+ * commands may have written what it runs.
  */
 export type ProgramResult =
   | { exitCode: number; stdout: string; stderr: string; isCut: boolean }
@@ -50,8 +57,8 @@ interface ProgramDeps {
 }
 
 /**
- * Runs a program to its end, and kills what it leaves behind holding its output. Ends at its time limit, and
- * when the signal aborts. Rejects only if the server itself fails.
+ * Runs a program to its end, and kills what it leaves behind holding its output. Ends at its time
+ * limit, and when the signal aborts. Rejects only if the server itself fails.
  */
 export async function runProgram(
   program: Program,
@@ -142,7 +149,10 @@ interface Ending {
   clock: Clock;
 }
 
-/** Writes the input and waits for the end. Null: the signal aborted before. Then the program and all that it started are killed. */
+/**
+ * Writes the input and waits for the end. Null: the signal aborted before. Then the program and all
+ * that it started are killed.
+ */
 async function ended(
   running: RunningProcess,
   { input, timeoutSec, over, clock }: Ending,

@@ -1,15 +1,19 @@
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** The variables by which scripts find out whether they run in a sandbox, and whether it has no network. */
+/**
+ * The variables by which scripts find out whether they run in a sandbox, and whether it has no
+ * network.
+ */
 const SANDBOX = 'CODEX_SANDBOX';
 const NO_NETWORK = 'CODEX_SANDBOX_NETWORK_DISABLED';
 /** Set by the sandbox itself, for a command that has a proxy. */
 const PROXY_ACTIVE = 'CODEX_NETWORK_PROXY_ACTIVE';
 
 /**
- * Returns the environment of a process with the variables that describe its sandbox. `confined` is null for a process without one.
- * They describe heddle's own sandbox: values that the environment already has are removed.
+ * Returns the environment of a process with the variables that describe its sandbox. `confined` is
+ * null for a process without one. They describe heddle's own sandbox: values that the environment
+ * already has are removed.
  */
 export async function sandboxEnvironment(
   {

@@ -14,7 +14,10 @@ const BUBBLEWRAP_PLACES = [
 ];
 const SEATBELT_PLACE = '/usr/bin/sandbox-exec';
 
-/** Returns the program that confines commands on this system. Returns null if it is not installed. Does not run it. */
+/**
+ * Returns the program that confines commands on this system. Returns null if it is not installed.
+ * Does not run it.
+ */
 export function sandboxProgram(platform: NodeJS.Platform): SandboxProgram | null {
   if (platform === 'darwin')
     return canRun(SEATBELT_PLACE) ? { name: 'seatbelt', path: SEATBELT_PLACE } : null;

@@ -19,9 +19,14 @@ import { ripgrepPath } from './ripgrep-path.ts';
 
 const SESSIONS_MAX = 32;
 const ROOTS_MAX = 64;
-/** A query that is much longer than a path, such as a pasted text, would hold up the searches of all clients. */
+/**
+ * A query that is much longer than a path, such as a pasted text, would hold up the searches of all
+ * clients.
+ */
 const QUERY_CHARS_MAX = 1_000;
-/** While the files are still being listed, the matches among those that are known are sent so often. */
+/**
+ * While the files are still being listed, the matches among those that are known are sent so often.
+ */
 const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
 const IDLE_MS = 30_000;
@@ -60,7 +65,9 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'progra
 export class FileSearches {
   readonly #deps: FileSearchesDeps;
   readonly #sessions = new Map<number, Map<string, SearchSession>>();
-  /** By connection and folder: why only a part of its files is known, as the connection was told. */
+  /**
+   * By connection and folder: why only a part of its files is known, as the connection was told.
+   */
   readonly #incomplete = new Map<number, Map<string, string>>();
   /** Aborts when the connection ends. */
   readonly #gone = new Map<number, AbortController>();
@@ -86,7 +93,10 @@ export class FileSearches {
     this.#gone.set(connection, new AbortController());
   }
 
-  /** Searches for one query. A later search of the connection with the same token ends this one, which then finds nothing. */
+  /**
+   * Searches for one query. A later search of the connection with the same token ends this one,
+   * which then finds nothing.
+   */
   async find(
     connection: number,
     { query, roots, token }: { query: string; roots: string[]; token: string | null },
@@ -113,7 +123,10 @@ export class FileSearches {
     }
   }
 
-  /** Begins a session, or replaces the one with the same id. Lists the files once. The returned function begins to notify the client. */
+  /**
+   * Begins a session, or replaces the one with the same id. Lists the files once. The returned
+   * function begins to notify the client.
+   */
   start(connection: number, sessionId: string, roots: string[]): () => void {
     const sessions = this.#sessions.get(connection);
     if (sessionId === '') throw emptySearchField('sessionId');
@@ -221,7 +234,10 @@ export class FileSearches {
     );
   }
 
-  /** Warns if only a part of the files in a folder is known; again only after a listing with another result. */
+  /**
+   * Warns if only a part of the files in a folder is known; again only after a listing with another
+   * result.
+   */
   #tellIncomplete(connection: number, folder: string, missing: string | null): void {
     const told = this.#incomplete.get(connection);
     if (missing === null || told === undefined) return void told?.delete(folder);

@@ -4,14 +4,23 @@ import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 
 /** The number of matches that a query returns at most, as many as clients show. */
 export const MATCHES_MAX = 50;
-/** Paths are ranked in blocks of this size. A newer query takes over after a block, which takes some milliseconds. */
+/**
+ * Paths are ranked in blocks of this size. A newer query takes over after a block, which takes some
+ * milliseconds.
+ */
 const BLOCK_PATHS = 1000;
 const LINE_FEED = 0x0a;
-/** Matches within the last part of a path come before all others, and a last part that equals the query comes first. */
+/**
+ * Matches within the last part of a path come before all others, and a last part that equals the
+ * query comes first.
+ */
 const NAME_BONUS = 0x1_00_00;
 const WHOLE_NAME_BONUS = 0x2_00_00;
 
-/** The part of fzf that is used. Its own types are not found where modules are resolved as Node does. */
+/**
+ * The part of fzf that is used. Its own types are not found where modules are resolved as Node
+ * does.
+ */
 interface Library {
   Fzf: new (entries: Entry[], options: object) => Block;
   /** Terms such as 'exact, ^start, end$ and !not. */
@@ -33,11 +42,14 @@ const { Fzf, extendedMatch } = fzf as unknown as Library;
 
 /** The paths below some roots, and the search for those that match a query. */
 export interface PathIndex {
-  /** Adds the files of a root: paths that are relative to it, each with a line feed behind it. A path may continue in the next bytes. */
+  /**
+   * Adds the files of a root: paths that are relative to it, each with a line feed behind it. A
+   * path may continue in the next bytes.
+   */
   add(root: number, bytes: Uint8Array): void;
   /**
-   * Returns the best matches among the paths that were added so far, best first, 50 at most. A later call ends earlier ones, which
-   * return null. Rejects if the index is lost.
+   * Returns the best matches among the paths that were added so far, best first, 50 at most. A
+   * later call ends earlier ones, which return null. Rejects if the index is lost.
    */
   rank(query: string): Promise<FuzzyFileSearchResult[] | null>;
   /** Frees the memory. */

@@ -10,7 +10,10 @@ export interface Masked<Value> {
   value: Value;
   /** How many secrets are hidden in it. */
   hidden: number;
-  /** How many of them may be more than a key, such as the operand of a command, so that the value cannot be judged without them. */
+  /**
+   * How many of them may be more than a key, such as the operand of a command, so that the value
+   * cannot be judged without them.
+   */
   deciding: number;
 }
 
@@ -33,11 +36,12 @@ interface Span {
 const BEFORE_CHARS = 600;
 
 /**
- * Returns the mask for actions that are judged and for texts that are read to judge them. Hides only keys that have the shape of a
- * provider's key, private keys, and exact values of the environment's secret variables. Everything else is shown, whatever its name says:
- * a mask that is guessed by a name can hide what a command does. Paths, hosts, options and programs are never hidden. A hidden secret
- * counts as deciding unless the syntax around it makes it a key that is sent or stored, and nothing else. Logs have a mask of their own
- * (`redactLikelySecrets`).
+ * Returns the mask for actions that are judged and for texts that are read to judge them. Hides
+ * only keys that have the shape of a provider's key, private keys, and exact values of the
+ * environment's secret variables. Everything else is shown, whatever its name says: a mask that is
+ * guessed by a name can hide what a command does. Paths, hosts, options and programs are never
+ * hidden. A hidden secret counts as deciding unless the syntax around it makes it a key that is
+ * sent or stored, and nothing else. Logs have a mask of their own (`redactLikelySecrets`).
  */
 export function decisionMask(env: Env): DecisionMask {
   const known = longestFirst(knownSecrets(env).filter((value) => !isPlace(value)));
@@ -93,7 +97,10 @@ function maskedText(text: string, { patterns, counts, member }: MaskOptions): st
   }, text);
 }
 
-/** Whether the value of a variable is a path, a host, a URL or an option. Keys can contain slashes, too. */
+/**
+ * Whether the value of a variable is a path, a host, a URL or an option. Keys can contain slashes,
+ * too.
+ */
 function isPlace(value: string): boolean {
   if (/^[~./-]|:\/\//.test(value)) return true;
   if (
@@ -140,13 +147,16 @@ const ASSIGNED_BEFORE = /(?<![\w.-])-{0,2}(?<name>[A-Za-z_][\w.-]{0,99})=["']?$/
 const HEADER_BEFORE =
   /[ \t](?:-H|--header)[ \t=]?\\?["'](?<name>[\w-]{1,100}):[ \t]{0,4}(?<scheme>(?:Bearer|Basic|token)[ \t]{1,4})?$/i;
 const SENDS_HEADERS = /(?:^|[\s(])(?:curl|wget)(?:[ \t][^;|&\n]*)?$/;
-/** The text reads variables by names that it puts together, or all of them, or runs what it has put together. */
+/**
+ * The text reads variables by names that it puts together, or all of them, or runs what it has put
+ * together.
+ */
 const INDIRECT =
   /\$\{!|\b(?:printenv|environ|compgen|declare|typeset|eval|source|xargs)\b|\b(?:env|set|export(?: -p)?)[ \t]{0,20}(?:[|;&>)\n]|$)/;
 
 /**
- * Whether the syntax makes this a key, and nothing else: the value of something that is named as one and that the text names nowhere else,
- * or of a header.
+ * Whether the syntax makes this a key, and nothing else: the value of something that is named as
+ * one and that the text names nowhere else, or of a header.
  */
 function isNamedKey({ text, start, end }: Span, isUsed: (name: string) => boolean): boolean {
   const before = text.slice(Math.max(0, start - BEFORE_CHARS), start);

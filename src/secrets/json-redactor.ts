@@ -5,13 +5,16 @@ import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { longestFirst, redact } from './redact.ts';
 import { HIDDEN, isSecretFlag, redactLikelySecrets } from './redact-likely-secrets.ts';
 
-/** Members that name the key of the member `value`: in config/value/write, or in a list of headers. */
+/**
+ * Members that name the key of the member `value`: in config/value/write, or in a list of headers.
+ */
 const NAMING = ['keyPath', 'key', 'name'];
 
 /**
- * Returns a function that copies a JSON value without secrets. Redacts values whose keys name a secret (`namesSecret`), and in
- * all strings the known secrets of the environment and `further` ones (`redact`) and whatever looks like a secret
- * (`redactLikelySecrets`). The function throws a RangeError if the value is nested too deep.
+ * Returns a function that copies a JSON value without secrets. Redacts values whose keys name a
+ * secret (`namesSecret`), and in all strings the known secrets of the environment and `further`
+ * ones (`redact`) and whatever looks like a secret (`redactLikelySecrets`). The function throws a
+ * RangeError if the value is nested too deep.
  */
 export function jsonRedactor(
   env: Env,
@@ -50,7 +53,10 @@ function writtenSecrets(secrets: readonly string[]): string[] {
   return longestFirst(secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
 }
 
-/** Whether this is a setting such as `env_key`, and not a variable of such a name, which would be in capitals. */
+/**
+ * Whether this is a setting such as `env_key`, and not a variable of such a name, which would be in
+ * capitals.
+ */
 function isVariableKey(key: string): boolean {
   return namesVariable(key) && key !== key.toUpperCase();
 }
@@ -62,7 +68,10 @@ function mapEntries(
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(key, part)]));
 }
 
-/** The redacted text of an object or array. Null for any other text, and for one in which nothing is redacted, so that it stays as it is. */
+/**
+ * The redacted text of an object or array. Null for any other text, and for one in which nothing is
+ * redacted, so that it stays as it is.
+ */
 function redactedJson(text: string, redactValue: (value: unknown) => unknown): string | null {
   const inner = /^\s*[[{]/.test(text) ? parsedJson(text) : undefined;
   if (inner === undefined) return null;

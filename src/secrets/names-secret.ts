@@ -1,4 +1,7 @@
-/** A key that contains one of these words names a secret, in any spelling: clientSecret, AWS_SECRET_ACCESS_KEY. */
+/**
+ * A key that contains one of these words names a secret, in any spelling: clientSecret,
+ * AWS_SECRET_ACCESS_KEY.
+ */
 const SECRET_WORDS = new Set([
   ...[
     'secret',
@@ -13,7 +16,9 @@ const SECRET_WORDS = new Set([
   ],
   ...['passcode', 'psk', 'cred', 'creds', 'authorization', 'bearer', 'apikey', 'jwt', 'pat', 'dsn'],
 ]);
-/** Words that end like these name secrets too, such as SSHPASS and DBPWD, except for ORDINARY_WORDS. */
+/**
+ * Words that end like these name secrets too, such as SSHPASS and DBPWD, except for ORDINARY_WORDS.
+ */
 const SECRET_ENDS = /(pass|passwd|pwd|connstr|connectionstrings?)$/;
 const ORDINARY_WORDS = new Set([
   ...[
@@ -77,21 +82,30 @@ const AUTH_SETTINGS = new Set([
     'callback',
   ],
 ]);
-/** `key` counts only after one of these words: api_key, OPENAI_API_KEY, but not env_key, which names a variable. */
+/**
+ * `key` counts only after one of these words: api_key, OPENAI_API_KEY, but not env_key, which names
+ * a variable.
+ */
 const KEY_KINDS = new Set([
   ...['api', 'private', 'access', 'encryption', 'session', 'signing', 'subscription'],
   ...['client', 'ssh', 'master', 'shared', 'account'],
 ]);
-/** A variable whose name contains one of these is withheld from commands, whatever the words of its name are. */
+/**
+ * A variable whose name contains one of these is withheld from commands, whatever the words of its
+ * name are.
+ */
 const SECRET_PARTS = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;
 /** These variables hold the working directory, though `pwd` is a word for a password. */
 const ORDINARY_VARIABLES = new Set(['PWD', 'OLDPWD']);
-/** All values in these tables are secret, whatever their keys are. `set` belongs to shell_environment_policy. */
+/**
+ * All values in these tables are secret, whatever their keys are. `set` belongs to
+ * shell_environment_policy.
+ */
 const SECRET_TABLES = new Set(['env', 'set', 'query params']);
 
 /**
- * Whether the name of a key means that its value is a secret. In a dotted key, one such part is enough, because the values below a
- * secret table are secret too.
+ * Whether the name of a key means that its value is a secret. In a dotted key, one such part is
+ * enough, because the values below a secret table are secret too.
  */
 export function namesSecret(key: string): boolean {
   return key.split('.').some((part) => partNamesSecret(wordsOf(part)));
@@ -110,8 +124,8 @@ const VALUE_ENDS =
   /^(?:token|secret|passphrase|passcode|apikey|jwt|pat|psk|\w*(?:password|passwd|pwd))$/;
 
 /**
- * Whether a value of this name is a key and nothing else: its last word says so. What is only about a key, such as password-stdin,
- * credential.helper or TOKEN_URL, may name a place or a program.
+ * Whether a value of this name is a key and nothing else: its last word says so. What is only about
+ * a key, such as password-stdin, credential.helper or TOKEN_URL, may name a place or a program.
  */
 export function namesKey(name: string): boolean {
   const words = wordsOf(name);

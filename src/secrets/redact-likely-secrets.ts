@@ -34,14 +34,20 @@ const CREDENTIALS =
 
 const ADDRESS = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`\\]*/gi;
 
-/** `name=value` and `--name value`. Names are limited in length and begin at the start of a word, so that a long text is read only once. */
+/**
+ * `name=value` and `--name value`. Names are limited in length and begin at the start of a word, so
+ * that a long text is read only once.
+ */
 const ASSIGNED = /(?<![\w.-])([\w.-]{1,100})=("[^"]*"?|'[^']*'?|[^\s&;"']+)/g;
 const FLAGGED = /(?<![\w.-])--?([a-z][\w-]{0,100})\s{1,8}([^\s"'-][^\s"']*)/gi;
 /** A member in an incomplete piece of JSON, or in JSON inside a string; a header. */
 const MEMBER = /((\\?["'])([\w.-]{1,100})\2\s{0,8}:\s{0,8}\\?["'])[^"'\\]*/g;
 const HEADER = /(?<![\w.-])([a-z]\w{0,50}(?:-\w{1,50}){1,8})(:\s{0,4})([^\s"',;\\]+)/gi;
 
-/** A URL with a password, which may contain characters that URLs do not allow. A port is not a password. */
+/**
+ * A URL with a password, which may contain characters that URLs do not allow. A port is not a
+ * password.
+ */
 const PASSWORD_ADDRESS =
   /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@:]{0,200}:(?!\d{1,5}(?:[/?#]|$))[^\s@]{1,500}@/i;
 /** A URL whose user is long and has letters and digits, as tokens do. */
@@ -51,8 +57,8 @@ const TOKEN_ADDRESS =
 const PASSWORD_SOURCE = /^[^\s:@/]{1,200}:[^\s@]{1,500}@(?:\w+\(|[\w.-]+:\d{1,5}\/?$)/;
 
 /**
- * Whether a value, for example of an environment variable, contains something that looks like a secret. Addresses count only if
- * they have a password, a token or a secret parameter.
+ * Whether a value, for example of an environment variable, contains something that looks like a
+ * secret. Addresses count only if they have a password, a token or a secret parameter.
  */
 export function holdsSecret(value: string): boolean {
   const isAddress =
@@ -60,14 +66,18 @@ export function holdsSecret(value: string): boolean {
   return isAddress || withoutLikelySecrets(value, (address) => address) !== value;
 }
 
-/** The text with `[hidden]` in place of everything that looks like a secret, and of credentials and queries in URLs. */
+/**
+ * The text with `[hidden]` in place of everything that looks like a secret, and of credentials and
+ * queries in URLs.
+ */
 export function redactLikelySecrets(text: string): string {
   return withoutLikelySecrets(text, withoutCredentials);
 }
 
 /**
- * A private key, or the beginning of one: its lines can only be of a key, except for headers of encrypted keys, and for a short last line
- * before the end. The lines may also be in a string of JSON.
+ * A private key, or the beginning of one: its lines can only be of a key, except for headers of
+ * encrypted keys, and for a short last line before the end. The lines may also be in a string of
+ * JSON.
  */
 export const KEY_LINES =
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?:\\[rn]|\s){1,8}(?:Proc-Type|DEK-Info): [\w,-]{1,100})*(?:(?:\\[rn]|\s){1,8}[\w+/=]{40,})+(?:(?:\\[rn]|\s){1,8}[\w+/=]{0,64}(?:\\[rn]|\s){0,8}\+?-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g;

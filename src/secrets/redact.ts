@@ -1,21 +1,33 @@
-/** Shorter secrets are not replaced: they also occur in ordinary words, and the text would become unreadable. */
+/**
+ * Shorter secrets are not replaced: they also occur in ordinary words, and the text would become
+ * unreadable.
+ */
 const SECRET_CHARS_MIN = 8;
 
 const MASK = '…';
 
-/** These secrets as `redact` needs them: each once, the longest first, without those that are too short. */
+/**
+ * These secrets as `redact` needs them: each once, the longest first, without those that are too
+ * short.
+ */
 export function longestFirst(secrets: readonly string[]): string[] {
   return [...new Set(secrets)]
     .filter(({ length }) => length >= SECRET_CHARS_MIN)
     .sort((a, b) => b.length - a.length);
 }
 
-/** The text with `…` in place of these known secrets. Longer secrets must come before shorter ones that they may contain. */
+/**
+ * The text with `…` in place of these known secrets. Longer secrets must come before shorter ones
+ * that they may contain.
+ */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets.length === 0 ? text : text.replace(anyOf(secrets), MASK);
 }
 
-/** Redacts known secrets in a text that arrives in pieces, with the same result as `redact` for the whole text. */
+/**
+ * Redacts known secrets in a text that arrives in pieces, with the same result as `redact` for the
+ * whole text.
+ */
 export class RedactedStream {
   readonly #secrets: readonly string[];
   readonly #pattern: RegExp;
@@ -32,7 +44,10 @@ export class RedactedStream {
     this.#firstCodes = [...new Set(secrets.map((secret) => secret.charCodeAt(0)))];
   }
 
-  /** Takes the next piece and returns what can be shown now. Holds back only an end that may be the beginning of a secret. */
+  /**
+   * Takes the next piece and returns what can be shown now. Holds back only an end that may be the
+   * beginning of a secret.
+   */
   push(piece: string): string {
     // Most pieces are a word, in which no secret can begin.
     if (this.#held === '' && !this.#mayBeginIn(piece)) return piece;
@@ -65,7 +80,10 @@ export class RedactedStream {
     return false;
   }
 
-  /** Returns the index of the longest end of the text that is an incomplete beginning of a secret. Returns the length if there is none. */
+  /**
+   * Returns the index of the longest end of the text that is an incomplete beginning of a secret.
+   * Returns the length if there is none.
+   */
   #heldFrom(text: string, start: number): number {
     for (
       let index = Math.max(start, text.length - this.#charsMax + 1);
@@ -115,9 +133,10 @@ const PUBLIC_NAMES = new Set([
 ]);
 
 /**
- * The secrets of a request, for `redact`: the credentials and query values of its URL, encoded and decoded, and the values of these
- * headers, whole and word by word, without public ones such as user-agent. Each in all forms that JSON and URLs may have. The
- * longest comes first. Secrets of fewer than 8 characters are left out.
+ * The secrets of a request, for `redact`: the credentials and query values of its URL, encoded and
+ * decoded, and the values of these headers, whole and word by word, without public ones such as
+ * user-agent. Each in all forms that JSON and URLs may have. The longest comes first. Secrets of
+ * fewer than 8 characters are left out.
  */
 export function secretsOf(url: URL, headers: Readonly<Record<string, string>>): string[] {
   const hasNone =
@@ -161,7 +180,10 @@ function decoded(text: string): string {
   }
 }
 
-/** The string itself, as in a JSON string (also with escaped slashes), percent-encoded, and encoded as in HTML forms. */
+/**
+ * The string itself, as in a JSON string (also with escaped slashes), percent-encoded, and encoded
+ * as in HTML forms.
+ */
 function writtenForms(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text);

@@ -10,11 +10,17 @@ export interface ClientServicesDeps
   extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
     Pick<ClientProcessesDeps, 'proxies'> {
   clients: Clients;
-  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
+  /**
+   * The built script of the thread in which searches rank paths. By default they do so in this
+   * thread.
+   */
   searchScript?: string;
 }
 
-/** The things beside threads that a client can start, such as watches. They belong to its connection, and end with it. */
+/**
+ * The things beside threads that a client can start, such as watches. They belong to its
+ * connection, and end with it.
+ */
 export class ClientServices {
   readonly fileWatches: FileWatches;
   readonly fileSearches: FileSearches;

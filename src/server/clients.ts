@@ -89,7 +89,10 @@ export class Clients implements ClientChannel {
     else followers.add(connection);
   }
 
-  /** From now on a follower of a thread runs the tools that clients provide for it, unless another one does (`ToolProviders.offer`). */
+  /**
+   * From now on a follower of a thread runs the tools that clients provide for it, unless another
+   * one does (`ToolProviders.offer`).
+   */
   provideTools(threadId: string, connectionId: number, options: { isDeclarer: boolean }): void {
     this.#providers.offer(threadId, connectionId, options);
   }
@@ -104,7 +107,10 @@ export class Clients implements ClientChannel {
     return false;
   }
 
-  /** Shows a connection the open requests of a thread and of the agents below it that were sent before it came, under the same ids. */
+  /**
+   * Shows a connection the open requests of a thread and of the agents below it that were sent
+   * before it came, under the same ids.
+   */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
     if (connection !== undefined) this.#pending.replay(threadId, connection);
@@ -122,7 +128,10 @@ export class Clients implements ClientChannel {
     return true;
   }
 
-  /** From now on, the questions of an agent's thread are also asked of the clients that follow a thread above it. */
+  /**
+   * From now on, the questions of an agent's thread are also asked of the clients that follow a
+   * thread above it.
+   */
   adopt(threadId: string, above: readonly string[]): void {
     this.#above.set(threadId, above);
   }
@@ -190,7 +199,9 @@ export class Clients implements ClientChannel {
     };
   }
 
-  /** From now on no request waits once every client has closed its side: its answer is `clientGone`. */
+  /**
+   * From now on no request waits once every client has closed its side: its answer is `clientGone`.
+   */
   drain(): void {
     this.#pending.drain();
   }
@@ -215,7 +226,10 @@ export class Clients implements ClientChannel {
     if (this.#rawListeners.get(threadId) === connectionId) this.#rawListeners.delete(threadId);
   }
 
-  /** The connections that a question is put to: for an agent, also those that follow a thread above it. */
+  /**
+   * The connections that a question is put to: for an agent, also those that follow a thread above
+   * it.
+   */
   #askable(audience: Audience): Iterable<Connection> {
     if (audience === 'everyone' || !('threadId' in audience) || audience.only !== undefined)
       return this.#audience(audience);

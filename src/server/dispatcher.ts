@@ -51,8 +51,8 @@ interface Outcome {
 }
 
 /**
- * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params valid.
- * Rejects only with RpcErrors.
+ * Checks a request and passes it to its handler: the handshake must be complete, the method known
+ * and allowed, the params valid. Rejects only with RpcErrors.
  */
 export class Dispatcher {
   readonly #handshake: HandshakeMethods;
@@ -65,7 +65,10 @@ export class Dispatcher {
   #queued = 0;
   #inFlight = 0;
   #isEnding = false;
-  /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
+  /**
+   * Shared by all results that are built in parts, so that together they do not take longer at a
+   * time than one.
+   */
   readonly #pace = new EventLoopYield();
 
   constructor({ handshake, rows, log }: DispatcherDeps) {
@@ -79,7 +82,10 @@ export class Dispatcher {
     return this.#inFlight;
   }
 
-  /** The server ends: requests that have not begun are refused, and those that fail because of it say so. */
+  /**
+   * The server ends: requests that have not begun are refused, and those that fail because of it
+   * say so.
+   */
   end(): void {
     this.#isEnding = true;
   }
@@ -113,7 +119,10 @@ export class Dispatcher {
     }
   }
 
-  /** The row of a served method. Returns a promise only for the first requests, which wait for the rows in their order. */
+  /**
+   * The row of a served method. Returns a promise only for the first requests, which wait for the
+   * rows in their order.
+   */
   #row(method: string): AnyMethod | Promise<AnyMethod> {
     if (method === 'initialize') return this.#handshake.initialize;
     const rows = this.#rows();
@@ -138,9 +147,10 @@ export class Dispatcher {
   }
 
   /**
-   * Resolves with the handler's result. A request about a thread starts when the earlier ones of its client about that thread are done;
-   * one without a queue, when they have taken effect. All others start when the earlier `first` ones of their client are done. A client
-   * that does not read its responses keeps only its own requests waiting.
+   * Resolves with the handler's result. A request about a thread starts when the earlier ones of
+   * its client about that thread are done; one without a queue, when they have taken effect. All
+   * others start when the earlier `first` ones of their client are done. A client that does not
+   * read its responses keeps only its own requests waiting.
    */
   #call({ row, caller, params }: Call): Promise<unknown> {
     const threadId = threadOf(params);
@@ -170,8 +180,9 @@ export class Dispatcher {
   }
 
   /**
-   * Runs the handler. If it registered effects, they run one turn of the event loop later: by then vscode-jsonrpc has written the
-   * response. (A notification sent inside a handler, or in a microtask after it, would be written before the response.)
+   * Runs the handler. If it registered effects, they run one turn of the event loop later: by then
+   * vscode-jsonrpc has written the response. (A notification sent inside a handler, or in a
+   * microtask after it, would be written before the response.)
    */
   async #run(
     { row, caller, params }: Call,

@@ -8,15 +8,17 @@ interface Lane {
 }
 
 /**
- * Lets the messages of each client for each thread take effect in the order of their lines. A message is `urgent` if it must not wait
- * longer than that: it starts as soon as the messages before it have taken effect, even if they are not done, and waits for no reads.
+ * Lets the messages of each client for each thread take effect in the order of their lines. A
+ * message is `urgent` if it must not wait longer than that: it starts as soon as the messages
+ * before it have taken effect, even if they are not done, and waits for no reads.
  */
 export class MessageOrder {
   readonly #lanes = new Map<string, Lane>();
 
   /**
-   * Runs a message. `key` names its client and its thread. `run` must not reject; it may call `effective` before it is done. A message
-   * that only `reads` is done before later ones of its kind start, but urgent ones do not wait for it.
+   * Runs a message. `key` names its client and its thread. `run` must not reject; it may call
+   * `effective` before it is done. A message that only `reads` is done before later ones of its
+   * kind start, but urgent ones do not wait for it.
    */
   run(
     key: string,

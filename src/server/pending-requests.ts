@@ -43,8 +43,9 @@ export interface PendingRequestsDeps {
 const NOBODY_LEFT: Answer<never> = { type: 'clientGone' };
 
 /**
- * The requests that wait for an answer of a client. Their ids are unique in the whole server, not per connection: so a request can be
- * shown to several connections, shown again to one that comes later, and answered once.
+ * The requests that wait for an answer of a client. Their ids are unique in the whole server, not
+ * per connection: so a request can be shown to several connections, shown again to one that comes
+ * later, and answered once.
  */
 export class PendingRequests {
   readonly #deps: PendingRequestsDeps;
@@ -94,13 +95,18 @@ export class PendingRequests {
     });
   };
 
-  /** The thread that an open request is about; null if there is no such request, or it is about no thread. */
+  /**
+   * The thread that an open request is about; null if there is no such request, or it is about no
+   * thread.
+   */
   threadOf(id: unknown): string | null {
     const audience = typeof id === 'number' ? this.#pending.get(id)?.audience : undefined;
     return typeof audience === 'object' && 'threadId' in audience ? audience.threadId : null;
   }
 
-  /** Shows a connection the requests of a thread that were sent before it came, under the same ids. */
+  /**
+   * Shows a connection the requests of a thread that were sent before it came, under the same ids.
+   */
   replay(threadId: string, connection: Connection): void {
     for (const pending of this.#pending.values()) {
       const { audience } = pending;
@@ -116,9 +122,10 @@ export class PendingRequests {
   }
 
   /**
-   * Takes a client's answer. The first result counts. An error, or a result that does not fit its schema, settles the request only if
-   * no other client can still answer. So an observer that cannot handle approvals does not decline for a person. Ignores late answers,
-   * second answers, and answers of connections that were not asked.
+   * Takes a client's answer. The first result counts. An error, or a result that does not fit its
+   * schema, settles the request only if no other client can still answer. So an observer that
+   * cannot handle approvals does not decline for a person. Ignores late answers, second answers,
+   * and answers of connections that were not asked.
    */
   async answer(response: ClientResponse, connection: Connection): Promise<void> {
     const pending = typeof response.id === 'number' ? this.#pending.get(response.id) : undefined;
@@ -154,7 +161,10 @@ export class PendingRequests {
     this.#refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
-  /** From now on, as soon as no client can send anything any more, all open requests and all later ones are answered `clientGone`. */
+  /**
+   * From now on, as soon as no client can send anything any more, all open requests and all later
+   * ones are answered `clientGone`.
+   */
   drain(): void {
     this.#drains = true;
     this.settleRefused();
@@ -163,7 +173,10 @@ export class PendingRequests {
       if (answered.size === 0) settle(NOBODY_LEFT);
   }
 
-  /** Forgets a connection that is gone. If no connection is left that was asked, the request waits for a client that resumes the thread. */
+  /**
+   * Forgets a connection that is gone. If no connection is left that was asked, the request waits
+   * for a client that resumes the thread.
+   */
   forget(connection: Connection): void {
     for (const { asked, refused } of this.#pending.values()) {
       asked.delete(connection);
@@ -185,8 +198,9 @@ export class PendingRequests {
   }
 
   /**
-   * Settles refused requests that no other client can answer now, and gives calls of tools whose client has left to the one that runs them
-   * now. Must be called when the followers of a thread change.
+   * Settles refused requests that no other client can answer now, and gives calls of tools whose
+   * client has left to the one that runs them now. Must be called when the followers of a thread
+   * change.
    */
   settleRefused(): void {
     for (const pending of [...this.#pending.values()]) {
@@ -205,7 +219,10 @@ export class PendingRequests {
     this.#settleIfRefused(pending);
   }
 
-  /** Settles a request with the last refusal, unless a connection that was asked can still answer it. */
+  /**
+   * Settles a request with the last refusal, unless a connection that was asked can still answer
+   * it.
+   */
   #settleIfRefused(pending: PendingRequest): void {
     const message = [...pending.refused.values()].at(-1);
     if (message === undefined || pending.answered.size > 0 || this.#answering(pending).length > 0)
@@ -221,14 +238,19 @@ export class PendingRequests {
     );
   }
 
-  /** The connections that were asked and can still answer: one that runs a tool can, even if another one has its place now. */
+  /**
+   * The connections that were asked and can still answer: one that runs a tool can, even if another
+   * one has its place now.
+   */
   #answering(pending: PendingRequest): Connection[] {
     return this.#shown(pending).filter(
       (connection) => pending.asked.has(connection) && !connection.inputEnded,
     );
   }
 
-  /** The connections of the audience, of a call of a tool those that have ever been asked to run it. */
+  /**
+   * The connections of the audience, of a call of a tool those that have ever been asked to run it.
+   */
   #shown({ audience, asked, answered, refused }: PendingRequest): Connection[] {
     if (!isToolCall(audience)) return [...this.#deps.connections(audience)];
     const followers = [...this.#deps.connections({ threadId: audience.threadId })];

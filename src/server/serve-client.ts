@@ -14,7 +14,10 @@ interface ServeDeps {
   clients: Clients;
   /** Null until it is loaded: connections have started nothing by then. */
   backend: () => { threads: Threads; services: ClientServices } | null;
-  /** Resolves when a connection has the warnings that follow its handshake; null: it has them, or there was no handshake. */
+  /**
+   * Resolves when a connection has the warnings that follow its handshake; null: it has them, or
+   * there was no handshake.
+   */
   warned: (connection: number) => Promise<void> | null;
   /** Reports names in a request that the protocol does not have. */
   heed: (connection: object, method: string, params: unknown) => void;
@@ -75,7 +78,10 @@ export function serveClient(
   });
 }
 
-/** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
+/**
+ * Resolves when the running turns have ended. Their questions wait no longer than a client can
+ * answer.
+ */
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
   return threads.turnsEnded();

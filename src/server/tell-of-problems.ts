@@ -19,7 +19,10 @@ interface ProblemDeps {
   log: Log;
 }
 
-/** Sends a connection the warnings about the configuration, and one if threads cannot be stored with this Node. Never rejects. */
+/**
+ * Sends a connection the warnings about the configuration, and one if threads cannot be stored with
+ * this Node. Never rejects.
+ */
 export async function tellOfProblems(deps: ProblemDeps, connection: number): Promise<void> {
   await Promise.all([tellOfConfig(deps, connection), tellOfStore(deps, connection)]);
 }

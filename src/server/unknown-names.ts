@@ -27,9 +27,10 @@ export interface UnknownName {
 }
 
 /**
- * Finds the names in the params of a request, which need not be valid, that the protocol does not have in any of its parts that heddle
- * knows. Does not look into values that may have any fields, such as `config` and the items of a history. Takes microseconds, since it looks
- * at a limited number of names.
+ * Finds the names in the params of a request, which need not be valid, that the protocol does not
+ * have in any of its parts that heddle knows. Does not look into values that may have any fields,
+ * such as `config` and the items of a history. Takes microseconds, since it looks at a limited
+ * number of names.
  */
 export function* findUnknownNames(
   method: string,
@@ -89,8 +90,9 @@ function unknownName(name: string, path: string, shape: Shape): UnknownName {
 }
 
 /**
- * Reports the unknown names in requests: the server ignores such fields, as later versions of clients expect, but mostly they are misspelt.
- * Each name of a method is reported once to a connection's log.
+ * Reports the unknown names in requests: the server ignores such fields, as later versions of
+ * clients expect, but mostly they are misspelt. Each name of a method is reported once to a
+ * connection's log.
  */
 export class UnknownNames {
   readonly #log: Log;

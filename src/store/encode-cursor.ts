@@ -7,7 +7,10 @@ export function encodeCursor(parts: CursorPart[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Decodes a cursor. Each part must have the type of the value at its index in `pattern`. Throws `invalid_cursor`. */
+/**
+ * Decodes a cursor. Each part must have the type of the value at its index in `pattern`. Throws
+ * `invalid_cursor`.
+ */
 export function decodeCursor<const T extends CursorPart[]>(
   cursor: string,
   pattern: T,

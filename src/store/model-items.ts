@@ -2,7 +2,10 @@ import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import type { Author } from './thread-store.ts';
 
-/** An item that the model reads, and its author. Null: the model, a tool, or nobody has noted the author. */
+/**
+ * An item that the model reads, and its author. Null: the model, a tool, or nobody has noted the
+ * author.
+ */
 export interface AuthoredItem {
   item: ResponseItem;
   author: Author | null;
@@ -22,7 +25,10 @@ interface ModelItemsOptions {
   restart(items: readonly AuthoredItem[]): void;
 }
 
-/** Brings the items that the model reads into their order, from the entries of a history as they come. */
+/**
+ * Brings the items that the model reads into their order, from the entries of a history as they
+ * come.
+ */
 export class ModelItems {
   readonly #options: ModelItemsOptions;
   #deferred: { turnId: string | null; items: ReadItem[] } = { turnId: null, items: [] };

@@ -1,14 +1,17 @@
 import type { ItemApprovalReview, UntimedItem } from '../protocol/generated/types.ts';
 
-/** Whether an unfinished item has nothing to show: it consists of text only, and the text is empty, or it says that something is done. */
+/**
+ * Whether an unfinished item has nothing to show: it consists of text only, and the text is empty,
+ * or it says that something is done.
+ */
 export function isBlank(item: UntimedItem): boolean {
   if (item.type === 'contextCompaction') return true;
   return (item.type === 'agentMessage' || item.type === 'plan') && item.text === '';
 }
 
 /**
- * Returns an unfinished item as it is shown once its writer is gone. An item with the status `inProgress` becomes `failed`;
- * any other item stays as it is, with the text that it has so far.
+ * Returns an unfinished item as it is shown once its writer is gone. An item with the status
+ * `inProgress` becomes `failed`; any other item stays as it is, with the text that it has so far.
  */
 export function settleItem(item: UntimedItem): UntimedItem {
   switch (item.type) {
@@ -30,7 +33,10 @@ export function settleItem(item: UntimedItem): UntimedItem {
   }
 }
 
-/** The reviews of an item that has ended. One that had not ended counts as aborted at this time. Null: the time is not known. */
+/**
+ * The reviews of an item that has ended. One that had not ended counts as aborted at this time.
+ * Null: the time is not known.
+ */
 export function settledReviews(
   reviews: readonly ItemApprovalReview[],
   completedAtMs: number | null = null,

@@ -17,7 +17,10 @@ export interface PartialItem {
   item: StoredItem;
 }
 
-/** The entries that end items of earlier turns that still ran when their writer died, each as it was last saved. */
+/**
+ * The entries that end items of earlier turns that still ran when their writer died, each as it was
+ * last saved.
+ */
 export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): LateItem[] {
   const others = partials.filter(({ item }) => item.turnId !== turn?.turnId);
   return others.map(({ item: { turnId, item, startedAtMs }, savedAtMs }) => ({
@@ -29,7 +32,10 @@ export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): Lat
   }));
 }
 
-/** How a turn was cut off: its process died, or its thread was copied while it ran, by a fork or for an agent that the turn starts. */
+/**
+ * How a turn was cut off: its process died, or its thread was copied while it ran, by a fork or for
+ * an agent that the turn starts.
+ */
 export type Cut = 'killed' | 'forked' | 'agent';
 
 const TOLD: Record<Cut, () => ResponseItem> = {
@@ -53,8 +59,9 @@ const REVIEW_WHY: Record<Cut, string> = {
 };
 
 /**
- * The entries that end a turn that was cut off: its unfinished items as they were last saved, a message for the model, and the turn's
- * end. The time of the cut is unknown, so the turn ends at the last known write: `lastWriteMs`, or the last save of an item.
+ * The entries that end a turn that was cut off: its unfinished items as they were last saved, a
+ * message for the model, and the turn's end. The time of the cut is unknown, so the turn ends at
+ * the last known write: `lastWriteMs`, or the last save of an item.
  */
 export function settlingEntries(
   turn: OpenTurn,
@@ -95,7 +102,10 @@ export function settlingEntries(
   ];
 }
 
-/** The entry by which a review that was cut off leaves review mode. Its id is the same whenever the turn is read before it is ended. */
+/**
+ * The entry by which a review that was cut off leaves review mode. Its id is the same whenever the
+ * turn is read before it is ended.
+ */
 function leftReviewMode(turnId: string, atMs: number): LogEntry {
   const item = {
     type: 'exitedReviewMode' as const,

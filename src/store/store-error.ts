@@ -69,7 +69,10 @@ export function writerClosed(threadId: string): StoreError {
   return new StoreError('store_failed', `the writer of thread ${threadId} is closed`, { threadId });
 }
 
-/** The error of a writer that cannot go on, because its store has died, and the thread may have changed since. */
+/**
+ * The error of a writer that cannot go on, because its store has died, and the thread may have
+ * changed since.
+ */
 export function writerLost(threadId: string): StoreError {
   const advice = 'restart heddle, and resume the thread';
   return new StoreError(
@@ -81,7 +84,10 @@ export function writerLost(threadId: string): StoreError {
   );
 }
 
-/** The error of a call that needs something that was stored before it and is gone. It can be made again, from the beginning. */
+/**
+ * The error of a call that needs something that was stored before it and is gone. It can be made
+ * again, from the beginning.
+ */
 export function piecesLost(): StoreError {
   return new StoreError(
     'store_failed',

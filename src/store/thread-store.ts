@@ -24,13 +24,17 @@ import type { GoalRecord } from './goal-record.ts';
 import type { HistoryPage, ItemQuery, Page, ThreadQuery, TurnQuery } from './page-query.ts';
 
 /**
- * The settings of a thread's next turn: the configuration that the thread started with, and every override since then. Stored
- * with the thread, so that a resumed thread continues with the settings of its last turn. `cwd` is absolute.
+ * The settings of a thread's next turn: the configuration that the thread started with, and every
+ * override since then. Stored with the thread, so that a resumed thread continues with the settings
+ * of its last turn. `cwd` is absolute.
  */
 export interface ThreadSettings {
   model: string;
   modelProvider: string;
-  /** Nobody has chosen the provider: it is the embedded model, because there was no other. Absent: it was chosen. */
+  /**
+   * Nobody has chosen the provider: it is the embedded model, because there was no other. Absent:
+   * it was chosen.
+   */
   embeddedByDefault?: true;
   /** The model that a client asked for in its place. Absent: none. */
   embeddedInPlaceOf?: string;
@@ -42,11 +46,20 @@ export interface ThreadSettings {
   permissionProfile?: ActivePermissionProfile | null;
   /** Limits of an agent's sandbox that the policy does not have. Absent or null: none. */
   limits?: InheritedLimits | null;
-  /** The files that its permission profile, or that of a thread that it works for, hides. Absent or null: none. */
+  /**
+   * The files that its permission profile, or that of a thread that it works for, hides. Absent or
+   * null: none.
+   */
   hidden?: readonly HiddenPattern[] | null;
-  /** The workspace's folders besides the working directory. Absolute. Absent in records of older versions. */
+  /**
+   * The workspace's folders besides the working directory. Absolute. Absent in records of older
+   * versions.
+   */
   workspaceRoots?: readonly string[];
-  /** A client has chosen no environment: the model gets the instructions and skills of the home, and none of the project. */
+  /**
+   * A client has chosen no environment: the model gets the instructions and skills of the home, and
+   * none of the project.
+   */
   withoutProject?: true;
   effort: string | null;
   summary: ReasoningSummary | null;
@@ -70,13 +83,18 @@ export interface ThreadRecord {
   updatedAtMs: number;
   /** When the last turn began: lists sort by it as `recencyAt`. */
   recencyAtMs: number;
-  /** False until the thread's first turn or goal. Until then the thread is stored but not listed. */
+  /**
+   * False until the thread's first turn or goal. Until then the thread is stored but not listed.
+   */
   listed: boolean;
   archivedAtMs: number | null;
   ephemeral: boolean;
   /** At most NAME_CHARS_MAX long. */
   name: string | null;
-  /** The text of the first user message or goal. Until there is one, of the first command of the user; else empty. */
+  /**
+   * The text of the first user message or goal. Until there is one, of the first command of the
+   * user; else empty.
+   */
   preview: string;
   previewIsCommand: boolean;
   path: string | null;
@@ -87,15 +105,24 @@ export interface ThreadRecord {
   cliVersion: string;
   gitInfo: GitInfo | null;
   settings: ThreadSettings;
-  /** `compactions`: how many times the thread was compacted, with the threads that it was forked from. Absent: never. */
+  /**
+   * `compactions`: how many times the thread was compacted, with the threads that it was forked
+   * from. Absent: never.
+   */
   tokenUsage: { turnId: string; usage: ThreadTokenUsage; compactions?: number } | null;
-  /** The context that the model last got. At the next turn, it gets only the parts that have changed. */
+  /**
+   * The context that the model last got. At the next turn, it gets only the parts that have
+   * changed.
+   */
   told: JsonValue;
   /** Null: no client has set it. */
   memoryMode: ThreadMemoryMode | null;
   /** Null: no client has set it. */
   daybreakEnabled: boolean | null;
-  /** The tools that a client provides for the thread, as JSON text (`ClientTool[]`). Null: none; lists of threads never have them. */
+  /**
+   * The tools that a client provides for the thread, as JSON text (`ClientTool[]`). Null: none;
+   * lists of threads never have them.
+   */
   clientTools: string | null;
   goal: GoalRecord | null;
   /** When the thread was closed as an agent of another thread. Null: it is open, or no agent. */
@@ -132,19 +159,25 @@ export type ThreadPatch = Partial<
   >
 >;
 
-/** A patch, and the fields of the git information that change: the others stay, and without any the information is null. */
+/**
+ * A patch, and the fields of the git information that change: the others stay, and without any the
+ * information is null.
+ */
 export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
 
 /**
  * One record of a thread's log. Records are appended and never rewritten.
  *
- * - `turnStarted` and `turnEnded` enclose a turn. A turn without an end was cut off, unless it still runs. A review that was cut off
- *   also leaves review mode.
- * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With `running` the item runs on
- *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
- * - `model` is an item that the model reads. A `deferred` one, such as an output, came while the model was responding: it is read at the
- *   next `deferredRead`, or else after its turn's other items. One that `replaces` takes the place of the last output with its call id.
- * - `compacted` replaces all entries before it that are for the model, deferred ones too, with `items`. Clients see the same history.
+ * - `turnStarted` and `turnEnded` enclose a turn. A turn without an end was cut off, unless it
+ *   still runs. A review that was cut off also leaves review mode.
+ * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With
+ *   `running` the item runs on after its turn, and a later `lateItem` has its end: readers show
+ *   that at the position of the first.
+ * - `model` is an item that the model reads. A `deferred` one, such as an output, came while the
+ *   model was responding: it is read at the next `deferredRead`, or else after its turn's other
+ *   items. One that `replaces` takes the place of the last output with its call id.
+ * - `compacted` replaces all entries before it that are for the model, deferred ones too, with
+ *   `items`. Clients see the same history.
  */
 export type LogEntry =
   | {
@@ -188,7 +221,8 @@ export type LogEntry =
  * - `parent`: the model of the thread that started this agent, or that of a thread above, wrote it.
  * - `approval`: the server tells what a person has approved.
  * - `client`: a client has put it into the history in the user's name, by itself.
- * - `context`: the server describes the thread and its surroundings. It tells this again after a compaction.
+ * - `context`: the server describes the thread and its surroundings. It tells this again after a
+ *   compaction.
  * - `server`: the server, or a client by itself, tells this once.
  */
 export type Author = 'user' | 'parent' | 'approval' | 'client' | 'context' | 'server';
@@ -201,7 +235,10 @@ export interface StoredItem {
   completedAtMs: number | null;
 }
 
-/** A stored turn. It is `inProgress` only if it is the thread's last turn and a live writer has the thread. */
+/**
+ * A stored turn. It is `inProgress` only if it is the thread's last turn and a live writer has the
+ * thread.
+ */
 export interface StoredTurn {
   id: string;
   /** The turn that this one works for. Absent: itself. */
@@ -223,7 +260,10 @@ export type ModelEntry = Extract<LogEntry, { kind: 'model' | 'deferredRead' | 'c
 /** A part of the entries for the model, oldest first. */
 export interface ModelSlice {
   entries: ModelEntry[];
-  /** Continues after these entries, also with entries that are stored later. Null if there are none so far. */
+  /**
+   * Continues after these entries, also with entries that are stored later. Null if there are none
+   * so far.
+   */
   cursor: string | null;
   /** Whether more entries are stored after these. */
   more: boolean;
@@ -251,25 +291,33 @@ export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | nul
 /** The changes of a write besides the log. */
 export interface WriteChanges {
   patch?: ThreadPatch;
-  /** Unfinished items, which are saved as partials. Each replaces the partial that was saved for the same id. */
+  /**
+   * Unfinished items, which are saved as partials. Each replaces the partial that was saved for the
+   * same id.
+   */
   partials?: readonly StoredItem[];
-  /** The ids of items that were discarded while their turn continues. Their partials are removed. */
+  /**
+   * The ids of items that were discarded while their turn continues. Their partials are removed.
+   */
   dropped?: readonly string[];
   /** Whether the write must survive a power failure. */
   durable?: boolean;
 }
 
 /**
- * The only way to append to a thread. A thread has at most one writer at a time, in all processes that share the store.
- * Opening a writer recovers the thread: the turn that a dead writer left unfinished ends `interrupted`, with its items.
+ * The only way to append to a thread. A thread has at most one writer at a time, in all processes
+ * that share the store. Opening a writer recovers the thread: the turn that a dead writer left
+ * unfinished ends `interrupted`, with its items.
  */
 export interface ThreadWriter {
   readonly threadId: string;
   /**
-   * Appends the entries and makes the changes, in one transaction. Once the promise resolves, the write survives the death of
-   * this process, and with `durable` also a power failure. Appending an item that is not `running` removes its partial.
-   * Ending a turn removes all partials of its items that are not `running`. If it rejects with a StoreError, no entry was appended and
-   * nothing else was changed, except if only the flush failed: then other changes stay. Resolves if such entries cannot be removed.
+   * Appends the entries and makes the changes, in one transaction. Once the promise resolves, the
+   * write survives the death of this process, and with `durable` also a power failure. Appending an
+   * item that is not `running` removes its partial. Ending a turn removes all partials of its items
+   * that are not `running`. If it rejects with a StoreError, no entry was appended and nothing else
+   * was changed, except if only the flush failed: then other changes stay. Resolves if such entries
+   * cannot be removed.
    */
   append(entries: LogEntry[], changes?: WriteChanges): Promise<void>;
   /** Releases the thread. Can be called again. */
@@ -277,13 +325,15 @@ export interface ThreadWriter {
 }
 
 /**
- * Stores threads. Every method can reject with a StoreError, for an unknown thread with `thread_not_found`. Several processes
- * can use a store at once: each read sees everything that other processes have written before it.
+ * Stores threads. Every method can reject with a StoreError, for an unknown thread with
+ * `thread_not_found`. Several processes can use a store at once: each read sees everything that
+ * other processes have written before it.
  */
 export interface ThreadStore {
   /**
-   * Stores a new thread, with the entries of an imported history if there are any. Nobody sees the thread before it has all of them. A long
-   * history is stored in parts: `onStored` is called with the number of entries that are stored so far.
+   * Stores a new thread, with the entries of an imported history if there are any. Nobody sees the
+   * thread before it has all of them. A long history is stored in parts: `onStored` is called with
+   * the number of entries that are stored so far.
    */
   createThread(
     record: ThreadRecord,
@@ -291,74 +341,100 @@ export interface ThreadStore {
     onStored?: (count: number) => void,
   ): Promise<ThreadWriter>;
   /**
-   * Stores `record` as a fork. It shares the source's history up to the point, so a fork costs the same for any length. A turn
-   * that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` if the point names an unknown turn.
+   * Stores `record` as a fork. It shares the source's history up to the point, so a fork costs the
+   * same for any length. A turn that is cut through ends `interrupted` in the fork. Rejects with
+   * `turn_not_found` if the point names an unknown turn.
    */
   forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter>;
-  /** Rejects with `active_writer`, which names the process, while another writer has the thread, and with `thread_archived`. */
+  /**
+   * Rejects with `active_writer`, which names the process, while another writer has the thread, and
+   * with `thread_archived`.
+   */
   openWriter(threadId: string): Promise<ThreadWriter>;
   getThread(threadId: string): Promise<ThreadRecord | null>;
-  /** Reads the fields of a thread that any process may change, not only the one that has the writer. Null if there is no such thread. */
+  /**
+   * Reads the fields of a thread that any process may change, not only the one that has the writer.
+   * Null if there is no such thread.
+   */
   getMetadata(threadId: string): Promise<ThreadMetadata | null>;
   /** Returns the thread with this `path`, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;
   /**
-   * Changes a thread in one transaction. Works even if another process has the thread's writer, so it is for fields that any
-   * process may change. Only the writer changes the settings.
+   * Changes a thread in one transaction. Works even if another process has the thread's writer, so
+   * it is for fields that any process may change. Only the writer changes the settings.
    */
   updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
   /**
-   * Archives a thread: from then on it gets no new writer, and only lists of archived threads have it. Rejects with
-   * `active_writer` while another process has the thread, and with `thread_archived`.
+   * Archives a thread: from then on it gets no new writer, and only lists of archived threads have
+   * it. Rejects with `active_writer` while another process has the thread, and with
+   * `thread_archived`.
    */
   archiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
-  /** Archives several threads that are not loaded, all of them or none. Does nothing for one that was archived at this time. Rejects as above. */
+  /**
+   * Archives several threads that are not loaded, all of them or none. Does nothing for one that
+   * was archived at this time. Rejects as above.
+   */
   archiveThreads(threadIds: readonly string[], atMs: number): Promise<void>;
   /** Unarchives a thread, and sets when it was updated. Rejects with `thread_not_archived`. */
   unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
   /**
-   * Removes this turn and everything after it, and applies the patch, in one transaction. The thread's writer stays open if
-   * this store has it. Forks keep their histories. Cursors into the removed part become invalid. Rejects with `turn_not_found`,
-   * with `active_writer` while another process has the thread, and with `thread_archived`.
+   * Removes this turn and everything after it, and applies the patch, in one transaction. The
+   * thread's writer stays open if this store has it. Forks keep their histories. Cursors into the
+   * removed part become invalid. Rejects with `turn_not_found`, with `active_writer` while another
+   * process has the thread, and with `thread_archived`.
    */
   revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord>;
   /**
-   * Deletes a thread and closes its writer if this store has it. Takes the same time for any length of the history. Forks
-   * keep their histories. Rejects with `active_writer` while another process has the thread.
+   * Deletes a thread and closes its writer if this store has it. Takes the same time for any length
+   * of the history. Forks keep their histories. Rejects with `active_writer` while another process
+   * has the thread.
    */
   deleteThread(threadId: string): Promise<void>;
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
-  /** The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most AGENTS_READ_MAX. */
+  /**
+   * The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most
+   * AGENTS_READ_MAX.
+   */
   listAgents(threadId: string): Promise<AgentRecord[]>;
   /** The ids of all agents below a thread, at any depth, in any order. */
   agentIds(threadId: string): Promise<string[]>;
-  /** The tokens of all agents below a thread, at any depth, except those with these ids. Null: none. */
+  /**
+   * The tokens of all agents below a thread, at any depth, except those with these ids. Null: none.
+   */
   tokensBelow(threadId: string, exceptIds: readonly string[]): Promise<TokenUsageBreakdown | null>;
-  /** The ids of the agents that a thread itself has started and that have had no turn, and of the open ones whose turn it no longer has. */
+  /**
+   * The ids of the agents that a thread itself has started and that have had no turn, and of the
+   * open ones whose turn it no longer has.
+   */
   leftAgents(threadId: string): Promise<{ unlisted: string[]; orphans: string[] }>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
   /**
-   * The unfinished items of a running turn come last, as they were last saved. No page ends between them because of its bytes.
-   * Rejects with `turn_not_found`, `item_not_found`.
+   * The unfinished items of a running turn come last, as they were last saved. No page ends between
+   * them because of its bytes. Rejects with `turn_not_found`, `item_not_found`.
    */
   listItems(threadId: string, query: ItemQuery): Promise<HistoryPage<StoredItem>>;
   /**
-   * Reads those of the items that the turn has, in its order; none if the thread has no such turn. Reads at least one and not more
-   * than SLICE_BYTES_MAX: `rest` has the ids of those that are left.
+   * Reads those of the items that the turn has, in its order; none if the thread has no such turn.
+   * Reads at least one and not more than SLICE_BYTES_MAX: `rest` has the ids of those that are
+   * left.
    */
   readItems(
     threadId: string,
     wanted: { turnId: string; itemIds: readonly string[] },
   ): Promise<{ items: StoredItem[]; bytes: number; rest: string[] }>;
   /**
-   * Measures items without reading them: those of a turn, or of the whole thread. Returns the bytes of a part of them, and the
-   * cursor for the next part; null: it was the last. Rejects with `turn_not_found`.
+   * Measures items without reading them: those of a turn, or of the whole thread. Returns the bytes
+   * of a part of them, and the cursor for the next part; null: it was the last. Rejects with
+   * `turn_not_found`.
    */
   measureItems(
     threadId: string,
     range: { turnId?: string | null; cursor?: string | null },
   ): Promise<{ bytes: number; nextCursor: string | null }>;
-  /** Reads a part of the model's context. Begins with the last `compacted` entry if there is one. Rejects with `invalid_cursor`. */
+  /**
+   * Reads a part of the model's context. Begins with the last `compacted` entry if there is one.
+   * Rejects with `invalid_cursor`.
+   */
   readModelEntries(
     threadId: string,
     query: { cursor: string | null; bytesMax?: number },

@@ -2,7 +2,10 @@ import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts
 import { type Action, type ActionOutcome, failed } from './action.ts';
 import type { CallContext, Tool } from './tool.ts';
 
-/** The arguments of a call are invalid. The message is a sentence for the model, which follows the name of the tool and a colon. */
+/**
+ * The arguments of a call are invalid. The message is a sentence for the model, which follows the
+ * name of the tool and a colon.
+ */
 export class BadArguments extends Error {
   override readonly name = 'BadArguments';
 }
@@ -30,7 +33,10 @@ export function checkedTool(
   };
 }
 
-/** The arguments as an object. `needed`: the name of a field that it must have. Throws BadArguments, as the functions below do. */
+/**
+ * The arguments as an object. `needed`: the name of a field that it must have. Throws BadArguments,
+ * as the functions below do.
+ */
 export function requireObject(args: JsonValue, needed: string): JsonObject {
   if (!isObject(args)) throw new BadArguments(`expected an object with \`${needed}\`.`);
   return args as JsonObject;

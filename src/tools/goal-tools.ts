@@ -14,7 +14,9 @@ import type { Tool } from './tool.ts';
 const MODEL_STATUSES = ['complete', 'blocked', 'paused'] as const;
 type ModelStatus = (typeof MODEL_STATUSES)[number];
 
-/** The access of the tools to a thread's goal. `refused` is the reason of a refusal, for the model. */
+/**
+ * The access of the tools to a thread's goal. `refused` is the reason of a refusal, for the model.
+ */
 export interface GoalAccess {
   current(): ThreadGoal | null;
   create(request: {
@@ -25,7 +27,10 @@ export interface GoalAccess {
   mark(status: ModelStatus, turnId: string): Promise<ThreadGoal | { refused: string }>;
 }
 
-/** `get_goal`, `create_goal` and `update_goal`: the model reads the thread's goal, creates one, and sets its status. */
+/**
+ * `get_goal`, `create_goal` and `update_goal`: the model reads the thread's goal, creates one, and
+ * sets its status.
+ */
 export function goalTools(goal: GoalAccess): Tool[] {
   return [
     {

@@ -85,7 +85,10 @@ async function isAvailable(sandbox: LookDeps['sandbox']): Promise<boolean> {
   }
 }
 
-/** Runs the command of a call of `exec_command`, and returns its output, or why it was not run. `args`: the JSON of the call. */
+/**
+ * Runs the command of a call of `exec_command`, and returns its output, or why it was not run.
+ * `args`: the JSON of the call.
+ */
 export async function lookedUp(
   args: string,
   deps: LookDeps,
@@ -119,7 +122,10 @@ export async function lookedUp(
   return { text: shownOutput(value, { facts, charsMax, isCut: result.isCut }), deciding };
 }
 
-/** One JSON object on one line, so that no output can be taken for anything else. Characters that are made visible count as many. */
+/**
+ * One JSON object on one line, so that no output can be taken for anything else. Characters that
+ * are made visible count as many.
+ */
 function shownOutput(
   output: string,
   { facts, charsMax, isCut }: { facts: object; charsMax: number; isCut: boolean },
@@ -134,7 +140,10 @@ function shownOutput(
   });
 }
 
-/** The reason can contain names of files, which commands of the agent have chosen. So it is shown like an output. */
+/**
+ * The reason can contain names of files, which commands of the agent have chosen. So it is shown
+ * like an output.
+ */
 function failedLook(
   failure: string,
   { mask, charsMax }: Pick<LookOptions, 'mask' | 'charsMax'>,
@@ -150,10 +159,16 @@ function untold(text: string): ReadFile {
   return { text, deciding: 0 };
 }
 
-/** The variables that a command may have from the server's environment: none can hold a secret or make a program run another one. */
+/**
+ * The variables that a command may have from the server's environment: none can hold a secret or
+ * make a program run another one.
+ */
 const KEPT = ['HOME', 'USER', 'LOGNAME', 'SHELL'] as const;
 
-/** Programs in the workspace are not found by their names: whoever wrote them could decide what the model sees. */
+/**
+ * Programs in the workspace are not found by their names: whoever wrote them could decide what the
+ * model sees.
+ */
 function lookEnvironment(env: Env, workspace: readonly string[]): Record<string, string> {
   const path = pathOutside(env.PATH ?? '/usr/local/bin:/usr/bin:/bin', workspace);
   const kept = Object.fromEntries(

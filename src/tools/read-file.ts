@@ -16,7 +16,10 @@ import { sandboxFolders } from './sandbox-folders.ts';
 
 /** The most characters of a file that are returned. */
 export const FILE_CHARS_MAX = 16_000;
-/** The characters behind a cut that are read to recognize a secret at the cut, such as a private key. */
+/**
+ * The characters behind a cut that are read to recognize a secret at the cut, such as a private
+ * key.
+ */
 const MARGIN_CHARS = 16_000;
 const FILE_BYTES_MAX = 4 * (FILE_CHARS_MAX + MARGIN_CHARS);
 
@@ -53,15 +56,18 @@ interface ReadFileOptions {
   mask: DecisionMask;
 }
 
-/** The part of a file that a model reads. `deciding`: how many secrets are hidden in it that may decide what the file does. */
+/**
+ * The part of a file that a model reads. `deciding`: how many secrets are hidden in it that may
+ * decide what the file does.
+ */
 export interface ReadFile {
   text: string;
   deciding: number;
 }
 
 /**
- * The real path and the text of the file that a call of `read_file` names, or why it cannot be read. `args`: the JSON of the call. Never
- * rejects.
+ * The real path and the text of the file that a call of `read_file` names, or why it cannot be
+ * read. `args`: the JSON of the call. Never rejects.
  */
 export async function readFileText(
   args: string,

@@ -33,7 +33,10 @@ interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 
-/** `request_permissions`: asks the user for more permissions for later commands. Grants at most what the model asked for. */
+/**
+ * `request_permissions`: asks the user for more permissions for later commands. Grants at most what
+ * the model asked for.
+ */
 export function requestPermissions(deps: RequestPermissionsDeps): Tool {
   return {
     spec: {

@@ -20,7 +20,10 @@ const QUESTIONS_CHARS_MAX = 4_000;
 /** The ids are the model's words, beside the user's answers: they have no room for sentences. */
 const ID = /^[a-z0-9_]{1,64}$/;
 
-/** `request_user_input`: asks the user a few questions with answers to choose from, in the modes that allow it. */
+/**
+ * `request_user_input`: asks the user a few questions with answers to choose from, in the modes
+ * that allow it.
+ */
 export function requestUserInput({ inDefaultMode }: { inDefaultMode: boolean }): Tool {
   return checkedTool(spec(inDefaultMode), (args, context) => prepare(args, context, inDefaultMode));
 }

@@ -8,8 +8,8 @@ import { sandboxFolders } from './sandbox-folders.ts';
 import type { CallContext } from './tool.ts';
 
 /**
- * The bounds of a thread's sandbox: what its sandbox policy and the options allow, plus what users have granted. Returns null if the
- * policy has no bounds.
+ * The bounds of a thread's sandbox: what its sandbox policy and the options allow, plus what users
+ * have granted. Returns null if the policy has no bounds.
  */
 export function threadBounds(
   { settings, grants }: CallContext,

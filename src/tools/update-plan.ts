@@ -17,7 +17,10 @@ const STATUSES = new Map<string, TurnPlanStepStatus>([
   ['completed', 'completed'],
 ]);
 
-/** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. Not in plan mode. */
+/**
+ * `update_plan`: shows the user the steps of the work and the status of each. Each call replaces
+ * the whole plan. Not in plan mode.
+ */
 export const updatePlan: Tool = checkedTool(
   {
     type: 'function',

@@ -16,7 +16,9 @@ interface ViewImageDeps {
   env: Env;
 }
 
-/** `view_image`: shows the model an image file on the machine, if its commands could also read it. */
+/**
+ * `view_image`: shows the model an image file on the machine, if its commands could also read it.
+ */
 export function viewImage(deps: ViewImageDeps): Tool {
   return checkedTool(
     {

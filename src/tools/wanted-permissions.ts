@@ -13,8 +13,9 @@ export interface PermissionPaths {
 }
 
 /**
- * Returns the permissions that the model asks for, with links resolved. Returns a string for the model if the value is invalid. The
- * string continues a sentence after the tool's name, such as "needs …" or "cannot …".
+ * Returns the permissions that the model asks for, with links resolved. Returns a string for the
+ * model if the value is invalid. The string continues a sentence after the tool's name, such as
+ * "needs …" or "cannot …".
  */
 export function wantedPermissions(
   value: JsonValue | undefined,
@@ -30,7 +31,10 @@ export function wantedPermissions(
   );
 }
 
-/** Leaves out the paths that no permission can make writable. An answer may name one below a path that was asked for. */
+/**
+ * Leaves out the paths that no permission can make writable. An answer may name one below a path
+ * that was asked for.
+ */
 export function unprotected(
   { write, ...rest }: GrantedPermissions,
   home: string,

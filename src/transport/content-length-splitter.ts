@@ -7,9 +7,10 @@ const CONTENT_LENGTH = /^content-length:[ \t]*(\d{1,15})[ \t]*$/i;
 const LF = 0x0a;
 
 /**
- * Splits bytes in the framing of the Language Server Protocol (3.17, base protocol): header lines, a blank line, and as many
- * bytes as `Content-Length` says. Skips a message that is too long or not UTF-8. Skips a header without a length, and reads the
- * bytes after it as the next header. If messages come as lines instead, reports each line as skipped.
+ * Splits bytes in the framing of the Language Server Protocol (3.17, base protocol): header lines,
+ * a blank line, and as many bytes as `Content-Length` says. Skips a message that is too long or not
+ * UTF-8. Skips a header without a length, and reads the bytes after it as the next header. If
+ * messages come as lines instead, reports each line as skipped.
  */
 export class ContentLengthSplitter {
   #line: Buffer = Buffer.alloc(0);

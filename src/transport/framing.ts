@@ -1,7 +1,10 @@
 import { LineSplitter, type Skipped } from '../base/text/line-splitter.ts';
 import { ContentLengthSplitter } from './content-length-splitter.ts';
 
-/** How messages are separated: by line ends, or by a header with the length before each, as language servers do. */
+/**
+ * How messages are separated: by line ends, or by a header with the length before each, as language
+ * servers do.
+ */
 export type Framing = 'lines' | 'content-length';
 
 /** Splits bytes into messages. */

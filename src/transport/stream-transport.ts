@@ -11,8 +11,8 @@ export interface StreamPair {
 }
 
 /**
- * A message of up to this size is written at once: as much fits into an empty pipe. Some clients take each chunk that they read for whole
- * messages.
+ * A message of up to this size is written at once: as much fits into an empty pipe. Some clients
+ * take each chunk that they read for whole messages.
  */
 const WHOLE_BYTES_MAX = 64 * 1024;
 

@@ -47,7 +47,10 @@ function resolved(config: Config, last: Partial<ThreadSettings>): ThreadSettings
   return resolveSettings({ overrides: {}, requested: {}, last, config, cwd: '/project' }).settings;
 }
 
-/** Checks that the sandbox in place of the wanted one is allowed, and looser in nothing but what an allowed mode must be looser in. */
+/**
+ * Checks that the sandbox in place of the wanted one is allowed, and looser in nothing but what an
+ * allowed mode must be looser in.
+ */
 function check(config: Config, wanted: SandboxPolicy, got: SandboxPolicy): void {
   const modes = config.requirements.sandboxModes ?? [];
   const [mode, wantedMode] = [sandboxModeOf(got), sandboxModeOf(wanted)];

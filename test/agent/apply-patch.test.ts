@@ -99,7 +99,10 @@ function fileChanges(
   return items.filter((item) => item.type === 'fileChange');
 }
 
-/** Answers the next approval requests for files, in order. The test may do something before each answer. */
+/**
+ * Answers the next approval requests for files, in order. The test may do something before each
+ * answer.
+ */
 function answering(
   { client }: TestServer,
   decisions: (FileChangeApprovalDecision | 'error')[],

@@ -23,7 +23,10 @@ type WireApi = keyof Answers;
 /** A user's requests on a thread whose provider responds like this. */
 type Act = (server: TestServer, provider: ProviderServer) => Promise<void>;
 
-/** All notifications to the client, and the roles in each request to the provider, without anything that names the API. */
+/**
+ * All notifications to the client, and the roles in each request to the provider, without anything
+ * that names the API.
+ */
 async function told(wireApi: WireApi, answers: Answers, act: Act) {
   await using provider = await ProviderServer.start(...answers[wireApi]);
   const config = `model = "m"\nmodel_provider = "p"\nshow_raw_agent_reasoning = true

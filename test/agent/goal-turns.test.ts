@@ -20,7 +20,9 @@ import {
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
 const threadId = idOf(1);
-/** A thread without followers is unloaded after this time. The timer starts when its turn has ended. */
+/**
+ * A thread without followers is unloaded after this time. The timer starts when its turn has ended.
+ */
 const IDLE_MS = 30 * 60 * 1000;
 const PLAN = functionCall('update_plan', { plan: [] });
 const COMPLETE = functionCall('update_goal', { status: 'complete' });

@@ -58,7 +58,10 @@ const BEGINNINGS: Record<string, (client: TestClient, threadId: string) => Promi
   command: (client, threadId) => client.ask('thread/shellCommand', { threadId, command: 'true' }),
 };
 
-/** When the client interrupts: when it has read so many messages, so many rounds of the event loop later, or during a write of the store. */
+/**
+ * When the client interrupts: when it has read so many messages, so many rounds of the event loop
+ * later, or during a write of the store.
+ */
 interface Moment {
   after: 'messages' | 'rounds' | 'writes';
   count: number;

@@ -14,7 +14,10 @@ import {
 } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** Runs a turn with these events of the model. Returns its items as announced, and as read after a restart. */
+/**
+ * Runs a turn with these events of the model. Returns its items as announced, and as read after a
+ * restart.
+ */
 async function turnWith(
   events: ModelEvent[],
   config?: string,

@@ -30,7 +30,9 @@ const REVIEW: ItemApprovalReview = {
   action: { type: 'applyPatch', cwd: '/', files: [] },
 };
 
-/** The calls of the responses of a turn, whose store is as slow as `append`, and fails as it does. */
+/**
+ * The calls of the responses of a turn, whose store is as slow as `append`, and fails as it does.
+ */
 function callsOfTurn(
   append: (entries: readonly LogEntry[], changes: WriteChanges) => Promise<void>,
 ) {
@@ -67,7 +69,10 @@ function callsOfTurn(
     tokensStep: () => ({}),
     log: new RecordingLog(),
   };
-  /** Begins the calls of a response to the call `call_0`, which calls a tool that ends while a review of it is being saved. */
+  /**
+   * Begins the calls of a response to the call `call_0`, which calls a tool that ends while a
+   * review of it is being saved.
+   */
   const respond = async (number: number) => {
     const item: UntimedItem = {
       type: 'fileChange',

@@ -14,7 +14,10 @@ import {
 } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
-/** A request that a client sends after this many messages, or this many rounds of the event loop later. */
+/**
+ * A request that a client sends after this many messages, or this many rounds of the event loop
+ * later.
+ */
 interface Move {
   method: 'turn/start' | 'turn/steer' | 'turn/interrupt' | 'thread/inject_items';
   afterMessages: number;

@@ -17,7 +17,10 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The next step of a client, after some rounds of the event loop. `on`: which of the threads. `by`: which client. */
+/**
+ * The next step of a client, after some rounds of the event loop. `on`: which of the threads. `by`:
+ * which client.
+ */
 interface Move {
   act: (typeof ACTS)[number];
   on: number;
@@ -44,7 +47,10 @@ const ACTS = [
   'leave',
 ] as const;
 
-/** How a run ends: every question is answered, the server is closed, or the client closes its side and the server drains. */
+/**
+ * How a run ends: every question is answered, the server is closed, or the client closes its side
+ * and the server drains.
+ */
 const ENDS = ['answer', 'close', 'drain'] as const;
 
 const KINDS = ['message', 'patch', 'patches', 'plan', 'unknown', 'fail', 'retry', 'slow'] as const;

@@ -61,7 +61,10 @@ interface Write {
   durable: boolean;
 }
 
-/** An outbox with a store that waits or fails as `beforeWrite` does. Announcements and appended entries are kept by their names. */
+/**
+ * An outbox with a store that waits or fails as `beforeWrite` does. Announcements and appended
+ * entries are kept by their names.
+ */
 function withStore(beforeWrite: (write: Write, count: number) => Promise<void> | void = () => {}) {
   const writes: Write[] = [];
   const patches: WriteChanges['patch'][] = [];

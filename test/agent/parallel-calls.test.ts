@@ -120,7 +120,8 @@ test('a command beyond the limit waits while a call waits for its command, and r
   for (let index = 0; index < SESSIONS_MAX - 1; index++) await says(server, `up${index}\n`);
   await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(2);
   await says(server, 'first');
-  // The list of background commands has none of the calls that still wait: this ends one of the others, which makes room.
+  // The list of background commands has none of the calls that still wait: this ends one of the
+  // others, which makes room.
   const { data } = await server.client.request('thread/backgroundTerminals/list', {
     threadId: THREAD,
   });
@@ -135,7 +136,10 @@ test('a command beyond the limit waits while a call waits for its command, and r
   await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
 }, 60_000);
 
-/** Starts another server on a copy of the files as they are now, as if the first process were killed. */
+/**
+ * Starts another server on a copy of the files as they are now, as if the first process were
+ * killed.
+ */
 async function afterDeathOf({ client, folder }: TestServer): Promise<TestServer> {
   await taken(client);
   const copy = tempFolder();

@@ -29,7 +29,10 @@ const writer: ThreadWriter = {
   close: async () => {},
 };
 
-/** Performs an action with an item. Returns its item notifications, and the message of the error if it rejects. */
+/**
+ * Performs an action with an item. Returns its item notifications, and the message of the error if
+ * it rejects.
+ */
 async function performed({
   judged = { run: UNCONFINED },
   perform,

@@ -26,25 +26,21 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
   callIds.map(
     (call_id): ResponseItem => ({ type: 'custom_tool_call', call_id, name: 'g', input: '' }),
   ),
-  fc
-    .option(callIds)
-    .map(
-      (call_id): ResponseItem => ({
-        type: 'local_shell_call',
-        call_id,
-        status: 'completed',
-        action: { type: 'exec', command: [] },
-      }),
-    ),
-  fc
-    .option(callIds)
-    .map(
-      (call_id): ResponseItem => ({
-        type: 'function_call_output',
-        call_id,
-        output: { body: 'out', success: true },
-      }),
-    ),
+  fc.option(callIds).map(
+    (call_id): ResponseItem => ({
+      type: 'local_shell_call',
+      call_id,
+      status: 'completed',
+      action: { type: 'exec', command: [] },
+    }),
+  ),
+  fc.option(callIds).map(
+    (call_id): ResponseItem => ({
+      type: 'function_call_output',
+      call_id,
+      output: { body: 'out', success: true },
+    }),
+  ),
   callIds.map(
     (call_id): ResponseItem => ({ type: 'custom_tool_call_output', call_id, output: 'out' }),
   ),

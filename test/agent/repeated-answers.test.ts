@@ -34,7 +34,10 @@ function whole(id: string, text: string, chars = 2): ModelEvent[] {
   return [...begun(id, ...deltas), message(text, { id }).at(-1) as ModelEvent];
 }
 
-/** Answers once, with these events up to the first retry that continues what is complete, then with the next ones. */
+/**
+ * Answers once, with these events up to the first retry that continues what is complete, then with
+ * the next ones.
+ */
 async function answer(...attempts: ModelEvent[][]): Promise<TestServer> {
   const server = await startServer({
     model: new TestModel(...attempts, response(message('next'))),
@@ -44,7 +47,9 @@ async function answer(...attempts: ModelEvent[][]): Promise<TestServer> {
   return server;
 }
 
-/** The text of each message as a client that appends deltas shows it, in the order of their starts. */
+/**
+ * The text of each message as a client that appends deltas shows it, in the order of their starts.
+ */
 function shown({ client }: TestServer): string[] {
   const texts = new Map<string, string>();
   for (const { item } of client.notifications('item/started'))
@@ -147,7 +152,8 @@ test('whatever the attempts are, clients see each message once, whole, and as it
         expect(completed.at(-1)?.text === last || completed.some(({ text }) => text === last)).toBe(
           true,
         );
-        // A message that was begun and not completed is the start of a completed one, or starts with one.
+        // A message that was begun and not completed is the start of a completed one, or starts
+        // with one.
         for (const text of shown(server))
           expect(
             completed.some((item) => item.text.startsWith(text) || text.startsWith(item.text)),

@@ -24,7 +24,10 @@ import { afterDeathOf } from './after-death-of.ts';
 const TARGET = { type: 'uncommittedChanges' } as const;
 const VERDICT = '{"findings":[],"overall_explanation":"Fine."}';
 
-/** Two requests: reasoning, a command and a call of nothing, then an attempt that is cut, and the answer. */
+/**
+ * Two requests: reasoning, a command and a call of nothing, then an attempt that is cut, and the
+ * answer.
+ */
 function responses(): ModelEvent[][] {
   const calls = [
     functionCall('exec_command', { cmd: 'echo one' }),

@@ -33,7 +33,10 @@ async function following(script: string | ModelScript) {
   return { ...server, script: model };
 }
 
-/** A turn as lines: the messages that a client gets until it ends. It is interrupted after the model's text `until`. */
+/**
+ * A turn as lines: the messages that a client gets until it ends. It is interrupted after the
+ * model's text `until`.
+ */
 async function play(
   client: TestClient,
   input: string,

@@ -449,7 +449,9 @@ test('the calls of a review begin while its model still responds', async () => {
   expect(JSON.stringify(server.model.request(3).input)).not.toContain('early');
 });
 
-/** A part of a response: a message, reasoning, a call, or a wait until the calls so far have run. */
+/**
+ * A part of a response: a message, reasoning, a call, or a wait until the calls so far have run.
+ */
 type Word = 'm' | 'r' | 'c' | 'g';
 
 test('however responses are cut and whenever calls end, each request extends the one before, and calls run once, with their outputs in order', {

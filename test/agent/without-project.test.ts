@@ -24,7 +24,10 @@ const found = ({ input }: Pick<ModelRequest, 'input'>) =>
         .includes(mark),
     ),
   );
-/** The instructions that were told last: what comes before is in the prompt of the request before it. */
+/**
+ * The instructions that were told last: what comes before is in the prompt of the request before
+ * it.
+ */
 const foundSince = (model: TestModel, request: number) =>
   found({ input: model.request(request).input.slice(model.request(request - 1).input.length) });
 

@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
 import { mayStart } from '../../src/base/processes/spawn-program.ts';
 
-/** How often `work` goes on in each round of the event loop, until `count` pieces of it have ended. */
+/**
+ * How often `work` goes on in each round of the event loop, until `count` pieces of it have ended.
+ */
 async function inRounds(
   count: number,
   work: (index: number, wentOn: () => void) => Promise<void>,

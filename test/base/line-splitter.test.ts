@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LINE_BYTES_MAX, LineSplitter } from '../../src/base/text/line-splitter.ts';
 
-/** The lines that a splitter makes of these chunks, and in angle brackets the reasons for skipped ones. */
+/**
+ * The lines that a splitter makes of these chunks, and in angle brackets the reasons for skipped
+ * ones.
+ */
 function split(...chunks: (Buffer | string)[]): string[] {
   const out: string[] = [];
   const splitter = new LineSplitter(

@@ -1,7 +1,8 @@
-// Measures the built server, and for comparison a minimal Node program, in alternation. Run it with `npm run bench`.
-// `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only growth` measures how costs grow, which takes long;
-// `--large` adds sizes. `-- --only gaps` measures how long other requests wait, `--named TEXT` only some of the loads.
-// docs/performance.md explains the rows.
+// Measures the built server, and for comparison a minimal Node program, in alternation. Run it with
+// `npm run bench`. `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only
+// growth` measures how costs grow, which takes long; `--large` adds sizes. `-- --only gaps`
+// measures how long other requests wait, `--named TEXT` only some of the loads. docs/performance.md
+// explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';

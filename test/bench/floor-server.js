@@ -1,6 +1,6 @@
-// The minimum that a Node program must do for a turn over a pipe: it sends the model request and forwards the stream. It
-// validates nothing, stores nothing, runs the model's commands without any check and handles no errors. The additional time
-// that a server takes is the cost of its features.
+// The minimum that a Node program must do for a turn over a pipe: it sends the model request and
+// forwards the stream. It validates nothing, stores nothing, runs the model's commands without any
+// check and handles no errors. The additional time that a server takes is the cost of its features.
 import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';
 

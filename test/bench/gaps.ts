@@ -29,7 +29,9 @@ const PROBE_WAIT_MS = 5;
 const AFTER_START = 'resume after a start';
 
 interface Gap {
-  /** How long the main thread did not answer, without the time in which it waited for a processor. */
+  /**
+   * How long the main thread did not answer, without the time in which it waited for a processor.
+   */
   blockedMs: number;
   /** The longest work without a pause, as a usual machine would have taken. */
   workedMs: number;
@@ -44,7 +46,9 @@ export interface GapOptions {
   nodeOptions?: string;
 }
 
-/** Measures for each load the longest time for which the main thread of the server does not answer. */
+/**
+ * Measures for each load the longest time for which the main thread of the server does not answer.
+ */
 export async function measureGaps({
   subject,
   bench,

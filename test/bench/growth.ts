@@ -66,7 +66,10 @@ const AXES: Axis[] = [
   },
 ];
 
-/** Measures how the costs grow, and returns a Markdown table for each way to grow. Each size has a home of its own. */
+/**
+ * Measures how the costs grow, and returns a Markdown table for each way to grow. Each size has a
+ * home of its own.
+ */
 export async function growthTables({ subject, bench, large }: GrowthOptions): Promise<string> {
   const tables: string[] = [];
   for (const { title, sizes, measure } of AXES) {

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 /** The response to a request: the body of an event stream. */
 type Answer = Buffer | (() => Buffer);
 
-/** A provider of the Responses API on loopback. It answers every request with prepared bytes and does not read requests. */
+/**
+ * A provider of the Responses API on loopback. It answers every request with prepared bytes and
+ * does not read requests.
+ */
 export class MockModel {
   /** The response to the next requests. */
   answer: Answer = messageStream(['Done.']);

@@ -9,8 +9,9 @@ import { createProcesses } from '../../src/sandbox/processes/create-processes.ts
 import type { Processes } from '../../src/sandbox/processes/processes.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
-// Measures the start and the end of `true` in the sandbox: without a managed network, with one and a namespace ready, with one and none
-// ready. The three are measured in turn, so that other work of the machine affects all of them.
+// Measures the start and the end of `true` in the sandbox: without a managed network, with one and
+// a namespace ready, with one and none ready. The three are measured in turn, so that other work of
+// the machine affects all of them.
 
 const ROUNDS = Number(process.argv[2] ?? 40);
 /** The time to prepare a namespace, and more. */

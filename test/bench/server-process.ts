@@ -9,7 +9,10 @@ const LINE_FEED = 10;
 
 export interface Timed<Result> {
   result: Result;
-  /** Milliseconds from writing the request to the arrival of the response's last byte, before parsing. */
+  /**
+   * Milliseconds from writing the request to the arrival of the response's last byte, before
+   * parsing.
+   */
   ms: number;
   /** The time when the response's last byte arrived. */
   at: number;
@@ -80,7 +83,10 @@ export class ServerProcess {
     return result.thread.id;
   }
 
-  /** Runs a turn. Resolves with the milliseconds from writing `turn/start` to the arrival of `turn/completed`. */
+  /**
+   * Runs a turn. Resolves with the milliseconds from writing `turn/start` to the arrival of
+   * `turn/completed`.
+   */
   async turn(threadId: string, text: string): Promise<number> {
     const completed = this.watch((lines) => lines.includes('{"method":"turn/completed"'));
     const sentAt = performance.now();
@@ -95,7 +101,10 @@ export class ServerProcess {
     this.#child.stdin.write(text);
   }
 
-  /** Resolves with the time when `watch` returned true. Rejects if the server ends first, or after `msMax`. */
+  /**
+   * Resolves with the time when `watch` returned true. Rejects if the server ends first, or after
+   * `msMax`.
+   */
   watch(watch: Watch, msMax = ANSWER_MS_MAX): Promise<number> {
     return new Promise((resolve, reject) => {
       const stop = () => {

@@ -5,7 +5,10 @@ export interface Row {
   values: Record<string, number[]>;
 }
 
-/** Returns a Markdown table: the median and range of both columns, and the ratio of the first one's median to that of the second. */
+/**
+ * Returns a Markdown table: the median and range of both columns, and the ratio of the first one's
+ * median to that of the second.
+ */
 export function table(
   rows: Row[],
   [subject, floor]: [string, string],

@@ -222,7 +222,10 @@ function bareCommandMs(home: string, count: number): number {
   return median(times);
 }
 
-/** Measures a command with a very long output, and the response times of other requests while it runs. */
+/**
+ * Measures a command with a very long output, and the response times of other requests while it
+ * runs.
+ */
 async function measureOutput(subject: Subject, bench: Bench): Promise<Sample> {
   const lines = bench.quick ? 30_000 : 300_000;
   const home = newHome(bench);
@@ -346,7 +349,9 @@ interface FilledHome {
 }
 const filled = new Map<string, FilledHome>();
 
-/** A home with threads of several lengths. Filled once for each subject, by running all their turns. */
+/**
+ * A home with threads of several lengths. Filled once for each subject, by running all their turns.
+ */
 async function filledHome(subject: Subject, bench: Bench): Promise<FilledHome> {
   const known = filled.get(subject.name);
   if (known !== undefined) return known;
@@ -385,7 +390,10 @@ export function newHome({ folder, model }: Bench): string {
   return home;
 }
 
-/** Starts a server with a minimal environment: variables of the user's can make Node slower to start. */
+/**
+ * Starts a server with a minimal environment: variables of the user's can make Node slower to
+ * start.
+ */
 export function startServer({ command }: Subject, home: string, { model }: Bench): ServerProcess {
   const env = {
     PATH: process.env.PATH,

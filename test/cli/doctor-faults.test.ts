@@ -23,7 +23,9 @@ import { FakeClock } from '../support/fake-clock.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
-/** A home, a project and the home folder of the user, which faults change before the doctor looks. */
+/**
+ * A home, a project and the home folder of the user, which faults change before the doctor looks.
+ */
 interface World {
   home: string;
   project: string;
@@ -37,7 +39,10 @@ interface World {
   homeSource: string;
 }
 
-/** What a fault is expected to be told as. `WORLD` stands for the folder of the home and the project. */
+/**
+ * What a fault is expected to be told as. `WORLD` stands for the folder of the home and the
+ * project.
+ */
 type Told = [
   check: DoctorCheck['name'],
   severity: DoctorProblem['severity'],
@@ -76,7 +81,9 @@ beforeAll(async () => {
   };
 });
 
-/** The files of a database with a few threads: closed, or as a server leaves them that is killed. */
+/**
+ * The files of a database with a few threads: closed, or as a server leaves them that is killed.
+ */
 async function database({ isClosed }: { isClosed: boolean }): Promise<Record<string, Buffer>> {
   const made = tempHome();
   const store = made.open();

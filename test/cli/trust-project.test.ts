@@ -8,7 +8,9 @@ import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
 const FILE = '.codex/config.toml';
 
-/** A project that the user trusts and that heddle has seen, and the command in one of its folders. */
+/**
+ * A project that the user trusts and that heddle has seen, and the command in one of its folders.
+ */
 async function seenProject(seen: Record<string, string>) {
   const base = tempFolder({ 'project/.git/HEAD': '' });
   const [home, project] = [join(base, 'home'), join(base, 'project')];

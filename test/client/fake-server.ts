@@ -13,7 +13,10 @@ export interface Sent {
   error?: unknown;
 }
 
-/** The server's end of a client's streams: sends what the test tells it to, and keeps all messages from the client. */
+/**
+ * The server's end of a client's streams: sends what the test tells it to, and keeps all messages
+ * from the client.
+ */
 export class FakeServer {
   readonly client: Client;
   /** The stream that the client reads. */

@@ -1,5 +1,5 @@
-// The AI SDK with a provider for app-servers: a turn, a command, an interrupt, resume in another process. This
-// provider answers no approvals, and does not pass on the usage.
+// The AI SDK with a provider for app-servers: a turn, a command, an interrupt, resume in another
+// process. This provider answers no approvals, and does not pass on the usage.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,10 @@ function open(settings) {
   return { model: provider('scripted'), sessions };
 }
 
-/** The provider does not wait for the end of its server, which the next one needs for the same thread. */
+/**
+ * The provider does not wait for the end of its server, which the next one needs for the same
+ * thread.
+ */
 async function close({ model }) {
   const exit = once(model.client.process, 'exit');
   model.dispose();

@@ -1,5 +1,5 @@
-// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, usage, approvals, a cancel, load in
-// another process.
+// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, usage,
+// approvals, a cancel, load in another process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { approvalPrompt, packageFile, runPrompt, untilExists } from './scripted.
 const agent = packageFile('@agentclientprotocol', 'codex-acp', 'dist', 'index.js');
 const cwd = process.cwd();
 
-/** Starts the adapter. `request` resolves with the result; `updates` has what the agent has told. */
+/**
+ * Starts the adapter. `request` resolves with the result; `updates` has what the agent has told.
+ */
 async function connect() {
   const child = spawn(process.execPath, [agent], {
     stdio: ['pipe', 'pipe', 'inherit'],

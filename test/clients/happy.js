@@ -1,4 +1,5 @@
-// happy's module for app-servers, which its command line uses: turns, approvals, interrupt, goals, fork, resume in another process.
+// happy's module for app-servers, which its command line uses: turns, approvals, interrupt, goals,
+// fork, resume in another process.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { approvalPrompt, importFile, packageFile } from './scripted.js';
@@ -85,7 +86,8 @@ assert.deepEqual(stopped, {
   forcedRestart: false,
   resumedThread: false,
 });
-// happy takes the idle status, which comes before the interrupted turn, for the end of a completed one.
+// happy takes the idle status, which comes before the interrupted turn, for the end of a completed
+// one.
 await waiting;
 
 const { goal } = await first.client.setGoal({ threadId, objective: 'rest', status: 'paused' });

@@ -1,4 +1,5 @@
-// OpenClaw with its plugin for app-servers: turns, approvals, an abort and a resume in another app-server, through a Gateway on loopback.
+// OpenClaw with its plugin for app-servers: turns, approvals, an abort and a resume in another
+// app-server, through a Gateway on loopback.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

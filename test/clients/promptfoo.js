@@ -1,4 +1,5 @@
-// promptfoo with its provider for app-servers: an eval of its command line; turns, approvals, an abort, resume in another process.
+// promptfoo with its provider for app-servers: an eval of its command line; turns, approvals, an
+// abort, resume in another process.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Runs clients that npm serves against the built heddle, with its embedded model. Arguments: names of clients, to run only these.
+// Runs clients that npm serves against the built heddle, with its embedded model. Arguments: names
+// of clients, to run only these.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -25,8 +26,9 @@ const OPENCLAW_PLUGIN = [
   '--pin',
 ];
 /**
- * The packages of each client. The script that uses them has the client's name. `setup`: a script in the packages, and arguments, to run
- * once, with the folder `home` among the packages as the home. `node24`: the client does not support Node 20.
+ * The packages of each client. The script that uses them has the client's name. `setup`: a script
+ * in the packages, and arguments, to run once, with the folder `home` among the packages as the
+ * home. `node24`: the client does not support Node 20.
  */
 const CLIENTS = {
   'vscode-jsonrpc': { packages: ['vscode-jsonrpc@10.0.0'] },
@@ -50,7 +52,10 @@ const SHOWN_CHARS = 6_000;
 
 const root = join(import.meta.dirname, '..', '..');
 const chosen = process.argv.slice(2);
-/** The variables that an installation needs. Others, such as those with the folders of a client, could lead it to the user's own files. */
+/**
+ * The variables that an installation needs. Others, such as those with the folders of a client,
+ * could lead it to the user's own files.
+ */
 const INSTALL_ENV =
   /^(PATH|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|npm_config_.*|(https?|all|no)_proxy)$/i;
 /** The program that runs. It has a process group of its own, which Ctrl-C does not reach. */
@@ -110,7 +115,10 @@ async function leftOf(group) {
   }
 }
 
-/** Installs packages outside of the project's own, unless they are there. Only the package `node` runs a script. */
+/**
+ * Installs packages outside of the project's own, unless they are there. Only the package `node`
+ * runs a script.
+ */
 async function install(name, { packages, setup, node }, options) {
   const folder = join(root, '.cache', 'clients', name);
   const done = join(
@@ -159,7 +167,10 @@ async function installNode24() {
   );
 }
 
-/** Makes a folder with heddle under the name `codex`, which clients look for, and the Node that its start line looks for. */
+/**
+ * Makes a folder with heddle under the name `codex`, which clients look for, and the Node that its
+ * start line looks for.
+ */
 function makeBin(folder) {
   mkdirSync(folder);
   symlinkSync(process.execPath, join(folder, 'node'));

@@ -1,4 +1,5 @@
-// A client of vscode-jsonrpc: handshake, turn, usage, approvals, an interrupt, resume in another process.
+// A client of vscode-jsonrpc: handshake, turn, usage, approvals, an interrupt, resume in another
+// process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -3,7 +3,8 @@ import { load } from './load.ts';
 
 const GUARDIAN = 'features.guardian_approval = true\n';
 
-// The deprecated switch sets the reviewer of its own scope (the base or the profile), unless that scope names one.
+// The deprecated switch sets the reviewer of its own scope (the base or the profile), unless that
+// scope names one.
 test.each([
   ['nothing', '', [], 'user'],
   ['false', 'features.guardian_approval = false\n', [], 'user'],

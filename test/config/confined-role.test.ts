@@ -5,7 +5,9 @@ import { tempFolder } from './temp-folder.ts';
 
 const env = { OPENAI_API_KEY: 'k' };
 
-/** The configuration of the role with this line where the thread has the other, and its problems. */
+/**
+ * The configuration of the role with this line where the thread has the other, and its problems.
+ */
 async function roleOf(line: string, own: string) {
   const home = tempFolder({ 'config.toml': own, 'agents/r.toml': `${line}\n` });
   const { agentRoles } = await loadConfig(sourcesIn(home, { env }));

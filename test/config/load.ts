@@ -10,7 +10,10 @@ export function load(text: string, sources: Partial<ConfigSources> = {}): Promis
   return loadConfig(sourcesIn(home, sources));
 }
 
-/** The sources of a home, without an environment and overrides, and with the home as the working directory. */
+/**
+ * The sources of a home, without an environment and overrides, and with the home as the working
+ * directory.
+ */
 export function sourcesIn(home: string, sources: Partial<ConfigSources> = {}): ConfigSources {
   return {
     home,

@@ -7,7 +7,10 @@ import { tempFolder } from './temp-folder.ts';
 
 const PROVIDER = 'model_provider = "p"\n[model_providers.p]\nbase_url = "https://p.example"\n';
 
-/** A kind of mistake: the file, the line that the message names, the key, and what the message says is allowed. */
+/**
+ * A kind of mistake: the file, the line that the message names, the key, and what the message says
+ * is allowed.
+ */
 const MISTAKES: readonly [
   kind: string,
   text: string,

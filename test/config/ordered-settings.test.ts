@@ -59,14 +59,20 @@ const VALUES: JsonValue[] = [
 /** Whether a value counts over another one; undefined: nothing is set. */
 type Counts = (name: SettingName, value: JsonValue, own: JsonValue | undefined) => boolean;
 
-/** `free`: every value counts over every other. `closed`: none counts. `ordered`: some count, the stricter ones. */
+/**
+ * `free`: every value counts over every other. `closed`: none counts. `ordered`: some count, the
+ * stricter ones.
+ */
 type Kind = 'free' | 'ordered' | 'closed';
 
 function valuesOf(name: SettingName): JsonValue[] {
   return VALUES.filter((value) => SETTINGS[name].read(value) !== undefined);
 }
 
-/** `confinedSettings` narrows what results from these when an agent starts: test/agent/confined-settings.test.ts. */
+/**
+ * `confinedSettings` narrows what results from these when an agent starts:
+ * test/agent/confined-settings.test.ts.
+ */
 const LATER: readonly string[] = [
   ...[
     'approval_policy',

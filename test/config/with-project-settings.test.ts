@@ -24,7 +24,9 @@ import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/sett
 import { configErrorOf, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** The sources of a project with this text, which the user trusts, under the user's own settings. */
+/**
+ * The sources of a project with this text, which the user trusts, under the user's own settings.
+ */
 function sourcesOf(project: string, user = '', overrides: string[] = []) {
   const folder = tempFolder({ '.codex/config.toml': project });
   const home = tempFolder({
@@ -43,7 +45,10 @@ function ignoredIn(config: Config): string[] {
   return config.layers.flatMap(({ ignoredKeys }) => ignoredKeys.map(({ path }) => path.join('.')));
 }
 
-/** The settings that only the user can set. A new setting belongs here, unless a project needs it and cannot loosen anything by it. */
+/**
+ * The settings that only the user can set. A new setting belongs here, unless a project needs it
+ * and cannot loosen anything by it.
+ */
 const USERS: SettingName[] = [
   'allow_login_shell',
   'approvals_reviewer',
@@ -253,7 +258,10 @@ const valueIn = (table: JsonObject, name: SettingName) => {
   return value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value);
 };
 
-/** Whether the value is the same, earlier in the order, or a lower number. An invalid value stays invalid. */
+/**
+ * Whether the value is the same, earlier in the order, or a lower number. An invalid value stays
+ * invalid.
+ */
 function expectNoLooser([name, values]: (typeof ORDERS)[number], own: unknown, now: unknown): void {
   if (isDeepStrictEqual(own, now) || now === undefined) return;
   expect(own).not.toBe(undefined);

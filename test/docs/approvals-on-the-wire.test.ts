@@ -116,7 +116,10 @@ async function asked(
   return { server, threadId: started.id, turnId: turn.id, question };
 }
 
-/** A message as the page shows it: with the folders of its reader, and ids in the form that they have there. */
+/**
+ * A message as the page shows it: with the folders of its reader, and ids in the form that they
+ * have there.
+ */
 function shown({ cwd, home }: TestServer, value: unknown): unknown {
   const json = JSON.stringify(value)
     .replaceAll(cwd, '/home/me/try')

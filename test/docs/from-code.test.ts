@@ -24,7 +24,9 @@ const rows = Object.values(methods).flatMap(
   (table: Record<string, { description: string; result?: string }>) => Object.entries(table),
 );
 
-/** The words in quotes in files of the source, without the schema's own names in generated files. */
+/**
+ * The words in quotes in files of the source, without the schema's own names in generated files.
+ */
 function wordsIn(paths: readonly string[]): Set<string> {
   return new Set(
     paths.flatMap((path) =>

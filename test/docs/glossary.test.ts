@@ -74,7 +74,8 @@ test.each(PAGES)('%s uses the words of the glossary', (page) => {
 });
 
 test('the help texts and messages in the source use the words of the glossary', () => {
-  // Words of several parts stand only in texts and comments. A single one may be a name of the code or of the protocol.
+  // Words of several parts stand only in texts and comments. A single one may be a name of the code
+  // or of the protocol.
   const several = unused.map(({ word }) => word).filter((word) => word.includes(' '));
   expect(several.length).toBeGreaterThan(20);
   const files = sourceFiles();

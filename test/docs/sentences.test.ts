@@ -5,7 +5,10 @@ const WORDS_MAX = 28;
 const PAGE_WORDS_MAX = 2000;
 const CELL_WORDS_MAX = 35;
 
-/** Words and turns of phrase that are not plain English for what these pages mean, with the plain ones. */
+/**
+ * Words and turns of phrase that are not plain English for what these pages mean, with the plain
+ * ones.
+ */
 const UNPLAIN: readonly [RegExp, string][] = [
   [/(?<!leaves? (?:files )?|left )\bbehind\b(?! an? (?:proxy|public))/i, 'after'],
   [/\balso (?:if|when|where|without|from|for|in|by|with|after)\b/i, 'even if'],
@@ -15,7 +18,10 @@ const UNPLAIN: readonly [RegExp, string][] = [
   [/^Of (?!course\b)/, 'the subject first'],
 ];
 
-/** How many sentences of a page are not plain. All others have none. Lower a number when a page gets better, and never raise one. */
+/**
+ * How many sentences of a page are not plain. All others have none. Lower a number when a page gets
+ * better, and never raise one.
+ */
 const UNPLAIN_MAX: Record<string, number> = {
   'README.md': 1,
   'docs/coming-from-codex.md': 1,

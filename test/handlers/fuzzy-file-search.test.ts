@@ -271,7 +271,8 @@ describe('a search session', () => {
     'a listing ends with its session, with its connection and with the server',
     async () => {
       const { client, cwd, connect, close } = await serverWith({});
-      // Each link to the folder itself would be followed without end, if ripgrep did not notice; so many folders take it seconds.
+      // Each link to the folder itself would be followed without end, if ripgrep did not notice; so
+      // many folders take it seconds.
       for (let n = 0; n < 40; n++) {
         mkdirSync(join(cwd, `${n}`));
         for (let m = 0; m < 40; m++) symlinkSync('/usr/share', join(cwd, `${n}`, `${m}`));

@@ -34,7 +34,9 @@ function git(cwd: string, ...args: string[]): string {
   });
 }
 
-/** Names that shells, xargs, printf, the formats of git and its list of paths could read otherwise. */
+/**
+ * Names that shells, xargs, printf, the formats of git and its list of paths could read otherwise.
+ */
 const NAMES = [
   '-',
   '--',
@@ -145,7 +147,10 @@ function pushed(folder: string, changes: readonly Change[]): { work: string; sha
   return { work, sha: git(work, 'rev-parse', 'HEAD').trim() };
 }
 
-/** The diff that git itself shows of the working tree, once everything in a copy of it is in the index, except `leftOut`. */
+/**
+ * The diff that git itself shows of the working tree, once everything in a copy of it is in the
+ * index, except `leftOut`.
+ */
 function diffByGit(
   { work, sha }: { work: string; sha: string },
   leftOut: readonly string[] = [],
@@ -209,7 +214,8 @@ test('gitDiffToRemote shows new commits of submodules, and leaves out nested rep
   execFileSync('mkfifo', [join(work, 'pipe')]);
   const leftOut = ['nested', 'empty repository', 'b/.GIT', 'pipe'];
   const diff = diffByGit({ work, sha }, leftOut);
-  // The name of another system's git folder is a file like others, which git does not add by default.
+  // The name of another system's git folder is a file like others, which git does not add by
+  // default.
   writeFileSync(join(work, 'git~1'), '');
   expect(await client.request('gitDiffToRemote', { cwd: work })).toEqual({
     sha,

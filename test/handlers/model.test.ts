@@ -165,7 +165,9 @@ test('model/list works with an invalid key, which counts as not set', async () =
 });
 
 describe('a provider on this machine', () => {
-  /** A client of a server that was started for a model of this provider, which answers like this. */
+  /**
+   * A client of a server that was started for a model of this provider, which answers like this.
+   */
   async function local(id: string, reply: Reply, model: string[] = []) {
     const provider = await ProviderServer.start(reply);
     const overrides = [
@@ -250,7 +252,10 @@ describe('a provider on this machine', () => {
     expect(await server.client.refusal('thread/start', {})).toEqual(refused(problem));
   });
 
-  /** The error for a thread without a model, if the provider's server is at this address, which is shown as a URL. */
+  /**
+   * The error for a thread without a model, if the provider's server is at this address, which is
+   * shown as a URL.
+   */
   async function refusalWithoutModel(port: number): Promise<unknown> {
     const baseUrl = `http://someuser:hunter22@127.0.0.1:${port}/v1?key=in-query-1`;
     const overrides = ['model_provider=ollama', `model_providers.ollama.base_url="${baseUrl}"`];

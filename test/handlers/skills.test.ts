@@ -21,7 +21,10 @@ async function serverWith(
   return { ...server, skills };
 }
 
-/** Resolves when skills/changed has come once more. The clock stands still, so the time for which changes are collected is passed. */
+/**
+ * Resolves when skills/changed has come once more. The clock stands still, so the time for which
+ * changes are collected is passed.
+ */
 async function changed({ client, clock }: TestServer, change: () => void): Promise<void> {
   const next = client.next('skills/changed', ({ method }) => method === 'skills/changed');
   const due = clock.timerOf(500);

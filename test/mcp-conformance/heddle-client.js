@@ -1,5 +1,6 @@
-// The client under test: heddle itself, driven over its protocol. The suite appends the URL of the server. Logs in where the server asks for
-// it, as a user with a browser would, lists the tools, and calls each of them.
+// The client under test: heddle itself, driven over its protocol. The suite appends the URL of the
+// server. Logs in where the server asks for it, as a user with a browser would, lists the tools,
+// and calls each of them.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

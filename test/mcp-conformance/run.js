@@ -1,5 +1,6 @@
-// Runs the client scenarios of @modelcontextprotocol/conformance against the built heddle: those that each revision of the MCP requires.
-// The suite needs Node 22, which the npm package `node` brings. Arguments: names of scenarios, to run only these.
+// Runs the client scenarios of @modelcontextprotocol/conformance against the built heddle: those
+// that each revision of the MCP requires. The suite needs Node 22, which the npm package `node`
+// brings. Arguments: names of scenarios, to run only these.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -1,9 +1,10 @@
-// An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a file that gets a line with the pid when
-// the server starts, and a line for each message; MCP_MODE, `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks`
-// says 2 MiB about itself, `late` changes its tools while it lists them first, `forgetful` cannot list them the second time, `redefines` describes
-// its tool `write` in another way after its first call, `noisy` and
-// `endlessLine` write no messages, `largeInitialize` and `largeDiscover` have a first answer of too many values; the latter speaks only the
-// newer revision. MCP_TOOL, the name of one more tool.
+// An MCP server on stdio for tests. Its tools are named after what they do. Environment: MCP_LOG, a
+// file that gets a line with the pid when the server starts, and a line for each message; MCP_MODE,
+// `dies` at once, `diesInParts` with a long message, `mute` never answers, `talks` says 2 MiB about
+// itself, `late` changes its tools while it lists them first, `forgetful` cannot list them the
+// second time, `redefines` describes its tool `write` in another way after its first call, `noisy`
+// and `endlessLine` write no messages, `largeInitialize` and `largeDiscover` have a first answer of
+// too many values; the latter speaks only the newer revision. MCP_TOOL, the name of one more tool.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -130,7 +131,8 @@ const calls = {
     return text(`wrote ${path}`);
   },
   fail: () => ({ ...text('it went wrong'), isError: true }),
-  // `completes`: the milliseconds after which the server says that all visits are complete. Until then it refuses; absent: once.
+  // `completes`: the milliseconds after which the server says that all visits are complete. Until
+  // then it refuses; absent: once.
   refuse: ({ elicitations, completes }) => {
     if (elicitations === undefined) throw new Refusal(-32001, 'refused outright');
     if (visits === 'complete') return text('as you wish');

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** An MCP server over HTTP with sessions. Its only tool, `look`, answers with the argument `what`. */
+/**
+ * An MCP server over HTTP with sessions. Its only tool, `look`, answers with the argument `what`.
+ */
 export class HttpServer {
   url = '';
   /** The arguments of the calls that it has made. */

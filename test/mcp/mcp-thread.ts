@@ -47,7 +47,9 @@ export function mcpCall(
   ) as ModelEvent[];
 }
 
-/** A server with a thread, whose model makes these calls one after another and then ends its turn. */
+/**
+ * A server with a thread, whose model makes these calls one after another and then ends its turn.
+ */
 export async function mcpThread(
   calls: ModelEvent[][],
   { config = withServers(), ...options }: TestServerOptions & { thread?: object } = {},

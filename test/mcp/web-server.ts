@@ -18,7 +18,10 @@ const RESULTS: Record<string, object> = {
   'tools/call': { content: [{ type: 'text', text: 'seen' }] },
 };
 
-/** Starts an MCP server over HTTP for the running test. `answers`: by the method of JSON-RPC, or of HTTP. Returns its address. */
+/**
+ * Starts an MCP server over HTTP for the running test. `answers`: by the method of JSON-RPC, or of
+ * HTTP. Returns its address.
+ */
 export async function startWebServer(answers: Record<string, Answer> = {}): Promise<string> {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let text = '';

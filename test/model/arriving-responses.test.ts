@@ -125,7 +125,10 @@ test('responses that are over take no memory any more', () => {
   expect(told).toBe(0);
 });
 
-/** A model whose responses share the memory with a line that takes all of it, until `release` is called. `waits`: a response waits. */
+/**
+ * A model whose responses share the memory with a line that takes all of it, until `release` is
+ * called. `waits`: a response waits.
+ */
 async function crowded(reply: Reply) {
   const provider = await ProviderServer.start(reply);
   const arriving = new ArrivingResponses(new FakeClock());

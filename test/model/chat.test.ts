@@ -676,7 +676,8 @@ test('requests one after another use the same connections again, and leave no ti
     expect((await collect(model.stream(request, never))).at(-1)).toMatchObject({
       type: 'completed',
     });
-  // The end of an answer may still be under way when the next request leaves, on a second connection.
+  // The end of an answer may still be under way when the next request leaves, on a second
+  // connection.
   expect(server.connectionsUsed).toBeLessThanOrEqual(2);
   await clock.idle();
 });

@@ -15,7 +15,9 @@ interface ChatDialect {
   target: string;
   /** The path of its list of models, and the list. Absent: it has none. */
   listing?: [path: string, list: object];
-  /** The model that it has, and the refusal of another one. Absent: it does not look at the name. */
+  /**
+   * The model that it has, and the refusal of another one. Absent: it does not look at the name.
+   */
   model?: [name: string, other: (name: string) => Reply];
   /** The header with the key, and the refusal of a request without it. Absent: it needs none. */
   key?: [header: string, value: string, refusal: Reply];
@@ -162,7 +164,10 @@ const listOf = (entry: object) => ({
   data: [{ object: 'model', created: 1_700_000_000, ...entry }],
 });
 
-/** OpenRouter: comments while it waits, reasoning in two fields, and the counts beside an empty delta. */
+/**
+ * OpenRouter: comments while it waits, reasoning in two fields, and the counts beside an empty
+ * delta.
+ */
 export function openRouter(answers: readonly FakeAnswer[]): Reply {
   const more = { native_finish_reason: null, logprobs: null };
   return chatServer(
@@ -241,7 +246,10 @@ export function openRouter(answers: readonly FakeAnswer[]): Reply {
   );
 }
 
-/** vLLM: an empty first delta, arguments in pieces, and errors without an object around them. `parsesTools`: started for calls of tools. */
+/**
+ * vLLM: an empty first delta, arguments in pieces, and errors without an object around them.
+ * `parsesTools`: started for calls of tools.
+ */
 export function vllm(answers: readonly FakeAnswer[], { parsesTools = true } = {}): Reply {
   const failure = (code: number, message: string, type: string) =>
     refusing(code, { object: 'error', message, type, param: null, code });
@@ -293,7 +301,10 @@ export function vllm(answers: readonly FakeAnswer[], { parsesTools = true } = {}
   );
 }
 
-/** llama-server: it takes any model and no key, and lists its one model by two names. `jinja`: it can call tools. */
+/**
+ * llama-server: it takes any model and no key, and lists its one model by two names. `jinja`: it
+ * can call tools.
+ */
 export function llamaCpp(answers: readonly FakeAnswer[], { jinja = true } = {}): Reply {
   const name = 'qwen3-8b-q4_k_m.gguf';
   const refusal = refusing(500, {
@@ -350,8 +361,8 @@ export function llamaCpp(answers: readonly FakeAnswer[], { jinja = true } = {}):
 }
 
 /**
- * LiteLLM before a model that takes no parallel calls: it refuses the parameter, and passes on a call without an id and an index.
- * `wantsThoughts`: the model is one of DeepSeek's.
+ * LiteLLM before a model that takes no parallel calls: it refuses the parameter, and passes on a
+ * call without an id and an index. `wantsThoughts`: the model is one of DeepSeek's.
  */
 export function liteLlm(answers: readonly FakeAnswer[], { wantsThoughts = false } = {}): Reply {
   const failure = (code: number, message: string) =>
@@ -406,7 +417,10 @@ export function liteLlm(answers: readonly FakeAnswer[], { wantsThoughts = false 
   );
 }
 
-/** A dated version of Azure's API: the deployment is in the path, the version in the query, the key in a header of its own. */
+/**
+ * A dated version of Azure's API: the deployment is in the path, the version in the query, the key
+ * in a header of its own.
+ */
 export function azureDeployment(answers: readonly FakeAnswer[]): Reply {
   const denied = 'Access denied due to invalid subscription key or wrong API endpoint.';
   const filtered = { content_filter_results: { hate: { filtered: false, severity: 'safe' } } };

@@ -21,7 +21,10 @@ export interface LmStudioOptions {
   answers?: LmStudioAnswer[];
 }
 
-/** LM Studio's OpenAI-like API, as it answers: calls in fragments, wrong paths with success, prompts by the model's template. */
+/**
+ * LM Studio's OpenAI-like API, as it answers: calls in fragments, wrong paths with success, prompts
+ * by the model's template.
+ */
 export function lmStudio({
   models = ['qwen3-8b'],
   noneLoaded = false,

@@ -7,7 +7,9 @@ interface ResponsesDialect {
   /** The paths of requests and of the list of models. */
   target: string;
   listing: string;
-  /** Why it refuses the reasoning that is sent back, as message, param and code. Null: it takes it. */
+  /**
+   * Why it refuses the reasoning that is sent back, as message, param and code. Null: it takes it.
+   */
   reasoningProblem: (reasoning: readonly Item[], places: readonly number[]) => Problem | null;
   /** The fields of requests that it does not know, although others do. */
   unknown: readonly string[];
@@ -45,7 +47,10 @@ export function openAi(answers: readonly FakeAnswer[]): Reply {
   );
 }
 
-/** Azure, whose deployments differ: some want the ids of reasoning, others take reasoning of one response only. */
+/**
+ * Azure, whose deployments differ: some want the ids of reasoning, others take reasoning of one
+ * response only.
+ */
 export function azure(
   answers: readonly FakeAnswer[],
   { takes = 'withIds' }: { takes?: 'withIds' | 'one' } = {},

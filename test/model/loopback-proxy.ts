@@ -36,7 +36,9 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A proxy on loopback that leads every host to `target`, or answers CONNECT with another status. */
+/**
+ * A proxy on loopback that leads every host to `target`, or answers CONNECT with another status.
+ */
 export async function startProxy(
   target: number,
   { status = 200, tls = null as ReturnType<typeof tlsFiles> | null } = {},

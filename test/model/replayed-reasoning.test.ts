@@ -34,7 +34,10 @@ function sentIn(body: unknown): (string | null)[] {
   return input.filter(({ type }) => type === 'reasoning').map(({ id = null }) => id);
 }
 
-/** Refuses reasoning without ids in the first way, and reasoning with ids in the second. Null: takes it. */
+/**
+ * Refuses reasoning without ids in the first way, and reasoning with ids in the second. Null: takes
+ * it.
+ */
 function provider(withoutIds: object | null, withIds: object | null): Reply {
   return (res, req, body) => {
     const sent = sentIn(body);

@@ -427,7 +427,8 @@ test('requests one after another use the same connections again, and leave no ti
   const { model, clock } = modelAt(server.port);
   for (let n = 0; n < 20; n++)
     expect(await collect(model.stream(request, never))).toEqual(answeredEvents);
-  // The end of an answer may still be under way when the next request leaves, on a second connection.
+  // The end of an answer may still be under way when the next request leaves, on a second
+  // connection.
   expect(server.connectionsUsed).toBeLessThanOrEqual(2);
   await clock.idle();
 });

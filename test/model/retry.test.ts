@@ -23,7 +23,10 @@ import {
 const failing = (code: string, text = 'why'): Reply =>
   streaming({ type: 'response.failed', response: { error: { code, message: text } } });
 
-/** Asks once and lets each of the waits pass when it begins; gives the events and how many requests there were. */
+/**
+ * Asks once and lets each of the waits pass when it begins; gives the events and how many requests
+ * there were.
+ */
 async function ask(
   replies: Reply[],
   limits: Partial<ProviderConfig>,

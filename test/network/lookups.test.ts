@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { checkedDial } from '../../src/network/checked-dial.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-/** A dial whose names are resolved, all to an address that may not be reached, when the test says so. */
+/**
+ * A dial whose names are resolved, all to an address that may not be reached, when the test says
+ * so.
+ */
 function dialing() {
   const clock = new FakeClock();
   const running: { name: string; answer: () => void }[] = [];

@@ -24,7 +24,10 @@ interface ProxyOptions
   connected?: (socket: Socket) => void;
 }
 
-/** A proxy on a port of this machine. It notes what it was asked for, and the open sockets of both its sides; and by default allows everything, also local addresses. */
+/**
+ * A proxy on a port of this machine. It notes what it was asked for, and the open sockets of both
+ * its sides; and by default allows everything, also local addresses.
+ */
 export async function startProxy({
   decide,
   credential = null,
@@ -70,7 +73,10 @@ export async function startProxy({
   return { proxy, port, asked, log, sockets };
 }
 
-/** A web server on a port of this machine. By default it answers with the request's first line, host and body. */
+/**
+ * A web server on a port of this machine. By default it answers with the request's first line, host
+ * and body.
+ */
 export async function startWebServer(listener: RequestListener = echo): Promise<{ port: number }> {
   const server = createHttpServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

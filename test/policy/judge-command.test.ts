@@ -64,7 +64,8 @@ const RULES = {
   },
 } satisfies Record<string, CommandRules>;
 
-// For each of the commands:  in the sandbox       | asking to leave it   | where there is no sandbox
+// For each of the commands:  in the sandbox       | asking to leave it   | where there is no
+// sandbox
 const TABLE: Record<keyof typeof RULES, Record<string, string>> = {
   none: {
     untrusted: /*         */ 'look look ask ask     | out out out out      | free out out out',
@@ -220,7 +221,8 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   test.each(BOUNDED)('$type', async (sandboxPolicy) => {
     expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(inside);
     expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(outside);
-    // A request for more permissions needs approval like a request to leave, but the command runs inside.
+    // A request for more permissions needs approval like a request to leave, but the command runs
+    // inside.
     expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(
       outside?.map((word) => INSIDE[word] ?? word),
     );

@@ -70,7 +70,10 @@ const SANDBOXES: SandboxPolicy[] = [
   { type: 'externalSandbox' },
 ];
 
-/** What happens with one action. `reads`: it runs, held to reading. `mayLeave`: it runs, and what the sandbox stops is asked about. */
+/**
+ * What happens with one action. `reads`: it runs, held to reading. `mayLeave`: it runs, and what
+ * the sandbox stops is asked about.
+ */
 type Answer = 'reads' | 'runs' | 'mayLeave' | 'asked' | 'refused';
 
 /** An answer to a question, and whether there is a sandbox. */
@@ -179,7 +182,10 @@ const COMMANDS = await Promise.all(
 );
 const ANSWERS = new Map(POLICIES.map((policy) => [policy, answers(policy)]));
 
-/** The questions that are answered under one policy in a way that the answer under another one does not admit. */
+/**
+ * The questions that are answered under one policy in a way that the answer under another one does
+ * not admit.
+ */
 function wrong(
   one: AskForApproval,
   other: AskForApproval,
@@ -196,7 +202,10 @@ function wrong(
 }
 
 const ANY: readonly Answer[] = ['reads', 'runs', 'mayLeave', 'asked', 'refused'];
-/** Nothing that is asked about runs or is refused without a question, and nothing that is refused runs. */
+/**
+ * Nothing that is asked about runs or is refused without a question, and nothing that is refused
+ * runs.
+ */
 const ASKS_AS_MUCH = {
   reads: ANY,
   runs: ANY,
@@ -272,7 +281,10 @@ test('an order is an order: every value is as strict as itself, and three in a r
   }
 });
 
-/** Checks the value that counts in place of one that is not allowed, for all lists of up to three allowed values. */
+/**
+ * Checks the value that counts in place of one that is not allowed, for all lists of up to three
+ * allowed values.
+ */
 function checkRequired<T>(
   values: readonly T[],
   isAsStrict: (one: T, other: T) => boolean,

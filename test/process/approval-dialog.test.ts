@@ -9,7 +9,10 @@ import { EXECUTABLE, environment, type Place, place } from './support.ts';
 const ROOT = dirname(dirname(EXECUTABLE));
 const DIALOG_MS_MAX = 60_000;
 
-/** Runs the example against the server, whose model does what the input says, and answers its questions by these keys. */
+/**
+ * Runs the example against the server, whose model does what the input says, and answers its
+ * questions by these keys.
+ */
 async function dialog(
   where: Place,
   { input, keys, options = [] }: { input: string; keys: string[]; options?: string[] },
@@ -79,7 +82,10 @@ test('the example asks for permissions, and tells the model what is granted', {
   expect(shown).toMatch(/done\nturn completed\n$/);
 });
 
-/** The form of an MCP server, and what a person types for each field: nothing, and values that do not fit, before those that do. */
+/**
+ * The form of an MCP server, and what a person types for each field: nothing, and values that do
+ * not fit, before those that do.
+ */
 const FIELDS = [
   {
     name: 'name',

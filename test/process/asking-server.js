@@ -1,5 +1,5 @@
-// Stands in for a server that runs commands: in a turn it asks whether it may, and says what it was answered. Run as a
-// process, it speaks the protocol on stdin and stdout.
+// Stands in for a server that runs commands: in a turn it asks whether it may, and says what it was
+// answered. Run as a process, it speaks the protocol on stdin and stdout.
 import { createInterface } from 'node:readline';
 
 const THREAD = '01900000-0000-7000-8000-000000000001';

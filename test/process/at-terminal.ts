@@ -11,7 +11,10 @@ interface Terminal {
   exitCode: number | null;
 }
 
-/** Runs heddle at a terminal of 80 columns. Types `typed` when the terminal shows `when`. Resolves at the end of the process. */
+/**
+ * Runs heddle at a terminal of 80 columns. Types `typed` when the terminal shows `when`. Resolves
+ * at the end of the process.
+ */
 export async function atTerminal(
   where: Place,
   args: string[],

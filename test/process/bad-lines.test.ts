@@ -11,7 +11,9 @@ function line(...parts: (string | Buffer)[]): Buffer {
   return Buffer.concat([...parts, '\n'].map((part) => Buffer.from(part)));
 }
 
-/** Returns the messages that the server sends until it has answered one more request, which it must. */
+/**
+ * Returns the messages that the server sends until it has answered one more request, which it must.
+ */
 async function replies(heddle: HeddleProcess, bytes: Buffer | string): Promise<Message[]> {
   const start = heddle.messages.length;
   heddle.input.write(bytes);

@@ -40,7 +40,10 @@ async function midTurn(provider: ProviderServer): Promise<MidTurn> {
   return { where, heddle, threadId: thread.id, turnIds: [id, turn.id] };
 }
 
-/** Sends a request and kills the server with the message of that number; whether the answer was among them. */
+/**
+ * Sends a request and kills the server with the message of that number; whether the answer was
+ * among them.
+ */
 async function killAt(
   heddle: HeddleProcess,
   count: number,

@@ -140,7 +140,10 @@ describe('a server whose input stays open ends by itself', () => {
   });
 });
 
-/** Runs the server from a shell's script, as `"$@"`, in a folder of its own. Gives the script's lines, one by one. */
+/**
+ * Runs the server from a shell's script, as `"$@"`, in a folder of its own. Gives the script's
+ * lines, one by one.
+ */
 function behindShell(
   where: Place,
   script: string,

@@ -25,7 +25,10 @@ const long = streaming(created, ...message('an answer'), {
 });
 const summary = streaming(created, ...message('SUMMARY'), completed);
 
-/** A provider that summarizes requests without tools, and makes each turn so long that the next one compacts. It lists no models. */
+/**
+ * A provider that summarizes requests without tools, and makes each turn so long that the next one
+ * compacts. It lists no models.
+ */
 const provider = () =>
   ProviderServer.start((res, req, body) => {
     const hasTools = isObject(body) && Array.isArray(body.tools) && body.tools.length > 0;

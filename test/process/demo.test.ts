@@ -17,7 +17,10 @@ const DEMO_MS_MAX = 60_000;
 const DONE =
   'ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread, a command, a patch, an approval, a guardian, an agent of an agent, the list, and the exit';
 
-/** Runs the demo without a terminal, its temporary files in a folder of its own. The key of the user is not passed on. */
+/**
+ * Runs the demo without a terminal, its temporary files in a folder of its own. The key of the user
+ * is not passed on.
+ */
 async function runDemo(args: string[], env: Record<string, string> = {}) {
   const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, HEDDLE_LOG: _log, ...others } = process.env;
   const folder = tempFolder();

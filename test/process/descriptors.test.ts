@@ -37,7 +37,10 @@ function limitTo(files: number, pid: number): void {
   execFileSync(CHANGE_LIMITS, ['--pid', `${pid}`, `--nofile=${files}:`]);
 }
 
-/** What the server does for clients with files, sockets, processes and threads: the text of each result, or the reason of the error. */
+/**
+ * What the server does for clients with files, sockets, processes and threads: the text of each
+ * result, or the reason of the error.
+ */
 class Uses {
   readonly #heddle: HeddleProcess;
   readonly #place: Place;
@@ -120,7 +123,10 @@ class Uses {
       : `error: ${error.message}`;
   }
 
-  /** Runs a turn that calls this tool: the status and output of its item, else what the model was told. */
+  /**
+   * Runs a turn that calls this tool: the status and output of its item, else what the model was
+   * told.
+   */
   async #turn(tool: string, args: object): Promise<string> {
     const started = await this.#start();
     if (typeof started === 'string') return started;

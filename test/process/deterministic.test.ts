@@ -7,7 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
 import { EXECUTABLE, environment, place } from './support.ts';
 
-/** `HEDDLE_DETERMINISTIC_RUNS=50` makes the long form of the comparison: so many runs, beside as many processes that only compute. */
+/**
+ * `HEDDLE_DETERMINISTIC_RUNS=50` makes the long form of the comparison: so many runs, beside as
+ * many processes that only compute.
+ */
 const RUNS = Number(process.env.HEDDLE_DETERMINISTIC_RUNS ?? 6);
 const AT_ONCE = 6;
 const RUN_MS_MAX = 300_000;
@@ -211,7 +214,10 @@ interface Run {
   stderr: string;
 }
 
-/** Runs the server to its end. The names of all folders of tests have the same length; they are replaced in the output. */
+/**
+ * Runs the server to its end. The names of all folders of tests have the same length; they are
+ * replaced in the output.
+ */
 async function run(
   input: string,
   args: string[] = [],

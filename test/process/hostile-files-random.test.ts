@@ -91,7 +91,10 @@ const worlds = fc.record({
   trusted: fc.boolean(),
 });
 
-/** Creates the entries, shallow paths first. Omits an entry if its parent is not a folder or its path is taken. */
+/**
+ * Creates the entries, shallow paths first. Omits an entry if its parent is not a folder or its
+ * path is taken.
+ */
 function makeEntries(folder: string, entries: readonly Entry[]): Entry[] {
   return entries
     .toSorted(([a], [b]) => a.length - b.length)
@@ -123,8 +126,8 @@ function config(workspace: string, trusted: boolean): string {
 }
 
 /**
- * Starts a thread and a turn with a command. Returns the output of the command, or why it did not run: a project's own
- * configuration is not valid, or a rules file is not.
+ * Starts a thread and a turn with a command. Returns the output of the command, or why it did not
+ * run: a project's own configuration is not valid, or a rules file is not.
  */
 async function commandOutput(heddle: HeddleProcess, cwd: string): Promise<string> {
   const started = await heddle
@@ -181,7 +184,10 @@ test('a server goes on in hostile workspaces', {
   await fc.assert(property, { numRuns: WORKSPACES, seed: SEED, endOnFailure: true });
 });
 
-/** The command runs, unless a rules file cannot be read, or the refusal names a place in the workspace. */
+/**
+ * The command runs, unless a rules file cannot be read, or the refusal names a place in the
+ * workspace.
+ */
 function expectedOutput(folder: string, home: readonly Entry[]): RegExp {
   const refusal = `(invalid config: |^)${folder}/`;
   return new RegExp(

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Place, place, startHeddle } from './support.ts';
 
-/** How long a server may take to start a thread or a sandboxed command, whatever lies in the workspace. Both take well below 1 s. */
+/**
+ * How long a server may take to start a thread or a sandboxed command, whatever lies in the
+ * workspace. Both take well below 1 s.
+ */
 const ANSWERED_MS_MAX = 10_000;
 const GROWN_MB_MAX = 50;
 const CONFIG = {

@@ -17,7 +17,10 @@ import { EXECUTABLE, environment, type Place, place, startHeddle } from './suppo
 const NOWHERE = { OLLAMA_HOST: '127.0.0.1:9' };
 const KEY = 'sk-c4nary0c4nary0c4nary0';
 
-/** Runs `heddle init` to its end, without a terminal. Not at once: providers of the test answer meanwhile. */
+/**
+ * Runs `heddle init` to its end, without a terminal. Not at once: providers of the test answer
+ * meanwhile.
+ */
 async function init(where: Place, args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [EXECUTABLE, 'init', ...args], {
     cwd: where.work,

@@ -1,4 +1,5 @@
-// Preloaded: kills this process with SIGKILL before its call number HEDDLE_KILL_AT of a function that changes files.
+// Preloaded: kills this process with SIGKILL before its call number HEDDLE_KILL_AT of a function
+// that changes files.
 const fs = require('node:fs');
 
 const NAMES = [

@@ -73,7 +73,9 @@ function upTo(count: number): Reply {
   };
 }
 
-/** Says the whole answer, with a moment between its events, so that the client is never far behind. */
+/**
+ * Says the whole answer, with a moment between its events, so that the client is never far behind.
+ */
 const eventByEvent: Reply = async (res) => {
   begin(res);
   for (const event of ANSWER) {
@@ -188,7 +190,8 @@ async function expectRecovered({
     killed === undefined ? 'user: again' : 'user: question',
     'user: again',
   ]);
-  // A message that was cut off is not sent again. A whole one may have been shown without being stored as an answer.
+  // A message that was cut off is not sent again. A whole one may have been shown without being
+  // stored as an answer.
   const shown = brief(killed?.items ?? []).map((item) => item.replace('agent: ', 'assistant: '));
   const answers = rest.filter((said) => said.startsWith('assistant: '));
   expect(answers).toEqual(shown.filter((said) => answers.includes(said)));

@@ -7,17 +7,23 @@ import { place, providerToml, startHeddle } from './support.ts';
 
 const MB = 1e6;
 const THREADS = 8;
-/** The length of an answer: HEDDLE_ANSWER_MB, or by default as many megabytes as take some seconds. */
+/**
+ * The length of an answer: HEDDLE_ANSWER_MB, or by default as many megabytes as take some seconds.
+ */
 const ANSWER_CHARS = Number(process.env.HEDDLE_ANSWER_MB ?? 5) * MB;
 const DELTA = 'abcdefg '.repeat(8 * 1024);
 /**
- * Without any answer, and for each character of the answers: its text, the garbage that V8 leaves, and, of one answer at a time, the whole
- * item and what the store and the client have on their way. 30 MB for each thread make 800 MB.
+ * Without any answer, and for each character of the answers: its text, the garbage that V8 leaves,
+ * and, of one answer at a time, the whole item and what the store and the client have on their way.
+ * 30 MB for each thread make 800 MB.
  */
 const BASE_MB = 320;
 const BYTES_PER_CHAR = 2;
 
-/** Streams a long answer for the prompt `long`, and a short one for others. All lines with whole long items come at the same time. */
+/**
+ * Streams a long answer for the prompt `long`, and a short one for others. All lines with whole
+ * long items come at the same time.
+ */
 function answering(): Reply {
   let arrived = 0;
   let letGo = () => {};

@@ -7,11 +7,16 @@ import { response, rolloutId, sessionMeta, text, turn, userItem } from '../rollo
 import { type HeddleProcess, type Place, place, startHeddle } from './support.ts';
 
 const THREAD = rolloutId(1);
-/** The size of the rollout: HEDDLE_IMPORT_MB, or by default as many megabytes as take some seconds. */
+/**
+ * The size of the rollout: HEDDLE_IMPORT_MB, or by default as many megabytes as take some seconds.
+ */
 const MB = Number(process.env.HEDDLE_IMPORT_MB ?? 12);
 const TURN_BYTES = 6_000;
 const TURNS = Math.ceil((MB * 1e6) / TURN_BYTES);
-/** The longest a bystander's turn may take, while other programs work at the same time: the whole import took many times as long before. */
+/**
+ * The longest a bystander's turn may take, while other programs work at the same time: the whole
+ * import took many times as long before.
+ */
 const TURN_MS_MAX = 1_500;
 
 /** A rollout of short turns, and of a line with a long text. */

@@ -13,7 +13,10 @@ const AGENTS = 9_900;
 const ROOT = idOf(1);
 const FIRST = 100_000;
 const TURN = idOf(2);
-/** The most processor time, in ticks of a hundredth of a second, for both threads: other programs make the time of the clock longer. */
+/**
+ * The most processor time, in ticks of a hundredth of a second, for both threads: other programs
+ * make the time of the clock longer.
+ */
 const RESUME_TICKS_MAX = 8;
 const ARCHIVE_TICKS_MAX = 100;
 

@@ -393,7 +393,10 @@ test('a client that closes its side after the handshake gets the warnings about 
   ]);
 });
 
-/** Writes to a file, in their order: the scripts that a server reads, with their sizes, and that it writes to stdout. */
+/**
+ * Writes to a file, in their order: the scripts that a server reads, with their sizes, and that it
+ * writes to stdout.
+ */
 const LAUNCH_NOTES = `
 const fs = require('node:fs');
 const note = (text) => fs.appendFileSync(process.env.NOTES, text + '\\n');

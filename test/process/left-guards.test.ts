@@ -101,7 +101,8 @@ test('what looks like a guard and is not one of a killed server stays', async ()
   const living = await withCommand({ ...other, state: where.state });
   await kill(await withCommand(where));
   const [hold = ''] = readdirSync(join(where.work, '.hg'));
-  // Used meanwhile, replaced by a folder of the user, and a folder with the names of a guard that no server has listed.
+  // Used meanwhile, replaced by a folder of the user, and a folder with the names of a guard that
+  // no server has listed.
   writeFileSync(join(where.work, '.agents', 'mine'), '');
   rmdirSync(join(where.work, '.hg', hold));
   rmdirSync(join(where.work, '.hg'));

@@ -18,7 +18,10 @@ const BEGIN = `
   const turn = (input) => client.turn({ threadId: thread.id, input });
 `;
 
-/** A program that has a server of the package in its own process, and nothing else that would keep it alive. */
+/**
+ * A program that has a server of the package in its own process, and nothing else that would keep
+ * it alive.
+ */
 function run(code: string, overrides: string[] = []) {
   const args = [
     '--no-warnings',

@@ -10,7 +10,10 @@ interface Running {
   threadId: string;
 }
 
-/** A server with its database open and a thread that it writes to. The test does something to the files, so errors are logged. */
+/**
+ * A server with its database open and a thread that it writes to. The test does something to the
+ * files, so errors are logged.
+ */
 async function running(where = place()): Promise<Running> {
   const heddle = await startHeddle(where, { errorsLogged: true });
   const { thread } = await heddle.request('thread/start', {});
@@ -18,7 +21,10 @@ async function running(where = place()): Promise<Running> {
   return { heddle, where, file: join(where.home, 'heddle.db'), threadId: thread.id };
 }
 
-/** Expects that nothing is announced as kept: the request is refused, or its turn fails, for this reason. */
+/**
+ * Expects that nothing is announced as kept: the request is refused, or its turn fails, for this
+ * reason.
+ */
 async function expectUnstored({ heddle, threadId }: Running, reason: RegExp): Promise<void> {
   const { error, result } = await heddle.ask('turn/start', {
     threadId,

@@ -5,7 +5,10 @@ import { expect, test, vi } from 'vitest';
 import { EXAMPLE_SERVER } from '../mcp/mcp-thread.ts';
 import { place, startHeddle } from './support.ts';
 
-/** A home with so many servers that each note their pids in a file, and a child that outlives a SIGTERM. */
+/**
+ * A home with so many servers that each note their pids in a file, and a child that outlives a
+ * SIGTERM.
+ */
 function withServers(count: number, top = '') {
   const where = place();
   const log = join(where.temp, 'pids');

@@ -13,7 +13,10 @@ const MB = 1e6;
 /** The behaviour of a provider on one connection. */
 type Fault = (socket: Socket) => unknown;
 
-/** A provider whose first connections go wrong, one fault for each, and which answers all others. Gives its port. */
+/**
+ * A provider whose first connections go wrong, one fault for each, and which answers all others.
+ * Gives its port.
+ */
 async function faulty(...faults: Fault[]): Promise<number> {
   const provider = await ProviderServer.start(answered);
   const sockets = new Set<Socket>();

@@ -10,7 +10,10 @@ const root = dirname(dirname(EXECUTABLE));
 const hasOwnSqlite = isSafeSqlite(process.versions.sqlite ?? '0');
 const OTHER = '999';
 
-/** Copies heddle to a folder, with a better-sqlite3 that looks as if it was built for another Node. Returns the executable. */
+/**
+ * Copies heddle to a folder, with a better-sqlite3 that looks as if it was built for another Node.
+ * Returns the executable.
+ */
 function builtForAnotherNode(): string {
   const folder = tempFolder();
   for (const name of ['bin', 'dist', 'migrations', 'schema', 'package.json'])

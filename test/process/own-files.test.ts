@@ -36,7 +36,10 @@ interface Running {
   threadId: string;
 }
 
-/** A server with its database open and a thread that it writes to, all work that it does by itself done. */
+/**
+ * A server with its database open and a thread that it writes to, all work that it does by itself
+ * done.
+ */
 async function running(config: Record<string, string> = CONFIG): Promise<Running> {
   const where = place(config);
   const heddle = await startHeddle(where);
@@ -45,7 +48,10 @@ async function running(config: Record<string, string> = CONFIG): Promise<Running
   return { heddle, where, threadId: thread.id };
 }
 
-/** The locks that a process holds on files of its store: only those that no transaction takes and drops. */
+/**
+ * The locks that a process holds on files of its store: only those that no transaction takes and
+ * drops.
+ */
 function locksOf({ heddle, where }: Running): string[] {
   const names = new Map(ENDS.map((end) => [statSync(storeFile(where, end)).ino, end]));
   const lines = readFileSync('/proc/locks', 'latin1').split('\n');

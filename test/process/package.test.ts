@@ -20,7 +20,10 @@ const root = join(import.meta.dirname, '..', '..');
 const EXAMPLES = ['client.ts', 'approval-dialog.ts', 'one-off.ts'];
 const TEST_EXAMPLE = 'scripted.test.ts';
 const MS_MAX = 60_000;
-/** As strict as a project can be, and it reads the package's own declarations with the same eyes. It asks for no types itself. */
+/**
+ * As strict as a project can be, and it reads the package's own declarations with the same eyes. It
+ * asks for no types itself.
+ */
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2022',
@@ -34,7 +37,9 @@ const TSCONFIG = {
   },
 };
 
-/** An empty project that has the package installed, and nothing beside it but what runs TypeScript. */
+/**
+ * An empty project that has the package installed, and nothing beside it but what runs TypeScript.
+ */
 let project: string;
 let installed: string;
 

@@ -16,7 +16,10 @@ export function linesOf(page: string, language: string): string[][] {
     .map(({ text }) => text.trimEnd().split('\n'));
 }
 
-/** A command begins with `$ heddle`, `$ answer`, … in a block, and goes on in lines with `>`. Output that begins with `$ /` is of heddle. */
+/**
+ * A command begins with `$ heddle`, `$ answer`, … in a block, and goes on in lines with `>`. Output
+ * that begins with `$ /` is of heddle.
+ */
 export function examplesIn(lines: readonly string[]): Example[] {
   const examples: Example[] = [];
   for (const line of lines) {

@@ -130,7 +130,9 @@ describe('better-sqlite3', () => {
   const ofRoot = join(root, 'node_modules', 'better-sqlite3');
   const binary = join('build', 'Release', 'better_sqlite3.node');
 
-  /** A server in place of the releases on GitHub. Returns its URL and the paths that were asked for. */
+  /**
+   * A server in place of the releases on GitHub. Returns its URL and the paths that were asked for.
+   */
   async function releases(answer: RequestListener): Promise<{ url: string; asked: string[] }> {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -146,7 +148,10 @@ describe('better-sqlite3', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
   }
 
-  /** Runs the setup where better-sqlite3 has no binary yet. Those who compile, apt-get and npm are not in the PATH. */
+  /**
+   * Runs the setup where better-sqlite3 has no binary yet. Those who compile, apt-get and npm are
+   * not in the PATH.
+   */
   async function setUp(url: string) {
     for (const name of [...SOURCES, 'dist']) symlinkSync(join(root, name), join(folder, name));
     linkPackages(['better-sqlite3', '.heddle-setup']);

@@ -38,7 +38,10 @@ const { hostname, port } = new URL(process.env.HTTP_PROXY);
 require('node:http').get({ hostname, port, path: 'http://denied.example.com/' }, ({ statusCode }) => console.log('status', statusCode));
 `;
 
-/** What is shipped, in empty folders: what the last stage of the Dockerfile copies, and what npm packs. */
+/**
+ * What is shipped, in empty folders: what the last stage of the Dockerfile copies, and what npm
+ * packs.
+ */
 let folder: string;
 
 beforeAll(() => {
@@ -71,7 +74,10 @@ function layOutImage(target: string): void {
   for (const path of removedInBuild()) rmSync(join(target, path), { recursive: true });
 }
 
-/** What the build stage removes of this tree before it is copied. Of packages, it removes only sources. */
+/**
+ * What the build stage removes of this tree before it is copied. Of packages, it removes only
+ * sources.
+ */
 function removedInBuild(): string[] {
   const [, words = ''] =
     /rm -rf (node_modules\/.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];

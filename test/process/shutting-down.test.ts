@@ -26,7 +26,10 @@ const served = Object.entries(clientRequests).flatMap(([method, { params, result
 
 type Given = Record<string, unknown>;
 
-/** A value that fits the schema and has nothing that is optional. `given` has values by the names of fields. */
+/**
+ * A value that fits the schema and has nothing that is optional. `given` has values by the names of
+ * fields.
+ */
 function least(schema: Schema | boolean, name: string, given: Given): unknown {
   if (typeof schema === 'boolean') return {};
   if (Object.hasOwn(given, name)) return given[name];
@@ -148,7 +151,8 @@ test.each(SEEDS)(
     requests.one('open', 'command/exec', { command: ['sleep', '100'] });
     requests.one('open', 'mcpServer/tool/call', { threadId, server: 'ex', tool: 'hang' });
     requests.one('open', 'thread/shellCommand', { threadId, command: 'sleep 100' });
-    // Deletes, archives and logs out too: only the last of them, so that the others find the thread.
+    // Deletes, archives and logs out too: only the last of them, so that the others find the
+    // thread.
     const cut = Math.floor((served.length * seed) / (SEEDS.length + 1));
     requests.ofAll('before', 0, cut);
     const read = heddle.ask('account/read', {});

@@ -218,7 +218,10 @@ describe('heddle store', () => {
 });
 
 describe('a kill at any step leaves the old state or the new one', () => {
-  /** Runs a command with a kill at its first step, then at its second, and so on until it ends by itself. */
+  /**
+   * Runs a command with a kill at its first step, then at its second, and so on until it ends by
+   * itself.
+   */
   function killed(where: Place, args: string[], check: () => void): number {
     for (let killAt = 1; killAt <= STEPS_MAX; killAt++) {
       const { signal, status } = store(where, args, { killAt });

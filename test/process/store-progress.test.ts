@@ -6,7 +6,10 @@ import { writeFiles } from '../config/temp-folder.ts';
 import { TerminalRun } from './exec/terminal-run.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
-/** Preloaded: a copy waits until the test writes to a pipe, and holds the main thread as the copy of a large file does. */
+/**
+ * Preloaded: a copy waits until the test writes to a pipe, and holds the main thread as the copy of
+ * a large file does.
+ */
 const HOLD = `
 const fs = require('node:fs');
 const { copyFileSync } = fs;

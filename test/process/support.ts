@@ -60,7 +60,10 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** The built executable as a process, and its client. Whatever it waits for fails when the process ends first. */
+/**
+ * The built executable as a process, and its client. Whatever it waits for fails when the process
+ * ends first.
+ */
 export class HeddleProcess extends TestClient {
   /** Resolves when the process has ended. */
   readonly exit: Promise<Exit>;
@@ -159,7 +162,10 @@ export class HeddleProcess extends TestClient {
     return Number(utime) + Number(stime);
   }
 
-  /** Resolves when the process has used no processor time between two looks: it has done all that it can do now. */
+  /**
+   * Resolves when the process has used no processor time between two looks: it has done all that it
+   * can do now.
+   */
   async atRest(): Promise<void> {
     let before = -1;
     await vi.waitFor(
@@ -211,7 +217,10 @@ export function afterShell(setting: string): string[] {
   return ['/bin/sh', '-c', `${setting}; exec "$@"`, 'sh'];
 }
 
-/** A config.toml whose model is a provider on this machine, which is asked again only where `settings` says so. */
+/**
+ * A config.toml whose model is a provider on this machine, which is asked again only where
+ * `settings` says so.
+ */
 export function providerToml(port: number, settings: Record<string, number> = {}): string {
   const provider = {
     request_max_retries: 0,

@@ -28,7 +28,10 @@ const { hostname, port } = new URL(process.env.HTTP_PROXY);
 require('node:http').get({ hostname, port, path: 'http://denied.example.com/' }, ({ statusCode }) => console.log('status', statusCode));
 `;
 
-/** Lays out the built server, and ends the threads of one of its scripts at random. Returns its executable. */
+/**
+ * Lays out the built server, and ends the threads of one of its scripts at random. Returns its
+ * executable.
+ */
 function layOut(
   worker: string,
   ends: { count: number; messagesMax: number },
@@ -56,7 +59,10 @@ function announcedItems(heddle: HeddleProcess, turnId: string) {
     .map(({ item }) => item);
 }
 
-/** Has turns in a thread until `isOver`: answers, commands that leave a line in a file, and interrupts. Returns the turns as announced. */
+/**
+ * Has turns in a thread until `isOver`: answers, commands that leave a line in a file, and
+ * interrupts. Returns the turns as announced.
+ */
 async function work(
   heddle: HeddleProcess,
   { work: cwd }: Place,
@@ -139,7 +145,8 @@ const ASKS: [worker: string, messagesMax: number, ask: Ask][] = [
     async (heddle, { threadId }) => {
       const call = { threadId, server: 'ex', tool: 'echo', arguments: { message: 'm' } };
       if (await isDone(heddle.ask('mcpServer/tool/call', call))) return true;
-      // A server whose connection was lost is started again after a wait, or at once if a person asks for it.
+      // A server whose connection was lost is started again after a wait, or at once if a person
+      // asks for it.
       await heddle.request('config/mcpServer/reload', undefined);
       return false;
     },

@@ -9,7 +9,10 @@ import { validateNotification } from '../support/generated/validate-sent.js';
 import { runs } from '../support/runs.ts';
 import { schemaArbitrary } from '../support/schema-arbitrary.ts';
 
-/** A folder with a set of schemas per release of the protocol; CI names it, and it is no part of the project. */
+/**
+ * A folder with a set of schemas per release of the protocol; CI names it, and it is no part of the
+ * project.
+ */
 const releases = process.env.HEDDLE_PROTOCOL_SCHEMAS;
 
 describe('whatever is valid under a required schema is accepted', () => {

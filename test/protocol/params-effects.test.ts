@@ -52,7 +52,10 @@ const USED_IN: Record<string, string[]> = {
 /** Refused whatever its params are, as test/handlers/feedback.test.ts checks. */
 const ALWAYS_REFUSED = 'feedback/upload';
 
-/** Every field of the params of every served method, except of methods whose result is always empty or that are always refused. */
+/**
+ * Every field of the params of every served method, except of methods whose result is always empty
+ * or that are always refused.
+ */
 const fields = Object.entries(clientRequests).flatMap(([method, { params, result }]) => {
   if (
     result === undefined ||

@@ -17,7 +17,10 @@ const AGENT_MESSAGE = {
   moderation: null,
 } as const;
 
-/** The items that clients see of a turn with these lines. The client checks that each item fits its schema. */
+/**
+ * The items that clients see of a turn with these lines. The client checks that each item fits its
+ * schema.
+ */
 async function shown(lines: string[]): Promise<ThreadItem[]> {
   const { client, folder } = await startServer({ ids: new CountingIds() });
   const begin = event(1, 'task_started', { turn_id: TURN });

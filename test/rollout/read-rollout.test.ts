@@ -47,7 +47,9 @@ async function refusal(path: string): Promise<unknown> {
   return [error.data.code, error.message.replaceAll(path, 'FILE')];
 }
 
-/** The turns with the texts of their items, and the items that the model reads after all of them. */
+/**
+ * The turns with the texts of their items, and the items that the model reads after all of them.
+ */
 function brief(entries: readonly LogEntry[]): { turns: string[]; model: string[] } {
   const turns: string[] = [];
   for (const entry of entries) {

@@ -56,7 +56,9 @@ export function sessionMeta(id: string, more: JsonObject = {}): string {
   });
 }
 
-/** A whole turn of a newer rollout: the user's message and the agent's answer, within two seconds. */
+/**
+ * A whole turn of a newer rollout: the user's message and the agent's answer, within two seconds.
+ */
 export function turn(
   second: number,
   turnId: string,

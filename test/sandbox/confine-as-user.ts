@@ -4,7 +4,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { hiddenFiles } from '../../src/policy/permissions/hidden-files.ts';
 import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 
-/** Runs a script in the sandbox as the current user. Its arguments are `workspace home script pattern`. Without a pattern, no file is hidden. */
+/**
+ * Runs a script in the sandbox as the current user. Its arguments are `workspace home script
+ * pattern`. Without a pattern, no file is hidden.
+ */
 const [workspace = '', home = '', script = '', pattern] = process.argv.slice(2);
 const sandbox = createBubblewrap({
   arch: arch(),

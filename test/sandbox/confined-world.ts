@@ -93,7 +93,9 @@ export class ConfinedWorld {
     });
   }
 
-  /** Another server, which runs from this installation. Its `run` returns the exit code of a script. */
+  /**
+   * Another server, which runs from this installation. Its `run` returns the exit code of a script.
+   */
   withServer(installation: Installation, bounds: Partial<SandboxBounds> = {}) {
     const processes = createTestProcesses(
       createBubblewrap({ ...this.sandboxDeps(), installation }),

@@ -20,7 +20,10 @@ async function interrupted(processes: Processes, argv: string[], terminal: typeo
 const sh = (script: string) => ['/bin/sh', '-c', script];
 const node = (script: string) => [process.execPath, '-e', script];
 
-/** Forks a process that executes a program after the interrupt, which it has lost like one that comes between a shell's fork and exec. */
+/**
+ * Forks a process that executes a program after the interrupt, which it has lost like one that
+ * comes between a shell's fork and exec.
+ */
 const LATE_EXEC = `$SIG{INT} = sub { $caught = 1 };
 if (($pid = fork) == 0) { syswrite STDOUT, "up\\n"; select undef, undef, undef, 0.05 until $caught; exec "sleep", "1000" }
 1 while waitpid($pid, 0) == -1 && $!{EINTR};

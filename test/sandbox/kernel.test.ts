@@ -50,8 +50,8 @@ for each in sys.argv[1:]:
 }
 
 /**
- * Listens outside the sandbox: on a datagram socket, and on sockets of the types 1 and 5, whose paths end with the type. `received`
- * ends it, and returns the datagrams that it has received.
+ * Listens outside the sandbox: on a datagram socket, and on sockets of the types 1 and 5, whose
+ * paths end with the type. `received` ends it, and returns the datagrams that it has received.
  */
 async function unixListeners(): Promise<{ path: string; received(): Promise<string> }> {
   const path = join(world.workspace, 'listener.sock');

@@ -136,7 +136,10 @@ class WatchedListeners extends LocalListeners {
     };
   }
 
-  /** Resolves when so many commands have left their namespaces. Each is emptied at the end of the command, and again afterwards. */
+  /**
+   * Resolves when so many commands have left their namespaces. Each is emptied at the end of the
+   * command, and again afterwards.
+   */
   async left(commands: number): Promise<void> {
     while (this.#emptied < 2 * commands)
       await new Promise<void>((resolve) => (this.#onEmptied = resolve));

@@ -26,7 +26,10 @@ function git(...args: string[]): void {
   });
 }
 
-/** Runs git as the user in a folder of the workspace. Returns whether git starts the program that a command has configured there. */
+/**
+ * Runs git as the user in a folder of the workspace. Returns whether git starts the program that a
+ * command has configured there.
+ */
 function userRuns(folder: string): boolean {
   spawnSync('git', ['status'], { cwd: join(world.workspace, folder) });
   return existsSync(join(world.outside, 'canary'));

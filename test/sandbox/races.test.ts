@@ -34,7 +34,10 @@ interface Race {
   cwd?: string;
 }
 
-/** Returns the changes outside that occurred while commands started beside one that exchanges folders and links. */
+/**
+ * Returns the changes outside that occurred while commands started beside one that exchanges
+ * folders and links.
+ */
 async function changedIn({
   flip,
   around = {},

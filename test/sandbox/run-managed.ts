@@ -6,8 +6,8 @@ import { createProcesses } from '../../src/sandbox/processes/create-processes.ts
 import { RecordingLog } from '../support/recording-log.ts';
 
 /**
- * A server with one command whose network is managed. Its arguments are `workspace home script`. Without a script, it only prepares for
- * commands. It runs until it is killed.
+ * A server with one command whose network is managed. Its arguments are `workspace home script`.
+ * Without a script, it only prepares for commands. It runs until it is killed.
  */
 const [workspace = '', home = '', script] = process.argv.slice(2);
 const sandbox = createBubblewrap({

@@ -10,7 +10,8 @@ import { startWebServer } from '../network/proxied.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
-// The tests do not run on a Mac: they use the proxy of a command as its environment describes it, without the sandbox.
+// The tests do not run on a Mac: they use the proxy of a command as its environment describes it,
+// without the sandbox.
 
 let world: ConfinedWorld;
 

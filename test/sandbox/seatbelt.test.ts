@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { seatbeltProfile } from '../../src/sandbox/macos/seatbelt-profile.ts';
 
-// The tests do not run on a Mac: they check the text, and that its parentheses and quotes are balanced.
+// The tests do not run on a Mac: they check the text, and that its parentheses and quotes are
+// balanced.
 
 const BOUNDS: SandboxBounds = {
   readable: 'everything',

@@ -176,14 +176,12 @@ test('in any command, programs, options, paths and hosts are shown, or the actio
     fc
       .tuple(word, place)
       .map(([name, value]) => ({ text: `-H "${name}: ${value}"`, shows: [name, value] })),
-    fc
-      .tuple(word, key)
-      .map(([name, value]) => ({
-        text: `--${name} ${value}`,
-        shows: [`--${name}`],
-        key: value,
-        operand: true,
-      })),
+    fc.tuple(word, key).map(([name, value]) => ({
+      text: `--${name} ${value}`,
+      shows: [`--${name}`],
+      key: value,
+      operand: true,
+    })),
     fc
       .tuple(word, key)
       .map(([name, value]) => ({ text: `--${name}=${value}`, shows: [`--${name}=`], key: value })),
@@ -258,7 +256,10 @@ describe('whatever a command or a file says with a hidden value, what it does is
     'TOKEN_FILE',
     'of',
   );
-  /** Places in which a program, an operand, a host, a path or a name can stand. None of them is certainly a key. */
+  /**
+   * Places in which a program, an operand, a host, a path or a name can stand. None of them is
+   * certainly a key.
+   */
   const deciding = fc
     .tuple(name, value)
     .chain(([named, one]) =>

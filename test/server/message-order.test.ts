@@ -9,7 +9,10 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 
 const ASKED = 'item/fileChange/requestApproval';
 
-/** A message of a client whose turn waits for its approval. `answer`: the answer to the question, with this decision. */
+/**
+ * A message of a client whose turn waits for its approval. `answer`: the answer to the question,
+ * with this decision.
+ */
 type Line =
   | 'interrupt'
   | 'steer'
@@ -21,7 +24,10 @@ type Line =
   | 'decline'
   | 'cancel';
 
-/** The outcome of one line: the turn that a request began or joined, `ok`, or the code of its error. Null: an answer, which gets none. */
+/**
+ * The outcome of one line: the turn that a request began or joined, `ok`, or the code of its error.
+ * Null: an answer, which gets none.
+ */
 type Outcome = string | null;
 
 interface Turns {
@@ -72,7 +78,10 @@ function stop(state: Turns): void {
   Object.assign(state, { open: null, interrupted: 't1', isAsked: false });
 }
 
-/** A thread with a turn that waits for an approval of a patch. Its model answers every later request when the gate opens. */
+/**
+ * A thread with a turn that waits for an approval of a patch. Its model answers every later request
+ * when the gate opens.
+ */
 async function asking(
   server: TestServer,
 ): Promise<{ threadId: string; turnId: string; question: unknown; gate: Gate }> {

@@ -107,7 +107,10 @@ describe('a command', () => {
   const node = (script: string, msMax = 60_000) =>
     runCommand(process.execPath, ['-e', script], { msMax });
 
-  /** Starts a command that starts another one. Both run until they are killed, and both hold the pipes. Waits until both run. */
+  /**
+   * Starts a command that starts another one. Both run until they are killed, and both hold the
+   * pipes. Waits until both run.
+   */
   async function startTwo(msMax: number): Promise<{ ended: Promise<Ended> }> {
     let count = 0;
     const server = createServer();

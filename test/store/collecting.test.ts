@@ -284,7 +284,10 @@ test('a fork has all of its source or fails, if another process deletes and coll
   expect(leftovers(home)).toEqual(NOTHING);
 });
 
-/** The expected state of a store: the turns of each thread, and which of two processes has its writer. */
+/**
+ * The expected state of a store: the turns of each thread, and which of two processes has its
+ * writer.
+ */
 interface ModelThread {
   number: number;
   turns: string[];

@@ -32,7 +32,10 @@ const damage: fc.Arbitrary<Damage> = fc.record({
   bytes: fc.integer({ min: 1, max: 6000 }),
 });
 
-/** A closed database of threads that have turns, long texts, forks and an unfinished item, without a WAL. */
+/**
+ * A closed database of threads that have turns, long texts, forks and an unfinished item, without a
+ * WAL.
+ */
 async function sample(): Promise<Buffer> {
   const home = tempHome();
   const store = home.open();
@@ -99,7 +102,10 @@ function damagePage(home: TempHome, name: string): void {
   writeFileSync(home.file, readFileSync(home.file).fill(0xa5, (root - 1) * bytes, root * bytes));
 }
 
-/** A closed database: 2 is a fork of 1, 3 and 4 are forks of 2, 5 has no fork and is none, 6 is a fork of 1 in the middle of a turn. */
+/**
+ * A closed database: 2 is a fork of 1, 3 and 4 are forks of 2, 5 has no fork and is none, 6 is a
+ * fork of 1 in the middle of a turn.
+ */
 async function homeWithForks(): Promise<TempHome> {
   const home = tempHome();
   const store = home.open();
@@ -124,7 +130,10 @@ const FORKS: Record<number, string[]> = {
   6: [wholeTurn('t1'), 't2 interrupted: half', wholeTurn('t3')],
 };
 
-/** Expects the turns of all threads after a repair, and that all of them can be continued and forked. */
+/**
+ * Expects the turns of all threads after a repair, and that all of them can be continued and
+ * forked.
+ */
 async function expectForks(home: TempHome, changes: Record<number, string[]>): Promise<void> {
   const store = home.open();
   for (const [number, turns] of Object.entries({ ...FORKS, ...changes })) {

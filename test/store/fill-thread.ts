@@ -3,7 +3,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { LogEntry, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
 
-/** Opens the store of a home, as a process beside a server does. Close it before the server needs its threads. */
+/**
+ * Opens the store of a home, as a process beside a server does. Close it before the server needs
+ * its threads.
+ */
 export function openStore(home: string): ThreadStore {
   const ignore = () => {};
   return createSqliteStore({

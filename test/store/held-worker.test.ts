@@ -22,7 +22,10 @@ import {
 import { workerHome } from './worker-home.ts';
 
 const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
-/** What no call should exceed is 20 ms; the rest is the collection of garbage and a machine that is slower at the moment. */
+/**
+ * What no call should exceed is 20 ms; the rest is the collection of garbage and a machine that is
+ * slower at the moment.
+ */
 const HELD_MS_MAX = 40;
 const MB = Number(process.env.HEDDLE_LONG_TEXT_MB ?? 8);
 const LONG = 'abcdefg '.repeat((MB * 1e6) / 8);

@@ -8,7 +8,10 @@ import { sweepLitter } from '../../src/store/sqlite/database/sweep-litter.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
-/** Connects as usual, except one connection to a file whose name ends so. That fails when it opens or at its first statement. */
+/**
+ * Connects as usual, except one connection to a file whose name ends so. That fails when it opens
+ * or at its first statement.
+ */
 function failOnce(
   end: string,
   at: 'opening' | 'locking',

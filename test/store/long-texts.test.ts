@@ -18,7 +18,10 @@ import {
 import { workerHome } from './worker-home.ts';
 
 const SEEDS = 6;
-/** What a piece can begin, end or be made of: also halves of surrogate pairs, and what a stored text is marked with. */
+/**
+ * What a piece can begin, end or be made of: also halves of surrogate pairs, and what a stored text
+ * is marked with.
+ */
 const PARTS = [
   'word ',
   'ä€😀',

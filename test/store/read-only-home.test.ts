@@ -23,8 +23,8 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const isRoot = process.geteuid?.() === 0;
 
 /**
- * Takes away this process's permission to write the files and the folder of the home. Root may write everything, so it becomes
- * another user.
+ * Takes away this process's permission to write the files and the folder of the home. Root may
+ * write everything, so it becomes another user.
  */
 function protect(home: TempHome, folderMode: number): void {
   for (const name of readdirSync(home.home))

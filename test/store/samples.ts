@@ -149,7 +149,10 @@ export function turnEnded(turnId: string): LogEntry {
   };
 }
 
-/** The entries of a whole turn: a question, a command and an answer, and the items that the model read and wrote. */
+/**
+ * The entries of a whole turn: a question, a command and an answer, and the items that the model
+ * read and wrote.
+ */
 export function turnEntries(turnId: string): LogEntry[] {
   return [
     turnStarted(turnId),

@@ -16,10 +16,16 @@ import { type TempHome, tempHome } from './temp-home.ts';
 
 const MB = 1024 * 1024;
 const LONG_MS = 5_000;
-/** The pages of 1 KB by which one call of a timer may shorten the database: a few milliseconds of work. */
+/**
+ * The pages of 1 KB by which one call of a timer may shorten the database: a few milliseconds of
+ * work.
+ */
 const PAGES_PER_STEP_MAX = 1_030;
 
-/** A thread of many MB, with the text of another thread between its own. Returns the database's connection. */
+/**
+ * A thread of many MB, with the text of another thread between its own. Returns the database's
+ * connection.
+ */
 async function homeWithLargeThread(
   home: TempHome,
   megabytes: number,

@@ -85,7 +85,10 @@ describe('a lock of another process', () => {
 });
 
 describe('a thread that dies', () => {
-  /** Sends the thread of the store more than it can hold: one entry, which is not cut, because none of its texts is long. */
+  /**
+   * Sends the thread of the store more than it can hold: one entry, which is not cut, because none
+   * of its texts is long.
+   */
   function overload(store: ThreadStore): Promise<unknown> {
     const content = Array.from({ length: 500_000 }, (_, number) => ({
       type: 'input_text' as const,

@@ -6,7 +6,9 @@ import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { threadWithTurns, turnEntries } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
-/** A store as a program has it that opens the files of the home itself, and the errors in its log. */
+/**
+ * A store as a program has it that opens the files of the home itself, and the errors in its log.
+ */
 function storeIn({ file, folder, clock }: TempHome): { store: ThreadStore; errors: string[] } {
   const errors: string[] = [];
   const log = {

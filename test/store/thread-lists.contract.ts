@@ -223,7 +223,10 @@ interface Step {
   turns: boolean;
 }
 
-/** Reads pages along a path. After a turn back, a page begins with the first entry of the page before it. */
+/**
+ * Reads pages along a path. After a turn back, a page begins with the first entry of the page
+ * before it.
+ */
 async function expectPath(
   store: ThreadStore,
   ids: string[],

@@ -21,7 +21,9 @@ async function walBytes(home: TempHome, work: () => Promise<void>): Promise<numb
   return (after.count - before.count) * after.bytes;
 }
 
-/** The frames of the WAL that count. A WAL that began anew has those of an earlier one behind them. */
+/**
+ * The frames of the WAL that count. A WAL that began anew has those of an earlier one behind them.
+ */
 function frames(home: TempHome): { count: number; bytes: number } {
   const wal = readFileSync(`${home.file}-wal`);
   const bytes = wal.readUInt32BE(8) + 24;

@@ -128,7 +128,10 @@ class Lane {
   }
 }
 
-/** The moments at which threads end, how many by default, and the most such moments that a thread lives. One lives to its first: ends in a row. */
+/**
+ * The moments at which threads end, how many by default, and the most such moments that a thread
+ * lives. One lives to its first: ends in a row.
+ */
 const MOMENTS = [
   ['message', 60, 40],
   ['commit', 15, 60],

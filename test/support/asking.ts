@@ -9,7 +9,9 @@ export interface Asked<Method extends keyof ServerRequests> {
   params: ServerRequests[Method]['params'];
 }
 
-/** The `count`th question of a method that a client is shown, from 1, come already or still to come. */
+/**
+ * The `count`th question of a method that a client is shown, from 1, come already or still to come.
+ */
 export async function question<Method extends keyof ServerRequests>(
   client: TestClient,
   method: Method,

@@ -10,13 +10,19 @@ const ENTRIES_MAX = 500;
 export type Canaries = ReadonlyMap<string, string>;
 
 export interface CanaryOptions {
-  /** Whether to compare the times of the last change too. Without them, adding and removing an entry is not noticed. */
+  /**
+   * Whether to compare the times of the last change too. Without them, adding and removing an entry
+   * is not noticed.
+   */
   times: boolean;
   /** Names that are left out. */
   except?: RegExp;
 }
 
-/** Records paths and all below them, without following links. A path that does not exist is recorded as missing. */
+/**
+ * Records paths and all below them, without following links. A path that does not exist is recorded
+ * as missing.
+ */
 export function recordCanaries(paths: readonly string[], options: CanaryOptions): Canaries {
   const recorded = new Map<string, string>();
   for (const path of paths) record(path, options, recorded);

@@ -25,8 +25,9 @@ const MEMBERS: Record<Kind, string[]> = {
 };
 
 /**
- * Checks a message from the server against the protocol's schemas. Returns the problem, or null if there is none. `methodOf`
- * returns the method of the request with this id, or undefined if the test sent the request in a form of its own.
+ * Checks a message from the server against the protocol's schemas. Returns the problem, or null if
+ * there is none. `methodOf` returns the method of the request with this id, or undefined if the
+ * test sent the request in a form of its own.
  */
 export function problemWithSent(
   message: unknown,
@@ -70,8 +71,8 @@ function misfit(value: unknown, validate: Validator | undefined): string | null 
 }
 
 /**
- * Some notifications must also match the schemas of the releases that clients were written for. Those have no audio and no files
- * by id, which only clients of later releases can send.
+ * Some notifications must also match the schemas of the releases that clients were written for.
+ * Those have no audio and no files by id, which only clients of later releases can send.
  */
 function fitRequired({ method, params }: Record<string, unknown>): string | null {
   const validate = validateRequired[String(method)];

@@ -70,7 +70,10 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
   };
 }
 
-/** The settings beside a thread in a response, from the configuration of the tests, except the given ones. */
+/**
+ * The settings beside a thread in a response, from the configuration of the tests, except the given
+ * ones.
+ */
 export function settingsOf(
   { cwd }: Folders,
   given: Partial<ThreadStartResponse> = {},
@@ -108,7 +111,10 @@ export function turnOf(given: Partial<Turn> & { id: string }): Turn {
   };
 }
 
-/** The times of an item, by default those of one that has begun and completed at the start time of a test's clock. */
+/**
+ * The times of an item, by default those of one that has begun and completed at the start time of a
+ * test's clock.
+ */
 export type ItemTimes = Pick<ThreadItem, 'startedAtMs' | 'completedAtMs'>;
 
 /** An item with its times. */

@@ -8,8 +8,8 @@ type BeforeWrite = (what: {
 }) => Promise<void> | void;
 
 /**
- * A store that calls back before each append and each update of a thread, and waits or fails as the callback does. `count` numbers the
- * writes from 1.
+ * A store that calls back before each append and each update of a thread, and waits or fails as the
+ * callback does. `count` numbers the writes from 1.
  */
 export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
   let count = 0;

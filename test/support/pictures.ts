@@ -1,6 +1,9 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A PNG of stripes. `bytesMax`: it is cut off after so many bytes of pixels, as they are before they are compressed. */
+/**
+ * A PNG of stripes. `bytesMax`: it is cut off after so many bytes of pixels, as they are before
+ * they are compressed.
+ */
 export function png(width: number, height: number, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -50,8 +53,9 @@ export const SMALL: Readonly<Record<string, Buffer>> = {
 };
 
 /**
- * Images of 2100 × 70 pixels: red and blue above, green and black below. The JPEG has EXIF data, whose orientation is 1. The clear WebP is
- * half transparent and black. The animation begins with the image of the others.
+ * Images of 2100 × 70 pixels: red and blue above, green and black below. The JPEG has EXIF data,
+ * whose orientation is 1. The clear WebP is half transparent and black. The animation begins with
+ * the image of the others.
  */
 export const LARGE = {
   jpeg: base64(

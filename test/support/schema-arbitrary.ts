@@ -12,9 +12,10 @@ const RANGES: Record<string, { min: number; max: number }> = {
 };
 
 /**
- * Random values that are valid under a schema: any of its variants, any subset of the optional keys, and unknown keys
- * beside them where the schema lets them be. `root` is the document that the schema's references point into.
- * Knows the keywords that the protocol's schemas use, and throws at others, at recursive schemas too.
+ * Random values that are valid under a schema: any of its variants, any subset of the optional
+ * keys, and unknown keys beside them where the schema lets them be. `root` is the document that the
+ * schema's references point into. Knows the keywords that the protocol's schemas use, and throws at
+ * others, at recursive schemas too.
  */
 export function schemaArbitrary(schema: Schema | boolean, root: Schema): Arbitrary {
   return build(schema, { root, inside: [] });

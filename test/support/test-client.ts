@@ -36,8 +36,8 @@ interface Waiting {
 }
 
 /**
- * The client of the package, with additions for tests: it keeps all messages in their order and checks each line. `problems`
- * lists the invalid ones.
+ * The client of the package, with additions for tests: it keeps all messages in their order and
+ * checks each line. `problems` lists the invalid ones.
  */
 export class TestClient {
   /** To the server. */
@@ -163,7 +163,10 @@ export class TestClient {
     });
   }
 
-  /** Resolves when so many messages have come, or with the first one for which `enough` returns true. */
+  /**
+   * Resolves when so many messages have come, or with the first one for which `enough` returns
+   * true.
+   */
   async count(messages: number, enough: () => boolean): Promise<void> {
     if (this.messages.length >= messages || enough()) return;
     await this.next(`message ${messages}`, () => this.messages.length >= messages || enough());

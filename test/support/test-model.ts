@@ -15,7 +15,10 @@ export type ScriptedResponse =
   | readonly Step[]
   | ((request: ModelRequest, signal: AbortSignal) => readonly Step[] | AsyncIterable<ModelEvent>);
 
-/** A model that returns scripted responses, one per request, and keeps the requests. Fails if no response is left. */
+/**
+ * A model that returns scripted responses, one per request, and keeps the requests. Fails if no
+ * response is left.
+ */
 export class TestModel implements Model {
   readonly requests: ModelRequest[] = [];
   readonly #responses: ScriptedResponse[];

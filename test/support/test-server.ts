@@ -28,7 +28,10 @@ base_url = "http://127.0.0.1:9"
 `;
 
 export interface TestServerOptions {
-  /** The folder of another server, to share its home or to use it after that server. Absent: a new one, with an empty database. */
+  /**
+   * The folder of another server, to share its home or to use it after that server. Absent: a new
+   * one, with an empty database.
+   */
   folder?: string;
   /** Files of the folder, `home/` and `work/`. */
   files?: Record<string, string>;
@@ -47,7 +50,10 @@ export interface TestServerOptions {
   system?: Record<string, string>;
   /** Connects the proxies of commands to hosts. */
   dial?: Dial;
-  /** The built script of the thread of commands' proxies. Absent: they are in the thread of the test. */
+  /**
+   * The built script of the thread of commands' proxies. Absent: they are in the thread of the
+   * test.
+   */
   proxyScript?: string;
   /** Further parts of every thread's turns. */
   partKinds?: readonly TurnPartKind[];

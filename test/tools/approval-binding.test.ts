@@ -16,7 +16,10 @@ import { ApprovalSession, confinedConfig, OUTSIDE } from './approval-session.ts'
 
 const FOR_SESSION = { decision: 'acceptForSession' } as const;
 
-/** A session in the sandbox, with a folder `outside` beside the workspace, which sandboxed commands cannot write. */
+/**
+ * A session in the sandbox, with a folder `outside` beside the workspace, which sandboxed commands
+ * cannot write.
+ */
 async function started(files: Record<string, string> = {}, config = confinedConfig('on-request')) {
   const session = await ApprovalSession.start({
     config,

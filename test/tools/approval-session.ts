@@ -16,7 +16,10 @@ import {
   told,
 } from './command-server.ts';
 
-/** A configuration in which commands run in the sandbox and can write only in the thread's working directory. */
+/**
+ * A configuration in which commands run in the sandbox and can write only in the thread's working
+ * directory.
+ */
 export function confinedConfig(approvalPolicy: string): string {
   const config = FREE_CONFIG.replace('"never"', `"${approvalPolicy}"`).replace(
     '"danger-full-access"',

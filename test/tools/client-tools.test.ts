@@ -595,7 +595,10 @@ describe('with several clients', () => {
     await call(server.client);
   });
 
-  /** A restarted server, in which a client that did not declare the tool runs a call. Then the one that declared it is back. */
+  /**
+   * A restarted server, in which a client that did not declare the tool runs a call. Then the one
+   * that declared it is back.
+   */
   async function runElsewhere() {
     const before = await running(calling());
     answer(before.client, await question(before.client, CALL), FOUND);

@@ -19,7 +19,10 @@ import {
   writes,
 } from './command-server.ts';
 
-/** A configuration in which every command that is not known to be harmless needs approval, and runs without a sandbox. */
+/**
+ * A configuration in which every command that is not known to be harmless needs approval, and runs
+ * without a sandbox.
+ */
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 
 /** Starts a turn and returns the first request for approval. */

@@ -149,7 +149,10 @@ test('a pin knows the folder above the one that a link leads to', async () => {
   expect(await pin.changed()).toBe(join(base, 'real', 'run.sh'));
 });
 
-/** Writes to a file through memory, so that its time of change is an old one. Writes again after a line of input. */
+/**
+ * Writes to a file through memory, so that its time of change is an old one. Writes again after a
+ * line of input.
+ */
 const MAPPED = `
 import mmap, sys
 file = open(sys.argv[1], 'r+b')

@@ -42,7 +42,9 @@ export function runs(cmd: string, args: object = {}, callId = 'call_1'): Scripte
   return response(functionCall('exec_command', { cmd, ...args }, { callId }));
 }
 
-/** A response that writes to the latest session in the model's input. Empty `chars` only poll it. */
+/**
+ * A response that writes to the latest session in the model's input. Empty `chars` only poll it.
+ */
 export function writes(chars: string, args: object = {}, callId = 'call_2'): ScriptedResponse {
   return (request) => {
     const told =

@@ -27,8 +27,9 @@ const REMOVALS = [
 ];
 
 /**
- * Twenty ordinary calls: looks around, edits, tests, commits with approval, and the same again. Where commands may change files without a
- * question, also removals. Returns the number of questions.
+ * Twenty ordinary calls: looks around, edits, tests, commits with approval, and the same again.
+ * Where commands may change files without a question, also removals. Returns the number of
+ * questions.
  */
 async function everydaySession(approvalPolicy: string, rules: string): Promise<number> {
   const folder = tempFolder();
@@ -75,7 +76,8 @@ async function everydaySession(approvalPolicy: string, rules: string): Promise<n
   return session.questions;
 }
 
-// The ceilings are the numbers of questions before approvals were bound to files and before allowed commands were checked.
+// The ceilings are the numbers of questions before approvals were bound to files and before allowed
+// commands were checked.
 test.each<[string, string, number]>([
   ['on-request', '', 4],
   ['on-request', RULES, 1],

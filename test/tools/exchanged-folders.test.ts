@@ -30,7 +30,10 @@ function escalated(callId: string): ScriptedResponse {
   );
 }
 
-/** A server whose workspace has the folder `sub` and a link to a folder outside, which a second thread exchanges in the background. */
+/**
+ * A server whose workspace has the folder `sub` and a link to a folder outside, which a second
+ * thread exchanges in the background.
+ */
 async function exchangingServer(
   outside: string,
   responses: ScriptedResponse[],
@@ -51,7 +54,10 @@ async function exchangingServer(
   return server;
 }
 
-/** Answers questions until the returned function is called and one more message comes. Declines those that show the folder outside. */
+/**
+ * Answers questions until the returned function is called and one more message comes. Declines
+ * those that show the folder outside.
+ */
 function answerAll(
   { client }: TestServer,
   outside: string,

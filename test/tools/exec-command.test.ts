@@ -52,14 +52,12 @@ describe('a command', () => {
       },
     ]);
     expect(seen.slice(1, -1).map(({ params }) => params)).toEqual(
-      seen
-        .slice(1, -1)
-        .map(() => ({
-          threadId: THREAD,
-          turnId: turn.id,
-          itemId: 'call_1',
-          delta: expect.any(String),
-        })),
+      seen.slice(1, -1).map(() => ({
+        threadId: THREAD,
+        turnId: turn.id,
+        itemId: 'call_1',
+        delta: expect.any(String),
+      })),
     );
     expect(told(server)).toMatch(
       /^Wall time: 0\.0000 seconds\nProcess exited with code 3\nOriginal token count: 2\nOutput:\n(out\nerr|err\nout)\n$/,

@@ -27,7 +27,10 @@ interface World {
   tty?: boolean;
 }
 
-/** A server whose command has printed `up` and runs in the background, and whose turn continues with these responses. */
+/**
+ * A server whose command has printed `up` and runs in the background, and whose turn continues with
+ * these responses.
+ */
 async function background(
   cmd: string,
   { sandbox = 'danger-full-access', tty = false }: World,

@@ -5,7 +5,10 @@ import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, FREE_CONFIG } from './command-server.ts';
 import { type Answers, acceptWords, always, asked, decline } from './questions.ts';
 
-/** A configuration in which every command that is not known to be harmless needs approval, and runs without a sandbox. */
+/**
+ * A configuration in which every command that is not known to be harmless needs approval, and runs
+ * without a sandbox.
+ */
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 
 async function threadIn(server: TestServer, cwd: string): Promise<string> {

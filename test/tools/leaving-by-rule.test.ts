@@ -30,7 +30,10 @@ interface World {
   git: (folder: string, ...args: string[]) => void;
 }
 
-/** A repository as the workspace, rules that allow all programs of the tests, and a script `evil.sh` that leaves a mark outside. */
+/**
+ * A repository as the workspace, rules that allow all programs of the tests, and a script `evil.sh`
+ * that leaves a mark outside.
+ */
 async function world(
   approvalPolicy = 'on-request',
   config = confinedConfig(approvalPolicy),
@@ -62,7 +65,10 @@ async function world(
   return { session, canary, path, git };
 }
 
-/** A repository in the folder `sub`, as a sandboxed command could have made it, whose settings and hooks run `evil.sh`. */
+/**
+ * A repository in the folder `sub`, as a sandboxed command could have made it, whose settings and
+ * hooks run `evil.sh`.
+ */
 function plantRepository({ path, git }: World, folder = 'sub'): void {
   mkdirSync(path(folder));
   git(folder, 'init');

@@ -9,7 +9,10 @@ import { commandServer, FREE_CONFIG, runs, says, THREAD, writes } from './comman
 const RULES =
   'prefix_rule(pattern=["git"], decision="allow")\nprefix_rule(pattern=["touch"], decision="allow")\n';
 
-/** The files that a reviewer's command leaves behind, in a repository whose settings start a program. */
+/**
+ * The files that a reviewer's command leaves behind, in a repository whose settings start a
+ * program.
+ */
 async function reviewerRuns(cmd: string, args: object, config: string) {
   const model = new TestModel(
     response(functionCall('exec_command', { cmd, ...args })),

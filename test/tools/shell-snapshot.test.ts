@@ -18,7 +18,10 @@ interface World {
   env?: Record<string, string>;
 }
 
-/** A server whose user has these start files, and a model that runs the commands one after the other. */
+/**
+ * A server whose user has these start files, and a model that runs the commands one after the
+ * other.
+ */
 async function start({ files, commands, config = '', env = {} }: World): Promise<TestServer> {
   const folder = tempFolder();
   writeFiles(
@@ -137,7 +140,10 @@ test('a command of the user gets them too', async () => {
   expect(completed(server)).toMatchObject([{ aggregatedOutput: 'rc\n' }]);
 });
 
-/** Start files with a shell that ends by itself: without the variables, or with those that it exported before. */
+/**
+ * Start files with a shell that ends by itself: without the variables, or with those that it
+ * exported before.
+ */
 const ENDING: Record<string, [rc: (sleep: string) => string, heard: string]> = {
   'reads its input': [() => 'read line; export GOT=1\n', '1'],
   'prints 100 MB': [() => 'head -c 100000000 /dev/zero; export GOT=1\n', '1'],

@@ -355,7 +355,8 @@ test('rankTools: a query of 1 MB over 2,000 tools does not hold up the main thre
     if (!ended) setImmediate(round);
   };
   setImmediate(round);
-  // CPU time, because other processes may take the core. Its mean, because the collection of garbage can take long at any time.
+  // CPU time, because other processes may take the core. Its mean, because the collection of
+  // garbage can take long at any time.
   const before = process.cpuUsage();
   const found = await rankTools(tools, query, { limit: 8, words });
   const { user, system } = process.cpuUsage(before);

@@ -21,7 +21,10 @@ async function still(value: () => unknown): Promise<void> {
   }
 }
 
-/** The number of bytes that the server has sent and the client has not read. Bytes that are being passed on count twice. */
+/**
+ * The number of bytes that the server has sent and the client has not read. Bytes that are being
+ * passed on count twice.
+ */
 function unread({ output }: TestClient): number {
   return output.writableLength + output.readableLength;
 }

@@ -4,7 +4,10 @@ import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
 import { ContentLengthSplitter } from '../../src/transport/content-length-splitter.ts';
 import { createSplitter, frame } from '../../src/transport/framing.ts';
 
-/** The messages that a splitter makes of these chunks, and in angle brackets the reasons for skipped ones. */
+/**
+ * The messages that a splitter makes of these chunks, and in angle brackets the reasons for skipped
+ * ones.
+ */
 function split(...chunks: (Buffer | string)[]): string[] {
   const out: string[] = [];
   const splitter = new ContentLengthSplitter(

@@ -22,8 +22,9 @@ export type AsideAnswer =
   | { error: TurnError | null };
 
 /**
- * Sends one request to a model outside of a thread's conversation: clients see nothing of it, and nothing is stored. Resolves with the
- * completed items, and the text of the messages among them. Never rejects: a model that throws has failed.
+ * Sends one request to a model outside of a thread's conversation: clients see nothing of it, and
+ * nothing is stored. Resolves with the completed items, and the text of the messages among them.
+ * Never rejects: a model that throws has failed.
  */
 export async function askAside(
   model: Model,

@@ -29,7 +29,10 @@ const UNREADABLE = { ...NO_ANSWER, message: 'The model gave no answer that can b
 interface JudgeAnswersDeps extends LookDeps {
   /** Hides the secrets of files and outputs. */
   mask(): DecisionMask;
-  /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
+  /**
+   * Takes the tokens that a request to the model of these settings has used. Rejects with the
+   * store's error.
+   */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   breaks: EventLoopYield;
 }
@@ -54,14 +57,20 @@ export interface Verdict<T> {
   read(text: string): T | null;
 }
 
-/** An answer of the model, the input of its request, and how many secrets that may decide were hidden in the files that it read. */
+/**
+ * An answer of the model, the input of its request, and how many secrets that may decide were
+ * hidden in the files that it read.
+ */
 interface Answered {
   answer: AsideAnswer;
   input: ResponseItem[];
   deciding: number;
 }
 
-/** The verdict of a model. `deciding`: how many secrets were hidden from it, in files that it read, that may decide what the files do. */
+/**
+ * The verdict of a model. `deciding`: how many secrets were hidden from it, in files that it read,
+ * that may decide what the files do.
+ */
 export interface Decided<T> {
   verdict: T;
   deciding: number;
@@ -69,7 +78,10 @@ export interface Decided<T> {
 
 type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
 
-/** Gets the answers of a model that judges something, and may read files and run commands that only look before it answers. */
+/**
+ * Gets the answers of a model that judges something, and may read files and run commands that only
+ * look before it answers.
+ */
 export class JudgeAnswers {
   readonly #deps: JudgeAnswersDeps;
   /** The models that refused a request with a schema and answered the same one without it. */
@@ -80,8 +92,8 @@ export class JudgeAnswers {
   }
 
   /**
-   * Asks the model for a verdict, and once more if its answer cannot be read. Only a `verdict` is one: the caller takes every error as no.
-   * Rejects only with the store's error.
+   * Asks the model for a verdict, and once more if its answer cannot be read. Only a `verdict` is
+   * one: the caller takes every error as no. Rejects only with the store's error.
    */
   async verdict<T>(
     model: Model,
@@ -103,7 +115,9 @@ export class JudgeAnswers {
     return { error: UNREADABLE };
   }
 
-  /** Asks the model, and lets it read files until it answers. Rejects only with the store's error. */
+  /**
+   * Asks the model, and lets it read files until it answers. Rejects only with the store's error.
+   */
   async #answer(model: Model, request: ModelRequest, reading: Reading): Promise<Answered> {
     const { signal } = reading;
     let { input } = request;
@@ -162,7 +176,10 @@ export class JudgeAnswers {
     await this.#deps.onUsage({ ...turn, settings: { ...turn.settings, model } }, answer.usage);
   }
 
-  /** An output for each call: the file or the output that the model wants to read, without secrets, or why it cannot. */
+  /**
+   * An output for each call: the file or the output that the model wants to read, without secrets,
+   * or why it cannot.
+   */
   async #outputs(calls: readonly FunctionCall[], tools: readonly ToolSpec[], reading: Reading) {
     const charsMax = Math.min(
       FILE_CHARS_MAX,
@@ -212,7 +229,10 @@ function outputOf(callId: string, { text }: ReadFile) {
   return { type: 'function_call_output' as const, call_id: callId, output: text };
 }
 
-/** Whether the model says nothing beside the text: no call, and no refusal. Its reasoning does not count. */
+/**
+ * Whether the model says nothing beside the text: no call, and no refusal. Its reasoning does not
+ * count.
+ */
 function isOnlyText({ items }: Extract<AsideAnswer, { items: unknown }>): boolean {
   return items.every(
     (item) =>
@@ -236,7 +256,10 @@ function asInput(items: readonly ResponseItem[]): ResponseItem[] {
   );
 }
 
-/** Whether a provider that knows no schema for the answer can have failed in this way. Providers say it in many words. */
+/**
+ * Whether a provider that knows no schema for the answer can have failed in this way. Providers say
+ * it in many words.
+ */
 function mayBeAboutSchema(error: TurnError | null): boolean {
   const info = error?.codexErrorInfo;
   if (typeof info === 'object' && info !== null && 'httpConnectionFailed' in info)

@@ -13,8 +13,9 @@ export interface VerdictSchema extends JsonObject {
 const VERDICT_CHARS_MAX = 100_000;
 
 /**
- * Reads the answer of a model or a program that judges something. The whole answer must be one JSON object of the schema, with each key
- * once; only the keys in `required` must be there. Returns null if it is anything else.
+ * Reads the answer of a model or a program that judges something. The whole answer must be one JSON
+ * object of the schema, with each key once; only the keys in `required` must be there. Returns null
+ * if it is anything else.
  */
 export function readVerdict(
   text: string,

@@ -30,7 +30,10 @@ interface KeptEnvironment {
 export class BuiltInTools implements TurnPart {
   /** The running commands of the thread. */
   readonly commands: CommandSessions;
-  /** The time of waits for commands and of questions. It does not pass while a client asks its user something. */
+  /**
+   * The time of waits for commands and of questions. It does not pass while a client asks its user
+   * something.
+   */
   readonly waits: PausableTimers;
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
@@ -74,8 +77,8 @@ export class BuiltInTools implements TurnPart {
   }
 
   /**
-   * The tools with which a model reads files, if the configuration has them: commands and images. They do not reach the commands of
-   * other turns, which may run outside of any sandbox.
+   * The tools with which a model reads files, if the configuration has them: commands and images.
+   * They do not reach the commands of other turns, which may run outside of any sandbox.
    */
   readingTools(): Tool[] {
     const { commands, viewImage: showsImages } = this.#deps.configuration();
@@ -98,7 +101,10 @@ export class BuiltInTools implements TurnPart {
     return {};
   }
 
-  /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */
+  /**
+   * Forgets the turn's patches. After an interrupt, kills the processes that its finished commands
+   * left behind.
+   */
   async cleanUp({ id, signal }: TurnContext): Promise<void> {
     this.#applyPatch.endTurn();
     await this.commands.turnEnded(id, { interrupted: signal.aborted });
@@ -135,7 +141,10 @@ export class BuiltInTools implements TurnPart {
     };
   }
 
-  /** The environment of the thread's commands, worked out once for a policy and what the user's shell exports. */
+  /**
+   * The environment of the thread's commands, worked out once for a policy and what the user's
+   * shell exports.
+   */
   #environmentOf(
     policy: EnvironmentPolicy,
     exported: Readonly<Record<string, string>>,

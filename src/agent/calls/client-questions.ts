@@ -12,13 +12,19 @@ import type { ClientChannel } from '../client-channel.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
 
-/** How many questions clients ask their users by themselves, and whether deadlines are paused for them. */
+/**
+ * How many questions clients ask their users by themselves, and whether deadlines are paused for
+ * them.
+ */
 export interface ElicitationCount {
   count: number;
   paused: boolean;
 }
 
-/** A client that asks its user something. `gone` aborts when it can not say any more that the question has ended. */
+/**
+ * A client that asks its user something. `gone` aborts when it can not say any more that the
+ * question has ended.
+ */
 interface AskingClient {
   /** The number of its connection. */
   id: number;
@@ -51,8 +57,9 @@ export class ClientQuestions {
   }
 
   /**
-   * A client asks its user something by itself. While such a question is open, the time of other questions and of waits for commands does
-   * not pass. The questions of a client end with its connection.
+   * A client asks its user something by itself. While such a question is open, the time of other
+   * questions and of waits for commands does not pass. The questions of a client end with its
+   * connection.
    */
   beginElicitation(client: AskingClient): ElicitationCount {
     const own = this.#elicitations.get(client.id) ?? this.#ownQuestions(client);
@@ -61,7 +68,10 @@ export class ClientQuestions {
     return this.#elicitationCount();
   }
 
-  /** Such a question has ended: of this client, if it has one, else of another. Returns null if there is none. */
+  /**
+   * Such a question has ended: of this client, if it has one, else of another. Returns null if
+   * there is none.
+   */
   endElicitation({ id }: AskingClient): ElicitationCount | null {
     const [first] = this.#elicitations.keys();
     const owner = this.#elicitations.has(id) ? id : first;
@@ -94,7 +104,10 @@ export class ClientQuestions {
     return this.#deps.state.configuration.approvalTimeoutMs;
   }
 
-  /** Does the work, and shows the thread as waiting meanwhile. Does not wait until clients are told of the end. */
+  /**
+   * Does the work, and shows the thread as waiting meanwhile. Does not wait until clients are told
+   * of the end.
+   */
   async whileWaiting<T>(flag: ThreadActiveFlag, work: () => Promise<T>): Promise<T> {
     await this.#wait(flag, 1);
     try {
@@ -104,7 +117,9 @@ export class ClientQuestions {
     }
   }
 
-  /** Asks the clients. If none answers within `answerMsMax`, the answer is `timeout`. Never rejects. */
+  /**
+   * Asks the clients. If none answers within `answerMsMax`, the answer is `timeout`. Never rejects.
+   */
   async ask<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,
@@ -117,7 +132,10 @@ export class ClientQuestions {
     );
   }
 
-  /** Asks the client that provides the thread's tools, and gives it as much time as the configuration says. Never rejects. */
+  /**
+   * Asks the client that provides the thread's tools, and gives it as much time as the
+   * configuration says. Never rejects.
+   */
   async askToolProvider<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,
@@ -158,7 +176,10 @@ export class ClientQuestions {
   }
 }
 
-/** The agent whose thread this is, as clients of other threads see it; null if it is the thread of no agent. */
+/**
+ * The agent whose thread this is, as clients of other threads see it; null if it is the thread of
+ * no agent.
+ */
 function askingAgent({ id, source }: ThreadRecord): AskingAgent | null {
   const spawned = spawnSource(source);
   if (spawned === null) return null;

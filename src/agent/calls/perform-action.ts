@@ -34,7 +34,10 @@ export interface ActionDeps {
   grants: Grants;
   items: ThreadItems;
   outbox: Outbox;
-  /** Adds the usage of a request aside to that of the thread at once, and returns the step that stores and announces it. */
+  /**
+   * Adds the usage of a request aside to that of the thread at once, and returns the step that
+   * stores and announces it.
+   */
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** The call that prepared the action. Absent: the model did not call for it. */
   called?: PerformedCall;
@@ -42,9 +45,10 @@ export interface ActionDeps {
 }
 
 /**
- * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers answer policy's question, its item
- * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin, unless it is shown
- * first. Rejects if the store fails or the action throws.
+ * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers
+ * answer policy's question, its item begins, it is performed, its item completes. The item of an
+ * action that parts or policy refuse does not begin, unless it is shown first. Rejects if the store
+ * fails or the action throws.
  */
 export async function performAction(
   action: Action,
@@ -94,7 +98,10 @@ class ActionRun {
     this.#deps = deps;
   }
 
-  /** Takes the steps, and closes the action. If a step throws, an item that has begun completes as failed. */
+  /**
+   * Takes the steps, and closes the action. If a step throws, an item that has begun completes as
+   * failed.
+   */
   async take(steps: () => Promise<ActionOutcome>): Promise<ActionOutcome> {
     try {
       return await steps();
@@ -107,8 +114,8 @@ class ActionRun {
   }
 
   /**
-   * Asks if policy does, or if a check of the action or a part demands that. A check of the action asks under every approval policy, a part
-   * only where the policy allows questions of this kind.
+   * Asks if policy does, or if a check of the action or a part demands that. A check of the action
+   * asks under every approval policy, a part only where the policy allows questions of this kind.
    */
   async decide(judged: Exclude<Judgement, { refuse: string }>): Promise<Verdict> {
     const ofPart = this.#deps.called?.ask ?? null;
@@ -128,7 +135,10 @@ class ActionRun {
     return why === null ? this.#review(ask, demand) : refusedUnasked(demand, why);
   }
 
-  /** Asks the parts, then the reviewer, and keeps what the verdict allows beyond this action. Parts cannot allow what a check demands. */
+  /**
+   * Asks the parts, then the reviewer, and keeps what the verdict allows beyond this action. Parts
+   * cannot allow what a check demands.
+   */
   async #review(ask: Ask, demand: string | null): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
@@ -151,7 +161,10 @@ class ActionRun {
     return verdict;
   }
 
-  /** A verdict ends the turn: at once if its action runs on, and would not end by itself; otherwise when its item has completed. */
+  /**
+   * A verdict ends the turn: at once if its action runs on, and would not end by itself; otherwise
+   * when its item has completed.
+   */
   #endTurn(cause: InterruptCause | null, { signal }: Pick<Ask, 'signal'>): void {
     if (cause === null) return;
     this.#turn.refuseInput();
@@ -159,7 +172,10 @@ class ActionRun {
     else this.#turn.interrupt(cause);
   }
 
-  /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
+  /**
+   * Asks the guardian about an action that policy allows, if a client has demanded that for the
+   * rest of the turn.
+   */
   async #reviewStrictly(permit: Permit): Promise<Verdict> {
     const { describe } = this.#action;
     if (!this.#isReviewedStrictly || describe === undefined)
@@ -200,14 +216,17 @@ class ActionRun {
     if (open !== null && !this.#isFinished) await open.complete(settleItem(open.item));
   }
 
-  /** Whether a client has demanded that the guardian reviews this action. Permissions are then still granted by the thread's reviewer. */
+  /**
+   * Whether a client has demanded that the guardian reviews this action. Permissions are then still
+   * granted by the thread's reviewer.
+   */
   get #isReviewedStrictly(): boolean {
     return this.#deps.grants.reviewsAll && this.#action.kind !== 'permissions';
   }
 
   /**
-   * Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the question for the person. `isOfPolicy`:
-   * policy has asked, so a person may be asked, too.
+   * Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the
+   * question for the person. `isOfPolicy`: policy has asked, so a person may be asked, too.
    */
   async #askGuardian(
     question: ActionQuestion,

@@ -14,8 +14,8 @@ import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /**
- * A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. `tool_search_call` is one
- * of `tool_search` where the API has that tool itself.
+ * A call as the model made it. `local_shell_call` comes from older models, and is answered like a
+ * function call. `tool_search_call` is one of `tool_search` where the API has that tool itself.
  */
 export type ToolCall =
   | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
@@ -39,13 +39,19 @@ export interface ToolCallDeps {
   /** The tools that were offered with the request that the call answers. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
-  /** Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  /**
+   * Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's
+   * error.
+   */
   before: (call: PendingCall) => Promise<CallDecision | null>;
   /** Performs an action of a call. If its item completes, the output is stored with it. */
   perform: (action: Action, call: PerformedCall) => Promise<PerformedAction>;
   /** Whether `after` may change the output of this call. */
   watches: (call: PendingCall) => boolean;
-  /** Returns the outcome of a watched call as it counts, and messages for the model. Rejects only with the store's error. */
+  /**
+   * Returns the outcome of a watched call as it counts, and messages for the model. Rejects only
+   * with the store's error.
+   */
   after: (
     call: PendingCall,
     outcome: ActionOutcome,
@@ -58,8 +64,8 @@ export interface ToolCallDeps {
 }
 
 /**
- * Runs one call and stores its output, if it was not stored with its item. If the signal has aborted, the call does not begin. Rejects only
- * with the store's error.
+ * Runs one call and stores its output, if it was not stored with its item. If the signal has
+ * aborted, the call does not begin. Rejects only with the store's error.
  */
 export async function runToolCall(
   call: ToolCall,
@@ -125,7 +131,10 @@ function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutco
   return { type, call_id, output: success ? output : { body: output, success } };
 }
 
-/** The output of a search has tools and no text: a search without a result is answered with a message beside it. */
+/**
+ * The output of a search has tools and no text: a search without a result is answered with a
+ * message beside it.
+ */
 function searchText({ type }: ToolCall, { output, foundTools }: ActionOutcome): ResponseItem[] {
   return type === 'tool_search_call' && foundTools === undefined
     ? [contextMessage('developer', [String(output)])]

@@ -28,7 +28,10 @@ import { keptUserMessages, recentItems } from './kept-user-messages.ts';
 import { PromptLimit } from './prompt-limit.ts';
 import { lossOf, type Summary, summarize, withReason } from './summarize.ts';
 
-/** The user's messages, the summary and the latest items each take at most this part of the limit, but at least KEPT_TOKENS_MIN. */
+/**
+ * The user's messages, the summary and the latest items each take at most this part of the limit,
+ * but at least KEPT_TOKENS_MIN.
+ */
 const KEPT_SHARE = 0.25;
 const KEPT_TOKENS_MIN = 1_000;
 const KEPT_TOKENS_MAX = 20_000;
@@ -37,7 +40,10 @@ const TOOLS_ROOM_MIN = 32_000;
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
 
-/** Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused as too long. */
+/**
+ * Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused
+ * as too long.
+ */
 type Cause = 'requested' | 'limit' | 'exceeded';
 
 interface Begun {
@@ -46,22 +52,31 @@ interface Begun {
   startedAtMs: number;
 }
 
-/** The result of a compaction. If nothing was replaced: the error if a client asked for it, and a warning for clients. */
+/**
+ * The result of a compaction. If nothing was replaced: the error if a client asked for it, and a
+ * warning for clients.
+ */
 type Outcome =
   | { isCompacted: true }
   | { isCompacted: false; error: TurnError | null; warning: string | null };
 
 /**
- * Compacts a thread: what the model has read so far is replaced by a summary and the user's own messages. The log keeps everything. If
- * there is no summary and the prompt does not fit, the oldest part is cut instead, so that the thread can always go on.
+ * Compacts a thread: what the model has read so far is replaced by a summary and the user's own
+ * messages. The log keeps everything. If there is no summary and the prompt does not fit, the
+ * oldest part is cut instead, so that the thread can always go on.
  */
 export class Compaction implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #limit: PromptLimit;
   #isRequested = false;
-  /** Whether the last request was refused as too long. Null: not known since the thread was loaded. */
+  /**
+   * Whether the last request was refused as too long. Null: not known since the thread was loaded.
+   */
   #isExceeded: boolean | null = null;
-  /** The running turn: its requests, how often the model was asked again, and the length of its last prompt. */
+  /**
+   * The running turn: its requests, how often the model was asked again, and the length of its last
+   * prompt.
+   */
   #turn = { id: '', requests: 0, retries: 0, tokens: 0 };
 
   constructor(deps: TurnPartDeps) {
@@ -132,7 +147,10 @@ export class Compaction implements TurnPart {
     return isReached && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
 
-  /** Whether the turn before this one, which another process may have run, failed because its prompt was too long. */
+  /**
+   * Whether the turn before this one, which another process may have run, failed because its prompt
+   * was too long.
+   */
   async #wasExceeded(turn: TurnContext): Promise<boolean> {
     const state = await this.#deps.history.state();
     if (state?.read.some(({ turnId }) => turnId !== turn.id) !== true) return false;
@@ -144,7 +162,10 @@ export class Compaction implements TurnPart {
     return prompt === null ? 0 : this.#limit.tokens(prompt);
   }
 
-  /** Compacts the thread. Returns the error if a client asked for it and it failed; the thread is then as it was. */
+  /**
+   * Compacts the thread. Returns the error if a client asked for it and it failed; the thread is
+   * then as it was.
+   */
   async #compact(turn: TurnContext, cause: Cause): Promise<TurnError | null> {
     const { history, promptBudget } = this.#deps;
     const state = await history.state();
@@ -175,7 +196,9 @@ export class Compaction implements TurnPart {
     }
   }
 
-  /** Whether the turn's input alone exceeds the context window, so that a compaction would not help. */
+  /**
+   * Whether the turn's input alone exceeds the context window, so that a compaction would not help.
+   */
   #isTailTooLong({ settings: { model } }: TurnContext, { tail }: DividedPrompt): boolean {
     return this.#limit.isTooLong(model, tokensOf(tail));
   }
@@ -239,7 +262,10 @@ export class Compaction implements TurnPart {
     };
   }
 
-  /** Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has just refused to read it. */
+  /**
+   * Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has
+   * just refused to read it.
+   */
   #hasToBeCut(
     { settings: { model } }: TurnContext,
     { prompt }: PromptState,
@@ -324,7 +350,10 @@ export class Compaction implements TurnPart {
       : [{ method: 'warning', params: { threadId: this.#deps.threadId, message } }];
   }
 
-  /** Stores and announces the compaction. Returns false if the turn was interrupted or the history has changed in other ways. */
+  /**
+   * Stores and announces the compaction. Returns false if the turn was interrupted or the history
+   * has changed in other ways.
+   */
   async #commit(
     begun: Begun,
     {

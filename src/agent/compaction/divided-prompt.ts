@@ -3,7 +3,10 @@ import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem, ReadItem } from '../../store/model-items.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 
-/** A prompt in two parts: the body, which a compaction replaces, and the input that the turn has not answered, which stays. */
+/**
+ * A prompt in two parts: the body, which a compaction replaces, and the input that the turn has not
+ * answered, which stays.
+ */
 export interface DividedPrompt {
   body: AuthoredItem[];
   tail: AuthoredItem[];
@@ -33,7 +36,10 @@ export function toldAgain(context: readonly ResponseItem[]): (item: ResponseItem
   return (item) => keys(item).every((key) => key !== null && told.has(key));
 }
 
-/** Whether an item is a part of the conversation, or stands for one. Other items are context, which the model is told again. */
+/**
+ * Whether an item is a part of the conversation, or stands for one. Other items are context, which
+ * the model is told again.
+ */
 export function isConversation(read: AuthoredItem): boolean {
   return authorOf(read) !== 'context';
 }

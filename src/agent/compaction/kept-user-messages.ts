@@ -14,8 +14,9 @@ const KEPT: ReadonlySet<Author> = new Set<Author>(['user', 'client', 'parent', '
 const CUT_CHARS_MIN = 200;
 
 /**
- * Returns the messages that the user wrote or approved, or that the agent that started this one wrote, without images: the newest, as
- * many as fit into so many tokens. The last that fits may be cut.
+ * Returns the messages that the user wrote or approved, or that the agent that started this one
+ * wrote, without images: the newest, as many as fit into so many tokens. The last that fits may be
+ * cut.
  */
 export function keptUserMessages(
   items: readonly AuthoredItem[],
@@ -27,7 +28,8 @@ export function keptUserMessages(
     const author = authorOf(source);
     if (author === null || !KEPT.has(author)) continue;
     const item = withoutBulk(source.item);
-    // Approvals of actions have another role. The guardian tells again those that no action has used.
+    // Approvals of actions have another role. The guardian tells again those that no action has
+    // used.
     if (item?.type !== 'message' || item.role !== 'user') continue;
     const text = messageText(item);
     if (text.length > chars && chars < CUT_CHARS_MIN) break;
@@ -40,7 +42,10 @@ export function keptUserMessages(
   return kept.toReversed();
 }
 
-/** The newest items, without images and huge texts, as many as fit into so many tokens; and how many of `items` are older. */
+/**
+ * The newest items, without images and huge texts, as many as fit into so many tokens; and how many
+ * of `items` are older.
+ */
 export function recentItems(
   items: readonly AuthoredItem[],
   tokensMax: number,

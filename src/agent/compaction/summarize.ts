@@ -21,7 +21,10 @@ const SUMMARY_MS_MAX = 5 * 60 * 1000;
 /** How many requests are made for one summary. */
 const REQUESTS_MAX = 5;
 const UNPROCESSABLE = 422;
-/** The first transcript takes this part of the room, and of a prompt that was refused as too long; each further one half of the one before. */
+/**
+ * The first transcript takes this part of the room, and of a prompt that was refused as too long;
+ * each further one half of the one before.
+ */
 const TRANSCRIPT_SHARE = 0.7;
 
 interface SummaryDeps {
@@ -37,8 +40,8 @@ interface SummaryOptions {
   /** The request without its input and tools. */
   request: Omit<ModelRequest, 'input' | 'tools'>;
   /**
-   * The tools of the thread's own requests, which come before the input: with them, the provider finds most of the first request in its
-   * cache. A model that calls one has not answered.
+   * The tools of the thread's own requests, which come before the input: with them, the provider
+   * finds most of the first request in its cache. A model that calls one has not answered.
    */
   tools: ToolSpec[];
   /** The user's own prompt; null: the server's. */
@@ -51,12 +54,15 @@ interface SummaryOptions {
   isTooLong: boolean;
 }
 
-/** A summary. `isCut`: the oldest part did not fit and is not covered. The error is null if the signal aborted. */
+/**
+ * A summary. `isCut`: the oldest part did not fit and is not covered. The error is null if the
+ * signal aborted.
+ */
 export type Summary = { text: string; isCut: boolean } | { error: TurnError | null };
 
 /**
- * Asks a model to summarize items: first as they are; as text, if it refuses them; and with less of the text each time that it is too
- * long. Never rejects unless `onUsage` does.
+ * Asks a model to summarize items: first as they are; as text, if it refuses them; and with less of
+ * the text each time that it is too long. Never rejects unless `onUsage` does.
  */
 export async function summarize(
   deps: SummaryDeps,
@@ -170,7 +176,10 @@ function roomBelow(tokens: number, room: number): number {
   return Math.min(room, Math.max(REFUSED_TOKENS_MIN, tokens));
 }
 
-/** Whether a model may have refused the items for what they are, such as calls or images. It can read the text whatever they are. */
+/**
+ * Whether a model may have refused the items for what they are, such as calls or images. It can
+ * read the text whatever they are.
+ */
 function mayBeForItems(error: TurnError | null): boolean {
   const info = error?.codexErrorInfo ?? null;
   if (info === null || typeof info === 'string') return info === 'other' || info === 'badRequest';
@@ -179,7 +188,10 @@ function mayBeForItems(error: TurnError | null): boolean {
   );
 }
 
-/** The items as they were sent before. Lets other work run, also at the end: to send many items takes long, too. */
+/**
+ * The items as they were sent before. Lets other work run, also at the end: to send many items
+ * takes long, too.
+ */
 async function asPrompt(items: readonly AuthoredItem[]): Promise<ResponseItem[]> {
   const prompt = new PromptItems();
   const breaks = new EventLoopYield();

@@ -10,8 +10,9 @@ const ITEM_SHARE = 0.25;
 const LINE_OVERHEAD_CHARS = 200;
 
 /**
- * Items as text, without images and huge texts: the newest, as many as `charsMax` allows. `isCut`: older ones are missing. Each is a line
- * of JSON, so no text can end its entry and pose as another. A provider can read the text whatever its API demands of items.
+ * Items as text, without images and huge texts: the newest, as many as `charsMax` allows. `isCut`:
+ * older ones are missing. Each is a line of JSON, so no text can end its entry and pose as another.
+ * A provider can read the text whatever its API demands of items.
  */
 export function transcript(
   items: readonly AuthoredItem[],
@@ -29,7 +30,10 @@ export function transcript(
   return { text: lines.toReversed().join('\n'), isCut: false };
 }
 
-/** The line of an item, whose text is shortened until the line takes about `charsMax`: escapes can make it several times longer. */
+/**
+ * The line of an item, whose text is shortened until the line takes about `charsMax`: escapes can
+ * make it several times longer.
+ */
 function shortLine(read: AuthoredItem, charsMax: number): string | null {
   for (let textMax = charsMax; ; textMax /= 2) {
     const line = itemLine(read, textMax);

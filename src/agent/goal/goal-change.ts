@@ -36,7 +36,10 @@ export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | 
     : null;
 }
 
-/** The goal after a valid change, which keeps the counters. Throws `noGoal` if there was no goal and the change has no objective. */
+/**
+ * The goal after a valid change, which keeps the counters. Throws `noGoal` if there was no goal and
+ * the change has no objective.
+ */
 export function changedGoal(
   before: GoalRecord | null,
   change: GoalChange,
@@ -60,7 +63,9 @@ export function changedGoal(
   });
 }
 
-/** Lists a thread that a client has given a goal. The objective is its preview if it has none yet. */
+/**
+ * Lists a thread that a client has given a goal. The objective is its preview if it has none yet.
+ */
 export function listingPatch(record: ThreadRecord, { objective }: GoalChange): ThreadPatch {
   return {
     listed: true,
@@ -68,14 +73,20 @@ export function listingPatch(record: ThreadRecord, { objective }: GoalChange): T
   };
 }
 
-/** Keeps a thread with an active goal from beginning turns by itself until the next input of a client. */
+/**
+ * Keeps a thread with an active goal from beginning turns by itself until the next input of a
+ * client.
+ */
 export function awaitingUser(goal: GoalRecord | null): ThreadPatch {
   return goal?.status === 'active' && !goal.awaitsUser
     ? { goal: { ...goal, awaitsUser: true } }
     : {};
 }
 
-/** Whether a turn's work is charged to this goal. A turn that exceeds the budget is charged to its end. */
+/**
+ * Whether a turn's work is charged to this goal. A turn that exceeds the budget is charged to its
+ * end.
+ */
 function isCounted({ status }: GoalRecord): boolean {
   return status === 'active' || status === 'budgetLimited';
 }

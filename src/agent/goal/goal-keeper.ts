@@ -39,12 +39,16 @@ const GOAL_TURNS_MAX = 100;
 const IDLE_GOAL_TURNS_MAX = 2;
 
 /**
- * The goal of a loaded thread. Clients and the model set it, turns are charged to it, and while it is active the thread begins turns
- * by itself. It changes in memory at once; the store and clients follow in the order of the thread's other steps.
+ * The goal of a loaded thread. Clients and the model set it, turns are charged to it, and while it
+ * is active the thread begins turns by itself. It changes in memory at once; the store and clients
+ * follow in the order of the thread's other steps.
  */
 export class GoalKeeper implements GoalAccess, TurnPart {
   readonly #deps: TurnPartDeps;
-  /** The running turn. `isUnprompted`: it was begun for the goal, and no client has given input since. */
+  /**
+   * The running turn. `isUnprompted`: it was begun for the goal, and no client has given input
+   * since.
+   */
   #turn: { isUnprompted: boolean } | null = null;
   /** The time up to which the turn has been charged to the goal, on the steady clock. */
   #chargedUntilMs = 0;
@@ -72,7 +76,10 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.isEnabled && !this.#deps.record().ephemeral;
   }
 
-  /** Makes a client's change, which must be valid. Resolves when it is stored; the caller announces it with `announce`. */
+  /**
+   * Makes a client's change, which must be valid. Resolves when it is stored; the caller announces
+   * it with `announce`.
+   */
   async set(change: GoalChange): Promise<ThreadGoal> {
     await this.#deps.turnBegun();
     const before = this.#charged();
@@ -98,7 +105,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     void this.#deps.outbox.announce([this.announcement(null)]);
   }
 
-  /** The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null. */
+  /**
+   * The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null.
+   */
   announcement(turnId: string | null): Announcement {
     const threadId = this.#threadId;
     const goal = this.available ? this.current() : null;
@@ -189,7 +198,8 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     if (goal?.status === 'budgetLimited' && before?.status === 'active')
       this.#unreported.add('spent');
     const step = this.#step(before, { goal, turnId: null });
-    // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next change.
+    // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next
+    // change.
     if (step.patch !== undefined)
       this.#deps.outbox
         .commit(step)
@@ -230,7 +240,8 @@ export class GoalKeeper implements GoalAccess, TurnPart {
         status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked',
       };
     } else if (status === 'interrupted' && kind !== 'review') {
-      // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
+      // If the server interrupts the turn, for example to archive the thread, the goal stays as it
+      // is.
       goal = { ...goal, awaitsUser: isDecided(cause) };
     } else if (isUnprompted) {
       warning = this.#limitPassed(acted);
@@ -252,7 +263,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     this.#idleTurns = 0;
   }
 
-  /** Counts a turn that was begun for the goal. Returns a warning if no more may begin, else null. */
+  /**
+   * Counts a turn that was begun for the goal. Returns a warning if no more may begin, else null.
+   */
   #limitPassed(acted: boolean): string | null {
     this.#idleTurns = acted ? 0 : this.#idleTurns + 1;
     if (this.#idleTurns >= IDLE_GOAL_TURNS_MAX)
@@ -262,7 +275,10 @@ export class GoalKeeper implements GoalAccess, TurnPart {
       : null;
   }
 
-  /** The goal after the running turn's time so far and these tokens are charged to it. Does not store it. */
+  /**
+   * The goal after the running turn's time so far and these tokens are charged to it. Does not
+   * store it.
+   */
   #charged(tokens = 0): GoalRecord | null {
     const { clock } = this.#deps;
     const goal = this.#goal;
@@ -281,7 +297,10 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return goalView(this.#threadId, goal);
   }
 
-  /** Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is restored, unless it has changed again. */
+  /**
+   * Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is
+   * restored, unless it has changed again.
+   */
   async #store(
     patch: ThreadPatch & { goal: GoalRecord | null },
     turnId: string | null = null,
@@ -321,7 +340,10 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 const UNFINISHED =
   'The thread already has a goal that is not complete. Complete it first, or let the user clear it.';
 
-/** The tokens of a response that count for a goal: its input without the cached part, and its output. */
+/**
+ * The tokens of a response that count for a goal: its input without the cached part, and its
+ * output.
+ */
 function chargedTokens({
   inputTokens,
   cachedInputTokens,

@@ -40,7 +40,10 @@ interface Changed<Result> {
   announce: () => void;
 }
 
-/** The goals of all threads, loaded or not. Methods reject with an RpcError if the thread cannot have a goal. */
+/**
+ * The goals of all threads, loaded or not. Methods reject with an RpcError if the thread cannot
+ * have a goal.
+ */
 export class ThreadGoals {
   readonly #deps: ThreadGoalsDeps;
 

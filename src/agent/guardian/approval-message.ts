@@ -5,8 +5,9 @@ import type { LoggedReview } from './review-log.ts';
 import { APPROVAL_TAG } from './transcript.ts';
 
 /**
- * Tells the model, and later the guardian, that the user approves a denied action. Names the action by its hash and its call, because
- * the action may be left out or cut later. No text of the action can end the message.
+ * Tells the model, and later the guardian, that the user approves a denied action. Names the action
+ * by its hash and its call, because the action may be left out or cut later. No text of the action
+ * can end the message.
  */
 export function approvalMessage({
   targetItemId,

@@ -11,7 +11,9 @@ const SESSIONS_KEPT_MAX = 10_000;
 /** The limit of denials that was reached. */
 export type DenialLimit = `${number} actions in this turn` | `${number} actions in this session`;
 
-/** Where an action is reviewed. A turn has the same root turn as the turn that started its agent. */
+/**
+ * Where an action is reviewed. A turn has the same root turn as the turn that started its agent.
+ */
 export interface DenialPlace {
   sessionId: string;
   rootTurnId: string;
@@ -28,15 +30,18 @@ interface Turn {
   denied: Map<string, Judged>;
 }
 
-/** The denials of all guardians, counted for each tree of agents as one, as long as the server runs. */
+/**
+ * The denials of all guardians, counted for each tree of agents as one, as long as the server runs.
+ */
 export class Denials {
   readonly #sessions = new Map<string, Session>();
   /** Reviews of the same action in the same turn. */
   readonly #reviews = new KeyedQueue();
 
   /**
-   * Returns the denial of this action in this turn, or lets it be reviewed if there is none. Equal actions are reviewed one after another, so
-   * that each knows the denial of those before it. A review that failed denies only its own action.
+   * Returns the denial of this action in this turn, or lets it be reviewed if there is none. Equal
+   * actions are reviewed one after another, so that each knows the denial of those before it. A
+   * review that failed denies only its own action.
    */
   reviewed(place: DenialPlace, hash: string, review: () => Promise<Judged>): Promise<Judged> {
     return this.#reviews.run(
@@ -81,7 +86,10 @@ export class Denials {
   }
 }
 
-/** The value of a key, which is made if it is not there. Those that were not used for the longest time are forgotten. */
+/**
+ * The value of a key, which is made if it is not there. Those that were not used for the longest
+ * time are forgotten.
+ */
 function kept<T>(
   values: Map<string, T>,
   key: string,

@@ -25,7 +25,10 @@ interface GuardianModelSources {
   ownWindow(model: string): ContextWindow;
 }
 
-/** The configured model, by default the thread's own. Throws a ConfigError if a setting is not valid. */
+/**
+ * The configured model, by default the thread's own. Throws a ConfigError if a setting is not
+ * valid.
+ */
 export function guardianModel({
   config,
   settings,

@@ -40,9 +40,10 @@ export interface GuardianDeps {
 }
 
 /**
- * Answers approval requests with a model in place of the user. Reviews run side by side, except those of patches, which are exclusive
- * calls. Every answer but a clear approval is a denial. An action that it has
- * denied is not reviewed again in the turn. Several denials in a row interrupt the turn, and so do many in all agents together.
+ * Answers approval requests with a model in place of the user. Reviews run side by side, except
+ * those of patches, which are exclusive calls. Every answer but a clear approval is a denial. An
+ * action that it has denied is not reviewed again in the turn. Several denials in a row interrupt
+ * the turn, and so do many in all agents together.
  */
 export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | ForPerson> {
   /** The reviews of this thread since it was loaded. */
@@ -55,7 +56,10 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.#deps = deps;
   }
 
-  /** The users' words and approvals in this thread, with the questions that they answered, for the guardians of the agents that it started. */
+  /**
+   * The users' words and approvals in this thread, with the questions that they answered, for the
+   * guardians of the agents that it started.
+   */
   async userMessages(): Promise<AuthoredItem[]> {
     return saidByUsers((await this.#deps.history()) ?? []);
   }
@@ -84,7 +88,10 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.log.clear();
   }
 
-  /** The user overrules a denial: the action passes once without a review. Takes its hash, and the message that tells the model. */
+  /**
+   * The user overrules a denial: the action passes once without a review. Takes its hash, and the
+   * message that tells the model.
+   */
   approve(hash: string, message: ResponseItem): void {
     this.log.approve(hash, message);
   }
@@ -148,7 +155,10 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     return ended === null || turn.signal.aborted ? ABORTED : ended;
   }
 
-  /** Counts a review. Returns the limit of denials that it has reached, which interrupts the turn; null: none. */
+  /**
+   * Counts a review. Returns the limit of denials that it has reached, which interrupts the turn;
+   * null: none.
+   */
   #count({ status }: Judged, turn: TurnContext): string | null {
     if (status === 'aborted') return null;
     this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;

@@ -29,10 +29,15 @@ const FILES_CHARS_MAX = 256_000;
 /** A cautious estimate: most texts have more characters a token. */
 const CHARS_PER_TOKEN = 3;
 const ASSESSMENT = { keys: ASSESSMENT_SCHEMA.required, read: readAssessment };
-/** The parts of the room beside the action for the transcript and for files. The rest is for the answers. */
+/**
+ * The parts of the room beside the action for the transcript and for files. The rest is for the
+ * answers.
+ */
 const TRANSCRIPT_SHARE = 0.5;
 const FILES_SHARE = 0.35;
-/** The transcript and the files are halved so often, if the model refuses the request as too long. */
+/**
+ * The transcript and the files are halved so often, if the model refuses the request as too long.
+ */
 const HALVINGS_MAX = 5;
 
 /** The secrets of `env` are hidden from the model. */
@@ -43,7 +48,10 @@ export interface JudgeDeps extends LookDeps {
   /** The context window of a model of that provider. */
   ownWindow(model: string): ContextWindow;
   modelFor(provider: ProviderConfig): Promise<Model>;
-  /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
+  /**
+   * Takes the tokens that a request to the model of these settings has used. Rejects with the
+   * store's error.
+   */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;
@@ -77,8 +85,8 @@ export class Judge {
   }
 
   /**
-   * Makes the parts of a review that do not depend on its action, so that the next one does not wait for them. Call it while the thread's
-   * model works. Never rejects.
+   * Makes the parts of a review that do not depend on its action, so that the next one does not
+   * wait for them. Call it while the thread's model works. Never rejects.
    */
   async prepare(): Promise<void> {
     try {
@@ -90,7 +98,10 @@ export class Judge {
     }
   }
 
-  /** Why a person has to judge this action: a secret that may decide would be hidden from the model. Null: the model can judge it. */
+  /**
+   * Why a person has to judge this action: a secret that may decide would be hidden from the model.
+   * Null: the model can judge it.
+   */
   needsPerson(planned: JsonObject): string | null {
     const { deciding } = this.#mask(planned);
     return deciding === 0 ? null : whyPerson(deciding, 'in it');

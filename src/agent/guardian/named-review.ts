@@ -8,7 +8,10 @@ import type { LoggedReview, ReviewLog } from './review-log.ts';
 export const ITEMS_MAX = 2_000;
 const PAGE_ITEMS_MAX = 200;
 
-/** The review that a client names by the params of its notification. Null: the thread has no such review. */
+/**
+ * The review that a client names by the params of its notification. Null: the thread has no such
+ * review.
+ */
 export async function namedReview(
   event: unknown,
   { threadId, log, store }: { threadId: string; log: ReviewLog; store: ThreadStore },
@@ -24,8 +27,8 @@ export async function namedReview(
 }
 
 /**
- * The last review among those that are stored with the thread's last items. Null: none of the last ITEMS_MAX items has a review that has
- * ended.
+ * The last review among those that are stored with the thread's last items. Null: none of the last
+ * ITEMS_MAX items has a review that has ended.
  */
 export async function lastReview(
   threadId: string,
@@ -51,7 +54,10 @@ export async function lastReview(
   return null;
 }
 
-/** The item with this id, in whatever turn it began: input for a command is reviewed in later turns, too. */
+/**
+ * The item with this id, in whatever turn it began: input for a command is reviewed in later turns,
+ * too.
+ */
 async function storedItem(
   itemId: string,
   { threadId, store }: { threadId: string; store: ThreadStore },

@@ -13,7 +13,10 @@ function isUsers(read: AuthoredItem): boolean {
   return author === 'user' || author === 'approval';
 }
 
-/** The messages, answers and approvals of users in a history, and the questions that they answer: those are the words of the agent. */
+/**
+ * The messages, answers and approvals of users in a history, and the questions that they answer:
+ * those are the words of the agent.
+ */
 export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
   const ids = new Set(
     history.filter(isUsers).map(({ item }) => ('call_id' in item ? item.call_id : null)),
@@ -25,7 +28,10 @@ export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
   );
 }
 
-/** The users' words in a thread that is not loaded, by `saidByUsers`. Rejects with the store's error. */
+/**
+ * The users' words in a thread that is not loaded, by `saidByUsers`. Rejects with the store's
+ * error.
+ */
 export async function saidIn(
   threadId: string,
   store: Pick<ThreadStore, 'readModelEntries'>,

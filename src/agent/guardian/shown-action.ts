@@ -4,7 +4,9 @@ import type { GuardianApprovalReviewAction } from '../../protocol/generated/type
 /** The longest command or input that is shown beside a review and kept with its item. */
 const TEXT_CHARS_MAX = 8_000;
 
-/** The action as clients see it. An item can have many reviews, so long texts are cut, and say so. */
+/**
+ * The action as clients see it. An item can have many reviews, so long texts are cut, and say so.
+ */
 export function shownAction(action: GuardianApprovalReviewAction): GuardianApprovalReviewAction {
   if (action.type !== 'command') return action;
   return {

@@ -9,11 +9,15 @@ import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 
 /**
- * The parts of the transcript for what the user said, and for what the user answered or approved: a flood of output cannot displace it. The
- * agent has written a part of each answer and approval, so these have room of their own and cannot displace what the user said.
+ * The parts of the transcript for what the user said, and for what the user answered or approved: a
+ * flood of output cannot displace it. The agent has written a part of each answer and approval, so
+ * these have room of their own and cannot displace what the user said.
  */
 const SHARES = { user: 0.4, answered: 0.1, other: 0.5 };
-/** The most characters of one entry, and the part of the room for its kind that it takes at most. Longer ones lose their middle. */
+/**
+ * The most characters of one entry, and the part of the room for its kind that it takes at most.
+ * Longer ones lose their middle.
+ */
 const ENTRY_CHARS_MAX = { user: 8_000, answered: 8_000, other: 4_000 };
 const ENTRY_SHARE = 0.5;
 /** The characters beside a cut that are read to recognize secrets at the cut, such as a token. */
@@ -22,7 +26,10 @@ const MARGIN_CHARS = 2_000;
 const KEY_REST =
   /^(?:[\w+/=.-]{40,}|[^\n\\]{0,80}(?:\\[rn]|[\r\n])+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
 
-/** The author of an entry of the transcript. `context`: from the server or from files of the project, not from a person. */
+/**
+ * The author of an entry of the transcript. `context`: from the server or from files of the
+ * project, not from a person.
+ */
 type EntryAuthor = 'user' | 'approval' | 'parent' | 'context' | 'agent' | 'tool';
 
 interface Entry {
@@ -36,7 +43,10 @@ interface Entry {
 export type KnownLines = WeakMap<ResponseItem, { line: string; charsMax: number }>;
 
 export interface TranscriptOptions {
-  /** Hides the secrets in a text. What the user says and what tools return decides too, so this is the mask of actions. */
+  /**
+   * Hides the secrets in a text. What the user says and what tools return decides too, so this is
+   * the mask of actions.
+   */
   mask(text: string): string;
   /** The most characters of the transcript. */
   charsMax: number;
@@ -50,8 +60,8 @@ export interface TranscriptOptions {
 export const APPROVAL_TAG = '<approved_action>';
 
 /**
- * A thread's history for the guardian: a line of JSON for each entry, so no text can end its entry. The oldest entries are left out
- * if there is too much. Reasoning and images are left out.
+ * A thread's history for the guardian: a line of JSON for each entry, so no text can end its entry.
+ * The oldest entries are left out if there is too much. Reasoning and images are left out.
  */
 export async function transcript(
   history: readonly AuthoredItem[],
@@ -81,8 +91,9 @@ export async function transcript(
 const ASKS = 'request_user_input';
 
 /**
- * The user's answer to a question of the agent is shown with the question, so that no output can displace one of them alone. Without the
- * question, the answer says nothing that is certainly the user's: the agent may have written its words.
+ * The user's answer to a question of the agent is shown with the question, so that no output can
+ * displace one of them alone. Without the question, the answer says nothing that is certainly the
+ * user's: the agent may have written its words.
  */
 function withQuestion(
   entry: Entry | null,
@@ -97,7 +108,10 @@ function withQuestion(
     : { ...entry, facts: { ...entry.facts, askedByAgent: mask(asked) } };
 }
 
-/** The question that the next output of a call answers. Null: it is not there, or another call of the same id may be meant. */
+/**
+ * The question that the next output of a call answers. Null: it is not there, or another call of
+ * the same id may be meant.
+ */
 function questionOf(id: string, before: readonly AuthoredItem[]): string | null {
   const same = before
     .filter(({ item }) => 'call_id' in item && item.call_id === id)
@@ -156,7 +170,10 @@ function entryCharsMax(kind: Kind, charsMax: number): number {
   return Math.min(ENTRY_CHARS_MAX[kind], Math.floor(charsMax * SHARES[kind] * ENTRY_SHARE));
 }
 
-/** The line of an item. Makes it once: hiding secrets takes time, and each review has most of the lines of the one before. */
+/**
+ * The line of an item. Makes it once: hiding secrets takes time, and each review has most of the
+ * lines of the one before.
+ */
 function knownLine(
   item: ResponseItem,
   entry: Entry,
@@ -241,7 +258,9 @@ function messageEntry(
   return { from, facts: {}, text };
 }
 
-/** Null: the message says nothing about what the user wants, such as the instructions of the model. */
+/**
+ * Null: the message says nothing about what the user wants, such as the instructions of the model.
+ */
 function messageAuthor(read: AuthoredItem): EntryAuthor | null {
   const { item } = read;
   if (item.type === 'message' && item.role === 'assistant') return 'agent';

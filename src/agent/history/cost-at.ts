@@ -5,8 +5,9 @@ import type { ForkPoint, StoredTurn, ThreadRecord, ThreadStore } from '../../sto
 const PAGE_TURNS = 50;
 
 /**
- * Returns the token usage of a thread at this point, from the last turn before it that recorded one. Null if none did. It counts all
- * compactions of the thread, so that no number of one comes twice.
+ * Returns the token usage of a thread at this point, from the last turn before it that recorded
+ * one. Null if none did. It counts all compactions of the thread, so that no number of one comes
+ * twice.
  */
 export async function costAt(
   store: ThreadStore,

@@ -19,8 +19,9 @@ interface ImportOptions {
 }
 
 /**
- * Stores the thread of a rollout file, with the file's id, path and times, and returns its record. A thread that is already
- * stored does not change, even if the file has grown since. Rejects with an RpcError that says why the file cannot be read.
+ * Stores the thread of a rollout file, with the file's id, path and times, and returns its record.
+ * A thread that is already stored does not change, even if the file has grown since. Rejects with
+ * an RpcError that says why the file cannot be read.
  */
 export async function importRollout(
   path: string,
@@ -81,8 +82,8 @@ export async function importRollout(
 }
 
 /**
- * The settings from the file, and the configuration's for the rest. The provider need not exist here: resuming the thread checks
- * that, and the request may name another one.
+ * The settings from the file, and the configuration's for the rest. The provider need not exist
+ * here: resuming the thread checks that, and the request may name another one.
  */
 async function settingsOf(
   { meta, last }: Rollout,

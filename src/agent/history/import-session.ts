@@ -14,8 +14,8 @@ export interface SessionImport {
 }
 
 /**
- * Stores a session of another agent as a new thread, with its title and times, and the settings of the configuration. Returns the record.
- * Rejects with an RpcError if the configuration is invalid.
+ * Stores a session of another agent as a new thread, with its title and times, and the settings of
+ * the configuration. Returns the record. Rejects with an RpcError if the configuration is invalid.
  */
 export async function importSession(
   { session, cwd, originator }: SessionImport,

@@ -8,7 +8,10 @@ export type ImportSource =
   | { path: string; onProgress: (progress: ImportProgress) => void }
   | SessionImport;
 
-/** Stores a thread of another program, and returns its record. `isClosing`: whether the server is being closed, which ends the import. */
+/**
+ * Stores a thread of another program, and returns its record. `isClosing`: whether the server is
+ * being closed, which ends the import.
+ */
 export function importThread(
   source: ImportSource,
   deps: AgentDeps,

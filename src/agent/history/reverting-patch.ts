@@ -7,7 +7,9 @@ import type {
 import { textPreview } from '../prompt/thread-preview.ts';
 import { costAt } from './cost-at.ts';
 
-/** Whether this point is before the first turn, so that a history that is cut there has no turns. */
+/**
+ * Whether this point is before the first turn, so that a history that is cut there has no turns.
+ */
 export async function isBeforeAll(
   store: ThreadStore,
   threadId: string,
@@ -27,7 +29,10 @@ async function checkTurn(store: ThreadStore, threadId: string, turnId: string): 
   await store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
 }
 
-/** The change of a thread's record when this turn and all later ones are removed. Rejects with `turn_not_found` if it has no such turn. */
+/**
+ * The change of a thread's record when this turn and all later ones are removed. Rejects with
+ * `turn_not_found` if it has no such turn.
+ */
 export async function revertingPatch(
   store: ThreadStore,
   { id: threadId, goal }: Pick<ThreadRecord, 'id' | 'goal'>,

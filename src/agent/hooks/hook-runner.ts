@@ -81,7 +81,10 @@ export class HookRunner {
     this.#models = new ModelHooks(deps, this.#breaks);
   }
 
-  /** Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only with the store's error. */
+  /**
+   * Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only
+   * with the store's error.
+   */
   async run(occasion: Occasion): Promise<MergedEffects> {
     if (occasion.signal.aborted) return NO_EFFECTS;
     // Taken now: runs of an event before the thread is closed must not outlive that.
@@ -110,7 +113,9 @@ export class HookRunner {
     return mergedEffects(ended);
   }
 
-  /** Kills everything that still runs for hooks. Resolves when clients know the ends of all runs. */
+  /**
+   * Kills everything that still runs for hooks. Resolves when clients know the ends of all runs.
+   */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#closed = new AbortController();
@@ -138,7 +143,10 @@ export class HookRunner {
     }
   }
 
-  /** A check by a model that fails in any way counts as no. Never rejects, except with the store's error. */
+  /**
+   * A check by a model that fails in any way counts as no. Never rejects, except with the store's
+   * error.
+   */
   async #result(run: Run, input: JsonText): Promise<HookResult> {
     const result = await this.#placed(run, input);
     const { type } = run.hook.handler;

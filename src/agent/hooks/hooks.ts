@@ -31,13 +31,19 @@ import { toolResponse } from './tool-response.ts';
 
 /** The tool whose calls reach commands in the background. */
 const WRITE_STDIN = 'write_stdin';
-/** How many commands in the background are remembered. The oldest may have ended without a call that has read it. */
+/**
+ * How many commands in the background are remembered. The oldest may have ended without a call that
+ * has read it.
+ */
 const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
 /** The longest time that the end of a turn waits for hooks after an interrupt. */
 const INTERRUPT_MS_MAX = 10_000;
-/** The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it is LAST_PROGRAMS_MS_MAX. */
+/**
+ * The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it
+ * is LAST_PROGRAMS_MS_MAX.
+ */
 const CLOSE_MS_MAX = 60_000;
 
 interface Happening {
@@ -128,7 +134,8 @@ export class Hooks implements TurnPart {
     };
     const facts = { status, error: error?.message ?? null, token_usage: counted };
     if (!turn.signal.aborted) await this.#run('postModelRequest', { turn, facts });
-    // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by side.
+    // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by
+    // side.
     else if (isDecided(turn.interruptCause))
       this.#run('postModelRequest', { turn, facts, signal: this.#afterInterrupt() }).catch(
         () => {},
@@ -328,7 +335,10 @@ export class Hooks implements TurnPart {
     return AbortSignal.any([this.#interruptDeadline.signal, lastPrograms.over]);
   }
 
-  /** Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns why they end the turn, or null. */
+  /**
+   * Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns
+   * why they end the turn, or null.
+   */
   async #start(turn: TurnContext): Promise<string | null> {
     const source = this.#due;
     this.#due = null;
@@ -343,7 +353,10 @@ export class Hooks implements TurnPart {
     return stop;
   }
 
-  /** The context that is ready, for the model. After an interrupt nobody takes it, so it stays for the next turn. */
+  /**
+   * The context that is ready, for the model. After an interrupt nobody takes it, so it stays for
+   * the next turn.
+   */
   #told(turn: TurnContext): ResponseItem[] {
     return turn.signal.aborted ? [] : messages(this.#ready.splice(0));
   }
@@ -390,7 +403,10 @@ export class Hooks implements TurnPart {
   }
 }
 
-/** The hooks that are for work in this folder. None if the signal aborts while the folder's file system hangs. */
+/**
+ * The hooks that are for work in this folder. None if the signal aborts while the folder's file
+ * system hangs.
+ */
 async function hooksFor(
   hooks: readonly HookDefinition[],
   cwd: string,

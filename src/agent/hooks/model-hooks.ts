@@ -30,7 +30,10 @@ interface ModelHook {
   turn: TurnContext;
 }
 
-/** Asks a model aside whether the condition of a hook is met. An `agent` may read files and run commands that only look before it answers. Whatever fails is a failed hook. */
+/**
+ * Asks a model aside whether the condition of a hook is met. An `agent` may read files and run
+ * commands that only look before it answers. Whatever fails is a failed hook.
+ */
 export class ModelHooks {
   readonly #deps: TurnPartDeps;
   readonly #answers: JudgeAnswers;
@@ -105,7 +108,10 @@ const CONDITION = {
 const UNSEEN =
   'A hook could not check this: a secret that may decide is hidden in a file or an output that its model has read.';
 
-/** The model did not see what may decide: the user decides about a call, and everything else counts as not checked. */
+/**
+ * The model did not see what may decide: the user decides about a call, and everything else counts
+ * as not checked.
+ */
 function unseen(event: HookEvent): HookResult {
   if (event.name !== 'preToolUse') return failedHook(UNSEEN);
   return { status: 'completed', entries: [entry('warning', UNSEEN)], effect: { ask: UNSEEN } };

@@ -9,8 +9,8 @@ const DATA_CHARS_MAX = 4_096;
 const DATA_KEYS = ['data', 'blob', 'image_url', 'audio_url'];
 
 /**
- * The result of a call as hooks see it: the output of a command, the result of an MCP tool, else what the model reads. Without images, and
- * what the model reads in place of a very long result.
+ * The result of a call as hooks see it: the output of a command, the result of an MCP tool, else
+ * what the model reads. Without images, and what the model reads in place of a very long result.
  */
 export function toolResponse({ output, item }: ActionOutcome): JsonValue {
   if (typeof item === 'object' && item.type === 'commandExecution')

@@ -4,10 +4,16 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import { streamedChanges, streamedInput } from '../../tools/apply-patch/diff/streamed-changes.ts';
 
 const PREVIEW_INTERVAL_MS = 100;
-/** A preview repeats the whole patch. Above this size it is only sent after the patch has grown by a quarter, so a few times at most. */
+/**
+ * A preview repeats the whole patch. Above this size it is only sent after the patch has grown by a
+ * quarter, so a few times at most.
+ */
 const PREVIEW_CHARS_SMALL = 16 * 1024;
 const GROWTH_MIN = 1.25;
-/** A larger patch is no longer shown while it is written, since each preview takes some milliseconds. Its item shows all of it. */
+/**
+ * A larger patch is no longer shown while it is written, since each preview takes some
+ * milliseconds. Its item shows all of it.
+ */
 const PREVIEW_CHARS_MAX = 1024 * 1024;
 
 type CallDelta = Extract<ModelEvent, { type: 'callDelta' }>;

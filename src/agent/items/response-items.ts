@@ -15,7 +15,10 @@ import { saveWaitMs } from './save-wait-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
 import type { CompletingStep, ShownPart, StreamedItem } from './streamed-item.ts';
 
-/** How many parts of one reasoning item are shown while they stream. Further parts show when the item completes. */
+/**
+ * How many parts of one reasoning item are shown while they stream. Further parts show when the
+ * item completes.
+ */
 const REASONING_PARTS_MAX = 1000;
 
 interface ResponseItemsOptions {
@@ -38,7 +41,10 @@ interface ResponseItemsOptions {
   showsMessages: boolean;
   /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
-  /** A message that clients have seen in part before the model was asked again: this response may continue it. */
+  /**
+   * A message that clients have seen in part before the model was asked again: this response may
+   * continue it.
+   */
   shownBefore: ShownPart | null;
 }
 
@@ -47,8 +53,9 @@ type ItemEvent =
   | ReasoningEvent;
 
 /**
- * Turns a model's stream into the items that clients see: started, deltas, completed. An item is stored before it is announced, and
- * its growing text is stored at intervals, so that text that a client has read survives a crash of the server.
+ * Turns a model's stream into the items that clients see: started, deltas, completed. An item is
+ * stored before it is announced, and its growing text is stored at intervals, so that text that a
+ * client has read survives a crash of the server.
  */
 export class ResponseItems {
   readonly #options: ResponseItemsOptions;
@@ -104,7 +111,10 @@ export class ResponseItems {
     return open;
   }
 
-  /** Call it when the response has ended. Items that the model has not completed stay as they are stored. */
+  /**
+   * Call it when the response has ended. Items that the model has not completed stay as they are
+   * stored.
+   */
   end(): void {
     this.#hasEnded = true;
     for (const { item } of this.#announced()) this.#options.outbox.unfinished.end(item.id);
@@ -201,8 +211,8 @@ export class ResponseItems {
   }
 
   /**
-   * Continues the message that was shown in part if the text fits it, and begins a new one if not. Returns the text that clients have
-   * seen of it.
+   * Continues the message that was shown in part if the text fits it, and begins a new one if not.
+   * Returns the text that clients have seen of it.
    */
   #beginRepeated(open: StreamedItem, shown: ShownPart, text: string): string {
     open.repeats = null;
@@ -329,7 +339,10 @@ export class ResponseItems {
     return this.#plan;
   }
 
-  /** Completes the plan from the whole message. A plan that only the deltas contained completes as it was streamed. */
+  /**
+   * Completes the plan from the whole message. A plan that only the deltas contained completes as
+   * it was streamed.
+   */
   #completePlan(message: Extract<ResponseItem, { type: 'message' }>, step: CompletingStep): void {
     const { plan } = this.#options.planMode
       ? splitPlan(memoryCitation(messageText(message)).text)

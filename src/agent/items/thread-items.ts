@@ -14,11 +14,16 @@ interface ThreadItemsDeps {
   outbox: Outbox;
   /** Announces at once, before steps that wait in the outbox. */
   announce(announcement: Announcement): void;
-  /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
+  /**
+   * Returns null if the thread's clients keep up with their messages, else a promise that resolves
+   * when they have caught up.
+   */
   drained(): Promise<void> | null;
 }
 
-/** The most reviews that are kept with an item. A command in a terminal can have one for each input. */
+/**
+ * The most reviews that are kept with an item. A command in a terminal can have one for each input.
+ */
 const REVIEWS_MAX = 50;
 
 /** An item that has begun and not completed. */
@@ -64,7 +69,10 @@ export class ThreadItems {
     return this.#handle(begun, startedMs);
   }
 
-  /** Returns the unfinished items of a turn that ends. From now on they complete as late items, after its end. */
+  /**
+   * Returns the unfinished items of a turn that ends. From now on they complete as late items,
+   * after its end.
+   */
   runOn(turnId: string): StoredItem[] {
     const running = [...this.#begun].filter((begun) => begun.turnId === turnId);
     for (const begun of running) begun.runsOn = true;
@@ -90,7 +98,8 @@ export class ThreadItems {
         if (announcement !== undefined) announce(announcement);
       },
       review: async (review, announced) => {
-        // The command that input was reviewed for may have ended meanwhile. The review is then stored as aborted.
+        // The command that input was reviewed for may have ended meanwhile. The review is then
+        // stored as aborted.
         if (!this.#begun.has(begun)) return outbox.announce(announced);
         const before = begun.reviews.find(({ reviewId }) => reviewId === review.reviewId);
         begun.reviews = withReview(begun.reviews, review);
@@ -140,7 +149,9 @@ function withReviews(item: UntimedItem, reviews: readonly ItemApprovalReview[]):
   return canHave && reviews.length > 0 ? { ...item, approvalReviews: [...reviews] } : item;
 }
 
-/** Adds a review, or replaces the one with its id. The oldest are left out if there are too many. */
+/**
+ * Adds a review, or replaces the one with its id. The oldest are left out if there are too many.
+ */
 function withReview(
   reviews: readonly ItemApprovalReview[],
   review: ItemApprovalReview,

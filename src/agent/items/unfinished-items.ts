@@ -3,7 +3,10 @@ import type { ThreadItem, UntimedItem } from '../../protocol/generated/types.ts'
 import type { StoredItem } from '../../store/thread-store.ts';
 import { timedItem } from '../../store/timed-item.ts';
 
-/** The items of a thread that were announced as started and are not stored as completed. The store has them as they were some time ago. */
+/**
+ * The items of a thread that were announced as started and are not stored as completed. The store
+ * has them as they were some time ago.
+ */
 export class UnfinishedItems {
   readonly #current = new Map<string, () => StoredItem>();
   readonly #waitingDeltas: (itemId: string) => Announcement[];

@@ -180,7 +180,10 @@ async function sample(
   };
 }
 
-/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there. */
+/**
+ * The answer up to the first stop sequence of the server, and at most so long as it wants. Not
+ * every API of models can stop there.
+ */
 function withinLimits(
   text: string,
   { maxTokens, stopSequences }: JsonObject,

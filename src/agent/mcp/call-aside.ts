@@ -10,9 +10,9 @@ import type { ThreadServer } from './thread-servers.ts';
 const OUTPUT_CHARS_MAX = 1_000;
 
 /**
- * Calls a tool for another part of the thread: nobody is asked, no item shows it, and questions of the server are declined. Returns the
- * text of the result, as it would be kept with an item: a very long one is cut. Rejects with an McpError, also if the tool reports an
- * error.
+ * Calls a tool for another part of the thread: nobody is asked, no item shows it, and questions of
+ * the server are declined. Returns the text of the result, as it would be kept with an item: a very
+ * long one is cut. Rejects with an McpError, also if the tool reports an error.
  */
 export async function callAside(
   { server, config, user }: ThreadServer,

@@ -15,7 +15,10 @@ const FIELD_KEYS: Record<string, Readonly<Record<string, string>>> = {
   integer: { ...TEXT_KEYS, minimum: 'number', maximum: 'number', default: 'number' },
 };
 
-/** The form that a server asks for, with what clients know of it. Null: it is none that a client could show. */
+/**
+ * The form that a server asks for, with what clients know of it. Null: it is none that a client
+ * could show.
+ */
 export function elicitationForm(schema: unknown): McpElicitationSchema | null {
   if (!isObject(schema) || !isObject(schema.properties)) return null;
   const fields = Object.entries(schema.properties);

@@ -8,12 +8,18 @@ import type { McpCall } from './mcp-call.ts';
 import { storedToolKey, toolApprovalMode, toolKey } from './tool-key.ts';
 
 interface ApprovalOptions {
-  /** Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval is for one call. */
+  /**
+   * Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval
+   * is for one call.
+   */
   reason: string | null;
   describe(): PlannedAction;
 }
 
-/** The question whether a tool may be called. People are asked by an elicitation; their answer may hold for the session, or always. */
+/**
+ * The question whether a tool may be called. People are asked by an elicitation; their answer may
+ * hold for the session, or always.
+ */
 export function mcpApproval(
   { used, tool, context, deps }: McpCall,
   args: JsonObject,

@@ -29,11 +29,17 @@ import { toolApprovalMode, toolKey } from './tool-key.ts';
 
 type McpItem = Extract<UntimedItem, { type: 'mcpToolCall' }>;
 
-/** The largest arguments of a call: more values hold up the main thread for too long when they are handed to the thread of MCP. */
+/**
+ * The largest arguments of a call: more values hold up the main thread for too long when they are
+ * handed to the thread of MCP.
+ */
 const ARGUMENTS = { chars: 16 * 1024 * 1024, values: 50_000, depth: 1_000 };
 const TOO_LARGE = `The arguments are too large: a call has at most ${ARGUMENTS.values} values and ${ARGUMENTS.chars / 1024 / 1024} MiB.`;
 
-/** Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have allowed it. */
+/**
+ * Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have
+ * allowed it.
+ */
 export class McpCallAction implements Action {
   readonly kind = 'mcpTool';
   readonly item: McpItem;
@@ -184,7 +190,10 @@ export class McpCallAction implements Action {
     }
   }
 
-  /** Throws an McpError if the server has another definition of the tool by now than the one that the call was judged by. */
+  /**
+   * Throws an McpError if the server has another definition of the tool by now than the one that
+   * the call was judged by.
+   */
   #requireSameDefinition(): void {
     const { used, tool } = this.#call;
     const { server: current } = used;

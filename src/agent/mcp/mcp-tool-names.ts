@@ -5,7 +5,10 @@ const NAME_CHARS_MAX = 64;
 const NAMESPACE_CHARS_MAX = 32;
 const HASH_CHARS = 8;
 
-/** The namespaces of servers, as models see them: `mcp__` and the name. Different servers have different ones. */
+/**
+ * The namespaces of servers, as models see them: `mcp__` and the name. Different servers have
+ * different ones.
+ */
 export function mcpNamespaces(servers: readonly string[]): Map<string, string> {
   return uniqueNames(
     servers,

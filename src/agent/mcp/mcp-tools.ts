@@ -22,7 +22,10 @@ export class McpTools implements TurnPart {
   #isClosing = false;
   /** Nothing releases servers any more. */
   #isClosed = false;
-  /** The warnings about tools that are not offered, by server; those of several servers by ''. Each is announced once. */
+  /**
+   * The warnings about tools that are not offered, by server; those of several servers by ''. Each
+   * is announced once.
+   */
   readonly #warnings = new Map<string, string | null>();
 
   constructor(deps: TurnPartDeps) {
@@ -42,19 +45,25 @@ export class McpTools implements TurnPart {
   }
 
   /**
-   * Starts the servers that the configuration names now, unless they are in use. To be called when a client has been told of the thread.
-   * Returns at once.
+   * Starts the servers that the configuration names now, unless they are in use. To be called when
+   * a client has been told of the thread. Returns at once.
    */
   opened(): void {
     if (!this.#isClosed) this.servers.use(this.settings);
   }
 
-  /** The thread has another configuration. If servers are in use, it uses those of that configuration. */
+  /**
+   * The thread has another configuration. If servers are in use, it uses those of that
+   * configuration.
+   */
   reconfigured(): void {
     if (this.servers.isInUse) this.opened();
   }
 
-  /** Waits for servers that are starting for the first time. Those that start again are offered as they were; nothing waits for them. */
+  /**
+   * Waits for servers that are starting for the first time. Those that start again are offered as
+   * they were; nothing waits for them.
+   */
   async tools(signal: AbortSignal): Promise<Tool[]> {
     this.opened();
     const used = this.servers.all;
@@ -90,7 +99,10 @@ export class McpTools implements TurnPart {
     this.#isClosing = true;
   }
 
-  /** The thread is closed or reverted. The servers end a moment later, unless other threads use them. */
+  /**
+   * The thread is closed or reverted. The servers end a moment later, unless other threads use
+   * them.
+   */
   async endWork(): Promise<void> {
     this.#isClosed = this.#isClosing;
     this.servers.release();

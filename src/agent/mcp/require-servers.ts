@@ -4,8 +4,9 @@ import { unattended } from '../../mcp/mcp-user.ts';
 import { requiredServersFailed } from '../../protocol/mcp-errors.ts';
 
 /**
- * Waits until the servers that the configuration requires are ready. Those that have failed are started again at once. They keep running
- * for a moment, so that the thread shares them. Throws an RpcError that names those that cannot be started.
+ * Waits until the servers that the configuration requires are ready. Those that have failed are
+ * started again at once. They keep running for a moment, so that the thread shares them. Throws an
+ * RpcError that names those that cannot be started.
  */
 export async function requireServers(
   { servers, problems }: McpSettings,

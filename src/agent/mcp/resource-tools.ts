@@ -41,7 +41,10 @@ type ResourceRequest = Extract<
 
 interface Reader {
   servers: ThreadServers;
-  /** The server that the call names, as it was when the call was judged; null: it names none, or there was none of this name. */
+  /**
+   * The server that the call names, as it was when the call was judged; null: it names none, or
+   * there was none of this name.
+   */
   named: ThreadServer | null;
   /** Asks one server. Rejects with an McpError. */
   ask(server: ThreadServer, request: ResourceRequest): Promise<JsonValue>;
@@ -185,7 +188,10 @@ function prepare(
 
 const RUNS = { kind: 'other', judge: () => ({ run: UNCONFINED }) } as const;
 
-/** Policy, the safety check, the guardian and the user see a read as a call of a tool of the server that only reads. */
+/**
+ * Policy, the safety check, the guardian and the user see a read as a call of a tool of the server
+ * that only reads.
+ */
 function judgedAsCall(
   { name, description }: ResourceTool,
   args: JsonObject,

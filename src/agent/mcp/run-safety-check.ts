@@ -25,8 +25,9 @@ const ANSWER_CHARS_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 2_000;
 
 /**
- * Asks the configured check about a call: a command gets it as JSON on its stdin, a URL by POST. It answers with JSON on stdout or in the
- * body: `{"decision": "ok" | "ask" | "block", "reason": "…"}`. A check that fails, or takes too long, counts as `ask`. Never rejects.
+ * Asks the configured check about a call: a command gets it as JSON on its stdin, a URL by POST. It
+ * answers with JSON on stdout or in the body: `{"decision": "ok" | "ask" | "block", "reason":
+ * "…"}`. A check that fails, or takes too long, counts as `ask`. Never rejects.
  */
 export async function runSafetyCheck(
   check: Check,

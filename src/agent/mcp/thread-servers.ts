@@ -53,7 +53,10 @@ export class ThreadServers {
     return this.#settings !== null;
   }
 
-  /** Uses exactly the enabled servers of the settings. Those that stay as they are go on, and hear of another working directory. */
+  /**
+   * Uses exactly the enabled servers of the settings. Those that stay as they are go on, and hear
+   * of another working directory.
+   */
   use(settings: McpSettings): void {
     const root = this.#deps.root();
     if (root !== this.#root) for (const { server } of this.all) server.rootsChanged();

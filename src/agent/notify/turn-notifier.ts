@@ -15,7 +15,10 @@ const RUN_MS_MAX = 60_000;
 const RUNNING_MAX = 16;
 /** How long the end of the server waits for programs that run. */
 const LAST_MS_MAX = 1_000;
-/** The most of a message that a program gets: the system limits the length of an argument to 128 KiB. */
+/**
+ * The most of a message that a program gets: the system limits the length of an argument to 128
+ * KiB.
+ */
 const MESSAGE_CHARS_MAX = 8_000;
 /** Other turns may have begun since the one that has ended. */
 const TURNS_READ = 5;
@@ -29,7 +32,10 @@ interface NotifierDeps {
   /** The server's working directory, in which the programs run. */
   cwd: string;
   log: Log;
-  /** Whether the clock is simulated. Then no program runs: the server could not tell how long it takes. */
+  /**
+   * Whether the clock is simulated. Then no program runs: the server could not tell how long it
+   * takes.
+   */
   isSimulated: boolean;
 }
 
@@ -39,7 +45,10 @@ interface NotifyingThread {
   configuration: Pick<ThreadConfiguration, 'config'>;
 }
 
-/** Runs the program of `notify` in config.toml after each completed turn of a thread, with a description of the turn as its last argument. */
+/**
+ * Runs the program of `notify` in config.toml after each completed turn of a thread, with a
+ * description of the turn as its last argument.
+ */
 export class TurnNotifier {
   readonly #deps: NotifierDeps;
   readonly #running = new Set<Promise<void>>();
@@ -50,7 +59,10 @@ export class TurnNotifier {
     this.#deps = deps;
   }
 
-  /** Called when the end of a turn has been announced. Null: its thread is not loaded any more. Returns at once, and never throws. */
+  /**
+   * Called when the end of a turn has been announced. Null: its thread is not loaded any more.
+   * Returns at once, and never throws.
+   */
   turnEnded(thread: NotifyingThread | null, turnId: string): void {
     if (thread === null) return;
     const { id, record, configuration } = thread;

@@ -12,7 +12,10 @@ import { itemSize } from './item-size.ts';
 /** The context that a client adds for the model, by name. */
 type Given = Record<string, AdditionalContextEntry>;
 
-/** The longest text of an entry that the model reads, in bytes of UTF-8. Of a longer one it reads the start and the end. */
+/**
+ * The longest text of an entry that the model reads, in bytes of UTF-8. Of a longer one it reads
+ * the start and the end.
+ */
 const TEXT_BYTES_MAX = 4_000;
 /** The most entries of one request. */
 const ENTRIES_MAX = 100;
@@ -27,8 +30,9 @@ export function checkAdditionalContext(given: Given | null | undefined): void {
 }
 
 /**
- * The messages with the context that a client adds, except for those that are in the prompt since the request before this one. `told`: what
- * the model was told last, as the thread's record has it, and what it is told then.
+ * The messages with the context that a client adds, except for those that are in the prompt since
+ * the request before this one. `told`: what the model was told last, as the thread's record has it,
+ * and what it is told then.
  */
 export function additionalContext(
   given: Given | null | undefined,
@@ -45,7 +49,10 @@ export function additionalContext(
   };
 }
 
-/** Of the part of a prompt that a compaction replaces: the context that clients have added last. Empty if it has more tokens than that. */
+/**
+ * Of the part of a prompt that a compaction replaces: the context that clients have added last.
+ * Empty if it has more tokens than that.
+ */
 export function additionalContextIn(
   body: readonly AuthoredItem[],
   told: JsonValue,
@@ -62,7 +69,10 @@ export function additionalContextIn(
   return kept.reduce((sum, { item }) => sum + itemSize(item).tokens, 0) > tokensMax ? [] : kept;
 }
 
-/** Returns `told` after a compaction: of the context that clients have added, the model knows only the part that is in the new prompt. */
+/**
+ * Returns `told` after a compaction: of the context that clients have added, the model knows only
+ * the part that is in the new prompt.
+ */
 export function toldAfterCompaction(
   told: JsonValue,
   { before, prompt }: { before: JsonValue; prompt: readonly AuthoredItem[] },

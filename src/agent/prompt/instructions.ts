@@ -36,7 +36,10 @@ import { mayBeSeen } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import { withAdditional } from './additional-context.ts';
 
-/** The part of a thread's settings that decides which instructions and skills apply, and which files may be read for them. */
+/**
+ * The part of a thread's settings that decides which instructions and skills apply, and which files
+ * may be read for them.
+ */
 type Place = Pick<
   ThreadSettings,
   'cwd' | 'withoutProject' | 'sandboxPolicy' | 'workspaceRoots' | 'hidden'
@@ -61,7 +64,10 @@ export interface InstructionsDeps {
   extraRoots: () => readonly string[];
 }
 
-/** The instructions and the context of a thread's prompts. The files are read at load, and again when the place changes. */
+/**
+ * The instructions and the context of a thread's prompts. The files are read at load, and again
+ * when the place changes.
+ */
 export class Instructions {
   readonly #config: Config;
   readonly #extraRoots: () => readonly string[];
@@ -90,7 +96,10 @@ export class Instructions {
     return Instructions.load({ config: this.#config, extraRoots: this.#extraRoots }, place);
   }
 
-  /** The names of the skills that the list for the model does not describe, because it would be too long. */
+  /**
+   * The names of the skills that the list for the model does not describe, because it would be too
+   * long.
+   */
   get undescribedSkills(): string[] {
     return skillList(this.#found.skills).leftOut;
   }
@@ -100,7 +109,10 @@ export class Instructions {
     return this.#found.leftOutSkills;
   }
 
-  /** The absolute paths of the folders with files of skills, also of those that are switched off, or left out because there are too many. */
+  /**
+   * The absolute paths of the folders with files of skills, also of those that are switched off, or
+   * left out because there are too many.
+   */
   get skillFolders(): readonly string[] {
     return this.#found.skillFolders;
   }
@@ -110,7 +122,10 @@ export class Instructions {
     return this.#found.agentsMd.sources;
   }
 
-  /** The absolute paths of instruction files and skills that are links out of the project. They are not followed. */
+  /**
+   * The absolute paths of instruction files and skills that are links out of the project. They are
+   * not followed.
+   */
   get leftOut(): string[] {
     return this.#found.leftOut;
   }
@@ -121,8 +136,8 @@ export class Instructions {
   }
 
   /**
-   * The context messages for the next turn: all of them if `told`, the context that the model last got, is null; else those that
-   * have changed since.
+   * The context messages for the next turn: all of them if `told`, the context that the model last
+   * got, is null; else those that have changed since.
    */
   async contextUpdate({
     settings,
@@ -191,7 +206,10 @@ export class Instructions {
     };
   }
 
-  /** The variables of the server's environment that commands do not get. They are the same for all turns. */
+  /**
+   * The variables of the server's environment that commands do not get. They are the same for all
+   * turns.
+   */
   get #withheld(): string[] {
     this.#withheldNames ??= commandEnvironment(
       this.#config.env,
@@ -201,8 +219,9 @@ export class Instructions {
   }
 
   /**
-   * The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. The real path of one that
-   * is not known must satisfy `mayLieAt`, and that of each the predicate that `mayBeSeen` resolves with.
+   * The messages with the skills that the input names. If a skill cannot be read, its message gives
+   * the reason. The real path of one that is not known must satisfy `mayLieAt`, and that of each
+   * the predicate that `mayBeSeen` resolves with.
    */
   async skillsNamedIn(
     input: readonly UserInput[],

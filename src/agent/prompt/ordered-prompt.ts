@@ -17,7 +17,10 @@ export interface Prompt {
   tokens: number;
   /** The tokens up to the last item that the model made. */
   tokensOfModel: number;
-  /** The tokens before the first item that the model made, such as those of the context and of a summary. */
+  /**
+   * The tokens before the first item that the model made, such as those of the context and of a
+   * summary.
+   */
   tokensOfPrefix: number;
   /** Whether the history was too large, and is here without its images and huge outputs. */
   isShrunk: boolean;
@@ -25,7 +28,10 @@ export interface Prompt {
   isPart: boolean;
 }
 
-/** An item that is shrunk takes at most about this part, so that one huge item does not displace all others. */
+/**
+ * An item that is shrunk takes at most about this part, so that one huge item does not displace all
+ * others.
+ */
 const ITEM_SHARE = 0.25;
 
 /** The items of a prompt, as entries bring them. */
@@ -46,7 +52,10 @@ export class OrderedPrompt {
   readonly #shrunkBytes: number | null;
   #shrinkAt: number;
 
-  /** With `shrunkBytes`, the items are shrunk to about so many bytes whenever they take twice as many. Null: they stay as they are. */
+  /**
+   * With `shrunkBytes`, the items are shrunk to about so many bytes whenever they take twice as
+   * many. Null: they stay as they are.
+   */
   constructor(shrunkBytes: number | null) {
     this.#shrunkBytes = shrunkBytes;
     this.#shrinkAt = shrunkBytes === null ? Number.POSITIVE_INFINITY : 2 * shrunkBytes;
@@ -95,8 +104,8 @@ export class OrderedPrompt {
   }
 
   /**
-   * Takes images and huge outputs away, and the oldest items if the rest has more than about `bytesMax`. The input of the last turn stays
-   * as it is.
+   * Takes images and huge outputs away, and the oldest items if the rest has more than about
+   * `bytesMax`. The input of the last turn stays as it is.
    */
   shrink(bytesMax: number): void {
     const lastTurnId = this.read.at(-1)?.turnId ?? null;

@@ -6,14 +6,19 @@ import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
-/** The origin of a request: a turn, with the facts that its client adds, a review of code, or the summary of a compaction. */
+/**
+ * The origin of a request: a turn, with the facts that its client adds, a review of code, or the
+ * summary of a compaction.
+ */
 interface RequestOrigin {
   record: ThreadRecord;
   turn: TurnContext;
   kind: 'turn' | 'review' | 'compaction';
 }
 
-/** Facts of a client that make a longer header are only in the body. Servers refuse long headers. */
+/**
+ * Facts of a client that make a longer header are only in the body. Servers refuse long headers.
+ */
 const HEADER_CHARS_MAX = 4_096;
 /** More facts of a client are not sent at all. */
 const CLIENT_CHARS_MAX = 16 * 1024;
@@ -23,8 +28,9 @@ const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const ORIGINATOR_CHARS_MAX = 200;
 
 /**
- * The headers and the facts by which gateways and providers know the thread, the turn and the client of a request. None of them is a secret.
- * The facts that a client adds do not replace those of the server.
+ * The headers and the facts by which gateways and providers know the thread, the turn and the
+ * client of a request. None of them is a secret. The facts that a client adds do not replace those
+ * of the server.
  */
 export function requestIdentity(
   origin: RequestOrigin,

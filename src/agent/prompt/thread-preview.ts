@@ -15,7 +15,10 @@ export function textPreview(text: string): string {
   return cutText(text, PREVIEW_CHARS_MAX);
 }
 
-/** Gives a thread its preview, unless it has one. That of a command is only for as long as there is no other. */
+/**
+ * Gives a thread its preview, unless it has one. That of a command is only for as long as there is
+ * no other.
+ */
 export function previewPatch(
   { preview, previewIsCommand }: Pick<ThreadRecord, 'preview' | 'previewIsCommand'>,
   text: string,

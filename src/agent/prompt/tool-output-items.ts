@@ -37,8 +37,8 @@ export function checkToolOutput({
 }
 
 /**
- * The item that shows clients a tool output as a call of a client's tool, and the call and the output that the model reads: providers refuse
- * an output alone.
+ * The item that shows clients a tool output as a call of a client's tool, and the call and the
+ * output that the model reads: providers refuse an output alone.
  */
 export async function toolOutputItems(
   { name, namespace = null, output }: TurnToolOutput,
@@ -88,7 +88,10 @@ function contentItems(output: FunctionCallOutputBody): DynamicToolCallOutputCont
   });
 }
 
-/** The output for the model, with all of its texts: they are within the limit for input. Providers refuse an empty list. */
+/**
+ * The output for the model, with all of its texts: they are within the limit for input. Providers
+ * refuse an empty list.
+ */
 async function modelOutput(
   parts: readonly FunctionCallOutputContentItem[],
 ): Promise<FunctionCallOutputBody> {

@@ -43,7 +43,10 @@ interface UserMessage {
   notes: ResponseItem[];
 }
 
-/** Makes the messages for the model. Local images whose real paths satisfy `mayLieAt` are read now and stored in the message. */
+/**
+ * Makes the messages for the model. Local images whose real paths satisfy `mayLieAt` are read now
+ * and stored in the message.
+ */
 export async function userMessage(
   input: readonly UserInput[],
   mayLieAt: (real: string) => boolean,
@@ -101,7 +104,9 @@ function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetai
   return detail ? { detail } : {};
 }
 
-/** An image as a data URL, and its size in bytes, or why it cannot be read: the turn goes on then. */
+/**
+ * An image as a data URL, and its size in bytes, or why it cannot be read: the turn goes on then.
+ */
 async function localImage(
   { path, detail }: LocalImage,
   limits: { bytesMax: number; mayLieAt(real: string): boolean },

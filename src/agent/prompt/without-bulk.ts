@@ -10,8 +10,9 @@ const IMAGE_NOTE = '[An image was here.]';
 const AUDIO_NOTE = '[A recording was here.]';
 
 /**
- * Returns an item without images, recordings and huge texts; null if nothing is left that is of use later, as of reasoning. With
- * `charsMax`, no text stays longer than that, also of messages: the middle is cut out.
+ * Returns an item without images, recordings and huge texts; null if nothing is left that is of use
+ * later, as of reasoning. With `charsMax`, no text stays longer than that, also of messages: the
+ * middle is cut out.
  */
 export function withoutBulk(
   item: ResponseItem,

@@ -18,8 +18,8 @@ import { REVIEW_SCHEMA } from './read-review.ts';
 import { ReviewConversation } from './review-conversation.ts';
 
 /**
- * Begins the turn of a review, which takes no input. It is stored when this resolves, and runs when `afterAnswer` is called. The
- * settings of the thread stay as they are.
+ * Begins the turn of a review, which takes no input. It is stored when this resolves, and runs when
+ * `afterAnswer` is called. The settings of the thread stay as they are.
  */
 export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): Promise<Joined> {
   const { state, outbox, parts, agent, run } = deps;
@@ -115,12 +115,18 @@ async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<Thread
   };
 }
 
-/** A review model other than the thread's has its default effort: it may not have that of the thread. */
+/**
+ * A review model other than the thread's has its default effort: it may not have that of the
+ * thread.
+ */
 function reviewEffort(model: string, settings: ThreadSettings): string | null {
   return model === settings.model ? settings.effort : null;
 }
 
-/** Without a sandbox on this machine, full access stays, because the user chose to run commands without one. */
+/**
+ * Without a sandbox on this machine, full access stays, because the user chose to run commands
+ * without one.
+ */
 async function reviewSandbox(
   policy: ThreadSettings['sandboxPolicy'],
   sandbox: TurnStarterDeps['agent']['sandbox'],

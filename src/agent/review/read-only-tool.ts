@@ -6,9 +6,10 @@ const NOT_IN_REVIEW =
   'Rejected: a review changes nothing, and asks nobody for approval. Read within the sandbox.';
 
 /**
- * The tool for a reviewer: its commands run in the sandbox as under a read-only policy, whatever rules and grants allow. It asks for no
- * approval and applies no patch. If the settings have no sandbox, because the client or the user confines the server, commands run as
- * they do in other turns.
+ * The tool for a reviewer: its commands run in the sandbox as under a read-only policy, whatever
+ * rules and grants allow. It asks for no approval and applies no patch. If the settings have no
+ * sandbox, because the client or the user confines the server, commands run as they do in other
+ * turns.
  */
 export function readOnlyTool(tool: Tool): Tool {
   return {

@@ -34,7 +34,10 @@ function strictObject(properties: JsonObject): JsonObject {
   };
 }
 
-/** Returns the report in a reviewer's answer. An answer that is not the JSON that was asked for is the report itself. */
+/**
+ * Returns the report in a reviewer's answer. An answer that is not the JSON that was asked for is
+ * the report itself.
+ */
 export function readReview(answer: string): string {
   const review = reviewIn(answer);
   const report = review === null ? answer.trim() : reported(review);
@@ -49,7 +52,10 @@ function reported(review: JsonObject): string {
   return reviewReport({ explanation, findings }) || 'No findings.';
 }
 
-/** The object with the findings; null if there is none. Some models put a fence or a sentence around it. */
+/**
+ * The object with the findings; null if there is none. Some models put a fence or a sentence around
+ * it.
+ */
 function reviewIn(answer: string): JsonObject | null {
   const start = answer.indexOf('{');
   const end = answer.lastIndexOf('}');

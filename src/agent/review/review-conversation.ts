@@ -51,8 +51,9 @@ interface ReviewConversationOptions {
 }
 
 /**
- * The conversation of a review: a reviewer with instructions and tools of its own, who reads nothing of the thread's history. It is
- * kept in memory only. Its result is stored with the end of the turn, and the thread's model reads it from the next turn on.
+ * The conversation of a review: a reviewer with instructions and tools of its own, who reads
+ * nothing of the thread's history. It is kept in memory only. Its result is stored with the end of
+ * the turn, and the thread's model reads it from the next turn on.
  */
 export class ReviewConversation implements Conversation, KeptPrompt {
   readonly showsMessages = false;
@@ -86,7 +87,10 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return null;
   }
 
-  /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */
+  /**
+   * If the provider refused the prompt as too long, the model is asked again with about half of it,
+   * as long as it can be shortened.
+   */
   requestFailed({ codexErrorInfo }: TurnError): boolean {
     return (
       codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2)
@@ -113,7 +117,10 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return { request: { ...request, input: items, schemaIsOptional: true }, end };
   }
 
-  /** Asks the provider, once, for the context window of a model that nothing is known about, when the conversation has grown. */
+  /**
+   * Asks the provider, once, for the context window of a model that nothing is known about, when
+   * the conversation has grown.
+   */
   async #learnWindow({ settings: { model }, signal }: ActiveTurn): Promise<void> {
     const { configuration } = this.#deps;
     const isNeeded =
@@ -124,7 +131,10 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     await orAborted(configuration.learnContextWindows(), signal);
   }
 
-  /** Shortens older outputs, and leaves the oldest out, and tells the reviewer. Returns whether the prompt is shorter now. */
+  /**
+   * Shortens older outputs, and leaves the oldest out, and tells the reviewer. Returns whether the
+   * prompt is shorter now.
+   */
   #shorten(tokensMax: number): boolean {
     const before = this.#prompt.items.tokens;
     this.#prompt.shrink(tokensMax * CHARS_PER_TOKEN);

@@ -15,8 +15,9 @@ import { furtherLimits } from './further-limits.ts';
 import type { ThreadSandbox } from './thread-sandbox.ts';
 
 /**
- * A sandbox in place of one that the administrator does not allow: the configured one, unless it is looser, without all that the wanted one
- * does not permit. Only the workspace is writable if the wanted one is read-only, and that is not allowed.
+ * A sandbox in place of one that the administrator does not allow: the configured one, unless it is
+ * looser, without all that the wanted one does not permit. Only the workspace is writable if the
+ * wanted one is read-only, and that is not allowed.
  */
 export function allowedSandbox(config: Config, wanted: ThreadSandbox): ThreadSandbox {
   const mode = sandboxModeOf(wanted.sandboxPolicy);

@@ -18,15 +18,19 @@ type Confinement = Pick<
 > &
   Pick<ThreadSettings, 'permissionProfile' | 'workspaceRoots' | 'limits' | 'hidden'>;
 
-/** The settings of a thread, and its configuration, which has the limits that the settings only name. */
+/**
+ * The settings of a thread, and its configuration, which has the limits that the settings only
+ * name.
+ */
 export interface ConfiguredSettings {
   settings: ThreadSettings;
   configuration: Pick<ThreadConfiguration, 'commands'>;
 }
 
 /**
- * The sandbox and the approvals of an agent: what both its own settings and `owner`, those of the thread that it works for, allow. It works
- * in its own folder, unless the sandbox would then allow more than that of the thread does. It is in plan mode while the thread is.
+ * The sandbox and the approvals of an agent: what both its own settings and `owner`, those of the
+ * thread that it works for, allow. It works in its own folder, unless the sandbox would then allow
+ * more than that of the thread does. It is in plan mode while the thread is.
  */
 export function confinedSettings(
   agent: ConfiguredSettings,
@@ -42,7 +46,8 @@ export function confinedSettings(
   const sandbox = {
     sandboxPolicy,
     cwd: mayWorkIn(agent.settings.cwd, { sandboxPolicy, own }) ? agent.settings.cwd : own.cwd,
-    // A profile also decides about unix sockets and hosts, so the agent keeps that of the thread. A built-in one only names a sandbox.
+    // A profile also decides about unix sockets and hosts, so the agent keeps that of the thread. A
+    // built-in one only names a sandbox.
     permissionProfile:
       isNarrower && permissionProfile?.id.startsWith(':') ? null : permissionProfile,
   };
@@ -81,7 +86,10 @@ export function inTurn({
   return { settings: turn?.settings ?? settings, configuration };
 }
 
-/** Files that are hidden from one of them are hidden from the agent, also where it works in another folder. */
+/**
+ * Files that are hidden from one of them are hidden from the agent, also where it works in another
+ * folder.
+ */
 function hiddenFrom(
   { hidden }: ThreadSettings,
   own: ThreadSettings,
@@ -95,7 +103,9 @@ function noLimits({ limits }: ThreadSettings): Pick<ThreadSettings, 'limits'> {
   return limits === undefined ? {} : { limits: null };
 }
 
-/** All limits of the network and of unix sockets. A sandbox that heddle does not confine has none. */
+/**
+ * All limits of the network and of unix sockets. A sandbox that heddle does not confine has none.
+ */
 function limitsOf({ settings, configuration: { commands } }: ConfiguredSettings): InheritedLimits {
   const { type } = settings.sandboxPolicy;
   if (type !== 'readOnly' && type !== 'workspaceWrite')
@@ -127,7 +137,10 @@ function confinedMode(agent: CollaborationMode, own: CollaborationMode): Collabo
   return own.mode !== 'plan' && isAgentPlanMode(agent) ? withInstructions('default', null) : agent;
 }
 
-/** Whether a process in this folder may do no more than one of the thread: a sandbox opens the folder that it works in. */
+/**
+ * Whether a process in this folder may do no more than one of the thread: a sandbox opens the
+ * folder that it works in.
+ */
 function mayWorkIn(
   cwd: string,
   { sandboxPolicy: policy, own }: { sandboxPolicy: SandboxPolicy; own: ThreadSettings },
@@ -139,7 +152,10 @@ function mayWorkIn(
   return isWritable && (readableRoots(policy) === null || isInside(cwd, readable, workspace));
 }
 
-/** Whether the folder is in one of the roots, and not in a protected part of it. Null: every folder is. */
+/**
+ * Whether the folder is in one of the roots, and not in a protected part of it. Null: every folder
+ * is.
+ */
 function isInside(
   folder: string,
   roots: readonly string[] | null,

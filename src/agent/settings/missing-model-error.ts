@@ -11,7 +11,9 @@ const INSTALL_HINTS: Record<LocalServer, string> = {
   lmstudio: 'none is installed; download one in LM Studio or with "lms get NAME"',
 };
 
-/** Adds the installed models to the error for a missing model, if the provider is a local server. */
+/**
+ * Adds the installed models to the error for a missing model, if the provider is a local server.
+ */
 export async function missingModelError(
   error: NoModelError,
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>,

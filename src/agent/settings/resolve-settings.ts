@@ -31,7 +31,10 @@ import {
   turnSandbox,
 } from './thread-sandbox.ts';
 
-/** The settings that thread/start, thread/resume and thread/fork can give. Null and absent are the same. */
+/**
+ * The settings that thread/start, thread/resume and thread/fork can give. Null and absent are the
+ * same.
+ */
 export interface ThreadOverrides extends SandboxOverrides {
   approvalPolicy?: AskForApproval | null | undefined;
   approvalsReviewer?: ApprovalsReviewer | null | undefined;
@@ -47,8 +50,9 @@ export interface ThreadOverrides extends SandboxOverrides {
 }
 
 /**
- * The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept, nor are
- * the modes for a client that does not know modes (`knowsModes`): it could not leave them.
+ * The settings that a thread keeps when it is resumed from the store or forked. The approval and
+ * sandbox policies are not kept, nor are the modes for a client that does not know modes
+ * (`knowsModes`): it could not leave them.
  */
 export function keptSettings(
   last: ThreadSettings,
@@ -92,7 +96,10 @@ export function keptSettings(
   };
 }
 
-/** The settings of a thread that a copy gets: all of them, except for the mode where `keptSettings` does not keep it either. */
+/**
+ * The settings of a thread that a copy gets: all of them, except for the mode where `keptSettings`
+ * does not keep it either.
+ */
 export function copiedSettings(
   settings: ThreadSettings,
   { knowsModes }: { knowsModes: boolean },
@@ -112,15 +119,18 @@ export interface SettingsSources extends SandboxSources {
 }
 
 /**
- * The settings of a thread: each from the request, else from the kept settings, else from the configuration. A provider that nobody has
- * chosen is not kept.
+ * The settings of a thread: each from the request, else from the kept settings, else from the
+ * configuration. A provider that nobody has chosen is not kept.
  */
 export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
   /** Whether the provider is the embedded model because there is no other. */
   embeddedDefault: boolean;
-  /** Sentences about the settings of the request or the kept ones that the administrator does not allow, and what the thread has instead. */
+  /**
+   * Sentences about the settings of the request or the kept ones that the administrator does not
+   * allow, and what the thread has instead.
+   */
   notAllowed: string[];
 } {
   const { overrides, requested, config, cwd } = sources;
@@ -194,10 +204,16 @@ export function resolveSettings(sources: SettingsSources): {
   };
 }
 
-/** The service tiers that clients can ask for. Providers refuse a request with a tier that they do not know. */
+/**
+ * The service tiers that clients can ask for. Providers refuse a request with a tier that they do
+ * not know.
+ */
 const KNOWN_TIERS: ReadonlySet<string> = new Set(['default', 'flex', 'priority', 'fast']);
 
-/** The service tier that counts if a client asks for one: null in place of one that neither the server nor the configuration knows. */
+/**
+ * The service tier that counts if a client asks for one: null in place of one that neither the
+ * server nor the configuration knows.
+ */
 export function askedTier(config: Config, tier: string | null): string | null {
   return tier !== null && (KNOWN_TIERS.has(tier) || tier === config.get('service_tier'))
     ? tier
@@ -212,7 +228,10 @@ function tierOf(
   return asked === null ? keptOr(kept, () => config.get('service_tier')) : askedTier(config, asked);
 }
 
-/** The settings without a provider that nobody has chosen, and with the model that a client asked for in place of that provider's. */
+/**
+ * The settings without a provider that nobody has chosen, and with the model that a client asked
+ * for in place of that provider's.
+ */
 function chosen(settings: Partial<ThreadSettings>): Partial<ThreadSettings> {
   if (settings.embeddedByDefault === undefined) return settings;
   const { model: _model, modelProvider: _provider, embeddedInPlaceOf: asked, ...others } = settings;
@@ -284,7 +303,10 @@ function keptOr<T>(kept: T | undefined, configured: () => T): T {
   return kept === undefined ? configured() : kept;
 }
 
-/** The settings that a client can change at a turn's start or between turns. Null and absent are the same, except for `serviceTier`. */
+/**
+ * The settings that a client can change at a turn's start or between turns. Null and absent are the
+ * same, except for `serviceTier`.
+ */
 export type TurnOverrides = Pick<
   TurnStartParams,
   | 'approvalPolicy'
@@ -304,8 +326,8 @@ export type TurnOverrides = Pick<
 >;
 
 /**
- * The settings with a client's changes. The model and effort of a collaboration mode win. A relative `cwd` is resolved against the
- * server's working directory.
+ * The settings with a client's changes. The model and effort of a collaboration mode win. A
+ * relative `cwd` is resolved against the server's working directory.
  */
 export function withTurnOverrides(
   settings: ThreadSettings,
@@ -352,7 +374,10 @@ export function withTurnOverrides(
   };
 }
 
-/** The effort of the mode: in plan mode, if the client names none, the one that the configuration has for it. */
+/**
+ * The effort of the mode: in plan mode, if the client names none, the one that the configuration
+ * has for it.
+ */
 function modeEffort(
   { collaborationMode }: ThreadSettings,
   params: TurnOverrides,
@@ -374,7 +399,10 @@ export function effortOf({ effort, collaborationMode }: ThreadSettings): string 
     : effort;
 }
 
-/** An empty list of environments takes the project's instructions away, another one brings them back. */
+/**
+ * An empty list of environments takes the project's instructions away, another one brings them
+ * back.
+ */
 function withProject(
   { withoutProject }: Partial<ThreadSettings>,
   { environments }: Pick<ThreadOverrides, 'environments'>,

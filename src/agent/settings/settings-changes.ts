@@ -35,8 +35,8 @@ export class SettingsChanges {
   }
 
   /**
-   * Replaces the settings and the configuration, unless a turn runs. Returns the announcements of the change; null: a turn runs, and
-   * nothing has changed.
+   * Replaces the settings and the configuration, unless a turn runs. Returns the announcements of
+   * the change; null: a turn runs, and nothing has changed.
    */
   reconfigure(
     configure: (
@@ -63,12 +63,18 @@ export class SettingsChanges {
     });
   }
 
-  /** Changes the settings of the next turn; a running turn keeps its own. Returns the announcements of the change. */
+  /**
+   * Changes the settings of the next turn; a running turn keeps its own. Returns the announcements
+   * of the change.
+   */
   change(changed: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
     return this.#deps.beginnings.change(() => this.#change(changed));
   }
 
-  /** Sees to it that the thread is allowed no more than `owner`: its next turn, and from now on its running one. */
+  /**
+   * Sees to it that the thread is allowed no more than `owner`: its next turn, and from now on its
+   * running one.
+   */
   confine(owner: ConfiguredSettings): Promise<Announcement[]> {
     const { beginnings, state } = this.#deps;
     return beginnings.change(() => {
@@ -79,7 +85,10 @@ export class SettingsChanges {
     });
   }
 
-  /** Changes the settings of a running turn's next model requests. Returns false if it does not run, or is a review. */
+  /**
+   * Changes the settings of a running turn's next model requests. Returns false if it does not run,
+   * or is a review.
+   */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this.#deps.state;
     if (turn?.id !== turnId || turn.kind === 'review') return false;

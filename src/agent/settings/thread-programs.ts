@@ -29,7 +29,10 @@ interface ThreadFacts {
   turn: { settings: { cwd: string } } | null;
 }
 
-/** The programs of a configuration in a working directory. `key` is the same for programs that run the same. */
+/**
+ * The programs of a configuration in a working directory. `key` is the same for programs that run
+ * the same.
+ */
 interface ProgramSet {
   key: string;
   programs: readonly ServerProgram[];
@@ -51,7 +54,10 @@ interface ThreadProgramsDeps {
 /** A thread that works in more folders finds its programs anew. */
 const FOLDERS_MAX = 20;
 
-/** The programs that the server may start outside the sandbox for the loaded threads. They are found once for each configuration and folder. */
+/**
+ * The programs that the server may start outside the sandbox for the loaded threads. They are found
+ * once for each configuration and folder.
+ */
 export class ThreadPrograms {
   readonly #deps: ThreadProgramsDeps;
   readonly #threads = new Set<ThreadFacts>();
@@ -112,7 +118,10 @@ export class ThreadPrograms {
   }
 }
 
-/** Commands of hooks, MCP servers, the safety check and `notify`. The only list of them: whoever starts one passes `startedFor`. */
+/**
+ * Commands of hooks, MCP servers, the safety check and `notify`. The only list of them: whoever
+ * starts one passes `startedFor`.
+ */
 function configuredPrograms(
   { config, mcp }: Configured,
   { cwd, serverCwd, env }: Places,

@@ -35,8 +35,9 @@ export interface SandboxSources {
 }
 
 /**
- * The sandbox of a thread: from the request, else from the kept settings, else from the configuration. It hides the administrator's files in
- * addition. If a permission profile was kept without its sandbox policy, the configuration defines the profile.
+ * The sandbox of a thread: from the request, else from the kept settings, else from the
+ * configuration. It hides the administrator's files in addition. If a permission profile was kept
+ * without its sandbox policy, the configuration defines the profile.
  */
 export function threadSandbox(sources: SandboxSources): ThreadSandbox {
   return withRequiredHidden(chosenSandbox(sources), sources.config);
@@ -99,7 +100,10 @@ export function turnSandbox(
   return withRequiredHidden({ ...roots, ...limits, sandboxPolicy: policy, ...profile }, config);
 }
 
-/** The roots of a workspace, without `.`, `..` and slashes at the end, each once, in their order. Links stay: they may lead elsewhere later. */
+/**
+ * The roots of a workspace, without `.`, `..` and slashes at the end, each once, in their order.
+ * Links stay: they may lead elsewhere later.
+ */
 function normalRoots(roots: readonly string[]): string[] {
   return [...new Set(roots.map((root) => resolve(root)))];
 }

@@ -20,7 +20,10 @@ export class Admission {
     this.#deps = deps;
   }
 
-  /** Reserves the place of an agent that is about to run, at once. Throws AgentRefused. Release it once the agent runs, or cannot. */
+  /**
+   * Reserves the place of an agent that is about to run, at once. Throws AgentRefused. Release it
+   * once the agent runs, or cannot.
+   */
   reserve(sessionId: string, agentId: string | null, { running: limit }: AgentLimits): Reservation {
     return this.#reservations.take(sessionId, agentId, {
       limit,
@@ -32,7 +35,10 @@ export class Admission {
     this.#reservations.release(sessionId, place);
   }
 
-  /** Checks that the session may have one more agent, and chooses its nickname. Rejects with AgentRefused. */
+  /**
+   * Checks that the session may have one more agent, and chooses its nickname. Rejects with
+   * AgentRefused.
+   */
   async admit(
     sessionId: string,
     { nicknames, limits }: { nicknames: readonly string[]; limits: AgentLimits },
@@ -49,7 +55,10 @@ export class Admission {
     return place.nickname;
   }
 
-  /** Opens an agent again, unless the session may not have one more open agent: then it rejects with AgentRefused. */
+  /**
+   * Opens an agent again, unless the session may not have one more open agent: then it rejects with
+   * AgentRefused.
+   */
   async readmit(
     { id, sessionId, source }: AgentRecord,
     limits: AgentLimits,
@@ -68,7 +77,10 @@ export class Admission {
     }
   }
 
-  /** Checks that the session may have one more open agent. Returns the nicknames of those that are open or being opened. */
+  /**
+   * Checks that the session may have one more open agent. Returns the nicknames of those that are
+   * open or being opened.
+   */
   #checkOpen(sessionId: string, open: readonly AgentRecord[], limits: AgentLimits): string[] {
     const known = new Set(open.map(({ id }) => id));
     // Those that were not open in the store when the others were read.

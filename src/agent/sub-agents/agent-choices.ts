@@ -17,8 +17,9 @@ export interface ChoiceSources {
 }
 
 /**
- * The model and the effort of an agent: those of its role, else those that the call asks for, else the configured ones for agents, else
- * those of the turn that starts it. `note` tells the model what it asked for and did not get; null: nothing.
+ * The model and the effort of an agent: those of its role, else those that the call asks for, else
+ * the configured ones for agents, else those of the turn that starts it. `note` tells the model
+ * what it asked for and did not get; null: nothing.
  */
 export function agentChoices(
   asked: Asked,

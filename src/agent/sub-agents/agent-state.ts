@@ -63,7 +63,10 @@ export function isAtRest({ status }: CollabAgentState): boolean {
   return status !== 'running';
 }
 
-/** The state in the form that models know. `charsMax`: for the message; if that is too little for one, there is only the status. */
+/**
+ * The state in the form that models know. `charsMax`: for the message; if that is too little for
+ * one, there is only the status.
+ */
 export function stateForModel(
   { status, message = null }: AgentState,
   charsMax = READ_CHARS_MAX,

@@ -7,8 +7,9 @@ import { type AgentState, stateForModel, statusForModel } from './agent-state.ts
 const AGENTS_MAX = 50;
 
 /**
- * Tells the model the states of agents that it has started and has not learned yet, in about `charsMax` characters beside their ids. The
- * messages of agents for which that is too little are left out, and so are the oldest of very many agents.
+ * Tells the model the states of agents that it has started and has not learned yet, in about
+ * `charsMax` characters beside their ids. The messages of agents for which that is too little are
+ * left out, and so are the oldest of very many agents.
  */
 export function agentsMessage(
   states: ReadonlyMap<string, AgentState>,

@@ -10,11 +10,17 @@ interface AgentsUsageDeps {
   loadedBelow(threadId: string): string[];
   /** The threads above a loaded thread. */
   above(threadId: string): readonly string[];
-  /** Agents below a thread have used these tokens since it was last told. Called at the end of a turn of one of them. */
+  /**
+   * Agents below a thread have used these tokens since it was last told. Called at the end of a
+   * turn of one of them.
+   */
   tell(threadId: string, used: TokenUsageBreakdown): void;
 }
 
-/** Counts the tokens of the agents below each loaded thread. The total of a thread itself counts its own requests only. */
+/**
+ * Counts the tokens of the agents below each loaded thread. The total of a thread itself counts its
+ * own requests only.
+ */
 export class AgentsUsage {
   readonly #deps: AgentsUsageDeps;
   readonly #below = new Map<string, TokenUsageBreakdown>();
@@ -57,7 +63,10 @@ export class AgentsUsage {
     }
   }
 
-  /** Counts the agents below these threads anew, from the store. Call it when a thread has been loaded, and when agents are deleted. */
+  /**
+   * Counts the agents below these threads anew, from the store. Call it when a thread has been
+   * loaded, and when agents are deleted.
+   */
   async count(threadIds: readonly string[]): Promise<void> {
     for (const threadId of threadIds) {
       let uses: number;

@@ -30,7 +30,10 @@ export function isBuiltInRole(name: string): boolean {
   return BUILT_IN_ROLES.some((role) => role.name === name);
 }
 
-/** All roles: the built-in ones and the configured ones. A configured role, valid or not, takes the place of a built-in one. */
+/**
+ * All roles: the built-in ones and the configured ones. A configured role, valid or not, takes the
+ * place of a built-in one.
+ */
 export function knownRoles({ roles, problems }: AgentRoles): AgentRole[] {
   const isConfigured = (name: string) =>
     roles.some((role) => role.name === name) || problems.some(({ role }) => role === name);

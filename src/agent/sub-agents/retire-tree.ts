@@ -13,15 +13,23 @@ export interface Retired {
 
 interface RetireDeps {
   store: Pick<ThreadStore, 'listAgents' | 'agentIds'>;
-  /** Ends a thread by a change after which it cannot be loaded. Resolves with whether it was loaded. */
+  /**
+   * Ends a thread by a change after which it cannot be loaded. Resolves with whether it was loaded.
+   */
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean>;
-  /** Makes the change if none of the threads is loaded, and none can be loaded meanwhile. Resolves with whether it was made. */
+  /**
+   * Makes the change if none of the threads is loaded, and none can be loaded meanwhile. Resolves
+   * with whether it was made.
+   */
   retireUnloaded(threadIds: readonly string[], change: () => Promise<unknown>): Promise<boolean>;
 }
 
 export interface RetireOptions {
   change(threadId: string): Promise<unknown>;
-  /** Makes the change of several threads that are not loaded, all of them or none. Absent: they are changed one by one. */
+  /**
+   * Makes the change of several threads that are not loaded, all of them or none. Absent: they are
+   * changed one by one.
+   */
   changeAll?(threadIds: readonly string[]): Promise<unknown>;
   /** Which agents below the thread are retired with it. */
   takes(agent: AgentRecord): boolean;
@@ -30,8 +38,8 @@ export interface RetireOptions {
 }
 
 /**
- * Retires a thread and agents below it, the deepest first: a failure leaves no agent without the thread that started it. Rejects with the
- * error of the first failure.
+ * Retires a thread and agents below it, the deepest first: a failure leaves no agent without the
+ * thread that started it. Rejects with the error of the first failure.
  */
 export async function retireTree(
   threadId: string,
@@ -44,7 +52,10 @@ export async function retireTree(
     done.add(id);
     retired({ threadId: id, wasLoaded });
   };
-  /** Ends threads together. If that is not possible, ends them one by one, so that the failure of one is its own. */
+  /**
+   * Ends threads together. If that is not possible, ends them one by one, so that the failure of
+   * one is its own.
+   */
   const endAll = async (ids: string[]) => {
     const together =
       changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(noneIfStoreFailed));

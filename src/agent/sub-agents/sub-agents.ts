@@ -16,7 +16,10 @@ import { waitAgent } from './tools/wait-agent.ts';
 
 /** How many agents of a session may be open. */
 const OPEN_AGENTS_MAX = 200;
-/** The most characters of agents' messages that one message to the model has, or one output of wait_agent. */
+/**
+ * The most characters of agents' messages that one message to the model has, or one output of
+ * wait_agent.
+ */
 const TOLD_CHARS_MAX = 20_000;
 const WAIT_CHARS_MAX = 40_000;
 /** The parts of the context window for these. */
@@ -27,12 +30,18 @@ const CHARS_PER_TOKEN = 3;
 
 type KnownState = Pick<AgentState, 'status' | 'turnId'>;
 
-/** Lets the model start agents. Tells it how they ended, and ends their turns when its own is interrupted. */
+/**
+ * Lets the model start agents. Tells it how they ended, and ends their turns when its own is
+ * interrupted.
+ */
 export class SubAgents implements TurnPart {
   readonly #deps: TurnPartDeps;
   /** By agent: the state that the model knows. */
   readonly #known = new Map<string, KnownState>();
-  /** The version of the tree at which the model was last told. Null: not since the thread was loaded. */
+  /**
+   * The version of the tree at which the model was last told. Null: not since the thread was
+   * loaded.
+   */
   #toldVersion: number | null = null;
   /** The agents whose states are in outputs of calls that may not be stored yet. */
   readonly #unstored = new Set<string>();
@@ -48,7 +57,10 @@ export class SubAgents implements TurnPart {
       : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
   }
 
-  /** Tells the model of agents that have ended since it was last told, and of all open ones if it does not know them. */
+  /**
+   * Tells the model of agents that have ended since it was last told, and of all open ones if it
+   * does not know them.
+   */
   async beforeRequest({
     settings,
   }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
@@ -76,7 +88,10 @@ export class SubAgents implements TurnPart {
     return {};
   }
 
-  /** The model reads again what it knew, but not the messages of the agents: they may be what was too long. */
+  /**
+   * The model reads again what it knew, but not the messages of the agents: they may be what was
+   * too long.
+   */
   compacted(): AuthoredItem[] {
     const open = [...this.#known].filter(
       ([, { status }]) => status !== 'shutdown' && status !== 'notFound',
@@ -111,7 +126,10 @@ export class SubAgents implements TurnPart {
     await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');
   }
 
-  /** Agents that work for the thread have used tokens. Tells clients, once the thread itself has a turn that used some. */
+  /**
+   * Agents that work for the thread have used tokens. Tells clients, once the thread itself has a
+   * turn that used some.
+   */
   agentsUsed(): void {
     const { threadId, outbox, agents, record } = this.#deps;
     const { tokenUsage } = record();

@@ -7,7 +7,10 @@ interface SweepDeps {
   isLoaded(threadId: string): boolean;
 }
 
-/** Deletes agents of a thread that a killed server has left without a turn. Call it when the thread has been loaded. Never rejects. */
+/**
+ * Deletes agents of a thread that a killed server has left without a turn. Call it when the thread
+ * has been loaded. Never rejects.
+ */
 export async function sweepAgents(
   ownerId: string,
   unlistedIds: readonly string[],

@@ -3,9 +3,7 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 
 interface TreeInterruptsDeps {
   /** A loaded thread; null if it is not loaded. */
-  find(
-    threadId: string,
-  ): {
+  find(threadId: string): {
     readonly turn: ActiveTurn | null;
     interruptAndWait(cause: InterruptCause): Promise<void>;
   } | null;
@@ -18,7 +16,10 @@ interface TreeInterruptsDeps {
 /** Interrupts the turns of threads and of the agents below them. */
 export class TreeInterrupts {
   readonly #deps: TreeInterruptsDeps;
-  /** By each turn that the user has interrupted together with others: the turns of the agents then; null: an agent had none. */
+  /**
+   * By each turn that the user has interrupted together with others: the turns of the agents then;
+   * null: an agent had none.
+   */
   readonly #interrupted = new WeakMap<ActiveTurn, ReadonlyMap<string, ActiveTurn | null>>();
 
   constructor(deps: TreeInterruptsDeps) {
@@ -40,9 +41,9 @@ export class TreeInterrupts {
   }
 
   /**
-   * For the user: closes the turns of all agents below a thread to input, and returns the function that interrupts them. Input that a client
-   * sends to an agent after that begins a turn that goes on. `ownerTurn`: the turn of the thread, which is interrupted with them; null:
-   * none runs.
+   * For the user: closes the turns of all agents below a thread to input, and returns the function
+   * that interrupts them. Input that a client sends to an agent after that begins a turn that goes
+   * on. `ownerTurn`: the turn of the thread, which is interrupted with them; null: none runs.
    */
   withTurn(ownerId: string, ownerTurn: ActiveTurn | null): () => void {
     const { find, below } = this.#deps;
@@ -60,7 +61,8 @@ export class TreeInterrupts {
     const interrupted = ownerTurn === null ? undefined : this.#interrupted.get(ownerTurn)?.get(id);
     if (interrupted === undefined) return find(id)?.interruptAndWait(cause);
     await interrupted?.finished;
-    // A client's input may have begun a turn since, which goes on. One that a call of an interrupted turn has begun ends.
+    // A client's input may have begun a turn since, which goes on. One that a call of an
+    // interrupted turn has begun ends.
     const next = find(id)?.turn ?? null;
     if (next === null || next.rootTurnId !== ownerTurn?.rootTurnId) return;
     next.refuseInput();

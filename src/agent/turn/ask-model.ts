@@ -33,8 +33,9 @@ export interface CompletedResponse {
 }
 
 /**
- * How one model request ended. `stopped`: by an interrupt or by new input. `broken`: the response broke off after items of it were complete,
- * and the next request, after `delayMs`, continues `run.broken`.
+ * How one model request ended. `stopped`: by an interrupt or by new input. `broken`: the response
+ * broke off after items of it were complete, and the next request, after `delayMs`, continues
+ * `run.broken`.
  */
 export type ModelResponse =
   | CompletedResponse
@@ -49,8 +50,9 @@ export interface RequestTools {
 }
 
 /**
- * Sends one request to the model, shows its response to clients, as `run.response`, and begins its calls, each as soon as it is complete and
- * stored. Its items may not be stored yet when it resolves. Rejects if the model throws, or if the store has failed.
+ * Sends one request to the model, shows its response to clients, as `run.response`, and begins its
+ * calls, each as soon as it is complete and stored. Its items may not be stored yet when it
+ * resolves. Rejects if the model throws, or if the store has failed.
  */
 export async function askModel(
   run: RunningTurn,
@@ -129,7 +131,10 @@ function noteModel(run: RunningTurn, toModel: string): void {
   void commit(run, { announce: [{ method: 'model/rerouted', params }] });
 }
 
-/** Tells clients, once in the thread, that a parameter was left out. Another message about it is news only if another value was refused. */
+/**
+ * Tells clients, once in the thread, that a parameter was left out. Another message about it is
+ * news only if another value was refused.
+ */
 function noteLeftOut(
   run: RunningTurn,
   { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>,
@@ -162,7 +167,9 @@ interface ResponseReading extends RequestTools {
   made: MadeItems;
 }
 
-/** The completed items of a response. `earlier`: the calls of the responses that this one continues. */
+/**
+ * The completed items of a response. `earlier`: the calls of the responses that this one continues.
+ */
 interface MadeItems {
   earlier: readonly ToolCall[];
   calls: ToolCall[];
@@ -252,7 +259,10 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
   }
 }
 
-/** Stores a call, and then runs it. One that only repeats a call of the responses that this one continues has run. */
+/**
+ * Stores a call, and then runs it. One that only repeats a call of the responses that this one
+ * continues has run.
+ */
 function call(
   run: RunningTurn,
   item: ToolCall,
@@ -269,7 +279,10 @@ function call(
   );
 }
 
-/** Continues the response by another request if items of it are complete. Otherwise the model sends the same request again. */
+/**
+ * Continues the response by another request if items of it are complete. Otherwise the model sends
+ * the same request again.
+ */
 function retry(
   run: RunningTurn,
   { error, delayMs, spent }: Extract<ModelEvent, { type: 'retrying' }>,
@@ -309,7 +322,10 @@ function tooLong(limit: string): TurnError {
   return otherError(`The model's response exceeded the limit of ${limit} and was stopped.`);
 }
 
-/** The items other than tool calls that are kept in the history. Others are unknown to this server, and ignored. */
+/**
+ * The items other than tool calls that are kept in the history. Others are unknown to this server,
+ * and ignored.
+ */
 const KNOWN = new Set<ResponseItem['type']>([
   'message',
   'reasoning',

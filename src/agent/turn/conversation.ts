@@ -13,17 +13,26 @@ export type Ending =
   | { status: 'interrupted' }
   | { status: 'failed'; error: TurnError };
 
-/** A request to the model. Call `end` when its response has ended: until then its prompt stays in memory. */
+/**
+ * A request to the model. Call `end` when its response has ended: until then its prompt stays in
+ * memory.
+ */
 export interface PreparedRequest {
   request: ModelRequest;
   end(): void;
 }
 
-/** The conversation of a turn with the model: mostly that of its thread, but a review has one of its own. */
+/**
+ * The conversation of a turn with the model: mostly that of its thread, but a review has one of its
+ * own.
+ */
 export interface Conversation {
   /** The tools for the next request. */
   tools(turn: ActiveTurn): Promise<readonly Tool[]>;
-  /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
+  /**
+   * Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn
+   * goes on.
+   */
   beforeRequest(
     turn: ActiveTurn,
     tell: (messages: readonly ResponseItem[]) => Promise<void>,
@@ -34,11 +43,17 @@ export interface Conversation {
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /** A request has failed for good. Returns whether the model is asked again. */
   requestFailed(error: TurnError, turn: ActiveTurn): boolean;
-  /** Keeps the entries that belong to this conversation only, and returns the rest, which is stored in the thread's log. */
+  /**
+   * Keeps the entries that belong to this conversation only, and returns the rest, which is stored
+   * in the thread's log.
+   */
   withoutOwn(entries: LogEntry[]): LogEntry[];
   /** Whether clients see the model's messages. */
   readonly showsMessages: boolean;
-  /** The result of the conversation, which is stored and announced with the turn's end. May be called again, with a failure. */
+  /**
+   * The result of the conversation, which is stored and announced with the turn's end. May be
+   * called again, with a failure.
+   */
   result(ending: Ending): { step: StepAddition; message: ThreadItem | null } | null;
 }
 

@@ -14,8 +14,9 @@ interface InjectDeps {
 }
 
 /**
- * Stores items for the model of a thread. Without an author, they are a client's. During a turn the model reads them after its current
- * response, and is asked again. Call the returned function after the request is answered.
+ * Stores items for the model of a thread. Without an author, they are a client's. During a turn the
+ * model reads them after its current response, and is asked again. Call the returned function after
+ * the request is answered.
  */
 export async function injectModelItems(
   items: ResponseItem[],
@@ -52,8 +53,8 @@ function entriesOf(
 }
 
 /**
- * The author of a message that a client injects. The user need not have typed it. The server tells nothing of it again, even if it looks
- * like context.
+ * The author of a message that a client injects. The user need not have typed it. The server tells
+ * nothing of it again, even if it looks like context.
  */
 function injectedBy(item: ResponseItem): Author | null {
   const author = writtenBy(item);

@@ -24,8 +24,9 @@ export async function openWithCommand(
 }
 
 /**
- * Returns the function that runs a user command in a running turn, which does not end before the command does; null if the
- * turn is closed to input. The model reads the message about it after its current response.
+ * Returns the function that runs a user command in a running turn, which does not end before the
+ * command does; null if the turn is closed to input. The model reads the message about it after its
+ * current response.
  */
 export function joinCommand(
   { threadId, calls, outbox, agent }: JoinCommandDeps,

@@ -10,9 +10,10 @@ import type { RunningTurn } from './turn-deps.ts';
 import type { EndedResponse } from './turn-part.ts';
 
 /**
- * Asks the model once, and runs the calls of its response while it still responds. Resolves when the response and its calls have ended,
- * however they did: what the model had completed, and the outputs of its calls, are then in the history. Rejects if the model throws, or if
- * the store has failed, and then too, the calls have ended.
+ * Asks the model once, and runs the calls of its response while it still responds. Resolves when
+ * the response and its calls have ended, however they did: what the model had completed, and the
+ * outputs of its calls, are then in the history. Rejects if the model throws, or if the store has
+ * failed, and then too, the calls have ended.
  */
 export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
   const { deps, turn, conversation } = run;
@@ -48,7 +49,10 @@ async function responseEnd(run: RunningTurn, offered: RequestTools): Promise<Mod
   }
 }
 
-/** Announces the end of a response to clients that have asked for raw events: before the outputs of its calls. */
+/**
+ * Announces the end of a response to clients that have asked for raw events: before the outputs of
+ * its calls.
+ */
 async function showRaw(
   { deps, turn, conversation, sequence }: RunningTurn,
   response: CompletedResponse,

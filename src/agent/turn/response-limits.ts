@@ -4,12 +4,18 @@ import { itemSize } from '../prompt/item-size.ts';
 interface Limits {
   /** The most characters of the deltas. */
   charsMax: number;
-  /** The most bytes of the completed items, whether they came as deltas or not. Null: no limit beside that of the provider's response. */
+  /**
+   * The most bytes of the completed items, whether they came as deltas or not. Null: no limit
+   * beside that of the provider's response.
+   */
   bytesMax: number | null;
   itemsMax: number;
 }
 
-/** Returns a function that counts the events of a response, and names the limit that an event exceeds; null: none. */
+/**
+ * Returns a function that counts the events of a response, and names the limit that an event
+ * exceeds; null: none.
+ */
 export function responseLimits({
   charsMax,
   bytesMax,

@@ -15,7 +15,10 @@ import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from '.
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
-/** How many requests one turn may send to the model: a limit for models that never stop calling tools. */
+/**
+ * How many requests one turn may send to the model: a limit for models that never stop calling
+ * tools.
+ */
 const MODEL_REQUESTS_MAX = 1000;
 
 export interface TurnBeginning {
@@ -28,8 +31,9 @@ export interface TurnBeginning {
 }
 
 /**
- * Runs a turn to its end: asks the model, runs the tools that it calls, and asks again until it calls none. Never rejects: a failure
- * ends the turn, and exactly one `turn/completed` announces the end. A turn with an opening may end without asking the model.
+ * Runs a turn to its end: asks the model, runs the tools that it calls, and asks again until it
+ * calls none. Never rejects: a failure ends the turn, and exactly one `turn/completed` announces
+ * the end. A turn with an opening may end without asking the model.
  */
 export async function runTurn(
   deps: TurnDeps,
@@ -86,8 +90,8 @@ async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<v
 }
 
 /**
- * Runs the opening, and asks the model only if input has arrived meanwhile, with the settings of that input. Without input, the turn
- * fails if the opening failed.
+ * Runs the opening, and asks the model only if input has arrived meanwhile, with the settings of
+ * that input. Without input, the turn fails if the opening failed.
  */
 async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending> {
   const error = await opening(run.turn);
@@ -150,7 +154,10 @@ async function endUnlessMore(run: RunningTurn): Promise<Ending | null> {
   return ending;
 }
 
-/** Takes the input that has arrived, and prepares a request. Returns its tools, the turn's end, or null if input has arrived meanwhile. */
+/**
+ * Takes the input that has arrived, and prepares a request. Returns its tools, the turn's end, or
+ * null if input has arrived meanwhile.
+ */
 async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | Ending | null> {
   const { turn, conversation } = run;
   const tell = (messages: readonly ResponseItem[]) =>
@@ -170,7 +177,10 @@ async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | E
   return turn.signal.aborted ? { status: 'interrupted' } : { tools };
 }
 
-/** Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes before. */
+/**
+ * Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes
+ * before.
+ */
 async function goesOn(run: RunningTurn): Promise<boolean> {
   const { deps, turn, conversation } = run;
   if (
@@ -212,13 +222,15 @@ async function record(run: RunningTurn, items: LogEntry[]): Promise<void> {
 }
 
 /**
- * Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. A turn that was interrupted
- * until then ends interrupted, whatever it had come to. Returns the end that was announced.
+ * Stores and announces the end of the turn. If it cannot be stored, its failure is announced all
+ * the same. A turn that was interrupted until then ends interrupted, whatever it had come to.
+ * Returns the end that was announced.
  */
 async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
   const { deps, turn } = run;
   turn.end();
-  // After an interrupt, the commands that hold the turn are being killed. A turn that failed does not wait for them.
+  // After an interrupt, the commands that hold the turn are being killed. A turn that failed does
+  // not wait for them.
   if (turn.signal.aborted) await turn.released();
   deps.endGrants();
   await deps.parts.cleanUp(turn);
@@ -241,7 +253,8 @@ async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
       ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps) };
     // The parts have already changed memory for the first ending, so both steps are announced.
     const step = endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)]));
-    // If only the flush failed, the first end is in the file, and would be back after a kill. This end replaces it, without a flush.
+    // If only the flush failed, the first end is in the file, and would be back after a kill. This
+    // end replaces it, without a flush.
     await deps.outbox.commitOrAnnounce({ ...step, durable: false });
     return failed;
   } finally {
@@ -324,7 +337,10 @@ function elapsedMs({ deps, turn }: RunningTurn): number {
   return Math.round(deps.clock.monotonic() - turn.startedMs);
 }
 
-/** The entries of a turn that was cut off: its unfinished items, for clients only, and after an interrupt a message for the model. */
+/**
+ * The entries of a turn that was cut off: its unfinished items, for clients only, and after an
+ * interrupt a message for the model.
+ */
 function cutOffEntries(
   { turn, response, conversation }: RunningTurn,
   ending: Ending,

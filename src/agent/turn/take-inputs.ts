@@ -6,8 +6,9 @@ import { inputEntries, modelEntries, storedInput } from './turn-input.ts';
 import type { TurnInput } from './turn-part.ts';
 
 /**
- * Takes the input that has arrived: announces input that was stored before its request was answered, makes deferred items visible to the
- * model, and has withheld input checked. `refused`: all input that has arrived was refused. `endsTurn`: a part ends the turn because of it.
+ * Takes the input that has arrived: announces input that was stored before its request was
+ * answered, makes deferred items visible to the model, and has withheld input checked. `refused`:
+ * all input that has arrived was refused. `endsTurn`: a part ends the turn because of it.
  */
 export async function takeInputs(run: RunningTurn): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { turn } = run;
@@ -59,7 +60,10 @@ async function announce(run: RunningTurn, input: Arrival): Promise<'taken'> {
   return 'taken';
 }
 
-/** Asks the parts whether the model reads this input. If the turn is interrupted meanwhile, the input is left for its end. */
+/**
+ * Asks the parts whether the model reads this input. If the turn is interrupted meanwhile, the
+ * input is left for its end.
+ */
 async function check(
   run: RunningTurn,
   input: TurnInput,

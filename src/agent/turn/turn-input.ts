@@ -35,7 +35,10 @@ export interface TurnMessage {
 /** The author of input: a client's user, or the agent that started this one. */
 export type InputAuthor = 'user' | 'parent';
 
-/** The input of a request, for clients and for the model, without the context that it adds; null if the request has none. */
+/**
+ * The input of a request, for clients and for the model, without the context that it adds; null if
+ * the request has none.
+ */
 export async function turnInput(
   { params, author }: TurnMessage,
   { settings, home, env, instructions, ids, atMs }: TurnInputDeps,
@@ -77,7 +80,10 @@ export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[
   ];
 }
 
-/** The part of a step that keeps withheld input as an unfinished item, which clients see after a kill, and the model does not read. */
+/**
+ * The part of a step that keeps withheld input as an unfinished item, which clients see after a
+ * kill, and the model does not read.
+ */
 export function withheldItem(turnId: string, input: TurnInput | null): { partial?: StoredItem } {
   return input?.isWithheld ? { partial: storedInput(turnId, input) } : {};
 }
@@ -88,7 +94,10 @@ export function storedInput(turnId: string, { item, atMs }: TurnInput): StoredIt
 
 type ModelItemEntry = Extract<LogEntry, { kind: 'model' }>;
 
-/** The log entries of items that the model reads. `author`: of the messages; null: the items are the model's. */
+/**
+ * The log entries of items that the model reads. `author`: of the messages; null: the items are the
+ * model's.
+ */
 export function modelEntries(
   turnId: string | null,
   items: readonly ResponseItem[],

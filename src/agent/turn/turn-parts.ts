@@ -26,7 +26,9 @@ import type {
   TurnPart,
 } from './turn-part.ts';
 
-/** The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else. */
+/**
+ * The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else.
+ */
 interface CheckedInput {
   decision: 'taken' | 'refused' | 'endsTurn';
   tell: ResponseItem[];
@@ -52,8 +54,8 @@ export class TurnParts {
   }
 
   /**
-   * The tools for one model request. Of two with one name, the one of the earlier part counts. Empty if the turn is interrupted while the
-   * parts are asked.
+   * The tools for one model request. Of two with one name, the one of the earlier part counts.
+   * Empty if the turn is interrupted while the parts are asked.
    */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     const tools = new Map<string, Tool>();
@@ -120,7 +122,10 @@ export class TurnParts {
     );
   }
 
-  /** The messages that the model reads before the input that has arrived, and whether the turn ends instead. */
+  /**
+   * The messages that the model reads before the input that has arrived, and whether the turn ends
+   * instead.
+   */
   async beforeInput(turn: TurnContext): Promise<{ tell: ResponseItem[]; end: boolean }> {
     const results = await this.#guard.each(
       turn,
@@ -133,7 +138,10 @@ export class TurnParts {
     };
   }
 
-  /** Whether the model reads this input, and the messages after it. Null: the turn was interrupted meanwhile. */
+  /**
+   * Whether the model reads this input, and the messages after it. Null: the turn was interrupted
+   * meanwhile.
+   */
   async checkInput(input: TurnInput, turn: TurnContext): Promise<CheckedInput | null> {
     const tell: ResponseItem[] = [];
     const failed: { refuse: true; end?: true; tell?: ResponseItem[] } = { refuse: true };
@@ -150,7 +158,10 @@ export class TurnParts {
     return { decision: 'taken', tell };
   }
 
-  /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
+  /**
+   * Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn
+   * goes on.
+   */
   async beforeRequest(
     turn: TurnContext,
     tell: (messages: readonly ResponseItem[]) => Promise<void>,
@@ -184,7 +195,10 @@ export class TurnParts {
     return results.flatMap(({ goOn }) => goOn ?? []);
   }
 
-  /** The decision about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  /**
+   * The decision about a call. Null: the turn was interrupted meanwhile. Rejects only with the
+   * store's error.
+   */
   async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision | null> {
     const decision: CallDecision = {};
     const tell: ResponseItem[] = [];
@@ -215,7 +229,10 @@ export class TurnParts {
     );
   }
 
-  /** The output of a call as the parts change it, and the messages that the model reads with it. Rejects only with the store's error. */
+  /**
+   * The output of a call as the parts change it, and the messages that the model reads with it.
+   * Rejects only with the store's error.
+   */
   async afterCall(
     call: PendingCall,
     outcome: ActionOutcome,
@@ -270,7 +287,10 @@ export class TurnParts {
     return null;
   }
 
-  /** Whether a part has an answer to the failure of a model request, so that the model is asked again. */
+  /**
+   * Whether a part has an answer to the failure of a model request, so that the model is asked
+   * again.
+   */
   requestFailed(error: TurnError, turn: TurnContext): boolean {
     const answers = this.#parts.map((part) =>
       this.#guard.attempt(
@@ -282,7 +302,10 @@ export class TurnParts {
     return answers.some(({ again }) => again === true);
   }
 
-  /** Items that the model must read again in this turn, because a compaction removed them from the prompt. */
+  /**
+   * Items that the model must read again in this turn, because a compaction removed them from the
+   * prompt.
+   */
   compacted(turn: TurnContext): AuthoredItem[] {
     return this.#parts.flatMap((part) =>
       this.#guard.attempt(
@@ -344,7 +367,10 @@ export class TurnParts {
     );
   }
 
-  /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
+  /**
+   * Merges the steps of all parts. A part that throws takes no step, because its error must not
+   * keep a turn from beginning or ending.
+   */
   #merged(stepOf: (part: TurnPart) => StepAddition | undefined): StepAddition {
     return mergedSteps(
       this.#parts.map((part) =>
@@ -358,7 +384,10 @@ export class TurnParts {
   }
 }
 
-/** The outcome of a call whose output is replaced: it is not the user's, and the model does not read the tools that a search has found. */
+/**
+ * The outcome of a call whose output is replaced: it is not the user's, and the model does not read
+ * the tools that a search has found.
+ */
 function replaced({ foundTools: _, author: __, ...outcome }: ActionOutcome): ActionOutcome {
   return outcome;
 }

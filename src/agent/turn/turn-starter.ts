@@ -33,7 +33,9 @@ import type { DueTurn, TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
-/** The turn that a request has begun or joined. Call `afterAnswer` after the request is answered. */
+/**
+ * The turn that a request has begun or joined. Call `afterAnswer` after the request is answered.
+ */
 export interface Joined {
   turn: Turn;
   afterAnswer: () => void;
@@ -65,7 +67,10 @@ interface NewTurn {
   command?: string | null;
 }
 
-/** Begins the turns of a thread and adds input to them: stores first, then lets the request be answered, then runs. */
+/**
+ * Begins the turns of a thread and adds input to them: stores first, then lets the request be
+ * answered, then runs.
+ */
 export class TurnStarter {
   readonly #deps: TurnStarterDeps;
 
@@ -150,7 +155,10 @@ export class TurnStarter {
     };
   }
 
-  /** Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it is not tried again. Never rejects. */
+  /**
+   * Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it
+   * is not tried again. Never rejects.
+   */
   async beginDue(due: DueTurn): Promise<void> {
     const { state, outbox, agent } = this.#deps;
     let begun: Joined;
@@ -198,7 +206,8 @@ export class TurnStarter {
         before = { told: state.record.told };
         const { messages, told } = additionalContext(params.additionalContext, state.record.told);
         state.keep({ told });
-        // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
+        // The reservation has stopped the response. So what is deferred, such as what calls have
+        // told meanwhile, comes before the new input.
         const entries: LogEntry[] = [
           { kind: 'deferredRead', turnId: turn.id },
           ...modelEntries(turn.id, messages, 'server'),
@@ -229,7 +238,10 @@ export class TurnStarter {
     };
   }
 
-  /** The first context of a thread whose model was told none; else nothing. The caller stores it, and keeps its patch. */
+  /**
+   * The first context of a thread whose model was told none; else nothing. The caller stores it,
+   * and keeps its patch.
+   */
   async firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }> {
     const { state, agent } = this.#deps;
     if (state.record.told !== null) return { entries: [], patch: {} };
@@ -249,7 +261,10 @@ export class TurnStarter {
     });
   }
 
-  /** The preview of a thread that gets this input. If the input may be refused, it is the preview once it is not. */
+  /**
+   * The preview of a thread that gets this input. If the input may be refused, it is the preview
+   * once it is not.
+   */
   #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
     return input?.isWithheld === true
       ? {}
@@ -263,7 +278,10 @@ export class TurnStarter {
       : input;
   }
 
-  /** The turn has not asked the model yet: it does so with the settings and the schema of this input, and with its own changes. */
+  /**
+   * The turn has not asked the model yet: it does so with the settings and the schema of this
+   * input, and with its own changes.
+   */
   #answerWith(turn: ActiveTurn, params: TurnStartParams): void {
     const { state, agent } = this.#deps;
     const sources = { serverCwd: agent.cwd, config: state.configuration.config };
@@ -291,7 +309,10 @@ export class TurnStarter {
   }
 }
 
-/** The settings of a turn that begins with this request: those of the thread, and the tier for this turn only. */
+/**
+ * The settings of a turn that begins with this request: those of the thread, and the tier for this
+ * turn only.
+ */
 function ofTurn(
   settings: ThreadSettings,
   { serviceTierForTurn }: TurnStartParams,

@@ -11,7 +11,10 @@ const BY_DESCRIPTOR = /^\/proc\/[^/]+\/fd\//;
 const INSTEAD =
   "read threads with thread/list and thread/read, and make a copy with 'heddle store backup FILE'";
 
-/** A file of heddle's own store. Opening and closing it would drop the store's locks, and writing to it would destroy the store. */
+/**
+ * A file of heddle's own store. Opening and closing it would drop the store's locks, and writing to
+ * it would destroy the store.
+ */
 export class OwnFileError extends FileRefusedError {
   override readonly name = 'OwnFileError';
 

@@ -6,11 +6,17 @@ import { FileTooLargeError, openRegularFile, openRegularFileSync } from './open-
 
 export interface ReadOptions {
   bytesMax: number;
-  /** If true, only the first `bytesMax` bytes of a larger file are read. Default false: a larger file is refused. */
+  /**
+   * If true, only the first `bytesMax` bytes of a larger file are read. Default false: a larger
+   * file is refused.
+   */
   cut?: boolean;
   /** Default true. If false, a link is refused. */
   followLinks?: boolean;
-  /** Returns whether a file may be read. `real` is the real path of the open file, so replacing the file does not bypass the check. */
+  /**
+   * Returns whether a file may be read. `real` is the real path of the open file, so replacing the
+   * file does not bypass the check.
+   */
   mayLieAt?: (real: string) => boolean;
 }
 
@@ -21,8 +27,9 @@ export interface FileContent {
 }
 
 /**
- * Reads a regular file, off the main loop. Resolves with null if there is none. Rejects with the system's error, and with a
- * FileRefusedError if the file is not a regular one, belongs to heddle's store, is too large, or lies where it may not be read.
+ * Reads a regular file, off the main loop. Resolves with null if there is none. Rejects with the
+ * system's error, and with a FileRefusedError if the file is not a regular one, belongs to heddle's
+ * store, is too large, or lies where it may not be read.
  */
 export async function readRegularFile(
   path: string,

@@ -22,8 +22,9 @@ const KEY_CHARACTER = /[A-Za-z0-9-]/;
 const SPACE = /\s/;
 
 /**
- * Returns the settings in a text in git's config format, in their order, and whether all of it was understood. At the first error, the
- * rest is left out, as git itself stops there. Reads characters one by one, in the order and with the rules of git's own parser.
+ * Returns the settings in a text in git's config format, in their order, and whether all of it was
+ * understood. At the first error, the rest is left out, as git itself stops there. Reads characters
+ * one by one, in the order and with the rules of git's own parser.
  */
 export function gitConfigEntries(text: string): {
   entries: GitConfigEntry[];
@@ -70,7 +71,10 @@ class ConfigReader {
     }
   }
 
-  /** The next character. The end of the text counts as the end of a line, and so does a carriage return before one. */
+  /**
+   * The next character. The end of the text counts as the end of a line, and so does a carriage
+   * return before one.
+   */
   #next(): string {
     const character = this.#text[this.#at] ?? '\n';
     this.#at += 1;

@@ -1,8 +1,9 @@
 import { gitConfigEntries } from './git-config-entries.ts';
 
 /**
- * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format. Returns null if the key
- * has no value, or one that is too long. Included files are not read.
+ * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config
+ * format. Returns null if the key has no value, or one that is too long. Included files are not
+ * read.
  */
 export function gitConfigValue(
   text: string,

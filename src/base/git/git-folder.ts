@@ -17,9 +17,10 @@ export interface GitFolder {
 }
 
 /**
- * Finds the repository of a working tree by its `.git`. Returns null if there is none that belongs to it. A `.git` file names
- * another folder, which counts only if it names the working tree in turn, as those of worktrees and submodules do. Otherwise
- * anyone could write a file that leads to another user's repository.
+ * Finds the repository of a working tree by its `.git`. Returns null if there is none that belongs
+ * to it. A `.git` file names another folder, which counts only if it names the working tree in
+ * turn, as those of worktrees and submodules do. Otherwise anyone could write a file that leads to
+ * another user's repository.
  */
 export async function gitFolder(root: string): Promise<GitFolder | null> {
   const path = join(root, '.git');
@@ -32,7 +33,10 @@ export async function gitFolder(root: string): Promise<GitFolder | null> {
   return (await worktree(own, path)) ?? submodule(own, root);
 }
 
-/** Reads a file of a repository, but not through a link that leads out of it. Returns null if there is none to read. */
+/**
+ * Reads a file of a repository, but not through a link that leads out of it. Returns null if there
+ * is none to read.
+ */
 export function readGitFile(
   folder: string,
   name: string,
@@ -95,7 +99,8 @@ async function readBytes(path: string, { bytesMax, within }: ReadLimits): Promis
       within.some((folder) => isBelow(real, realPathOrSame(folder)));
     return (await readRegularFile(path, { bytesMax, mayLieAt }))?.bytes ?? null;
   } catch {
-    // A folder, a pipe, a file that is too large, a link that leads out, or no permission: git would not read it either, or should not.
+    // A folder, a pipe, a file that is too large, a link that leads out, or no permission: git
+    // would not read it either, or should not.
     return null;
   }
 }

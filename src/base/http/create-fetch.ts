@@ -29,8 +29,9 @@ const EVENT_ENDS = ['\n\n', '\n\r\n', '\r\r'];
 const NEVER = new AbortController().signal;
 
 /**
- * Returns a `fetch` that uses the proxies and certificates that the environment names. It has no time limit, takes texts and forms as
- * bodies, and passes redirects on instead of following them. Rejects with a TypeError if there is no response, as fetch does.
+ * Returns a `fetch` that uses the proxies and certificates that the environment names. It has no
+ * time limit, takes texts and forms as bodies, and passes redirects on instead of following them.
+ * Rejects with a TypeError if there is no response, as fetch does.
  */
 export function createFetch(
   { client, env }: FetchDeps,

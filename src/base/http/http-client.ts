@@ -7,7 +7,10 @@ import { HttpExchange, type HttpRequest, type Send } from './http-exchange.ts';
 import { type HttpProxy, proxyAddress, proxyHeaders } from './proxy-for.ts';
 import { type TrustDeps, trustedContext } from './trusted-context.ts';
 
-/** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
+/**
+ * Shorter than the time for which common servers keep connections open (5 s), so that no request
+ * uses a connection that is closing.
+ */
 const IDLE_SOCKET_MS_MAX = 4_000;
 const IDLE_SOCKETS_MAX = 8;
 const KEPT: AgentOptions = {
@@ -25,8 +28,8 @@ export interface HttpClientDeps extends TrustDeps {
 type Request = (options: RequestOptions) => ClientRequest;
 
 /**
- * Sends requests over kept connections. Idle connections are limited and do not keep the process alive. What it needs of Node is loaded
- * with the first request.
+ * Sends requests over kept connections. Idle connections are limited and do not keep the process
+ * alive. What it needs of Node is loaded with the first request.
  */
 export class HttpClient {
   readonly #deps: HttpClientDeps;

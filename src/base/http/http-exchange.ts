@@ -10,7 +10,10 @@ export const NO_LIMIT_MS = 2 ** 31 - 1;
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
-/** When a caller that is farther behind gets the end of a response, the server, which sent it before, may have closed the connection. */
+/**
+ * When a caller that is farther behind gets the end of a response, the server, which sent it
+ * before, may have closed the connection.
+ */
 const BEHIND_MS_MAX = 1_000;
 
 export interface HttpRequest {
@@ -45,8 +48,8 @@ export type Send = (
 ) => ClientRequest;
 
 /**
- * One request and its response. The response is read from the network only as fast as `read` is called. Silence is measured
- * only while the caller waits. A broken exchange stays broken.
+ * One request and its response. The response is read from the network only as fast as `read` is
+ * called. Silence is measured only while the caller waits. A broken exchange stays broken.
  */
 export class HttpExchange {
   readonly #httpRequest: HttpRequest;
@@ -103,8 +106,8 @@ export class HttpExchange {
   }
 
   /**
-   * Resolves with the next chunk of the body, never with a part of a UTF-8 character; null at the end. Call it after `head`.
-   * `idleMsMax`: how long to wait; by default the request's idle limit.
+   * Resolves with the next chunk of the body, never with a part of a UTF-8 character; null at the
+   * end. Call it after `head`. `idleMsMax`: how long to wait; by default the request's idle limit.
    */
   async read(idleMsMax = this.#httpRequest.idleMsMax): Promise<string | Break | null> {
     this.#keepOnlyIfQuick();
@@ -130,7 +133,10 @@ export class HttpExchange {
     if (!this.#ended) this.#destroy();
   }
 
-  /** Ends an exchange whose response is complete. Its last bytes are discarded, so that the connection can be used again. */
+  /**
+   * Ends an exchange whose response is complete. Its last bytes are discarded, so that the
+   * connection can be used again.
+   */
   finish(): void {
     this.#signal.removeEventListener('abort', this.#abort);
     this.#keepOnlyIfQuick();

@@ -1,7 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 import type { Env } from '../env.ts';
 
-/** The code of the error for a proxy that has not connected, before the status of its answer, if it has one. */
+/**
+ * The code of the error for a proxy that has not connected, before the status of its answer, if it
+ * has one.
+ */
 export const PROXY_REFUSED = 'PROXY_ANSWERED_';
 
 /** An HTTP proxy, and the environment variable that names it. */
@@ -11,8 +14,9 @@ export interface HttpProxy {
 }
 
 /**
- * Returns the proxy that the environment names for a URL, or why it cannot be used. Null: there is none. Reads HTTP_PROXY, HTTPS_PROXY,
- * ALL_PROXY and NO_PROXY in small and in capital letters, as curl does. Requests to this machine never go through a proxy.
+ * Returns the proxy that the environment names for a URL, or why it cannot be used. Null: there is
+ * none. Reads HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY in small and in capital letters, as
+ * curl does. Requests to this machine never go through a proxy.
  */
 export function proxyFor(url: URL, env: Env): HttpProxy | { problem: string } | null {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
@@ -99,7 +103,10 @@ function isLoopback(host: string): boolean {
   );
 }
 
-/** Returns the function that says whether entries of NO_PROXY name the host: a domain with all below it, an address, a network, or `*`. */
+/**
+ * Returns the function that says whether entries of NO_PROXY name the host: a domain with all below
+ * it, an address, a network, or `*`.
+ */
 function isExcepted(
   host: string,
   { protocol, port: given }: URL,

@@ -23,15 +23,17 @@ export function isUntrusted(code: string): boolean {
 }
 
 /**
- * Returns the TLS settings with which the certificate authorities in the file that SSL_CERT_FILE names are trusted, beside those of
- * Node and of NODE_EXTRA_CA_CERTS. Returns null if there is no such file: then Node's own settings apply. Rejects with the system's error
- * if this process has no means to read it, such as file descriptors.
+ * Returns the TLS settings with which the certificate authorities in the file that SSL_CERT_FILE
+ * names are trusted, beside those of Node and of NODE_EXTRA_CA_CERTS. Returns null if there is no
+ * such file: then Node's own settings apply. Rejects with the system's error if this process has no
+ * means to read it, such as file descriptors.
  */
 export async function trustedContext({ env, log }: TrustDeps): Promise<SecureContext | null> {
   const file = await certificates('SSL_CERT_FILE', { env, log });
   if (file === null) return null;
   const tls = await import('node:tls');
-  // Node adds the file of NODE_EXTRA_CA_CERTS only to the authorities that it uses if none are given.
+  // Node adds the file of NODE_EXTRA_CA_CERTS only to the authorities that it uses if none are
+  // given.
   const extra = await certificates('NODE_EXTRA_CA_CERTS', { env, log });
   try {
     return tls.createSecureContext({
@@ -46,7 +48,9 @@ export async function trustedContext({ env, log }: TrustDeps): Promise<SecureCon
   }
 }
 
-/** Returns the content of the file that the variable names; null if it names none that can be read. */
+/**
+ * Returns the content of the file that the variable names; null if it names none that can be read.
+ */
 async function certificates(variable: string, { env, log }: TrustDeps): Promise<string | null> {
   const path = env[variable] ?? '';
   if (path === '') return null;

@@ -15,12 +15,18 @@ interface TunnelOptions {
   lookup: LookupFunction | undefined;
 }
 
-/** A request's own signal: when it aborts, the request's connection is given up, if it is not open yet. */
+/**
+ * A request's own signal: when it aborts, the request's connection is given up, if it is not open
+ * yet.
+ */
 export interface TunnelRequest {
   until: AbortSignal;
 }
 
-/** Connects to hosts through an HTTP proxy, by CONNECT, and then with TLS. A request gets its connection after the handshake. */
+/**
+ * Connects to hosts through an HTTP proxy, by CONNECT, and then with TLS. A request gets its
+ * connection after the handshake.
+ */
 export class TunnelAgent extends Agent {
   readonly #tunnel: TunnelOptions;
 
@@ -67,7 +73,8 @@ export class TunnelAgent extends Agent {
       proxy.protocol === 'https:'
         ? connectTls({ ...address, ...(secureContext && { secureContext }) })
         : connectTcp(address);
-    // Its errors reach the code that waits for it; later ones are those of the connection through it.
+    // Its errors reach the code that waits for it; later ones are those of the connection through
+    // it.
     socket.on('error', () => {});
     return socket;
   }

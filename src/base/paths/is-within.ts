@@ -4,7 +4,10 @@ import { relative, sep } from 'node:path';
 const UNNORMALIZED = /\/\.{1,2}(?:\/|$)/;
 const SLASH = 0x2f;
 
-/** Whether the path is the folder or anywhere below it. Both must be absolute. Does not follow links. */
+/**
+ * Whether the path is the folder or anywhere below it. Both must be absolute. Does not follow
+ * links.
+ */
 export function isWithin(path: string, folder: string): boolean {
   if (isNormalized(path) && isNormalized(folder)) {
     return (
@@ -21,7 +24,10 @@ export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }
 
-/** Whether this is an absolute path of which `relative`, which takes much longer, only compares the characters. */
+/**
+ * Whether this is an absolute path of which `relative`, which takes much longer, only compares the
+ * characters.
+ */
 function isNormalized(path: string): boolean {
   const isPlain =
     sep === '/' &&

@@ -1,4 +1,7 @@
-/** Cuts the middle out of a text that is longer than `bytesMax` in UTF-8. `note` stands in its place. Of a long text only what stays is read. */
+/**
+ * Cuts the middle out of a text that is longer than `bytesMax` in UTF-8. `note` stands in its
+ * place. Of a long text only what stays is read.
+ */
 export function cutMiddleBytes(
   text: string,
   bytesMax: number,

@@ -2,8 +2,9 @@ import { isObject } from '../json-value.ts';
 import { suggestKey } from './suggest-key.ts';
 
 /**
- * Throws a TypeError of one line that names the first option that `options` has and `known` does not, and the nearest one or all that
- * there are. Types alone do not report it: code in JavaScript has none, and an object in a variable may have further members.
+ * Throws a TypeError of one line that names the first option that `options` has and `known` does
+ * not, and the nearest one or all that there are. Types alone do not report it: code in JavaScript
+ * has none, and an object in a variable may have further members.
  */
 export function requireKnownOptions<Options extends object>(
   place: string,

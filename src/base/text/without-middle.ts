@@ -1,8 +1,8 @@
 import { cutText } from './cut-text.ts';
 
 /**
- * A text of this length without its middle, in little more than `charsMax` characters. `start`, `end`: at least so much of it from its start
- * and before its end.
+ * A text of this length without its middle, in little more than `charsMax` characters. `start`,
+ * `end`: at least so much of it from its start and before its end.
  */
 export function withoutMiddle(
   start: string,

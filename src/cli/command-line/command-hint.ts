@@ -4,7 +4,9 @@ const KEYS = 'heddle works with API keys: set OPENAI_API_KEY, or a provider in c
 const ANSWER = 'in a pipe, stdout has only the last message';
 const QUIET = 'to see only the answer, use 2>/dev/null';
 
-/** Commands of other agents, and those that people try first, with the way to do the same in heddle. */
+/**
+ * Commands of other agents, and those that people try first, with the way to do the same in heddle.
+ */
 const COMMANDS = new Map(
   Object.entries({
     ask: ASK,
@@ -56,7 +58,9 @@ const OPTIONS = new Map(
   }),
 );
 
-/** The end of an error about an unknown command: how to do the same in heddle. Null: nobody knows. */
+/**
+ * The end of an error about an unknown command: how to do the same in heddle. Null: nobody knows.
+ */
 export function commandHint(word: string): string | null {
   return COMMANDS.get(word) ?? (/\s/.test(word) ? ASK : null);
 }

@@ -21,8 +21,8 @@ export type OptionRows = Readonly<Partial<Record<OptionName, OptionRow>>>;
 /** Something that a command can do. */
 export interface ActionRow {
   /**
-   * The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more), `[WORD...]`
-   * (any number), `bash|zsh|fish` (one of these).
+   * The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more),
+   * `[WORD...]` (any number), `bash|zsh|fish` (one of these).
    */
   arguments: string;
   /** Its effect, in one line. */
@@ -231,8 +231,8 @@ const GENERATE_OPTIONS: OptionRows = {
 };
 
 /**
- * The commands, in the order of the help. The parser, the help and the completions read this table, so an option that is not in the row of
- * a command cannot be used with it.
+ * The commands, in the order of the help. The parser, the help and the completions read this table,
+ * so an option that is not in the row of a command cannot be used with it.
  */
 export const COMMANDS = {
   'app-server': APP_SERVER,

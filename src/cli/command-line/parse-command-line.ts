@@ -37,7 +37,10 @@ export interface ServeOptions {
   strictConfig: boolean;
   /** The working directory of threads that name none. Null: that of the process. */
   cwd: string | null;
-  /** The given options that have no effect, with their hyphens. `allowing`: those that would allow more. */
+  /**
+   * The given options that have no effect, with their hyphens. `allowing`: those that would allow
+   * more.
+   */
   unused: { harmless: string[]; allowing: string[] };
   drain: boolean;
   deterministic: boolean;
@@ -87,7 +90,10 @@ export function parseCommandLine(argv: string[]): Command {
   );
 }
 
-/** Returns the result of `read`. A UsageError of it names the help of the first command among the words. */
+/**
+ * Returns the result of `read`. A UsageError of it names the help of the first command among the
+ * words.
+ */
 function helpedBy<T>(words: readonly string[], read: () => T): T {
   try {
     return read();
@@ -186,7 +192,10 @@ function serveOptions(values: OptionValues): ServeOptions {
   };
 }
 
-/** The command that the words begin with. `app-server generate-ts` is another name of `generate-ts`, as in Codex. */
+/**
+ * The command that the words begin with. `app-server generate-ts` is another name of `generate-ts`,
+ * as in Codex.
+ */
 function commandIn(words: readonly string[]): CommandName {
   const [first = 'app-server', second] = words;
   const isGenerator =

@@ -96,10 +96,16 @@ const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** Options of Codex that clients pass and that change nothing here: there are no analytics, no screen and no remote control. */
+/**
+ * Options of Codex that clients pass and that change nothing here: there are no analytics, no
+ * screen and no remote control.
+ */
 export const WITHOUT_EFFECT = Object.keys(NO_EFFECT) as OptionName[];
 
-/** Options of Codex that would allow more, and do not here: the configuration and the requests of clients decide. */
+/**
+ * Options of Codex that would allow more, and do not here: the configuration and the requests of
+ * clients decide.
+ */
 export const ALLOWING_NOTHING = Object.keys(NO_ALLOWANCE) as OptionName[];
 
 const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[];
@@ -135,7 +141,10 @@ function unknownOption(message: string): string {
   return `unknown option ${option}${nearest === null ? '' : `: did you mean --${nearest}?`}`;
 }
 
-/** The first line of Node's message names the option and its form; the others say how to write a value that begins with a hyphen. */
+/**
+ * The first line of Node's message names the option and its form; the others say how to write a
+ * value that begins with a hyphen.
+ */
 function valueProblem(message: string): string {
   const [first = '', ...others] = message.split('\n');
   const [, option = ''] = /^Option '([^']*?)(?: <value>)?'/.exec(first) ?? [];
@@ -153,7 +162,10 @@ export function unusedOptions(values: OptionValues): { harmless: string[]; allow
   return { harmless: given(WITHOUT_EFFECT), allowing: given(ALLOWING_NOTHING) };
 }
 
-/** The settings on the command line, as `key=value` strings. Throws an Error if a value cannot be one. */
+/**
+ * The settings on the command line, as `key=value` strings. Throws an Error if a value cannot be
+ * one.
+ */
 export function overridesOf(values: OptionValues): string[] {
   const { config = [], enable = [], disable = [], model, profile, sandbox, search, oss } = values;
   const provider = values['local-provider'] ?? (oss === true ? 'ollama' : undefined);

@@ -10,8 +10,8 @@ const ENDPOINT = /\/(?:responses|chat\/completions|completions|chat|models|messa
 const VERSION = /\/v\d/;
 
 /**
- * Looks at the form of a base_url. `answers`: the provider was reached; `lists`: it has listed its models, so that the URL is right,
- * whatever its form.
+ * Looks at the form of a base_url. `answers`: the provider was reached; `lists`: it has listed its
+ * models, so that the URL is right, whatever its form.
  */
 export function baseUrlProblem(
   config: Config,

@@ -16,13 +16,19 @@ import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 /** The most files of a project that are told. */
 const UNTRUSTED_MAX = 10;
 
-/** The result of the check, and the configuration for the other checks. Null: a file of the user cannot be read. */
+/**
+ * The result of the check, and the configuration for the other checks. Null: a file of the user
+ * cannot be read.
+ */
 export interface CheckedConfig {
   check: DoctorCheck;
   config: Config | null;
 }
 
-/** Reads all layers and the rules. If a file of the project cannot be read, the configuration is that without the project. */
+/**
+ * Reads all layers and the rules. If a file of the project cannot be read, the configuration is
+ * that without the project.
+ */
 export async function checkConfig(sources: ConfigSources): Promise<CheckedConfig> {
   const loaded = await loadedOrError(sources);
   const other =

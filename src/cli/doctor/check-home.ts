@@ -18,7 +18,10 @@ interface HomeDeps {
   userHome: string | null;
 }
 
-/** Looks at the home: whether it exists, can be read and written, and is the one that the user may expect. */
+/**
+ * Looks at the home: whether it exists, can be read and written, and is the one that the user may
+ * expect.
+ */
 export function checkHome(home: string, { source, userHome }: HomeDeps): DoctorCheck {
   const exists = isFolder(home);
   const path = join(home, AUTH_FILE);

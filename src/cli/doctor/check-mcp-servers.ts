@@ -6,8 +6,9 @@ import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor
 import { programPath } from './program-path.ts';
 
 /**
- * Looks at the MCP servers of the configuration: whether their programs exist, and the variables with their tokens. Does not start them and
- * does not connect to them. `cwd`: the folder of threads.
+ * Looks at the MCP servers of the configuration: whether their programs exist, and the variables
+ * with their tokens. Does not start them and does not connect to them. `cwd`: the folder of
+ * threads.
  */
 export async function checkMcpServers(config: Config | null, cwd: string): Promise<DoctorCheck> {
   if (config === null)

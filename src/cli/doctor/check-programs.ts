@@ -13,8 +13,8 @@ interface ConfiguredProgram {
 }
 
 /**
- * Looks for the programs of the configuration that no other check looks for, and for the scripts that they run. Starts none. `cwd`: the
- * folder of the server.
+ * Looks for the programs of the configuration that no other check looks for, and for the scripts
+ * that they run. Starts none. `cwd`: the folder of the server.
  */
 export function checkPrograms(config: Config | null, cwd: string): DoctorCheck {
   if (config === null)

@@ -20,7 +20,10 @@ interface ProviderDeps {
   userAgent: string;
 }
 
-/** Looks at the provider of a thread that names none: its URL and key, whether it answers, and whether it has the model. */
+/**
+ * Looks at the provider of a thread that names none: its URL and key, whether it answers, and
+ * whether it has the model.
+ */
 export async function checkProvider(
   config: Config | null,
   deps: ProviderDeps,

@@ -7,7 +7,10 @@ const ADVICE = /^(.*?\.) ((?:Run|Install|Start)\b.*)$/s;
 const NO_ADVICE =
   'heddle has a sandbox on Linux, with bubblewrap, and on macOS. See docs/security.md.';
 
-/** Runs a command in the sandbox of this system, and removes the guards that killed servers have left. */
+/**
+ * Runs a command in the sandbox of this system, and removes the guards that killed servers have
+ * left.
+ */
 export async function checkSandbox(
   sandbox: Pick<Sandbox, 'available'>,
   guardLists: string | null,

@@ -8,7 +8,10 @@ import { userShell } from '../../tools/command/call/user-shell.ts';
 import { type SnapshotDeps, takeSnapshot } from '../../tools/command/snapshot/take-snapshot.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
-/** Starts the user's shell like a server, and tells which start files it read, how long that took and how many variables it exports. */
+/**
+ * Starts the user's shell like a server, and tells which start files it read, how long that took
+ * and how many variables it exports.
+ */
 export async function checkShell(config: Config | null, deps: SnapshotDeps): Promise<DoctorCheck> {
   const shell = userShell(deps.env);
   const why =

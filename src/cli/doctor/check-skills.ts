@@ -12,7 +12,10 @@ interface SkillDeps {
   userHome: string | null;
 }
 
-/** Reads the skills that a thread in this folder would have. Without a configuration, none is switched off. */
+/**
+ * Reads the skills that a thread in this folder would have. Without a configuration, none is
+ * switched off.
+ */
 export async function checkSkills(
   config: Config | null,
   { home, cwd, userHome }: SkillDeps,

@@ -10,7 +10,10 @@ import {
 } from '../../store/sqlite/maintenance/database-damage.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
-/** Looks at the database of threads: whether this Node can open it, and whether it is damaged. Changes nothing. */
+/**
+ * Looks at the database of threads: whether this Node can open it, and whether it is damaged.
+ * Changes nothing.
+ */
 export async function checkStore(home: string, versions: NodeVersions): Promise<DoctorCheck> {
   const file = storeFileIn(home);
   const bytes = statOf(file)?.size ?? null;

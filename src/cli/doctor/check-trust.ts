@@ -6,7 +6,10 @@ import { isTable } from '../../config/layers/config-table.ts';
 import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { settingPlace } from './setting-place.ts';
 
-/** Looks for the folders of `[projects]`, in which the user has said which projects to trust. The check of the configuration tells invalid ones. */
+/**
+ * Looks for the folders of `[projects]`, in which the user has said which projects to trust. The
+ * check of the configuration tells invalid ones.
+ */
 export function checkTrust(config: Config | null): DoctorCheck {
   if (config === null) return { name: 'trust', summary: NO_CONFIGURATION, facts: {}, problems: [] };
   const { projects } = config.values;

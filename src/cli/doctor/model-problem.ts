@@ -7,7 +7,10 @@ import { settingPlace } from './setting-place.ts';
 /** How many of a provider's models are named. */
 const NAMED_MAX = 5;
 
-/** Looks for the model among those that its provider lists. It is only a warning, because some providers serve models that they do not list. */
+/**
+ * Looks for the model among those that its provider lists. It is only a warning, because some
+ * providers serve models that they do not list.
+ */
 export function modelProblem(
   config: Config,
   {

@@ -55,9 +55,10 @@ export interface DoctorStreams {
 }
 
 /**
- * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, but
- * removes the guards that killed servers have left, and runs nothing of the project. No check ends another one. Returns whether there is
- * no error; warnings do not count. A check that hangs may go on after that, so the caller ends the process.
+ * Looks at everything that a server would use, and prints what was found, with one thing to do for
+ * each problem. Changes nothing, but removes the guards that killed servers have left, and runs
+ * nothing of the project. No check ends another one. Returns whether there is no error; warnings do
+ * not count. A check that hangs may go on after that, so the caller ends the process.
  */
 export async function runDoctor(
   options: DoctorOptions,
@@ -92,7 +93,8 @@ async function allChecks(
   const userHome = env.HOME || null;
   const reading = readConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
   const configured = async () => (await reading).config;
-  // The sandbox makes files in the home, which must not appear for that, and whose faults have their own line.
+  // The sandbox makes files in the home, which must not appear for that, and whose faults have
+  // their own line.
   const scratch = isWritableFolder(home) ? null : mkdtempSync(join(tmpdir(), 'heddle-doctor-'));
   const sandboxHome = scratch ?? home;
   const guardLists = guardListsFolder(env);

@@ -21,8 +21,8 @@ const SIGNALLED = 128;
 const FAILED = 1;
 
 /**
- * The first signal interrupts the turn, and a second one ends the process. A reader that goes away interrupts the turn, too. `notice` says to
- * a person what the first signal does.
+ * The first signal interrupts the turn, and a second one ends the process. A reader that goes away
+ * interrupts the turn, too. `notice` says to a person what the first signal does.
  */
 export class Ending {
   readonly #abort = new AbortController();

@@ -13,7 +13,10 @@ const BODY_LINES_MAX = 8;
 const COMMAND_LINES_MAX = 3;
 const BODY = '  | ';
 
-/** The line that announces an item when it begins. Null: it is shown when it has ended, or not at all. */
+/**
+ * The line that announces an item when it begins. Null: it is shown when it has ended, or not at
+ * all.
+ */
 export function startLines(item: ThreadItem, screen: Screen): string[] | null {
   switch (item.type) {
     case 'commandExecution':
@@ -111,7 +114,10 @@ export function planLines(
   ];
 }
 
-/** The changes of each file with their diffs. A diff is whole for a person who has to decide about it, otherwise cut. */
+/**
+ * The changes of each file with their diffs. A diff is whole for a person who has to decide about
+ * it, otherwise cut.
+ */
 export function changeLines(change: FileUpdateChange, screen: Screen, isWhole = false): string[] {
   const { kind, path } = change;
   const shown = (name: string) => (isWhole ? name : screen.path(name));
@@ -125,7 +131,10 @@ export function changeLines(change: FileUpdateChange, screen: Screen, isWhole = 
   return [first, ...body(lines, screen, { isDiff: true, isWhole })];
 }
 
-/** The lines of a diff that show a change, each with its sign. For an added or deleted file, the diff is its content. */
+/**
+ * The lines of a diff that show a change, each with its sign. For an added or deleted file, the
+ * diff is its content.
+ */
 function diffLines({ kind, diff }: FileUpdateChange): string[] {
   const lines = diff.replace(/\n$/, '').split('\n');
   if (kind.type === 'update') return lines.filter((line) => !/^(?:---|\+\+\+) /.test(line));

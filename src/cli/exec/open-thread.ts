@@ -19,7 +19,10 @@ export interface OpenedThread {
   cwd: string;
 }
 
-/** Starts a thread, or continues the one that the options name. Rejects with an OptionError if `--last` finds none. */
+/**
+ * Starts a thread, or continues the one that the options name. Rejects with an OptionError if
+ * `--last` finds none.
+ */
 export async function openThread(
   client: Client,
   { resume, settings }: ExecOptions,
@@ -33,7 +36,10 @@ export async function openThread(
   return client.request('thread/resume', { ...params, ...cwd, ...thread, excludeTurns: true });
 }
 
-/** The thread of this folder that was used last, whichever client started it. Threads of agents do not count. */
+/**
+ * The thread of this folder that was used last, whichever client started it. Threads of agents do
+ * not count.
+ */
 async function lastThread(client: Client, cwd: string): Promise<string> {
   const { data } = await client.request('thread/list', {
     cwd: [...new Set([cwd, realPathOrSame(cwd)])],

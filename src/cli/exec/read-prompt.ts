@@ -22,7 +22,10 @@ export interface InputSource {
   note(text: string): void;
 }
 
-/** The files of the command line, checked: the images, and the schema of the answer. Rejects with an OptionError. */
+/**
+ * The files of the command line, checked: the images, and the schema of the answer. Rejects with an
+ * OptionError.
+ */
 export async function readFiles({
   images,
   outputSchema,
@@ -51,8 +54,8 @@ async function readSchema(file: string): Promise<unknown> {
 }
 
 /**
- * The text of the turn: the prompt, stdin, or the prompt with stdin behind it. A terminal is read only if `-` asks for it. Rejects with an
- * OptionError if there is no text.
+ * The text of the turn: the prompt, stdin, or the prompt with stdin behind it. A terminal is read
+ * only if `-` asks for it. Rejects with an OptionError if there is no text.
  */
 export async function readPrompt(
   { prompt, readsStdin }: ExecOptions,

@@ -34,7 +34,10 @@ export interface ExecHost extends EndingHost, SessionHost {
 const FAILED = 1;
 const INTERRUPTED = 130;
 
-/** Runs one turn. Resolves with the exit code of the process. Rejects with an OptionError if the command line cannot be carried out. */
+/**
+ * Runs one turn. Resolves with the exit code of the process. Rejects with an OptionError if the
+ * command line cannot be carried out.
+ */
 export async function runExec(asked: ExecOptions, host: ExecHost): Promise<number> {
   const { env, stdout, stderr } = host;
   const screen = new Screen({ stdout, stderr, env, json: asked.json });

@@ -16,8 +16,9 @@ interface Usage {
 }
 
 /**
- * Prints a turn for a person: the agent's messages as they stream, and a few lines about each other item. If a program reads stdout, it
- * gets only the last message of a completed turn, and what comes before that goes to stderr.
+ * Prints a turn for a person: the agent's messages as they stream, and a few lines about each other
+ * item. If a program reads stdout, it gets only the last message of a completed turn, and what
+ * comes before that goes to stderr.
  */
 export class TurnPrinter {
   readonly #screen: Screen;
@@ -135,7 +136,10 @@ export class TurnPrinter {
     this.#answer = null;
   }
 
-  /** Shows lines that do not belong to the conversation: the last message so far may still be the answer. */
+  /**
+   * Shows lines that do not belong to the conversation: the last message so far may still be the
+   * answer.
+   */
   #noteBeside(lines: string[]): void {
     if (lines.length === 0) return;
     this.#announced = null;

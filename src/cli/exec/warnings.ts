@@ -2,7 +2,10 @@ import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import type { Screen } from './screen.ts';
 
-/** Shows each warning of the server once. Those that come before `show` wait for it: a refusal of the thread says the same. */
+/**
+ * Shows each warning of the server once. Those that come before `show` wait for it: a refusal of
+ * the thread says the same.
+ */
 export class Warnings {
   readonly #screen: Screen | null;
   readonly #shown = new Set<string>();

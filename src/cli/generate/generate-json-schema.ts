@@ -26,8 +26,9 @@ const MESSAGES = [
 ];
 
 /**
- * Writes the protocol as JSON Schema (draft-07): a self-contained file for each message, params, result and notification, a
- * bundle of them all, and `openrpc.json`. Throws if a file cannot be written.
+ * Writes the protocol as JSON Schema (draft-07): a self-contained file for each message, params,
+ * result and notification, a bundle of them all, and `openrpc.json`. Throws if a file cannot be
+ * written.
  */
 export function generateJsonSchema({ schemaDir, outDir, experimental }: GenerateOptions): void {
   const protocol = readProtocolSchemas(schemaDir, experimental);
@@ -49,7 +50,10 @@ export function generateJsonSchema({ schemaDir, outDir, experimental }: Generate
   writeFiles(outDir, files);
 }
 
-/** The types that have files of their own, with their folders: the layout of other servers of the protocol. */
+/**
+ * The types that have files of their own, with their folders: the layout of other servers of the
+ * protocol.
+ */
 function filePlaces({ methods }: ProtocolSchemas, unions: string[]): Map<string, string> {
   const { initialize, ...requests } = methods.clientRequests;
   const places = new Map<string, string>();

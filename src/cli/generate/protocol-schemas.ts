@@ -16,7 +16,9 @@ export interface ProtocolSchemas {
   methods: MethodTable;
 }
 
-/** Reads the schema files of a folder. Leaves out the experimental API unless `experimental` is set. */
+/**
+ * Reads the schema files of a folder. Leaves out the experimental API unless `experimental` is set.
+ */
 export function readProtocolSchemas(folder: string, experimental: boolean): ProtocolSchemas {
   const { clientRequests, ...others } = readMethodTable(folder);
   const served = Object.entries(clientRequests).filter(
@@ -52,7 +54,10 @@ export function referencesIn(schema: Schema): string[] {
   return [...names].sort();
 }
 
-/** The schema without experimental fields, except required ones, which distinguish the variants of a union. */
+/**
+ * The schema without experimental fields, except required ones, which distinguish the variants of a
+ * union.
+ */
 function withoutExperimental(node: Schema): Schema {
   if (!node.properties) return node;
   const kept = Object.entries(node.properties).filter(
@@ -61,7 +66,10 @@ function withoutExperimental(node: Schema): Schema {
   return { ...node, properties: Object.fromEntries(kept) };
 }
 
-/** The schema without keywords that only this project knows. The description mentions the experimental API instead. */
+/**
+ * The schema without keywords that only this project knows. The description mentions the
+ * experimental API instead.
+ */
 function published(node: Schema): Schema {
   const {
     'x-experimental': experimental,

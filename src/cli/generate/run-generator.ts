@@ -11,7 +11,10 @@ const GENERATORS: Record<
   'generate-ts': generateTs,
 };
 
-/** Writes the protocol to the folder that the command names. `schemaDir`: the folder with the schemas. */
+/**
+ * Writes the protocol to the folder that the command names. `schemaDir`: the folder with the
+ * schemas.
+ */
 export function runGenerator(
   { generator, out, experimental }: Extract<Command, { run: 'generate' }>,
   schemaDir: string,

@@ -1,6 +1,9 @@
 import { definitionName, type Schema } from '../../../schema/bundle.ts';
 
-/** A schema as a TypeScript type. `indent` precedes each line but the first. A reference becomes the type of that name. */
+/**
+ * A schema as a TypeScript type. `indent` precedes each line but the first. A reference becomes the
+ * type of that name.
+ */
 export function typeText(schema: Schema | boolean, indent = ''): string {
   if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';
   const { $ref, const: value, enum: values, allOf, anyOf, oneOf, properties } = schema;
@@ -9,7 +12,8 @@ export function typeText(schema: Schema | boolean, indent = ''): string {
   if (values) return either(values.map((each) => JSON.stringify(each)));
   if (allOf) return allOf.map((part) => typeText(part, indent)).join(' & ');
   const variants = oneOf ?? anyOf;
-  // A rule about which optional keys must be present is for validation only: in the type they are all optional.
+  // A rule about which optional keys must be present is for validation only: in the type they are
+  // all optional.
   if (variants && !properties) return either(variants.map((variant) => typeText(variant, indent)));
   return either(
     [schema.type ?? (properties ? 'object' : 'unknown')]
@@ -18,7 +22,9 @@ export function typeText(schema: Schema | boolean, indent = ''): string {
   );
 }
 
-/** A description as a doc comment with a line end, or an empty string if there is no description. */
+/**
+ * A description as a doc comment with a line end, or an empty string if there is no description.
+ */
 export function docText(description: string | undefined, indent = ''): string {
   return description === undefined
     ? ''

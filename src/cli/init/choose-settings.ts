@@ -40,7 +40,10 @@ export interface Chosen {
   notes: string[];
 }
 
-/** Asks the questions that no option answers. Rejects with an Error for a person if a default is missing; `codex`: to take its settings. */
+/**
+ * Asks the questions that no option answers. Rejects with an Error for a person if a default is
+ * missing; `codex`: to take its settings.
+ */
 export async function chooseSettings(choosing: Choosing): Promise<Chosen | typeof CODEX> {
   const provider = choosing.options.provider ?? (await chooseProvider(choosing));
   if (provider === CODEX) return CODEX;

@@ -9,7 +9,10 @@ export interface NewSettings {
   sandbox: SandboxMode;
 }
 
-/** Returns the text of a config.toml with comments. Settings in its comments are valid, too. It names the variable of the key only. */
+/**
+ * Returns the text of a config.toml with comments. Settings in its comments are valid, too. It
+ * names the variable of the key only.
+ */
 export function configText({ provider, model, sandbox }: NewSettings): string {
   const { id, keyVariable, table } = provider;
   return `# The configuration of heddle, written by heddle init. docs/configuration.md lists all settings.

@@ -47,7 +47,10 @@ export const OFFERED_PROVIDERS: readonly OfferedProvider[] = [
   },
 ];
 
-/** The ids of the providers whose programs run on this machine and are looked for before the question. */
+/**
+ * The ids of the providers whose programs run on this machine and are looked for before the
+ * question.
+ */
 export const LOCAL_PROVIDERS: readonly string[] = ['ollama', 'lmstudio'];
 
 /** The hosts whose APIs are known to be the Responses API. */
@@ -68,7 +71,10 @@ export function looksLikeUrl(text: string): boolean {
   return text.includes('://');
 }
 
-/** Says why a text cannot be the URL of an API. Null: it can. Never quotes it, because it may have a key. */
+/**
+ * Says why a text cannot be the URL of an API. Null: it can. Never quotes it, because it may have a
+ * key.
+ */
 export function urlProblem(text: string): string | null {
   if (!/^https?:\/\/[!-~]+$/i.test(text) || !URL.canParse(text))
     return 'expected an http or https URL, such as https://models.example.com/v1';

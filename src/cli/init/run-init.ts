@@ -51,8 +51,9 @@ const INTERRUPT = 2;
 const SIGNALLED = 128;
 
 /**
- * Writes config.toml with the answers of the command line and of a person. Until it is written, nothing is, and a signal ends the process.
- * Resolves with the exit code. Rejects with an Error for a person.
+ * Writes config.toml with the answers of the command line and of a person. Until it is written,
+ * nothing is, and a signal ends the process. Resolves with the exit code. Rejects with an Error for
+ * a person.
  */
 export async function runInit(values: OptionValues, host: InitHost): Promise<number> {
   const options = initOptions(values);

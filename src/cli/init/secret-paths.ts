@@ -17,7 +17,10 @@ const FOR_SECRETS: readonly Path[] = [
   ['shell_environment_policy', 'set'],
 ];
 
-/** Keys whose names have a word for secrets, and whose values are the names of variables or of places. */
+/**
+ * Keys whose names have a word for secrets, and whose values are the names of variables or of
+ * places.
+ */
 const NO_SECRETS: readonly string[] = [
   'cli_auth_credentials_store',
   'mcp_oauth_credentials_store',
@@ -36,7 +39,10 @@ const LEAVABLE: readonly string[] = [
   'openai_base_url',
 ];
 
-/** The paths of what may be a secret in a config.toml. `needed`: those that may belong to a limit of the agent. */
+/**
+ * The paths of what may be a secret in a config.toml. `needed`: those that may belong to a limit of
+ * the agent.
+ */
 export function secretPaths(config: JsonObject): { leavable: Path[]; needed: Path[] } {
   const found = below(config, []).map(whole);
   const isLeavable = (path: Path) => LEAVABLE.includes(withoutProfile(path)[0] ?? '');
@@ -65,7 +71,10 @@ function isForSecrets(path: Path): boolean {
   );
 }
 
-/** Whether a value under a key may have a secret. The words of a list are read as a command line, too. */
+/**
+ * Whether a value under a key may have a secret. The words of a list are read as a command line,
+ * too.
+ */
 function holdsSecrets(value: JsonValue, key: string): boolean {
   if (typeof value === 'string')
     return value !== '' && (namesSecret(key) || holdsSecret(value) || hasQuery(value));
@@ -76,7 +85,10 @@ function holdsSecrets(value: JsonValue, key: string): boolean {
   return isTable(value) && Object.entries(value).some(([name, inner]) => holdsSecrets(inner, name));
 }
 
-/** Whether a value is a URL with a query or a fragment. Some services have their keys there, under any name. */
+/**
+ * Whether a value is a URL with a query or a fragment. Some services have their keys there, under
+ * any name.
+ */
 function hasQuery(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
   const { search, hash } = new URL(value);

@@ -23,7 +23,10 @@ interface TakeDeps {
   configWith: (text: string) => Promise<Config>;
 }
 
-/** The text of a config.toml with the settings of Codex that heddle uses, and the names of those that were left out. */
+/**
+ * The text of a config.toml with the settings of Codex that heddle uses, and the names of those
+ * that were left out.
+ */
 export interface TakenSettings {
   text: string;
   /** Keys that heddle does not use. */
@@ -33,8 +36,9 @@ export interface TakenSettings {
 }
 
 /**
- * Reads the config.toml of Codex, with its comments, but without keys that have no effect in heddle and without anything that may be a
- * secret. Rejects with an OptionError if it cannot be taken, and with a ConfigError if it is not valid TOML. Errors quote no value.
+ * Reads the config.toml of Codex, with its comments, but without keys that have no effect in heddle
+ * and without anything that may be a secret. Rejects with an OptionError if it cannot be taken, and
+ * with a ConfigError if it is not valid TOML. Errors quote no value.
  */
 export async function takeCodex(
   file: string,

@@ -37,8 +37,8 @@ export function progressPlace(
 }
 
 /**
- * Shows what long work does now, and for how long it has run: on a terminal in one line, which goes away at the end; elsewhere in lines, of
- * which the first comes after a second. It has no colors.
+ * Shows what long work does now, and for how long it has run: on a terminal in one line, which goes
+ * away at the end; elsewhere in lines, of which the first comes after a second. It has no colors.
  */
 export class ProgressLine {
   readonly #place: ProgressPlace;

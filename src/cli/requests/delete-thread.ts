@@ -4,7 +4,10 @@ import { UsageError } from '../command-line/usage-error.ts';
 import { titleOf } from './list-threads.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 
-/** Deletes a thread and its history, when a person has agreed. Returns false if the person has not. Throws a UsageError if nobody can be asked. */
+/**
+ * Deletes a thread and its history, when a person has agreed. Returns false if the person has not.
+ * Throws a UsageError if nobody can be asked.
+ */
 export async function deleteThread(
   client: Client,
   { threadId, yes }: { threadId: string; yes: boolean },

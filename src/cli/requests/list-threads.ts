@@ -16,7 +16,10 @@ interface Listing {
   userHome: string | null;
 }
 
-/** Prints the threads that are not archived, of all providers, the newest first; with a search term, those whose name or preview has it. */
+/**
+ * Prints the threads that are not archived, of all providers, the newest first; with a search term,
+ * those whose name or preview has it.
+ */
 export async function listThreads(
   client: Client,
   { json, searchTerm, userHome }: Listing,

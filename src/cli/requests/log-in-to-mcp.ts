@@ -2,7 +2,10 @@ import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 
-/** Logs in to an MCP server: prints the address that the user opens, and waits for the login to end. Returns whether it succeeded. */
+/**
+ * Logs in to an MCP server: prints the address that the user opens, and waits for the login to end.
+ * Returns whether it succeeded.
+ */
 export async function logInToMcp(
   client: Client,
   { name }: { name: string },

@@ -7,7 +7,10 @@ import type { RequestTerminal } from './request-terminal.ts';
 
 const PAGE = 50;
 
-/** Prints a thread: its facts, and its items in their order, as Markdown or as lines of JSON, of which the first is the thread. */
+/**
+ * Prints a thread: its facts, and its items in their order, as Markdown or as lines of JSON, of
+ * which the first is the thread.
+ */
 export async function printThread(
   client: Client,
   { threadId, format }: { threadId: string; format: 'jsonl' | 'markdown' },

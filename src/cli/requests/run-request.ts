@@ -26,7 +26,10 @@ interface ServerOptions {
   userHome: string | null;
 }
 
-/** Starts a server, makes the request and prints the result. Returns whether it succeeded. Rejects with an Error for a person. */
+/**
+ * Starts a server, makes the request and prints the result. Returns whether it succeeded. Rejects
+ * with an Error for a person.
+ */
 export async function runRequest(
   request: Request,
   options: ServerOptions,

@@ -3,7 +3,10 @@ import { showText } from '../../base/text/show-text.ts';
 
 const GAP = '  ';
 
-/** Makes a table of lines. With `columns`, the last column is cut to the width of a terminal. Each cell is one line. */
+/**
+ * Makes a table of lines. With `columns`, the last column is cut to the width of a terminal. Each
+ * cell is one line.
+ */
 export function table(
   head: readonly string[],
   rows: readonly (readonly string[])[],

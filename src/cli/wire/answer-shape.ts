@@ -4,7 +4,10 @@ import { choiceIn, settableNames } from './parse-line.ts';
 import { type ProtocolFields, requiredIn, type Shape, valuesIn } from './protocol-fields.ts';
 import { shownValue } from './shown-value.ts';
 
-/** The shape of the result for a request of the server: what the protocol says, and what the request itself offers. */
+/**
+ * The shape of the result for a request of the server: what the protocol says, and what the request
+ * itself offers.
+ */
 export function answerShape(method: string, params: unknown, fields: ProtocolFields): Shape {
   const shape = fields.result(method);
   const own = isObject(params) ? offered(method, params) : null;
@@ -44,7 +47,10 @@ function question({ id, options }: Record<string, unknown>): [string, Schema] {
   return [String(id), object({ answers: { type: 'array', items: { enum: labels } } })];
 }
 
-/** The fields of a form. They come from an MCP server, so nothing but plain types and values is taken. */
+/**
+ * The fields of a form. They come from an MCP server, so nothing but plain types and values is
+ * taken.
+ */
 function form({ properties, required }: Record<string, unknown>): Schema {
   const fields = Object.entries(isObject(properties) ? properties : {}).map(
     ([name, field]): [string, Schema] => [name, formField(field)],

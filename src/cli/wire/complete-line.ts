@@ -7,7 +7,10 @@ import { splitPairs } from './split-pairs.ts';
 
 export interface LineContext {
   fields: ProtocolFields;
-  /** The shape of the result for a request of the server that is open. Null: the oldest one. Empty: there is none. */
+  /**
+   * The shape of the result for a request of the server that is open. Null: the oldest one. Empty:
+   * there is none.
+   */
   answerShape(id: number | null): Shape;
 }
 
@@ -53,7 +56,8 @@ export function completeLine(line: string, context: LineContext): Completions {
 }
 
 function fitting(typed: string, all: readonly string[]): Completions {
-  // Forms and questions of others have names and values too: nothing that acts on the terminal is offered.
+  // Forms and questions of others have names and values too: nothing that acts on the terminal is
+  // offered.
   return [all.filter((one) => one.startsWith(typed) && showText(one) === one), typed];
 }
 

@@ -2,7 +2,10 @@ import { parsedJson } from '../../base/json-value.ts';
 
 /** The place at the end of JSON text that is not complete. */
 export interface JsonCursor {
-  /** The way to the value that is typed, or to the object whose field is named. Null: an element of a list. */
+  /**
+   * The way to the value that is typed, or to the object whose field is named. Null: an element of
+   * a list.
+   */
   path: (string | null)[];
   expects: 'name' | 'value';
   /** The part of the name or value that is typed already, as JSON text. */
@@ -22,7 +25,10 @@ interface Open {
 const MARK = /^[{}[\],:]$/;
 const TOKEN = /[ \t]*(?:("(?:[^"\\]|\\.)*(?:"|\\?$))|([{}[\],:])|([^\s"{}[\],:]+))/y;
 
-/** Returns the place where the text ends. Null: nothing that can be completed goes there, or the text is not the beginning of JSON. */
+/**
+ * Returns the place where the text ends. Null: nothing that can be completed goes there, or the
+ * text is not the beginning of JSON.
+ */
 export function jsonCursor(text: string): JsonCursor | null {
   const open: Open[] = [{ kind: '[', names: [], expected: 'value' }];
   let typed = '';

@@ -15,7 +15,10 @@ export interface EditorOptions {
   onInterrupt(): void;
 }
 
-/** The line at the bottom of a terminal in which a person types, with a history. Everything else is printed above it. */
+/**
+ * The line at the bottom of a terminal in which a person types, with a history. Everything else is
+ * printed above it.
+ */
 export class LineEditor {
   readonly #terminal: Interface;
   readonly #output: Writable;
@@ -84,7 +87,10 @@ export class LineEditor {
     } else this.#printAbove(text);
   }
 
-  /** Node does not count the rows of what is pasted. It goes up by so many rows before it draws the line again. */
+  /**
+   * Node does not count the rows of what is pasted. It goes up by so many rows before it draws the
+   * line again.
+   */
   #countRows(): void {
     const terminal: Interface & { prevRows?: number } = this.#terminal;
     terminal.prevRows = terminal.getCursorPos().rows;

@@ -17,7 +17,10 @@ export type WireLine =
   | { kind: 'nothing' }
   /** `now`: the responses to earlier requests are not waited for. */
   | { kind: 'send'; method: string; params: unknown; now: boolean }
-  /** An answer to the request of the server with this id. Null: to the oldest one. `readAnswer` reads the text. */
+  /**
+   * An answer to the request of the server with this id. Null: to the oldest one. `readAnswer`
+   * reads the text.
+   */
   | { kind: 'answer'; id: number | null; text: string }
   | { kind: 'refuse'; id: number | null; message: string }
   | { kind: 'wait'; method: string }
@@ -74,7 +77,10 @@ export function parseLine(line: string, fields: ProtocolFields): WireLine {
   }
 }
 
-/** A message as it is on the wire, or a line that `--save` has written. The id of a request is ignored. */
+/**
+ * A message as it is on the wire, or a line that `--save` has written. The id of a request is
+ * ignored.
+ */
 function parseMessage(text: string): WireLine {
   const message = jsonOf(text, '');
   if (!isObject(message)) throw new LineError('expected a message, which is an object');
@@ -110,7 +116,10 @@ function parseRequest(method: string, rest: string, fields: ProtocolFields): Wir
   return { kind: 'send', method, params: { ...filled, ...given }, now: false };
 }
 
-/** Reads an answer to a request of the server, whose result has this shape. Throws a LineError that says what is wrong. */
+/**
+ * Reads an answer to a request of the server, whose result has this shape. Throws a LineError that
+ * says what is wrong.
+ */
 export function readAnswer(text: string, shape: Shape, fields: ProtocolFields): unknown {
   const value = parsedJson(text);
   if (value !== undefined) return value;
@@ -202,7 +211,10 @@ function writtenValue({ name, isOpen, surplus }: Pair, written: string, shape: S
   return isInput(shape) ? [{ type: 'text', text: text ?? written }] : (text ?? written);
 }
 
-/** Whether a word is a number, true, false or null, and not a text: a field of text takes `42` as a text. */
+/**
+ * Whether a word is a number, true, false or null, and not a text: a field of text takes `42` as a
+ * text.
+ */
 function isPlainValue(word: string, shape: Shape): boolean {
   if (!PLAIN_VALUE.test(word)) return false;
   const types = typesIn(shape);
@@ -221,7 +233,10 @@ function isInput(shape: Shape): boolean {
   );
 }
 
-/** The value of JSON text; `what` is its name for a person. Throws a LineError with the column of the fault. */
+/**
+ * The value of JSON text; `what` is its name for a person. Throws a LineError with the column of
+ * the fault.
+ */
 function jsonOf(text: string, what: string): unknown {
   const value = parsedJson(text);
   if (value !== undefined) return value;

@@ -6,10 +6,16 @@ import {
 } from '../../../schema/bundle.ts';
 import { readProtocolSchemas } from '../generate/protocol-schemas.ts';
 
-/** Descriptions of a value, of which one or more apply: schemas without references and unions. Empty: nothing is known. */
+/**
+ * Descriptions of a value, of which one or more apply: schemas without references and unions.
+ * Empty: nothing is known.
+ */
 export type Shape = readonly Schema[];
 
-/** The methods of the protocol, and the fields and values of their params and results, from its schemas. */
+/**
+ * The methods of the protocol, and the fields and values of their params and results, from its
+ * schemas.
+ */
 export class ProtocolFields {
   readonly #definitions: Definitions;
   readonly #table: MethodTable;

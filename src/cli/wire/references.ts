@@ -7,8 +7,8 @@ const REFERENCE = /^@(thread|turn)([1-9]\d{0,5})?$/;
 const ESCAPED = /^@@+(?:thread|turn)\d*$/;
 
 /**
- * The threads and turns of a session, by number: `@thread` is the last one that a response has named, `@thread1` the first. `@@thread` is the
- * text "@thread".
+ * The threads and turns of a session, by number: `@thread` is the last one that a response has
+ * named, `@thread1` the first. `@@thread` is the text "@thread".
  */
 export class References {
   readonly #ids: Record<Kind, string[]> = { thread: [], turn: [] };
@@ -29,7 +29,10 @@ export class References {
     if (threadId === this.#last.thread) this.#take('turn', turnId);
   }
 
-  /** The value with ids in place of references. Throws a LineError if a reference stands for nothing yet. */
+  /**
+   * The value with ids in place of references. Throws a LineError if a reference stands for nothing
+   * yet.
+   */
   resolved(value: unknown): unknown {
     return mapStrings(value, (text) => {
       const [, kind, number] = REFERENCE.exec(text) ?? [];

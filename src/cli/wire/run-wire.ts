@@ -48,7 +48,10 @@ interface Wire {
   over: AbortController;
 }
 
-/** Runs a session. Resolves with the exit code of the process. Rejects with an OptionError if the command line cannot be carried out. */
+/**
+ * Runs a session. Resolves with the exit code of the process. Rejects with an OptionError if the
+ * command line cannot be carried out.
+ */
 export async function runWire(
   { save, replay, whole }: WireOptions,
   host: WireHost,
@@ -102,7 +105,9 @@ export async function runWire(
   return ending.exitCode ?? exitCode;
 }
 
-/** Sends the lines of the file, and then those of a person or of stdin. Resolves with the exit code. */
+/**
+ * Sends the lines of the file, and then those of a person or of stdin. Resolves with the exit code.
+ */
 async function exchange(wire: Wire, script: Buffer): Promise<number> {
   const { host, session, screen, over, ending } = wire;
   const { stdin, stdout, stderr } = host;

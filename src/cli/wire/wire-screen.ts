@@ -17,7 +17,9 @@ const WIDTH_MIN = 20;
 /** The lines of a terminal that a message takes at most, with its mark. */
 const MESSAGE_LINES_MAX = 6;
 const MARK_CHARS = 30;
-/** Longer messages have no colors in them: the pattern needs a stack as deep as the longest string. */
+/**
+ * Longer messages have no colors in them: the pattern needs a stack as deep as the longest string.
+ */
 const COLORED_CHARS_MAX = 64 * 1024;
 
 const COLORS = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33', cyan: '36' } as const;
@@ -28,8 +30,8 @@ type Color = keyof typeof COLORS;
 const STRING = /("(?:[^"\\]|\\.)*")(:?)/g;
 
 /**
- * Shows a session. A terminal gets the messages of both directions, in colors and harmless. If stdout is no terminal, it gets the
- * messages of the server as they are, and notes go to stderr.
+ * Shows a session. A terminal gets the messages of both directions, in colors and harmless. If
+ * stdout is no terminal, it gets the messages of the server as they are, and notes go to stderr.
  */
 export class WireScreen {
   /** Whether a person reads the messages. */

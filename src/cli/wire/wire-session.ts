@@ -17,7 +17,10 @@ import type { WireScreen } from './wire-screen.ts';
 /** The most unknown names that are reported for a request. */
 const UNKNOWN_MAX = 10;
 
-/** How a line has come: a person has typed it, or it was read from a file or pipe, whose lines wait for what comes before them. */
+/**
+ * How a line has come: a person has typed it, or it was read from a file or pipe, whose lines wait
+ * for what comes before them.
+ */
 export type Source = 'typed' | 'read';
 
 export interface SessionParts {
@@ -69,7 +72,10 @@ export class WireSession {
     parts.signal.addEventListener('abort', () => this.#wake());
   }
 
-  /** The shape of the answer for the request of the server with this id, or for the oldest one. Empty: it is not open. */
+  /**
+   * The shape of the answer for the request of the server with this id, or for the oldest one.
+   * Empty: it is not open.
+   */
   answerShape(id: number | null): Shape {
     const request = this.#request(id);
     return request === undefined
@@ -95,7 +101,10 @@ export class WireSession {
     this.#wake();
   }
 
-  /** The last message of the server with this method, or the last response. Undefined: there was none. */
+  /**
+   * The last message of the server with this method, or the last response. Undefined: there was
+   * none.
+   */
   last(method: string | null): unknown {
     return this.#last.get(method ?? '');
   }
@@ -119,7 +128,10 @@ export class WireSession {
     }
   }
 
-  /** Resolves when all requests are answered and no turn runs. No line can answer the requests of the server any more: they are refused. */
+  /**
+   * Resolves when all requests are answered and no turn runs. No line can answer the requests of
+   * the server any more: they are refused.
+   */
   settle(): Promise<void> {
     return this.#untilRefusing(() => this.#pending === 0 && this.#running.size === 0);
   }
@@ -317,7 +329,10 @@ export class WireSession {
     }
   }
 
-  /** Resolves with true as soon as the condition is true. Resolves with false when nothing more can be sent. */
+  /**
+   * Resolves with true as soon as the condition is true. Resolves with false when nothing more can
+   * be sent.
+   */
   async #until(condition: () => boolean): Promise<boolean> {
     while (!condition()) {
       if (this.#parts.signal.aborted) return false;

@@ -9,7 +9,9 @@ const AGENT_KEYS = SETTING_NAMES.filter((name) => name.startsWith('agents.')).ma
 );
 const SECOND_VERSION = ['features', 'multi_agent_v2'];
 
-/** Returns the warnings about keys of `[agents]` and `[features]` in a layer that have no effect. */
+/**
+ * Returns the warnings about keys of `[agents]` and `[features]` in a layer that have no effect.
+ */
 export function agentWarnings(layer: Layer): LocatedWarning[] {
   if (layer.disabledReason !== null) return [];
   const tools = 'heddle has the tools of features.multi_agent, with every model.';

@@ -19,7 +19,10 @@ const LETS_RUN: Readonly<Record<McpApprovalMode, number>> = {
 /** Stands for all tools that the configuration does not name. No tool has an empty name. */
 const ANY_OTHER = '';
 
-/** Whether the MCP server of this name lets the agents of a role do no more than the thread: the same server, and no further tool. */
+/**
+ * Whether the MCP server of this name lets the agents of a role do no more than the thread: the
+ * same server, and no further tool.
+ */
 export function allowsNoMoreServers(
   name: string,
   { roles, own }: { roles: Config; own: Config },

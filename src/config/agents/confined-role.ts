@@ -16,8 +16,9 @@ interface Compared {
 type Allows<T> = (roles: T, own: T, compared: Compared) => boolean;
 
 /**
- * All settings. `free`: it has no effect on what agents may do. `confinedLater`: `confinedSettings` narrows it when an agent is started.
- * Any other has an order of strictness or, if several settings decide together, compares what results from them.
+ * All settings. `free`: it has no effect on what agents may do. `confinedLater`: `confinedSettings`
+ * narrows it when an agent is started. Any other has an order of strictness or, if several settings
+ * decide together, compares what results from them.
  */
 const RULES: { readonly [N in SettingName]: 'free' | 'confinedLater' | Allows<SettingValue<N>> } = {
   'agents.default_subagent_model': 'free',
@@ -101,15 +102,19 @@ const RULES: { readonly [N in SettingName]: 'free' | 'confinedLater' | Allows<Se
 const INHERITED = ['none', 'core', 'all'];
 const PATHS = SETTING_NAMES.map((name) => ({ name, path: name.split('.') }));
 
-/** A key of a role that does not count. `allowsMore`: its agents could do more with it; otherwise no role can have it. */
+/**
+ * A key of a role that does not count. `allowsMore`: its agents could do more with it; otherwise no
+ * role can have it.
+ */
 export interface DroppedKey {
   path: string[];
   allowsMore: boolean;
 }
 
 /**
- * The configuration of a role without the keys with which its agents could do more than the thread, whose configuration is `own`, and
- * without those that a role cannot have: it can set only what is known here. Throws a ConfigError if a setting of the thread is invalid.
+ * The configuration of a role without the keys with which its agents could do more than the thread,
+ * whose configuration is `own`, and without those that a role cannot have: it can set only what is
+ * known here. Throws a ConfigError if a setting of the thread is invalid.
  */
 export function confinedRole(
   config: JsonObject,
@@ -169,7 +174,10 @@ function isAllowed<N extends SettingName>(name: N, compared: Compared): boolean 
   );
 }
 
-/** Whether the network is managed at least as much. A table of the role is not: its hosts would be added to those of the thread. */
+/**
+ * Whether the network is managed at least as much. A table of the role is not: its hosts would be
+ * added to those of the thread.
+ */
 function managesAsMuch(wanted: JsonValue, { values }: Config): boolean {
   const own = valueAt(values, ['features', 'network_proxy']) ?? false;
   return own === false && typeof wanted === 'boolean';

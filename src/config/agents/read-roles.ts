@@ -22,9 +22,10 @@ const ROLES_MAX = 256;
 const KNOWN_ROLE_KEYS = [...TOP_KEYS, ...Object.keys(ROLE_SETTINGS)];
 
 /**
- * Reads the roles of sub-agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
- * project sets only what a project can set, and cannot replace a role of the user. No role gives its agents more than the configuration
- * `own` gives. Never rejects with a ConfigError: it becomes a problem. Lets other work run in between.
+ * Reads the roles of sub-agents: `[agents.NAME]` of all layers, and the files of `agents/` in the
+ * home and in trusted projects. A role of a project sets only what a project can set, and cannot
+ * replace a role of the user. No role gives its agents more than the configuration `own` gives.
+ * Never rejects with a ConfigError: it becomes a problem. Lets other work run in between.
  */
 export async function readRoles(sources: RoleSources & { own: Config }): Promise<AgentRoles> {
   const own = await ownParts(sources);
@@ -55,7 +56,10 @@ export async function readRoles(sources: RoleSources & { own: Config }): Promise
   return { roles, problems };
 }
 
-/** The name in the part, else that of its file or table. An invalid one is found when the role is read. */
+/**
+ * The name in the part, else that of its file or table. An invalid one is found when the role is
+ * read.
+ */
 function nameOf({ role, layer }: RolePart): string {
   const { name } = layer.config;
   return (name === undefined ? undefined : ROLE_SETTINGS.name.read(name)) ?? role;
@@ -132,7 +136,10 @@ function checkName(name: string, layers: readonly Layer[]): void {
     );
 }
 
-/** The model of an agent is chosen before its configuration is read, so a role cannot leave it to another provider or profile. */
+/**
+ * The model of an agent is chosen before its configuration is read, so a role cannot leave it to
+ * another provider or profile.
+ */
 function checkModel(config: Config): void {
   if (config.get('profile') !== null)
     throw config.error(['profile'], 'a role cannot choose a profile');

@@ -38,7 +38,10 @@ export const UNUSABLE =
   'No sub-agent can have this role until you correct it. Everything else works.';
 const IN_HOME = 'Define it in the config.toml in your heddle home instead.';
 
-/** The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the command line and the request. */
+/**
+ * The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the
+ * command line and the request.
+ */
 export async function ownParts({ home, layers, toml, breaks }: RoleSources): Promise<Parts> {
   const { parts, problems, attempt } = collector({ isProjects: false, breaks });
   const folder = join(home, 'agents');
@@ -63,7 +66,10 @@ export async function ownParts({ home, layers, toml, breaks }: RoleSources): Pro
   return { parts, problems };
 }
 
-/** The tables of the roles of the thread's project, with what a project can set. Files are read only with the content that the user trusts. */
+/**
+ * The tables of the roles of the thread's project, with what a project can set. Files are read only
+ * with the content that the user trusts.
+ */
 export async function projectParts({
   layers,
   roleFiles,
@@ -125,7 +131,10 @@ export async function projectParts({
 function collector({ isProjects, breaks }: { isProjects: boolean; breaks: EventLoopYield }) {
   const parts: RolePart[] = [];
   const problems: RoleProblem[] = [];
-  /** Adds the parts that `read` returns, of a request if `isRequests`. A part that is not valid is a problem of its role. */
+  /**
+   * Adds the parts that `read` returns, of a request if `isRequests`. A part that is not valid is a
+   * problem of its role.
+   */
   const attempt = async (
     role: string,
     read: () => Promise<{ role: string; layer: Layer }[]>,

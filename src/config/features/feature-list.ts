@@ -61,7 +61,9 @@ export function findFeature(name: string): Feature | null {
   return FEATURE_LIST.find((feature) => feature.name === name) ?? null;
 }
 
-/** Returns the features as clients see them. One with an invalid value is shown with its default. */
+/**
+ * Returns the features as clients see them. One with an invalid value is shown with its default.
+ */
 export function shownFeatures(config: Config): ExperimentalFeature[] {
   return FEATURE_LIST.map(
     ({ name, stage, displayName, description, defaultEnabled, isEnabled }) => ({

@@ -7,13 +7,16 @@ export interface HookEvent {
   label: string;
   /** The part of a hook that its matcher is compared with. Null: the event has no matchers. */
   matches: 'tool' | 'source' | 'trigger' | 'agentType' | 'reason' | null;
-  /** Whether exit code 2, `decision: "block"` and a prompt that is not ok refuse what is about to be done, or to end. */
+  /**
+   * Whether exit code 2, `decision: "block"` and a prompt that is not ok refuse what is about to be
+   * done, or to end.
+   */
   refuses: boolean;
   /** Whether a refusal without a reason has no effect: there is nothing left to prevent. */
   needsReason: boolean;
   /**
-   * Whether a model's check that fails counts as not met, because something would be done or read unchecked. Not where the work goes on after a
-   * refusal: there it ends.
+   * Whether a model's check that fails counts as not met, because something would be done or read
+   * unchecked. Not where the work goes on after a refusal: there it ends.
    */
   failsShut: boolean;
   /** Whether `continue: false` ends the work. False: it is an error. */

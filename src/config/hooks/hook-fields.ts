@@ -6,8 +6,8 @@ import { emptyTable, isTable } from '../layers/config-table.ts';
 const SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1000);
 
 /**
- * The fields of one table in a definition of hooks. Adds a problem for each that is not valid; the value is then undefined. `advice`: gets
- * the keys that have no effect.
+ * The fields of one table in a definition of hooks. Adds a problem for each that is not valid; the
+ * value is then undefined. `advice`: gets the keys that have no effect.
  */
 export class HookFields {
   readonly isTable: boolean;

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { HOOKS_FILE, type HookSet, NO_HOOKS } from './hook-definition.ts';
 import type { HookSources } from './read-hooks.ts';
 
-/** Reads the hooks of a working directory. Imports the code for it only if something defines hooks. */
+/**
+ * Reads the hooks of a working directory. Imports the code for it only if something defines hooks.
+ */
 export async function loadHooks(sources: HookSources): Promise<HookSet> {
   const { home, layers, files, mainLayers } = sources;
   const inLayers = [...layers, ...mainLayers.map(({ layer }) => layer)];

@@ -7,7 +7,10 @@ import type { Config } from '../config.ts';
 import { valueAt } from '../layers/config-table.ts';
 import { type HookDefinition, runs } from './hook-definition.ts';
 
-/** A word of a line for a shell whose meaning is certain: of plain characters, or in quotes, with the home folder as its only variable. */
+/**
+ * A word of a line for a shell whose meaning is certain: of plain characters, or in quotes, with
+ * the home folder as its only variable.
+ */
 const WORD =
   /^\s*(?:"((?:[^"\\`$]|\$HOME|\$\{HOME\})*)"|'([^']*)'|((?:[\w./~@%+,:-]|\$HOME|\$\{HOME\})+))(?=[\s;|&)]|$)/;
 const ASSIGNMENT = /^\s*\w+=(?:[\w./:~-]|\$HOME)*\s/;
@@ -18,8 +21,8 @@ const INTERPRETER = /^(?:bash|dash|deno|ksh|node|perl|php|python[\d.]*|ruby|sh|z
 const PATH_DEFAULT = '/usr/bin:/bin';
 
 /**
- * Returns what a hook needs and does not find: its program, the script of an interpreter, or its MCP server. Null: nothing is missing, or it
- * cannot be told without running the hook.
+ * Returns what a hook needs and does not find: its program, the script of an interpreter, or its
+ * MCP server. Null: nothing is missing, or it cannot be told without running the hook.
  */
 export function missingProgram(
   hook: HookDefinition,
@@ -49,7 +52,10 @@ function missingIn(command: string, place: Place): string | null {
   return missingOf(program, () => nextWord(rest, place)[0], place);
 }
 
-/** Returns what a program and its arguments need and do not find, as `missingProgram` does. `cwd`: the folder that they run in. */
+/**
+ * Returns what a program and its arguments need and do not find, as `missingProgram` does. `cwd`:
+ * the folder that they run in.
+ */
 export function missingOfArgv(
   argv: readonly string[],
   { env, cwd }: { env: Env; cwd: string },

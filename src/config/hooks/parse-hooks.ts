@@ -35,7 +35,10 @@ interface Place {
   key: string;
 }
 
-/** Reads a table of hooks by event. `source`: begins the keys of its hooks. Parts that are not valid are left out. */
+/**
+ * Reads a table of hooks by event. `source`: begins the keys of its hooks. Parts that are not valid
+ * are left out.
+ */
 export function parseHooks(table: JsonObject, source: string): Parsed {
   const parsed: Parsed = { hooks: [], problems: [], advice: [] };
   for (const name of Object.keys(table))
@@ -214,7 +217,10 @@ function modelHandler(fields: HookFields, type: 'prompt' | 'agent'): ReadHandler
   return { handler: { type, prompt, model }, keys: ['prompt', 'model'], hashed };
 }
 
-/** The same hash as that of other programs that read these files, so that hooks that the user trusted there are trusted here. */
+/**
+ * The same hash as that of other programs that read these files, so that hooks that the user
+ * trusted there are trusted here.
+ */
 function hashOf(identity: JsonObject): string {
   return `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
 }

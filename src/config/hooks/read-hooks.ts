@@ -49,8 +49,9 @@ interface Origin {
 }
 
 /**
- * Reads the hooks of a working directory: `hooks.json` in the home and in the folders of the project, and the `[hooks]` tables of the
- * layers. Never throws a ConfigError: what cannot be used becomes a problem.
+ * Reads the hooks of a working directory: `hooks.json` in the home and in the folders of the
+ * project, and the `[hooks]` tables of the layers. Never throws a ConfigError: what cannot be used
+ * becomes a problem.
  */
 export function readHooks(sources: HookSources): HookSet {
   const errors: HookProblem[] = [];
@@ -194,7 +195,10 @@ function hooksIn(
   return hooks;
 }
 
-/** Parses JSON. The error says where the text is not valid, and does not quote it: it may have secrets. */
+/**
+ * Parses JSON. The error says where the text is not valid, and does not quote it: it may have
+ * secrets.
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -277,7 +281,10 @@ const STATE_KEYS = ['enabled', 'trusted_hash'];
 const KEY = /^(.+):([a-z_]+):\d+:\d+$/s;
 const KEY_EVENTS = new Set(HOOK_EVENTS.map(({ name }) => separatedName(name, '_')));
 
-/** `[hooks.state]` of the administrator's file, of the user's own, and of the session. Later ones replace single values of earlier ones. */
+/**
+ * `[hooks.state]` of the administrator's file, of the user's own, and of the session. Later ones
+ * replace single values of earlier ones.
+ */
 function statesOf(layers: readonly Layer[], warnings: HookProblem[]): Map<string, HookState> {
   const states = new Map<string, HookState>();
   for (const layer of layers.filter(({ name }) => name.type !== 'project')) {
@@ -325,7 +332,10 @@ function readState(
   };
 }
 
-/** A warning for each state of a hook that does not exist. Keys of other sources can belong to another project, or to another profile. */
+/**
+ * A warning for each state of a hook that does not exist. Keys of other sources can belong to
+ * another project, or to another profile.
+ */
 function unusedStates(
   states: ReadonlyMap<string, HookState>,
   hooks: readonly HookDefinition[],
@@ -340,7 +350,10 @@ function unusedStates(
   });
 }
 
-/** A warning for each hook of a file in force that does not run, because its definition is not the one that the user trusts. */
+/**
+ * A warning for each hook of a file in force that does not run, because its definition is not the
+ * one that the user trusts.
+ */
 function changedHooks(
   hooks: readonly HookDefinition[],
   files: readonly ProjectFile[],

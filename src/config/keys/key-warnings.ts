@@ -18,15 +18,18 @@ import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-k
 const LISTED_MAX = 20;
 
 /**
- * Returns the warnings about the keys of a layer that have no effect: one for each key that no program knows, and a single one for all
- * that heddle reads and does not use.
+ * Returns the warnings about the keys of a layer that have no effect: one for each key that no
+ * program knows, and a single one for all that heddle reads and does not use.
  */
 export function keyWarnings(layer: Layer): LocatedWarning[] {
   if (layer.disabledReason !== null) return [];
   return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
-/** Returns the paths of the keys that have no effect, because no program knows them or heddle does not use them. */
+/**
+ * Returns the paths of the keys that have no effect, because no program knows them or heddle does
+ * not use them.
+ */
 export function unusedPaths(layer: Layer): string[][] {
   return [...allUnknown(layer).map(({ path }) => path), ...allUnserved(layer)];
 }
@@ -89,7 +92,9 @@ function unknownKey(
   };
 }
 
-/** A single warning, because a home of another program has many such keys and they are no mistakes. */
+/**
+ * A single warning, because a home of another program has many such keys and they are no mistakes.
+ */
 function unservedKeys(layer: Layer): LocatedWarning[] {
   const names = allUnserved(layer).map((path) => path.join('.'));
   if (names.length === 0) return [];

@@ -54,7 +54,10 @@ export const FEATURE_KEYS: readonly string[] = [
   ]),
 ];
 
-/** The tables below the top whose keys are all known. Tables that are read strictly, such as those of permissions, are not here. */
+/**
+ * The tables below the top whose keys are all known. Tables that are read strictly, such as those
+ * of permissions, are not here.
+ */
 export const KNOWN_TABLES: readonly KnownTable[] = [
   { path: ['auto_review'], keys: settingsIn('auto_review') },
   { path: ['model_providers', '*'], keys: [...PROVIDER_KEYS, ...UNSERVED_PROVIDER_KEYS] },

@@ -12,7 +12,10 @@ const LOSSES = [
   { pattern: /^cli_auth_credentials_store$/, details: untilCorrected('It has no effect') },
 ];
 
-/** Returns what is lost while these are invalid, as details of a warning. Null: threads that need them. */
+/**
+ * Returns what is lost while these are invalid, as details of a warning. Null: threads that need
+ * them.
+ */
 export function lossOf(names: readonly ReadName[]): string | null {
   const found = LOSSES.find(
     ({ pattern }) => names.length > 0 && names.every((name) => pattern.test(name)),

@@ -1,6 +1,9 @@
 import { cutText } from '../../base/text/cut-text.ts';
 
-/** The most keys that are told one by one: a message for each takes time, and a file can have thousands. */
+/**
+ * The most keys that are told one by one: a message for each takes time, and a file can have
+ * thousands.
+ */
 const TOLD_MAX = 10;
 /** The most characters of the names of the others. */
 const NAMES_LENGTH_MAX = 1000;
@@ -9,7 +12,10 @@ interface KeyPath {
   path: readonly string[];
 }
 
-/** Returns what `each` says about the first keys, and what `rest` says about all others, which it gets as one text. */
+/**
+ * Returns what `each` says about the first keys, and what `rest` says about all others, which it
+ * gets as one text.
+ */
 export function tellSome<Key extends KeyPath, Told>(
   keys: readonly Key[],
   { each, rest }: { each: (key: Key) => Told; rest: (names: string, first: Key) => Told },

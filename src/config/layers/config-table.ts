@@ -16,9 +16,9 @@ export function isTable(value: JsonValue | undefined): value is ConfigTable {
 }
 
 /**
- * Copies parsed TOML or JSON into tables, with values that JSON can represent. Omits keys with null values. A date becomes an
- * ISO string, an integer beyond 2^53 the nearest number, and `nan` and `inf` become strings. Throws a ConfigError if nested
- * too deeply.
+ * Copies parsed TOML or JSON into tables, with values that JSON can represent. Omits keys with null
+ * values. A date becomes an ISO string, an integer beyond 2^53 the nearest number, and `nan` and
+ * `inf` become strings. Throws a ConfigError if nested too deeply.
  */
 export function toTable(source: object, location: ConfigLocation): JsonObject {
   return copyTable(source, { location, isFrozen: false }, 0);
@@ -60,7 +60,10 @@ function copyValue(value: unknown, copying: Copying, depth: number): JsonValue {
   return null;
 }
 
-/** Returns a new table: `base` overridden by `over`. Merges tables key by key and replaces other values. */
+/**
+ * Returns a new table: `base` overridden by `over`. Merges tables key by key and replaces other
+ * values.
+ */
 export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
   const merged = Object.assign(emptyTable(), base);
   for (const [key, value] of Object.entries(over)) {
@@ -71,8 +74,8 @@ export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
 }
 
 /**
- * Puts a value at `path` into a table that the caller owns, with all tables in it and in `value`: tables are merged, other values are
- * replaced. Many values are put into one table in linear time.
+ * Puts a value at `path` into a table that the caller owns, with all tables in it and in `value`:
+ * tables are merged, other values are replaced. Many values are put into one table in linear time.
  */
 export function putAt(
   table: JsonObject,

@@ -21,7 +21,10 @@ interface KeyNode {
   keys: Map<string, KeyNode> | null;
 }
 
-/** Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest parent; null: of neither. */
+/**
+ * Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest
+ * parent; null: of neither.
+ */
 export function keyRanges(text: string): (path: readonly string[]) => TextRange | null {
   const root = new KeyScanner(text).scan();
   return (path) => {

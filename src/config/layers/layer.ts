@@ -25,11 +25,16 @@ export interface Layer {
   config: JsonObject;
   /** Why this layer is not used. Null if it is used. */
   disabledReason: string | null;
-  /** Whether the user expects this layer to be used. If so, clients get a warning if it is disabled. */
+  /**
+   * Whether the user expects this layer to be used. If so, clients get a warning if it is disabled.
+   */
   warnsDisabled: boolean;
   /** Keys that the source is not allowed to set. They are not in `config`. */
   ignoredKeys: readonly IgnoredKey[];
-  /** For messages about a source that is not a file, such as "given on the command line". Null for files. */
+  /**
+   * For messages about a source that is not a file, such as "given on the command line". Null for
+   * files.
+   */
   label: string | null;
   /** Returns the location of a key of this layer. */
   locate(path: readonly string[]): ConfigLocation;
@@ -44,7 +49,10 @@ export interface TomlReading {
 /** By the tables of a text. A text that did not change has the same ones. */
 const rangesIn = new WeakMap<JsonObject, ReturnType<typeof keyRanges>>();
 
-/** Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError if the file is invalid. */
+/**
+ * Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError
+ * if the file is invalid.
+ */
 export async function readLayer(
   file: string,
   name: ConfigLayerSource,
@@ -54,13 +62,19 @@ export async function readLayer(
   return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, reading);
 }
 
-/** Returns the text of a config.toml, or null if there is none. Throws a ConfigError if it cannot be read. */
+/**
+ * Returns the text of a config.toml, or null if there is none. Throws a ConfigError if it cannot be
+ * read.
+ */
 export function readConfigText(file: string): string | null {
   const bytes = readBytes(file);
   return bytes === null ? null : decode(bytes, file);
 }
 
-/** Resolves with the layer of a config.toml with these bytes. Rejects with a ConfigError if they are not valid. */
+/**
+ * Resolves with the layer of a config.toml with these bytes. Rejects with a ConfigError if they are
+ * not valid.
+ */
 export async function parseLayer(
   bytes: Uint8Array,
   { file, name }: { file: string; name: ConfigLayerSource },
@@ -121,7 +135,9 @@ function decode(bytes: Uint8Array, file: string): string {
   }
 }
 
-/** Returns a hash of the layer's settings. The order and the notation of the keys do not change it. */
+/**
+ * Returns a hash of the layer's settings. The order and the notation of the keys do not change it.
+ */
 export function layerVersion(layer: Layer): string {
   return `sha256:${createHash('sha256').update(canonicalJson(layer.config)).digest('hex')}`;
 }

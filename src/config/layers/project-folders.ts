@@ -8,8 +8,8 @@ const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
 export interface ProjectFolders {
   /**
-   * The nearest folder with a `.git` that is not an empty folder, from the cwd upward, except shared folders such as /tmp. Without one,
-   * the cwd itself.
+   * The nearest folder with a `.git` that is not an empty folder, from the cwd upward, except
+   * shared folders such as /tmp. Without one, the cwd itself.
    */
   root: string;
   isRepository: boolean;
@@ -34,7 +34,10 @@ function hasRepository(folder: string): boolean {
   return existsSync(dotGit) && !isEmptyGitFolder(dotGit);
 }
 
-/** Whether every user may create files in the folder. A `.git` there would let them give instructions to threads below it. */
+/**
+ * Whether every user may create files in the folder. A `.git` there would let them give
+ * instructions to threads below it.
+ */
 function isForEveryone(folder: string): boolean {
   // `folder` is a real path. If it has disappeared meanwhile, nothing in it counts.
   const mode = statOf(folder)?.mode ?? STICKY_AND_WRITABLE_BY_ALL;

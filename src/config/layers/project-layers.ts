@@ -24,10 +24,11 @@ interface Project {
 }
 
 /**
- * Returns the files with roles and with hooks, and a layer for the `.codex/config.toml` in each folder from the project's root down to
- * `cwd`, outermost first. A layer is disabled unless the user trusts the folder and the content of the file. A layer has only the settings
- * that a project can set, and that are as strict as those of the user and of the outer folders. Rejects with a ConfigError if a trusted file
- * is invalid.
+ * Returns the files with roles and with hooks, and a layer for the `.codex/config.toml` in each
+ * folder from the project's root down to `cwd`, outermost first. A layer is disabled unless the
+ * user trusts the folder and the content of the file. A layer has only the settings that a project
+ * can set, and that are as strict as those of the user and of the outer folders. Rejects with a
+ * ConfigError if a trusted file is invalid.
  */
 export async function projectLayers(
   { cwd, home, user }: { cwd: string; home: string; user: JsonObject },

@@ -19,8 +19,8 @@ export function isRequestLayer({ label }: Layer): boolean {
 }
 
 /**
- * Settings that override config.toml: the `key=value` arguments of the command line, or the option `overrides` of a program that has the
- * server in its process.
+ * Settings that override config.toml: the `key=value` arguments of the command line, or the option
+ * `overrides` of a program that has the server in its process.
  */
 export type Overrides = readonly string[] | JsonObject;
 
@@ -28,7 +28,10 @@ export function overridesLayer(overrides: Overrides, toml: Toml): Layer {
   return isList(overrides) ? flagsLayer(overrides, toml) : optionLayer(overrides);
 }
 
-/** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. `flag` stands for `-c` in errors. */
+/**
+ * Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. `flag`
+ * stands for `-c` in errors.
+ */
 export function flagsLayer(overrides: readonly string[], toml: Toml, flag = '-c'): Layer {
   const config = overrides
     .map((text) => parseOverride(text, { toml, flag }))
@@ -36,7 +39,10 @@ export function flagsLayer(overrides: readonly string[], toml: Toml, flag = '-c'
   return sessionLayer(config, 'given on the command line');
 }
 
-/** Returns the layer of an object with settings. As in a request's `config`, its top-level keys may be dotted. */
+/**
+ * Returns the layer of an object with settings. As in a request's `config`, its top-level keys may
+ * be dotted.
+ */
 export function optionLayer(overrides: JsonObject): Layer {
   const config = emptyTable();
   for (const [key, value] of Object.entries(toTable(overrides, NO_LOCATION)))
@@ -49,8 +55,9 @@ function isList(overrides: Overrides): overrides is readonly string[] {
 }
 
 /**
- * Resolves with the layer of a request's `config` object. Its top-level keys may be dotted. Below them a dot is part of the name. Rejects with a
- * ConfigError. Lets other work run while there are many keys.
+ * Resolves with the layer of a request's `config` object. Its top-level keys may be dotted. Below
+ * them a dot is part of the name. Rejects with a ConfigError. Lets other work run while there are
+ * many keys.
  */
 export async function requestLayer(request: JsonObject, breaks: EventLoopYield): Promise<Layer> {
   const given = toTable(request, NO_LOCATION);

@@ -13,9 +13,10 @@ import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-t
 import type { IgnoredKey, Layer } from './layer.ts';
 
 /**
- * The settings that a project's config.toml can set. heddle ignores every other key in it, known or not: a setting that starts a
- * program, names a file or an address, or decides who approves what does not belong here. A setting that can loosen a limit has
- * an order, and the stricter value of the project and of the user's own settings and the outer folders wins.
+ * The settings that a project's config.toml can set. heddle ignores every other key in it, known or
+ * not: a setting that starts a program, names a file or an address, or decides who approves what
+ * does not belong here. A setting that can loosen a limit has an order, and the stricter value of
+ * the project and of the user's own settings and the outer folders wins.
  */
 const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>> } = {
   'agents.default_subagent_model': anyValue,
@@ -70,8 +71,8 @@ const HAS_PROFILE =
   'a project cannot replace the permission profile that your default_permissions names';
 
 /**
- * Returns the layer of a project's file with only the settings that it can set, and that are at least as strict as those of the
- * layers below it. The other keys are in `ignoredKeys`.
+ * Returns the layer of a project's file with only the settings that it can set, and that are at
+ * least as strict as those of the layers below it. The other keys are in `ignoredKeys`.
  */
 export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
   const ignoredKeys: IgnoredKey[] = [];
@@ -91,7 +92,9 @@ export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
   return { ...layer, config, ignoredKeys };
 }
 
-/** Yields the keys of the table, and the keys of the tables in it that have a setting of a project. */
+/**
+ * Yields the keys of the table, and the keys of the tables in it that have a setting of a project.
+ */
 function* keysOf(
   table: JsonObject,
   outer: readonly string[],
@@ -107,12 +110,16 @@ function* keysOf(
   }
 }
 
-/** Whether this is the table of a role of agents. `readRoles` decides what a project can set in it. */
+/**
+ * Whether this is the table of a role of agents. `readRoles` decides what a project can set in it.
+ */
 function isRole([table, name = '', ...rest]: readonly string[], value: JsonValue): boolean {
   return table === 'agents' && rest.length === 0 && isTable(value) && !isAgentSetting(name);
 }
 
-/** Whether these are the hooks of an event. Hooks run with exactly the content that the user trusts. */
+/**
+ * Whether these are the hooks of an event. Hooks run with exactly the content that the user trusts.
+ */
 function isHook([table, name, ...rest]: readonly string[]): boolean {
   return table === 'hooks' && rest.length === 0 && HOOK_EVENTS.some(({ label }) => label === name);
 }
@@ -121,7 +128,10 @@ function startsWith(path: readonly string[], start: readonly string[]): boolean 
   return start.every((part, index) => path[index] === part);
 }
 
-/** Returns null if the value counts. Compares the merged value, because the project's tables are merged with those of the layers below. */
+/**
+ * Returns null if the value counts. Compares the merged value, because the project's tables are
+ * merged with those of the layers below.
+ */
 function whyIgnored(name: SettingName, value: JsonValue, below: JsonObject): string | null {
   if (name === 'sandbox_mode' && below.default_permissions !== undefined) return HAS_PROFILE;
   const path = name.split('.');
@@ -137,7 +147,8 @@ function isAsStrict<N extends SettingName>(
   const read = (value: JsonValue | undefined) =>
     value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value);
   const [wanted, limit] = [read(projects), read(own)];
-  // An invalid value of the project refuses the threads that need it, like any other. It must not hide one of the user.
+  // An invalid value of the project refuses the threads that need it, like any other. It must not
+  // hide one of the user.
   if (wanted === undefined) return limit !== undefined;
   return limit !== undefined && PROJECT_SETTINGS[name]?.(wanted, limit) === true;
 }

@@ -10,8 +10,8 @@ const LOGIN_AGAIN =
 const MCP_LOGIN_AGAIN = 'Log in to each server once more with mcpServer/oauth/login.';
 
 /**
- * Returns a warning for each setting that says that logins are not in a file, where heddle keeps them: another program may have stored some
- * that heddle does not find.
+ * Returns a warning for each setting that says that logins are not in a file, where heddle keeps
+ * them: another program may have stored some that heddle does not find.
  */
 export function keyringWarnings(config: Config): LocatedWarning[] {
   return [...ofApiKey(config), ...ofMcpLogins(config)];

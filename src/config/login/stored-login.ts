@@ -49,7 +49,10 @@ export function readStoredLogin(home: string): StoredLogin {
   }
 }
 
-/** Says, as sentences after a space, why the login has no key; empty: it has one, or there is no login. */
+/**
+ * Says, as sentences after a space, why the login has no key; empty: it has one, or there is no
+ * login.
+ */
 export function loginAdvice({ problem, hasChatgptLogin, apiKey }: StoredLogin): string {
   if (problem !== null) return ` ${problem}.`;
   return hasChatgptLogin && apiKey === null

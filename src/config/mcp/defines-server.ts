@@ -2,7 +2,9 @@ import { Config } from '../config.ts';
 import { type McpServerConfig, serverKey } from './mcp-server-config.ts';
 import { readMcpServers } from './read-mcp-servers.ts';
 
-/** Whether config.toml in the home, without profiles and other sources, defines this very server. */
+/**
+ * Whether config.toml in the home, without profiles and other sources, defines this very server.
+ */
 export function definesServer(
   { home, env, modelGiven, layers }: Config,
   server: McpServerConfig,

@@ -12,7 +12,10 @@ export interface McpSettings {
   problems: readonly McpServerProblem[];
   /** Null: there is none. `invalid`: its configuration cannot be read, so that it fails. */
   check: SafetyCheck | { type: 'invalid'; error: ConfigError } | null;
-  /** The target of the browser at the end of a login: a port of this machine, or an address. Null: chosen for each login. */
+  /**
+   * The target of the browser at the end of a login: a port of this machine, or an address. Null:
+   * chosen for each login.
+   */
   callback: { port: number | null; url: string | null };
   /** Other problems: of the whole table of servers, or such as only logins meet. */
   further: readonly ConfigError[];
@@ -69,7 +72,10 @@ function check(config: Config): McpSettings['check'] {
   }
 }
 
-/** The errors in the configuration of MCP, and what each means for users. Null: threads are refused for it. */
+/**
+ * The errors in the configuration of MCP, and what each means for users. Null: threads are refused
+ * for it.
+ */
 export function mcpProblems(config: Config): { error: ConfigError; details: string | null }[] {
   const { problems, check: safetyCheck, further } = mcpSettings(config);
   const ofCheck = safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [];

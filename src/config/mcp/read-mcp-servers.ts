@@ -12,13 +12,18 @@ import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/v
 import type { McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 
-/** The servers of a configuration. One that cannot be read is a problem, and no thread is refused for it unless it is required. */
+/**
+ * The servers of a configuration. One that cannot be read is a problem, and no thread is refused
+ * for it unless it is required.
+ */
 export interface McpServers {
   servers: McpServerConfig[];
   problems: McpServerProblem[];
   /** The error of the whole table. */
   further: ConfigError[];
-  /** Keys that have no effect, and what there is to say about each. The servers run without them. */
+  /**
+   * Keys that have no effect, and what there is to say about each. The servers run without them.
+   */
   unknown: UnknownKey[];
 }
 
@@ -72,7 +77,10 @@ const OF_BOTH = [
 
 const OF_TOOLS = ['approval_mode', 'approved_definition'];
 
-/** The server's variables that a stdio server gets: what programs commonly need, and nothing that is meant to be a secret. */
+/**
+ * The server's variables that a stdio server gets: what programs commonly need, and nothing that is
+ * meant to be a secret.
+ */
 const INHERITED = [
   'HOME',
   'LOGNAME',

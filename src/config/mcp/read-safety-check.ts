@@ -5,7 +5,10 @@ import { HEADERS } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLES } from '../values/variables.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 
-/** The check that a call of an MCP tool passes before it runs: a command that reads the call, or a URL that it is posted to. */
+/**
+ * The check that a call of an MCP tool passes before it runs: a command that reads the call, or a
+ * URL that it is posted to.
+ */
 export type SafetyCheck = {
   timeoutMs: number;
   /** Values of its configuration that no error and no log may show. */

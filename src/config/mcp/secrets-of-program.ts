@@ -2,7 +2,10 @@ import { variableNamesSecret } from '../../secrets/names-secret.ts';
 import { longestFirst } from '../../secrets/redact.ts';
 import { holdsSecret, isSecretFlag } from '../../secrets/redact-likely-secrets.ts';
 
-/** Returns the values that no error and no log may show: those of secret variables, and arguments that are or contain a secret. */
+/**
+ * Returns the values that no error and no log may show: those of secret variables, and arguments
+ * that are or contain a secret.
+ */
 export function secretsOfProgram({
   args,
   env,

@@ -10,14 +10,17 @@ const SCRIPTED_MODEL = 'scripted';
 
 export interface ChosenProvider {
   provider: ProviderConfig;
-  /** Whether the provider is the embedded model because neither a provider nor a key is configured. */
+  /**
+   * Whether the provider is the embedded model because neither a provider nor a key is configured.
+   */
   embeddedDefault: boolean;
 }
 
 /**
- * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment or stored in
- * the home, else the embedded one. Throws a ConfigError if the provider is unknown or its definition is invalid. If the server was given a
- * model, any name is accepted and no definition is read.
+ * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its
+ * key is in the environment or stored in the home, else the embedded one. Throws a ConfigError if
+ * the provider is unknown or its definition is invalid. If the server was given a model, any name
+ * is accepted and no definition is read.
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');
@@ -32,8 +35,9 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
 }
 
 /**
- * Returns the model of a thread: the requested one, else `model`, else the provider's default. The embedded model has only its own name,
- * so that no thread names a model that does not answer. Throws a NoModelError.
+ * Returns the model of a thread: the requested one, else `model`, else the provider's default. The
+ * embedded model has only its own name, so that no thread names a model that does not answer.
+ * Throws a NoModelError.
  */
 export function chooseModel(
   config: Config,
@@ -48,8 +52,8 @@ export function chooseModel(
 }
 
 /**
- * Whether the embedded model answers for a provider, without a script. A provider that the user has defined may give it other names, and
- * so may a server that was given a model.
+ * Whether the embedded model answers for a provider, without a script. A provider that the user has
+ * defined may give it other names, and so may a server that was given a model.
  */
 export function isEmbedded({ modelGiven }: Config, { id, wireApi }: ProviderConfig): boolean {
   return !modelGiven && isEmbeddedName(id) && wireApi === 'embedded';

@@ -26,8 +26,9 @@ const REMOTE = {
 } as const;
 
 /**
- * The chat API, because their Responses APIs are recent and incomplete. Few retries, because a program that is not running
- * does not start by itself, and the user who can start it should hear about it soon.
+ * The chat API, because their Responses APIs are recent and incomplete. Few retries, because a
+ * program that is not running does not start by itself, and the user who can start it should hear
+ * about it soon.
  */
 const LOCAL = {
   envKey: null,
@@ -68,8 +69,9 @@ export function providerDefaults(id: string, env: Env): ProviderDefaults {
 }
 
 /**
- * Returns the URL of Ollama's API for a value of OLLAMA_HOST. Reads it as Ollama does: a URL, or a host, a port or both without
- * a scheme. Replaces an address that listens on all interfaces by the loopback address.
+ * Returns the URL of Ollama's API for a value of OLLAMA_HOST. Reads it as Ollama does: a URL, or a
+ * host, a port or both without a scheme. Replaces an address that listens on all interfaces by the
+ * loopback address.
  */
 function ollamaUrl(host: string): string {
   const given = host

@@ -7,7 +7,10 @@ import { providerDefaults } from './provider-defaults.ts';
 export interface ProviderKeys {
   /** The names of the environment variables that hold keys. */
   names: string[];
-  /** The keys themselves, in all forms of `secretsOf`: values of these variables, of `http_headers` and `query_params`, and in URLs. */
+  /**
+   * The keys themselves, in all forms of `secretsOf`: values of these variables, of `http_headers`
+   * and `query_params`, and in URLs.
+   */
   values: string[];
 }
 

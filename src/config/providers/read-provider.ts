@@ -16,7 +16,10 @@ const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
 /** The names of the providers that need no definition. */
 export const BUILT_IN_PROVIDERS: readonly string[] = ['openai', 'ollama', 'lmstudio', EMBEDDED];
 
-/** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
+/**
+ * Returns a provider by its name, with defaults. A definition overrides the built-in provider of
+ * that name. Throws a ConfigError.
+ */
 export function readProvider(config: Config, id: string): ProviderConfig {
   const names = isEmbeddedName(id) ? [id, ...EMBEDDED_NAMES] : [id];
   const own = names.find((one) => config.isSet(['model_providers', one]));
@@ -34,8 +37,8 @@ export function readProvider(config: Config, id: string): ProviderConfig {
 }
 
 /**
- * Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. The embedded model has one name, unless
- * several of its names are defined.
+ * Returns the names of all providers: first those under `[model_providers]`, then the built-in
+ * ones. The embedded model has one name, unless several of its names are defined.
  */
 export function knownProviders(config: Config): string[] {
   const defined = definedProviders(config);
@@ -138,7 +141,10 @@ export function offlineProvider(id: string, wireApi: 'scripted' | 'embedded'): P
   };
 }
 
-/** Returns the absolute path of a provider's script. A relative path starts at the folder of the file that sets it. */
+/**
+ * Returns the absolute path of a provider's script. A relative path starts at the folder of the
+ * file that sets it.
+ */
 function scriptPath(config: Config, providerPath: string[]): string | null {
   const path = [...providerPath, 'script'];
   const script = config.read(path, nullable(name()));

@@ -18,8 +18,8 @@ interface WantedModel {
 }
 
 /**
- * Says that the embedded model answers in a thread although the request or the configuration names another one. Null: it does not.
- * `advice` is for the client of the thread.
+ * Says that the embedded model answers in a thread although the request or the configuration names
+ * another one. Null: it does not. `advice` is for the client of the thread.
  */
 export function standInWarning(
   config: Config,

@@ -13,7 +13,10 @@ import {
   requiredValue,
 } from './requirements.ts';
 
-/** Returns the warnings about settings that the administrator does not allow, and about limits that heddle does not enforce. */
+/**
+ * Returns the warnings about settings that the administrator does not allow, and about limits that
+ * heddle does not enforce.
+ */
 export function requirementWarnings(config: Config): LocatedWarning[] {
   const limited = limitedSettings(config).map(({ message, location }) => ({
     summary: message,
@@ -37,7 +40,10 @@ export function requirementWarnings(config: Config): LocatedWarning[] {
   ];
 }
 
-/** The keys of the file that limit nothing. A feature that heddle does not have is off, as one that it always has is on. */
+/**
+ * The keys of the file that limit nothing. A feature that heddle does not have is off, as one that
+ * it always has is on.
+ */
 function unenforced({ source, features }: Requirements): string[] {
   const isServed = (key: string) =>
     key === 'features' || key === 'permissions' || Object.hasOwn(REQUIREMENT_LISTS, key);
@@ -78,7 +84,10 @@ function unenforcedPermissions({ permissions }: JsonObject): string[] {
   ];
 }
 
-/** Returns an error for each setting whose value the administrator does not allow, so that another one counts. */
+/**
+ * Returns an error for each setting whose value the administrator does not allow, so that another
+ * one counts.
+ */
 export function limitedSettings(config: Config): ConfigError[] {
   return [
     ...Object.values(REQUIREMENT_LISTS).flatMap((name) => notAllowed(config, name)),
@@ -97,7 +106,9 @@ function notAllowed(config: Config, name: SettingName): ConfigError[] {
   return [notAllowedError(config, path, [set.value, allowed])];
 }
 
-/** Returns an error for each feature that somebody has set to another value than the required one. */
+/**
+ * Returns an error for each feature that somebody has set to another value than the required one.
+ */
 function switchedOtherwise(config: Config): ConfigError[] {
   const set = config.layers.map((layer) => layer.config).reduce(mergeTables, emptyTable());
   return Object.entries(config.requirements.features ?? {}).flatMap(([name, required]) => {

@@ -29,9 +29,15 @@ export interface Requirements {
   webSearchModes: readonly WebSearchMode[] | null;
   /** Whether these features are on or off, by their names. */
   features: Readonly<Record<string, boolean>> | null;
-  /** The paths and patterns that no model and no command of one may read, as the file has them. If there are any, every mode has a sandbox. */
+  /**
+   * The paths and patterns that no model and no command of one may read, as the file has them. If
+   * there are any, every mode has a sandbox.
+   */
   deniedReads: readonly string[];
-  /** The most names below the first folder of a pattern that the search for files goes through. Null: all. */
+  /**
+   * The most names below the first folder of a pattern that the search for files goes through.
+   * Null: all.
+   */
   deniedDepthMax: number | null;
   /** The file. */
   source: Layer;
@@ -67,7 +73,10 @@ const SANDBOX_MODES: readonly SandboxMode[] = [
   'danger-full-access',
 ];
 
-/** Reads the limits of a requirements.toml. Throws a ConfigError if one is invalid: a limit must not be lost. */
+/**
+ * Reads the limits of a requirements.toml. Throws a ConfigError if one is invalid: a limit must not
+ * be lost.
+ */
 export function readRequirements(source: Layer): Requirements {
   const { config } = source;
   const modes = readList(source, 'allowed_web_search_modes');
@@ -170,8 +179,8 @@ function readFeatures(source: Layer, value: JsonValue | undefined): Record<strin
 }
 
 /**
- * Returns the value if it is allowed. Otherwise returns the first allowed one that is as strict; if there is none, the first one that no other
- * allowed one is stricter than.
+ * Returns the value if it is allowed. Otherwise returns the first allowed one that is as strict; if
+ * there is none, the first one that no other allowed one is stricter than.
  */
 function allowedValue<T>(value: T, allowed: readonly T[] | null, isAsStrict: AsStrict<T>): T {
   if (allowed === null || isAllowed(value, allowed)) return value;
@@ -194,8 +203,9 @@ export function isAllowed<T>(value: T, allowed: readonly T[] | null): boolean {
 }
 
 /**
- * The settings of all layers with the features that the administrator requires, so that every reader gets those. The table of a feature
- * keeps its limits. A `features` that is not a table stays, since it refuses all threads.
+ * The settings of all layers with the features that the administrator requires, so that every
+ * reader gets those. The table of a feature keeps its limits. A `features` that is not a table
+ * stays, since it refuses all threads.
  */
 export function withRequiredFeatures(
   values: JsonObject,

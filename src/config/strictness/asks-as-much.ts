@@ -8,7 +8,10 @@ const GRANULAR = [
   'skill_approval',
 ] as const;
 
-/** What can need approval: the kinds of a granular policy, calls of MCP tools whose mode is `auto`, and work that stays in the sandbox. */
+/**
+ * What can need approval: the kinds of a granular policy, calls of MCP tools whose mode is `auto`,
+ * and work that stays in the sandbox.
+ */
 type Question = (typeof GRANULAR)[number] | 'mcp_auto' | 'in_sandbox';
 const QUESTIONS: readonly Question[] = [...GRANULAR, 'mcp_auto', 'in_sandbox'];
 
@@ -17,8 +20,8 @@ const BY_ASKING: readonly Answer[] = ['runs', 'refused', 'asked'];
 const BY_PERMITTING: readonly Answer[] = ['refused', 'asked', 'runs'];
 
 /**
- * Whether, under the first policy, everything is asked about that the second one asks about, and nothing runs that the second one refuses.
- * What the second one refuses may be asked about.
+ * Whether, under the first policy, everything is asked about that the second one asks about, and
+ * nothing runs that the second one refuses. What the second one refuses may be asked about.
  */
 export function asksAsMuch(one: AskForApproval, other: AskForApproval): boolean {
   // `on-failure` asks after the sandbox has stopped a command, `untrusted` before that.
@@ -30,7 +33,10 @@ export function asksAsMuch(one: AskForApproval, other: AskForApproval): boolean 
   );
 }
 
-/** Whether the first policy refuses everything that the second one refuses, and lets nothing run that the second one asks about. `isBounded`: there is a sandbox. */
+/**
+ * Whether the first policy refuses everything that the second one refuses, and lets nothing run
+ * that the second one asks about. `isBounded`: there is a sandbox.
+ */
 export function permitsNoMore(
   one: AskForApproval,
   other: AskForApproval,

@@ -29,8 +29,9 @@ const OWN_FOLDER = '.codex';
 export const PROJECT_HOOKS = join(OWN_FOLDER, 'hooks.json');
 
 /**
- * The files of a folder of a project that set, start or loosen anything, by their kinds. They are in force only with the content that the
- * user trusts. Code that uses another such file lists it here, and reads it with `projectFiles` only.
+ * The files of a folder of a project that set, start or loosen anything, by their kinds. They are
+ * in force only with the content that the user trusts. Code that uses another such file lists it
+ * here, and reads it with `projectFiles` only.
  */
 const TRUST_BOUND_FILES: readonly {
   kind: ProjectFileKind;
@@ -42,8 +43,8 @@ const TRUST_BOUND_FILES: readonly {
 ];
 
 /**
- * `settings`: a config.toml. `hooks`: a hooks.json. `role`: the role of agents. `hookSettings`: the config.toml of a main checkout, whose hooks
- * count in a linked worktree.
+ * `settings`: a config.toml. `hooks`: a hooks.json. `role`: the role of agents. `hookSettings`: the
+ * config.toml of a main checkout, whose hooks count in a linked worktree.
  */
 type ProjectFileKind = 'settings' | 'hooks' | 'role' | 'hookSettings';
 
@@ -68,7 +69,10 @@ export type ProjectFile = {
   /** The folder of the project that the file is for. */
   folder: string;
   path: string;
-  /** Whether the folder is trusted as a part of a linked worktree. Then the hooks in the file itself do not count, unless it is a `hookSettings`. */
+  /**
+   * Whether the folder is trusted as a part of a linked worktree. Then the hooks in the file itself
+   * do not count, unless it is a `hookSettings`.
+   */
   isLinked: boolean;
 } & (
   | { isInForce: true; bytes: Buffer }
@@ -96,10 +100,12 @@ interface Project {
 }
 
 /**
- * Reads the files of the project that `cwd` is in, from its root down to `cwd`, outermost first, each once. If heddle sees a trusted
- * folder for the first time, wherever it is, the files in it and in its linked worktrees are recorded as they are. After that, a file that is
- * new or has changed is not in force before the user trusts it. In a linked worktree, the entries for its main checkout count where it has
- * none, and the hooks of the main checkout in place of its own. Lets other work run in between.
+ * Reads the files of the project that `cwd` is in, from its root down to `cwd`, outermost first,
+ * each once. If heddle sees a trusted folder for the first time, wherever it is, the files in it
+ * and in its linked worktrees are recorded as they are. After that, a file that is new or has
+ * changed is not in force before the user trusts it. In a linked worktree, the entries for its main
+ * checkout count where it has none, and the hooks of the main checkout in place of its own. Lets
+ * other work run in between.
  */
 export async function readProject(
   { cwd, home, user }: ProjectOptions,
@@ -128,7 +134,10 @@ export async function projectFiles(
   return (await readProject(options, trustedFiles)).files;
 }
 
-/** The entry that decides about a folder, and where the folder lies in the main checkout if the entry is for that. */
+/**
+ * The entry that decides about a folder, and where the folder lies in the main checkout if the
+ * entry is for that.
+ */
 interface Deciding {
   entry: ResolvedEntry;
   inMain: { folder: string; root: string } | null;
@@ -156,7 +165,10 @@ interface FoundFile {
   path: string;
   entry: ResolvedEntry | null;
   isLinked: boolean;
-  /** The path at which the main checkout of a linked worktree has this file. The content that the user trusts there is trusted here. */
+  /**
+   * The path at which the main checkout of a linked worktree has this file. The content that the
+   * user trusts there is trusted here.
+   */
   inMain: string | null;
   /** The bytes, or why there are none. */
   content: { bytes: Buffer; hash: string } | { problem: string };
@@ -172,7 +184,8 @@ function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
   const deciding = entryOf(folder);
   const { entry = null, inMain = null } = deciding ?? {};
   const inFolder = namesIn(folder).flatMap(({ kind, name }): FoundFile[] => {
-    // Commands may write in a worktree before the user has looked at it, so it cannot say what runs outside the sandbox.
+    // Commands may write in a worktree before the user has looked at it, so it cannot say what runs
+    // outside the sandbox.
     if (inMain !== null && kind === 'hooks') return [];
     const same = inMain === null ? null : join(inMain.folder, OWN_FOLDER, name);
     return foundIn(
@@ -249,7 +262,10 @@ function read(
   }
 }
 
-/** Resolves with the record, with the folders that heddle sees for the first time, or why it cannot be read. */
+/**
+ * Resolves with the record, with the folders that heddle sees for the first time, or why it cannot
+ * be read.
+ */
 async function recordOf(
   {
     entries,
@@ -264,7 +280,8 @@ async function recordOf(
     const record = trustedFiles.read();
     const unseen = trusted.filter(({ path }) => !record.has(path));
     if (unseen.length === 0) return record;
-    // All of them, not only those of this project: a command that works elsewhere could write into the others.
+    // All of them, not only those of this project: a command that works elsewhere could write into
+    // the others.
     const lines: Parameters<TrustedFiles['recordFirst']>[0][number][] = [];
     for (const entry of unseen) {
       const { path } = entry;
@@ -351,7 +368,10 @@ function untrusted(folder: string): string {
   return `${folder} is not trusted. To trust it, set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the config.toml in your heddle home`;
 }
 
-/** The text does not put the folder into the command line, because the name of a folder could contain a command. */
+/**
+ * The text does not put the folder into the command line, because the name of a folder could
+ * contain a command.
+ */
 function notTrusted({
   path,
   folder,

@@ -17,8 +17,9 @@ export interface ProjectTrust {
 export const NO_TRUST: ProjectTrust = { level: null, entry: null, problem: null };
 
 /**
- * The trust that an entry gives. An entry for a path that leads to another folder than it did when heddle first saw it gives none: a command
- * may have put a link there. `record`: null if it cannot be read.
+ * The trust that an entry gives. An entry for a path that leads to another folder than it did when
+ * heddle first saw it gives none: a command may have put a link there. `record`: null if it cannot
+ * be read.
  */
 export function projectTrust(
   entry: ResolvedEntry | null,
@@ -52,7 +53,10 @@ export function trustDefaults({ level }: ProjectTrust): JsonObject {
   );
 }
 
-/** The settings over what the trust in the project gives. A permission profile takes the place of `sandbox_mode`. */
+/**
+ * The settings over what the trust in the project gives. A permission profile takes the place of
+ * `sandbox_mode`.
+ */
 export function withTrustDefaults(values: JsonObject, trust: ProjectTrust): JsonObject {
   const { sandbox_mode: mode, ...policy } = trustDefaults(trust);
   const given =

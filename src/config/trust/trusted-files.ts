@@ -12,7 +12,10 @@ import {
 /** Room for thousands of decisions, which take about 15 ms to read. */
 const RECORD_BYTES_MAX = 512 * 1024;
 
-/** The record of trusted files cannot be read or written. The message names the file and says what to do. */
+/**
+ * The record of trusted files cannot be read or written. The message names the file and says what
+ * to do.
+ */
 export class TrustError extends Error {
   override readonly name = 'TrustError';
 }
@@ -24,8 +27,8 @@ export interface TrustedFilesOptions {
 }
 
 /**
- * The contents of project files that the user trusts, recorded in the home. Several processes may use a record at once: each reads
- * it again for each thread, and only appends to it.
+ * The contents of project files that the user trusts, recorded in the home. Several processes may
+ * use a record at once: each reads it again for each thread, and only appends to it.
  */
 export class TrustedFiles {
   /** The absolute path of the record. */
@@ -67,8 +70,9 @@ export class TrustedFiles {
   }
 
   /**
-   * Records the files of folders that the user has just begun to trust. Other processes may have done so earlier: read the record
-   * again afterwards. If it cannot be written, the lines count for this process, and `problem` gives the reason.
+   * Records the files of folders that the user has just begun to trust. Other processes may have
+   * done so earlier: read the record again afterwards. If it cannot be written, the lines count for
+   * this process, and `problem` gives the reason.
    */
   recordFirst(lines: readonly Omit<TrustLine, 'first'>[]): void {
     const texts = lines.map((line) => JSON.stringify({ ...line, first: true }));
@@ -84,7 +88,10 @@ export class TrustedFiles {
     }
   }
 
-  /** Records that the user trusts these contents, all or none. Throws a TrustError if they cannot be recorded. */
+  /**
+   * Records that the user trusts these contents, all or none. Throws a TrustError if they cannot be
+   * recorded.
+   */
   trust(lines: readonly Omit<TrustLine, 'first'>[]): void {
     this.read();
     const texts = lines.map(({ folder, files }) => JSON.stringify({ folder, files }));

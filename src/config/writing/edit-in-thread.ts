@@ -7,7 +7,10 @@ const HEAP_MB_MAX = 256;
 /** How long the edits of one write may take. */
 const EDIT_MS_MAX = 30_000;
 
-/** Returns an editor whose edits run in a thread, which ends with the edit. `script`: the absolute path of the thread's script. */
+/**
+ * Returns an editor whose edits run in a thread, which ends with the edit. `script`: the absolute
+ * path of the thread's script.
+ */
 export function editInThread(
   script: string,
   clock: Pick<Clock, 'setTimer'> = systemClock,

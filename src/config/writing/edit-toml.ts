@@ -11,14 +11,15 @@ import type { EditedToml, TomlEdit } from './toml-edit.ts';
 const FORMAT = { trailingComma: false };
 
 /**
- * The depths from which new tables are written in one line, in the order in which they are tried: first, all tables get sections of
- * their own. The writer cannot write each of them into each file.
+ * The depths from which new tables are written in one line, in the order in which they are tried:
+ * first, all tables get sections of their own. The writer cannot write each of them into each file.
  */
 const INLINE_FROM = [32, 2, 1, 0];
 
 /**
- * Makes the edits in a valid TOML text, and keeps its comments and its notation. It takes up to a second for a large file, so call it
- * in a thread of its own. The result is parsed again: it has exactly the settings of the text with the edits, or there is a problem.
+ * Makes the edits in a valid TOML text, and keeps its comments and its notation. It takes up to a
+ * second for a large file, so call it in a thread of its own. The result is parsed again: it has
+ * exactly the settings of the text with the edits, or there is a problem.
  */
 export function editToml(text: string, edits: readonly TomlEdit[]): EditedToml {
   const atOnce = tryEdits(text, edits, INLINE_FROM.slice(0, 1));

@@ -63,8 +63,9 @@ export class ClientProcess {
   /** Resolves when the process runs. Rejects with an RpcError if it could not be started. */
   readonly begun: Promise<RunningProcess>;
   /**
-   * Resolves when the process has ended and all its output has been announced or kept. Rejects as `begun` does, unless the process was killed
-   * before it began: this is an end like that of one that was killed later.
+   * Resolves when the process has ended and all its output has been announced or kept. Rejects as
+   * `begun` does, unless the process was killed before it began: this is an end like that of one
+   * that was killed later.
    */
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
@@ -87,7 +88,10 @@ export class ClientProcess {
     this.ended.then(closeProxy, closeProxy);
   }
 
-  /** The bytes of base64, after those of earlier calls, so that a short input does not overtake a long one. Null: it is not valid. */
+  /**
+   * The bytes of base64, after those of earlier calls, so that a short input does not overtake a
+   * long one. Null: it is not valid.
+   */
   decoded(base64: string | null): Promise<Buffer | null> {
     const bytes = this.#decoding.then(() => (base64 === null ? null : decodeBase64(base64)));
     this.#decoding = bytes;

@@ -40,7 +40,10 @@ export class ClientProcesses {
     this.#deps = deps;
   }
 
-  /** Starts a process. Its name is taken until the process has ended. Throws if the name is already taken. */
+  /**
+   * Starts a process. Its name is taken until the process has ended. Throws if the name is already
+   * taken.
+   */
   start(name: ProcessName | null, spec: ClientProcessSpec): ClientProcess {
     const { connection } = spec;
     if (!this.#deps.isConnected(connection)) throw processNotStarted('the connection has ended');

@@ -2,7 +2,10 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { decodeAnyBytes } from '../../base/text/decode-utf8.ts';
 import type { OutputStream } from '../../sandbox/processes/processes.ts';
 
-/** The cap for a stream that is kept and has none of its own: its output becomes one message, and building that blocks the server. */
+/**
+ * The cap for a stream that is kept and has none of its own: its output becomes one message, and
+ * building that blocks the server.
+ */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 interface StreamState {
@@ -18,7 +21,10 @@ export interface OutputDelta {
   capReached: boolean;
 }
 
-/** The two output streams of a process, each up to its cap. Output is announced as it comes, or kept until the process has ended. */
+/**
+ * The two output streams of a process, each up to its cap. Output is announced as it comes, or kept
+ * until the process has ended.
+ */
 export class ProcessOutput {
   readonly #streams: Record<OutputStream, StreamState>;
   readonly #onOutput: ((delta: OutputDelta) => void) | null;

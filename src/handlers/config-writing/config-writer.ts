@@ -45,7 +45,9 @@ export interface ConfigWriterDeps {
   /** The absolute path of the folder with config.toml. */
   home: string;
   editToml: EditToml;
-  /** The configuration of a thread without settings, with this text in place of that of config.toml. */
+  /**
+   * The configuration of a thread without settings, with this text in place of that of config.toml.
+   */
   configWith: (userText: string) => Promise<Config>;
   /** Reads what other parts of the server use. */
   further: ConfigReads;
@@ -75,9 +77,10 @@ interface ConfigState {
 }
 
 /**
- * Changes config.toml in the home: all edits of a write or none, with the comments and the notation of everything else kept. A write is
- * refused if it adds a problem, if another program has changed the file since the client has read it, or if it is for another file.
- * Writes of this server wait for each other.
+ * Changes config.toml in the home: all edits of a write or none, with the comments and the notation
+ * of everything else kept. A write is refused if it adds a problem, if another program has changed
+ * the file since the client has read it, or if it is for another file. Writes of this server wait
+ * for each other.
  */
 export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
@@ -108,8 +111,9 @@ export class ConfigWriter {
   }
 
   /**
-   * Writes a whole config.toml, which only the user can read. If there is one, it is kept at the path `keptAs`; null: then the write is
-   * refused. Resolves with where the old one is. Rejects with an RpcError that says why nothing was changed.
+   * Writes a whole config.toml, which only the user can read. If there is one, it is kept at the
+   * path `keptAs`; null: then the write is refused. Resolves with where the old one is. Rejects
+   * with an RpcError that says why nothing was changed.
    */
   create(
     text: string,
@@ -213,7 +217,9 @@ export class ConfigWriter {
     return asValidation(() => readConfigText(this.#file));
   }
 
-  /** Returns false if the file is not as it was before: another program has changed it meanwhile. */
+  /**
+   * Returns false if the file is not as it was before: another program has changed it meanwhile.
+   */
   async #replace(
     text: string,
     before: string | null,
@@ -265,8 +271,8 @@ function requireFitting(text: string): void {
 class ChangedMeanwhile extends Error {}
 
 /**
- * Returns what a write adds that is incomplete or has no effect, and the problems of other files that it brings into force. Throws an
- * RpcError if it adds another problem.
+ * Returns what a write adds that is incomplete or has no effect, and the problems of other files
+ * that it brings into force. Throws an RpcError if it adds another problem.
  */
 function addedWarnings(
   before: ConfigState,

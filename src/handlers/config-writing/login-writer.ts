@@ -13,7 +13,10 @@ import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import { loginFileUnusable } from '../../protocol/account-errors.ts';
 
-/** The values of `auth_mode` for which other programs that share the home use the key, or the tokens. */
+/**
+ * The values of `auth_mode` for which other programs that share the home use the key, or the
+ * tokens.
+ */
 const API_KEY_MODE = 'apikey';
 const TOKENS_MODE = 'chatgpt';
 
@@ -22,8 +25,8 @@ const IN_ENVIRONMENT = 'set the key in the environment instead';
 const BY_HAND = 'remove the key from the file by hand';
 
 /**
- * Changes `auth.json` in the home, which other programs may share: only what belongs to the API key, and only the user may read it.
- * Writes of this server wait for each other.
+ * Changes `auth.json` in the home, which other programs may share: only what belongs to the API
+ * key, and only the user may read it. Writes of this server wait for each other.
  */
 export class LoginWriter {
   readonly #path: string;
@@ -34,8 +37,8 @@ export class LoginWriter {
   }
 
   /**
-   * Stores the key. Rejects with an RpcError if the file is not that of a login, or cannot be read or written. Beside the tokens of
-   * another login, other programs go on using that one.
+   * Stores the key. Rejects with an RpcError if the file is not that of a login, or cannot be read
+   * or written. Beside the tokens of another login, other programs go on using that one.
    */
   store(apiKey: string): Promise<void> {
     return this.#queue.run('login', async () => {
@@ -51,7 +54,10 @@ export class LoginWriter {
     });
   }
 
-  /** Removes the key, and the file if nothing else is in it. Rejects with an RpcError if the file is not that of a login. */
+  /**
+   * Removes the key, and the file if nothing else is in it. Rejects with an RpcError if the file is
+   * not that of a login.
+   */
   remove(): Promise<void> {
     return this.#queue.run('login', async () => {
       const { login, text } = await this.#read(BY_HAND);

@@ -9,7 +9,10 @@ type CustomGateway = Extract<ModelProviderConfigWriteParams['settings'], { type:
 
 const ID_CHARS_MAX = 64;
 
-/** Returns the id of the provider that the settings create or change, and the edits that do it. Throws an RpcError if they cannot. */
+/**
+ * Returns the id of the provider that the settings create or change, and the edits that do it.
+ * Throws an RpcError if they cannot.
+ */
 export function providerEdits(
   settings: CustomGateway,
   config: Config,

@@ -80,7 +80,10 @@ export class ExternalAgent {
     ];
   }
 
-  /** Finds what can be taken from the home folder and from the projects of these folders, each once. Only reads. */
+  /**
+   * Finds what can be taken from the home folder and from the projects of these folders, each once.
+   * Only reads.
+   */
   async detect({
     includesHome,
     cwds,
@@ -109,7 +112,10 @@ export class ExternalAgent {
     return items;
   }
 
-  /** Takes what an item names, or all of its type. Never rejects for what cannot be taken: it is a failure in the result. */
+  /**
+   * Takes what an item names, or all of its type. Never rejects for what cannot be taken: it is a
+   * failure in the result.
+   */
   async take(
     item: ExternalAgentConfigWantedItem,
     originator: string | null,

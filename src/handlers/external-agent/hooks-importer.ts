@@ -28,7 +28,10 @@ const PARTS_MAX = 400;
 /** Variables that the other agent sets for its hooks, and heddle does not. */
 const OWN_VARIABLE = /\$\{?CLAUDE_\w+/;
 
-/** Hooks, which go to a new hooks.json. None runs before the user has switched it on or trusted the file. */
+/**
+ * Hooks, which go to a new hooks.json. None runs before the user has switched it on or trusted the
+ * file.
+ */
 export function hooksImporter(deps: Deps): Importer {
   return {
     itemType: 'HOOKS',
@@ -85,7 +88,10 @@ async function take(
   }
 }
 
-/** The hooks of the home run without further consent, so those that another agent had are switched off before they are there. */
+/**
+ * The hooks of the home run without further consent, so those that another agent had are switched
+ * off before they are there.
+ */
 async function switchOff(
   wanted: JsonObject,
   target: string,

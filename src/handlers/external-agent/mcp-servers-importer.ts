@@ -18,7 +18,10 @@ interface Deps {
   configWriter: ConfigWriter;
 }
 
-/** MCP servers, which go to config.toml in heddle's home, because a project cannot name programs. One of a project runs in its folder. */
+/**
+ * MCP servers, which go to config.toml in heddle's home, because a project cannot name programs.
+ * One of a project runs in its folder.
+ */
 export function mcpServersImporter({ home, config, configWriter }: Deps): Importer {
   return {
     itemType: 'MCP_SERVER_CONFIG',

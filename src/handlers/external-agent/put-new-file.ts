@@ -14,7 +14,10 @@ export function isOccupied(path: string): boolean {
   return isLink(path) || statOf(path) !== null;
 }
 
-/** Writes a new file with its folders, whole or not at all. Rejects with a TakenError if something is there. `cwd`: as in `Scope`. */
+/**
+ * Writes a new file with its folders, whole or not at all. Rejects with a TakenError if something
+ * is there. `cwd`: as in `Scope`.
+ */
 export async function putNewFile(
   path: string,
   text: string,
@@ -31,7 +34,9 @@ export async function putNewFile(
   });
 }
 
-/** Makes the folder of a path. In a project, rejects with a TakenError if a link leads out of it. */
+/**
+ * Makes the folder of a path. In a project, rejects with a TakenError if a link leads out of it.
+ */
 export async function makeFolderFor(path: string, { cwd }: Pick<Scope, 'cwd'>): Promise<void> {
   const folder = dirname(path);
   if (cwd !== null) requireInside(folder, cwd);

@@ -25,8 +25,9 @@ export interface Markdown {
 }
 
 /**
- * The paths of the Markdown files in a folder of another agent and, with `isDeep`, in those in it, relative to it and sorted. Files that are not
- * taken are in `refused`. Null: there is no such folder. Rejects with a SourceError if the folder cannot be listed, or is a link out of `root`.
+ * The paths of the Markdown files in a folder of another agent and, with `isDeep`, in those in it,
+ * relative to it and sorted. Files that are not taken are in `refused`. Null: there is no such
+ * folder. Rejects with a SourceError if the folder cannot be listed, or is a link out of `root`.
  */
 export async function markdownFiles(
   folder: string,

@@ -18,7 +18,10 @@ const JSON_BYTES_MAX = 256 * 1024;
 /** `.claude.json` in the home folder also has the states of projects, of which nothing is taken. */
 const STATE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The text of a file of another agent; null: there is none. `root`: the file must lie in it. Rejects with a SourceError. */
+/**
+ * The text of a file of another agent; null: there is none. `root`: the file must lie in it.
+ * Rejects with a SourceError.
+ */
 export async function readSource(
   path: string,
   root: string,
@@ -41,7 +44,10 @@ export async function readSource(
   }
 }
 
-/** Lists at most so many entries of a folder of another agent. Rejects with a SourceError if it cannot be listed. */
+/**
+ * Lists at most so many entries of a folder of another agent. Rejects with a SourceError if it
+ * cannot be listed.
+ */
 export async function listSource(folder: string, entriesMax: number): Promise<FolderEntries> {
   try {
     return await listFolder(folder, entriesMax);
@@ -54,8 +60,8 @@ export async function listSource(folder: string, entriesMax: number): Promise<Fo
 }
 
 /**
- * The JSON object in a file of another agent, or the one at `keys` in it, as `readSource`; null: there is no file, or nothing at the keys.
- * The error does not quote the text: it may have secrets.
+ * The JSON object in a file of another agent, or the one at `keys` in it, as `readSource`; null:
+ * there is no file, or nothing at the keys. The error does not quote the text: it may have secrets.
  */
 export async function readSourceJson(
   path: string,
@@ -65,7 +71,10 @@ export async function readSourceJson(
   return partOf(await readObject(path, root, JSON_BYTES_MAX), path, keys);
 }
 
-/** `.claude.json` in the home folder, which has servers of many places. It is large, so it is read once for all that need it. */
+/**
+ * `.claude.json` in the home folder, which has servers of many places. It is large, so it is read
+ * once for all that need it.
+ */
 export class StateFile {
   readonly path: string;
   readonly #whole: Once<Record<string, unknown> | null>;

@@ -10,8 +10,8 @@ const NAME = /^[\w.-]{1,64}$/;
 class Problem extends Error {}
 
 /**
- * Returns a server of another agent as `[mcp_servers.NAME]` has it, or why heddle cannot have it. heddle expands no variables in values: it
- * gets those of the environment by their names.
+ * Returns a server of another agent as `[mcp_servers.NAME]` has it, or why heddle cannot have it.
+ * heddle expands no variables in values: it gets those of the environment by their names.
  */
 export function serverTable(
   name: string,
@@ -81,7 +81,9 @@ function splitHeaders(headers: JsonValue): { authorization: string | null; other
   };
 }
 
-/** The values of a table that are literal, and those that are variables, with the names of these. */
+/**
+ * The values of a table that are literal, and those that are variables, with the names of these.
+ */
 function variables(
   table: JsonValue,
   what: string,

@@ -30,7 +30,10 @@ export interface SessionBytes {
   sha256: string;
 }
 
-/** The files with sessions in the folder `projects` of the other agent, the latest first. Links are none. */
+/**
+ * The files with sessions in the folder `projects` of the other agent, the latest first. Links are
+ * none.
+ */
 export async function sessionFiles(projects: string): Promise<SessionFile[]> {
   if (!isFolder(projects)) return [];
   const { entries } = await listSource(projects, PROJECTS_MAX);
@@ -54,7 +57,9 @@ function latestFirst(files: SessionFile[]): SessionFile[] {
   return files.sort((one, other) => (one.modifiedAtMs > other.modifiedAtMs ? -1 : 1));
 }
 
-/** The file of a session at a path that a client names. Rejects with a SourceError if there is none. */
+/**
+ * The file of a session at a path that a client names. Rejects with a SourceError if there is none.
+ */
 export async function sessionFileAt(path: string, projects: string): Promise<SessionFile> {
   const real = realPathOrSame(path);
   if (!isBelow(real, realPathOrSame(projects)))
@@ -65,7 +70,10 @@ export async function sessionFileAt(path: string, projects: string): Promise<Ses
   return { path: real, modifiedAtMs: stats.mtimeMs };
 }
 
-/** Reads a session. Rejects with a SourceError if it cannot be read, or does not lie in `projects`. Lets other work run in between. */
+/**
+ * Reads a session. Rejects with a SourceError if it cannot be read, or does not lie in `projects`.
+ * Lets other work run in between.
+ */
 export async function readSessionFile(
   { path }: SessionFile,
   projects: string,

@@ -29,8 +29,9 @@ export interface NotedSession extends ImportedSession {
 }
 
 /**
- * The file in the home that lists the imported sessions. It has the name and the form that it has in Codex: clients look there for the
- * thread of a session. The records of other programs stay as they are.
+ * The file in the home that lists the imported sessions. It has the name and the form that it has
+ * in Codex: clients look there for the thread of a session. The records of other programs stay as
+ * they are.
  */
 export class SessionLedger {
   readonly #home: string;
@@ -43,13 +44,18 @@ export class SessionLedger {
     this.#clock = clock;
   }
 
-  /** The records, oldest first. Rejects with a SourceError if the file cannot be read or understood. */
+  /**
+   * The records, oldest first. Rejects with a SourceError if the file cannot be read or understood.
+   */
   async read(): Promise<ImportedSession[]> {
     const text = await readSource(this.#path, this.#home, LEDGER_BYTES_MAX);
     return text === null ? [] : recordsOf(await parseJson(text), this.#path);
   }
 
-  /** Adds a record. Rejects with a SourceError if the file cannot be understood, and with the system's error if it cannot be written. */
+  /**
+   * Adds a record. Rejects with a SourceError if the file cannot be understood, and with the
+   * system's error if it cannot be written.
+   */
   async add(session: NotedSession): Promise<void> {
     await withLockFile(join(this.#home, 'heddle-session-imports.lock'), this.#clock, async () => {
       const before = await readSource(this.#path, this.#home, LEDGER_BYTES_MAX);
@@ -61,7 +67,10 @@ export class SessionLedger {
     });
   }
 
-  /** Adds to the text, and not to the values: other programs write numbers that are not exact in this one. */
+  /**
+   * Adds to the text, and not to the values: other programs write numbers that are not exact in
+   * this one.
+   */
   async #added(before: string, session: NotedSession): Promise<string> {
     const { length } = recordsOf(await parseJson(before), this.#path, { all: true });
     const text = before.replace(

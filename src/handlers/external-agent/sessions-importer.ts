@@ -46,7 +46,10 @@ const DAYS_MAX_DEFAULT = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TITLE_CHARS_MAX = 100;
 
-/** Sessions, each of which becomes a thread. One that was imported is taken again only if it has changed since, as another thread. */
+/**
+ * Sessions, each of which becomes a thread. One that was imported is taken again only if it has
+ * changed since, as another thread.
+ */
 export function sessionsImporter(deps: SessionDeps): Importer {
   const ledger = new SessionLedger(deps);
   return {
@@ -140,7 +143,10 @@ interface Candidate {
   isNamed: boolean;
 }
 
-/** A session as a client sees it; null: it was imported with this content, or it has no message and the client did not name it. */
+/**
+ * A session as a client sees it; null: it was imported with this content, or it has no message and
+ * the client did not name it.
+ */
 async function offered(
   { name, file, projects, records, isNamed }: Candidate,
   deps: SessionDeps,

@@ -17,7 +17,10 @@ interface Deps {
 /** The keys that other importers take. */
 const ELSEWHERE: readonly string[] = ['$schema', 'hooks', 'disableAllHooks', 'mcpServers'];
 
-/** The settings that have a counterpart in config.toml: variables of commands, and a sandbox for the workspace. */
+/**
+ * The settings that have a counterpart in config.toml: variables of commands, and a sandbox for the
+ * workspace.
+ */
 export function settingsImporter({ home, config, configWriter }: Deps): Importer {
   return {
     itemType: 'CONFIG',
@@ -70,7 +73,9 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
   };
 }
 
-/** Whether a source sets the path. What the trust in the server's own folder gives does not count. */
+/**
+ * Whether a source sets the path. What the trust in the server's own folder gives does not count.
+ */
 function isSet(config: Config, path: readonly string[]): boolean {
   return config.layerOf(path) !== null;
 }

@@ -89,7 +89,10 @@ async function whyNotTaken(
   }
 }
 
-/** Why a folder cannot be copied; null: it can. Links could lead to files that nobody wants to share. */
+/**
+ * Why a folder cannot be copied; null: it can. Links could lead to files that nobody wants to
+ * share.
+ */
 async function problemIn(folder: string): Promise<string | null> {
   const waiting = [folder];
   let count = 0;

@@ -20,7 +20,9 @@ interface Role {
   left: readonly string[];
 }
 
-/** Sub-agents, each of which becomes a role of agents. `config` reads the configuration of a folder. */
+/**
+ * Sub-agents, each of which becomes a role of agents. `config` reads the configuration of a folder.
+ */
 export function subagentsImporter({
   config,
 }: {

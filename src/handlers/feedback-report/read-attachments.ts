@@ -17,7 +17,10 @@ export interface Attachment {
   text: string;
 }
 
-/** Reads the files that a client wants in a report. Rejects with the client's error if one cannot be read. */
+/**
+ * Reads the files that a client wants in a report. Rejects with the client's error if one cannot be
+ * read.
+ */
 export async function readAttachments(paths: readonly string[]): Promise<Attachment[]> {
   if (paths.length > FILES_MAX)
     throw invalidParams(

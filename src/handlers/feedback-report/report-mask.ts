@@ -5,7 +5,10 @@ import { redact } from '../../secrets/redact.ts';
 
 /** The longest string in a report, apart from attached texts. */
 const STRING_CHARS_MAX = 4 * 1024;
-/** A longer string is masked with so much of its rest. If that is cut, so much is then left out: it can have the beginning of a secret. */
+/**
+ * A longer string is masked with so much of its rest. If that is cut, so much is then left out: it
+ * can have the beginning of a secret.
+ */
 const MARGIN_CHARS = 4 * 1024;
 /** Ends a string that was cut before it was masked. It is no part of a secret. */
 const CUT = '\n\0cut\0';
@@ -57,7 +60,10 @@ export class ReportMask {
   }
 }
 
-/** A copy of the first parts of a value: as many as there is room for. Strings that are too long end with CUT. */
+/**
+ * A copy of the first parts of a value: as many as there is room for. Strings that are too long end
+ * with CUT.
+ */
 function bounded(value: unknown, room: { chars: number }): unknown {
   room.chars -= PART_CHARS_MIN;
   if (typeof value === 'string') return boundedString(value, room);
@@ -102,7 +108,10 @@ function shortened(text: string): string {
   return isCut || safe.length > STRING_CHARS_MAX ? `${cutText(safe, STRING_CHARS_MAX)}…` : safe;
 }
 
-/** A text in pieces that divide no secret: they end at ends of lines, or of parts of a long line, and not in a private key. */
+/**
+ * A text in pieces that divide no secret: they end at ends of lines, or of parts of a long line,
+ * and not in a private key.
+ */
 function pieces(text: string): string[] {
   const all: string[] = [];
   for (let start = 0; start < text.length; ) {

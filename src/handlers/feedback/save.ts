@@ -67,7 +67,10 @@ function check({ savePath, reason, tags, classification }: FeedbackSaveParams): 
     throw invalidParams(`params.tags must have at most ${TAGS_MAX} entries`);
 }
 
-/** Only with `includeLogs` does the report have what the user, the model and the server have written. */
+/**
+ * Only with `includeLogs` does the report have what the user, the model and the server have
+ * written.
+ */
 async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promise<string> {
   const { threads, store, clock, env, version, platform, diagnostics } = deps;
   const { threadId, includeLogs, extraLogFiles } = params;
@@ -97,7 +100,10 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
   return createReport(content, new ReportMask(jsonRedactor(env, secrets), secrets));
 }
 
-/** The secrets of the configuration, of the thread's too if it is loaded, and of logins to MCP servers. The longest first. */
+/**
+ * The secrets of the configuration, of the thread's too if it is loaded, and of logins to MCP
+ * servers. The longest first.
+ */
 async function knownSecretsOf(
   { config, threads, credentials, env }: FeedbackDeps,
   threadId: string | null,
@@ -110,7 +116,10 @@ async function knownSecretsOf(
   return longestFirst([...knownSecrets(env), ...configured, ...credentials.secrets()]);
 }
 
-/** Creates the file, which only its user can read; if it cannot be written, there is none. Rejects with the client's error. */
+/**
+ * Creates the file, which only its user can read; if it cannot be written, there is none. Rejects
+ * with the client's error.
+ */
 async function save(path: string, text: string): Promise<void> {
   try {
     const file = await openNewFile(path, 0o600);

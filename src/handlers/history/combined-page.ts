@@ -1,6 +1,9 @@
 import { type HistoryPage, SLICE_BYTES_MAX, type SliceQuery } from '../../store/page-query.ts';
 
-/** Reads a page in slices, so that the store answers others in between. It ends early where it would exceed `bytesMax`. */
+/**
+ * Reads a page in slices, so that the store answers others in between. It ends early where it would
+ * exceed `bytesMax`.
+ */
 export async function combinedPage<T, Query extends SliceQuery>(
   read: (query: Query) => Promise<HistoryPage<T>>,
   query: Query,

@@ -11,8 +11,8 @@ import { combinedPage } from './combined-page.ts';
 import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
 
 /**
- * The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be as large. Less than the longest line
- * that the package's own client takes.
+ * The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be
+ * as large. Less than the longest line that the package's own client takes.
  */
 const ANSWER_BYTES_MAX = 48 * 1024 * 1024;
 /** A page of a list ends before the entry with which it would exceed this. */
@@ -31,7 +31,10 @@ interface HistoryAnswersDeps {
 const PAGED =
   'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
 
-/** Reads what answers have of histories, in slices and within limits of bytes, and lets answers wait while others are made. */
+/**
+ * Reads what answers have of histories, in slices and within limits of bytes, and lets answers wait
+ * while others are made.
+ */
 export class HistoryAnswers {
   readonly #deps: HistoryAnswersDeps;
   readonly #budget = new ByteBudget(ANSWERS_BYTES_MAX);
@@ -43,8 +46,8 @@ export class HistoryAnswers {
   }
 
   /**
-   * All turns of a thread, oldest first, with all their items. `without` names the param with which the request has no turns; null:
-   * there is none. Throws `answer_too_large` before it reads them.
+   * All turns of a thread, oldest first, with all their items. `without` names the param with which
+   * the request has no turns; null: there is none. Throws `answer_too_large` before it reads them.
    */
   async allTurns(threadId: string, context: CallContext, without: string | null): Promise<Turn[]> {
     return this.views(threadId, await this.allStoredTurns(threadId, context, without));
@@ -68,8 +71,8 @@ export class HistoryAnswers {
   }
 
   /**
-   * All turns of a thread, oldest first: with all their items, or without any if an answer cannot have them. For a method that has
-   * changed the thread, so that refusing is no choice.
+   * All turns of a thread, oldest first: with all their items, or without any if an answer cannot
+   * have them. For a method that has changed the thread, so that refusing is no choice.
    */
   async turnsAsFit(threadId: string, context: CallContext): Promise<Turn[]> {
     const bytes = await this.measure(threadId);
@@ -83,7 +86,9 @@ export class HistoryAnswers {
     );
   }
 
-  /** A page of a thread's turns. For a loaded thread, it includes state that is not in the store. */
+  /**
+   * A page of a thread's turns. For a loaded thread, it includes state that is not in the store.
+   */
   async turns(
     threadId: string,
     query: PageQuery & { view: TurnItemsView },
@@ -193,7 +198,10 @@ export class HistoryAnswers {
     });
   }
 
-  /** Waits until so many bytes may be read for an answer. A client that does not read its answers gets no more of them. */
+  /**
+   * Waits until so many bytes may be read for an answer. A client that does not read its answers
+   * gets no more of them.
+   */
   async #begin(bytes: number, context: CallContext): Promise<void> {
     // A request that waited twice could wait for itself.
     if (this.#begun.has(context)) return;

@@ -1,7 +1,10 @@
 import type { ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Cursors for reading a thread backwards from its last turn and from its last item. Each is null if there is none. */
+/**
+ * Cursors for reading a thread backwards from its last turn and from its last item. Each is null if
+ * there is none.
+ */
 export async function latestCursors(
   { store }: Pick<ThreadDeps, 'store'>,
   threadId: string,

@@ -73,7 +73,9 @@ function isPast({ data, nextCursor }: HistoryPage<StoredTurn>, turnId: string): 
   return nextCursor !== null && !data.some(({ id }) => id === turnId);
 }
 
-/** The page without the turn whose items have not all been read. `rest`: the page of so many turns. */
+/**
+ * The page without the turn whose items have not all been read. `rest`: the page of so many turns.
+ */
 function cutPage(
   page: HistoryPage<StoredTurn>,
   {

@@ -61,7 +61,10 @@ interface Subject {
   showsState: boolean;
 }
 
-/** The servers that the request is about: those that the thread uses, or those of the configuration, which are started for it. */
+/**
+ * The servers that the request is about: those that the thread uses, or those of the configuration,
+ * which are started for it.
+ */
 async function subject(
   { threads, config, cwd, mcp }: McpStatusDeps,
   { threadId }: ListMcpServerStatusParams,

@@ -52,8 +52,9 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
 }
 
 /**
- * The configured model, which is the default, and after it the other models that the provider lists.
- * Empty if there is neither: the client was warned about the configuration, and must still be able to start.
+ * The configured model, which is the default, and after it the other models that the provider
+ * lists. Empty if there is neither: the client was warned about the configuration, and must still
+ * be able to start.
  */
 async function modelsOf(
   config: Config,

@@ -15,8 +15,9 @@ interface Request {
 }
 
 /**
- * Throws if a path in the request is relative, if an environment is unknown, or if the request sets the sandbox twice: by
- * `permissions` and by `other`. Does not check that the permission profile exists.
+ * Throws if a path in the request is relative, if an environment is unknown, or if the request sets
+ * the sandbox twice: by `permissions` and by `other`. Does not check that the permission profile
+ * exists.
  */
 export function checkRequestedSandbox(request: Request, other: 'sandbox' | 'sandboxPolicy'): void {
   const { permissions = null, sandboxPolicy, runtimeWorkspaceRoots, environments } = request;

@@ -7,7 +7,9 @@ import type { DynamicToolSpec } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
 
-/** The limits of the Responses API, which refuses every request of a thread that has such a tool. */
+/**
+ * The limits of the Responses API, which refuses every request of a thread that has such a tool.
+ */
 const NAME_CHARS_MAX = 128;
 const NAMESPACE_CHARS_MAX = 64;
 const NAME = /^[a-zA-Z0-9_-]+$/;
@@ -36,7 +38,10 @@ interface PlacedTool {
   place: string;
 }
 
-/** The tools that the params declare, as JSON text of `ClientTool[]`; null: none. Throws if they are invalid, or two have one name. */
+/**
+ * The tools that the params declare, as JSON text of `ClientTool[]`; null: none. Throws if they are
+ * invalid, or two have one name.
+ */
 export function requestedTools(
   specs: readonly DynamicToolSpec[] | null | undefined,
 ): string | null {

@@ -8,8 +8,9 @@ interface Request {
 }
 
 /**
- * The params with the working directory and the roots of the environment that they select. Throws if they select several, or if the
- * environment's folders are not those that the params name besides.
+ * The params with the working directory and the roots of the environment that they select. Throws
+ * if they select several, or if the environment's folders are not those that the params name
+ * besides.
  */
 export function withEnvironment<Params extends object>(params: Params & Request): Params {
   const [environment, ...others] = params.environments ?? [];

@@ -40,7 +40,10 @@ async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun
   return { thread, ...(await thread.startReview(target)) };
 }
 
-/** Begins the review in a copy of the thread, which the caller follows. If it cannot begin, the copy is deleted: nobody knows of it. */
+/**
+ * Begins the review in a copy of the thread, which the caller follows. If it cannot begin, the copy
+ * is deleted: nobody knows of it.
+ */
 async function detached(
   deps: ThreadDeps,
   source: LoadedThread,

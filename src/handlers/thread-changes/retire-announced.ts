@@ -8,7 +8,10 @@ const ANNOUNCEMENT_UNITS = 50;
 
 type GoneMethod = 'thread/archived' | 'thread/deleted';
 
-/** Retires a thread and agents below it, and announces those that are gone, also if one of them could not be retired. */
+/**
+ * Retires a thread and agents below it, and announces those that are gone, also if one of them
+ * could not be retired.
+ */
 export async function retireAnnounced(
   deps: ThreadDeps,
   {
@@ -38,7 +41,10 @@ export async function retireAnnounced(
   after(announce);
 }
 
-/** Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first get the status `notLoaded`. */
+/**
+ * Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first
+ * get the status `notLoaded`.
+ */
 function announceThreadGone(
   { clients, followers }: ThreadDeps,
   method: GoneMethod,

@@ -3,8 +3,8 @@ import type { ThreadChange, ThreadRecord } from '../../store/thread-store.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /**
- * Changes the fields of a thread that any process may change, even while another process has loaded it: name, gitInfo,
- * memoryMode and daybreakEnabled. Returns the record after the change.
+ * Changes the fields of a thread that any process may change, even while another process has loaded
+ * it: name, gitInfo, memoryMode and daybreakEnabled. Returns the record after the change.
  */
 export async function updateThreadRecord(
   { threads, store }: ThreadDeps,

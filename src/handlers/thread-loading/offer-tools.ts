@@ -2,7 +2,9 @@ import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** If a thread has tools of clients, offers the caller, which follows it, as the one that runs them. */
+/**
+ * If a thread has tools of clients, offers the caller, which follows it, as the one that runs them.
+ */
 export function offerTools(
   { followers }: ThreadDeps,
   { id, record }: LoadedThread,

@@ -6,9 +6,10 @@ import type { ThreadDeps } from '../thread-deps.ts';
 import { settingsAnswer } from './settings-answer.ts';
 
 /**
- * To be called before a resume changes the settings of a loaded thread; the returned function, after that. If no client followed the
- * thread and no turn ran, it tells the caller that the thread was unloaded and loaded again. Without this, clients assume that the resumed
- * thread has its earlier settings.
+ * To be called before a resume changes the settings of a loaded thread; the returned function,
+ * after that. If no client followed the thread and no turn ran, it tells the caller that the thread
+ * was unloaded and loaded again. Without this, clients assume that the resumed thread has its
+ * earlier settings.
  */
 export function reloadAnnouncer(
   { clients, followers, threads }: ThreadDeps,

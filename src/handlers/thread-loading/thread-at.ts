@@ -5,10 +5,15 @@ import type { ThreadRecord } from '../../store/thread-store.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** How long an import may take before the client is told of its progress, and between two of these. */
+/**
+ * How long an import may take before the client is told of its progress, and between two of these.
+ */
 const PROGRESS_MS = 3_000;
 
-/** The stored thread with this path. If there is none, imports the rollout file at the path, and tells the caller of a long import. */
+/**
+ * The stored thread with this path. If there is none, imports the rollout file at the path, and
+ * tells the caller of a long import.
+ */
 export async function threadAt(
   { store, threads, clients, clock }: ThreadDeps,
   path: string,

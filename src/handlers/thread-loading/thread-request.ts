@@ -51,7 +51,10 @@ export function threadRequest(
   };
 }
 
-/** The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or contradict each other. */
+/**
+ * The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or
+ * contradict each other.
+ */
 export function newThreadRequest(
   params: ThreadStartParams | ThreadForkParams,
   caller: Caller,

@@ -8,9 +8,11 @@ import type { ThreadDeps } from '../thread-deps.ts';
 const NAMES_LENGTH_MAX = 300;
 
 /**
- * Warns the caller if the thread has another model or other settings than it was asked for, about problems of the request's configuration
- * and files of the thread's project that have no effect (settings that are ignored or that the user has not trusted, instruction files that
- * are links out of the project), and about skills that are left out or that the model does not get a description of.
+ * Warns the caller if the thread has another model or other settings than it was asked for, about
+ * problems of the request's configuration and files of the thread's project that have no effect
+ * (settings that are ignored or that the user has not trusted, instruction files that are links out
+ * of the project), and about skills that are left out or that the model does not get a description
+ * of.
  */
 export function warnOfThread(
   { clients }: ThreadDeps,

@@ -12,7 +12,8 @@ export function archiveMethods(deps: ThreadDeps) {
       async handle({ threadId }, context) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);
-        // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
+        // The same time for all, by which thread/unarchive knows the agents that were archived with
+        // their thread.
         const atMs = clock.now();
         const change = (id: string) => store.archiveThread(id, atMs);
         const changeAll = (ids: readonly string[]) => store.archiveThreads(ids, atMs);

@@ -44,7 +44,10 @@ export function forkMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** All turns of the fork. If the answer cannot have them, the fork is deleted: the client would not know of it. */
+/**
+ * All turns of the fork. If the answer cannot have them, the fork is deleted: the client would not
+ * know of it.
+ */
 async function turnsOrUndo(
   { threads, store, answers }: ThreadDeps,
   { id }: LoadedThread,

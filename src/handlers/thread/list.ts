@@ -8,7 +8,9 @@ import type { MethodTable } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** The sources that are listed if the request names none: those of threads that a person works in. */
+/**
+ * The sources that are listed if the request names none: those of threads that a person works in.
+ */
 const INTERACTIVE_SOURCES = ['cli', 'vscode'];
 
 const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
@@ -56,7 +58,10 @@ function check(params: ThreadListParams): void {
   }
 }
 
-/** Whether the request lists a section, a project, or attached threads. No thread is in any of these. */
+/**
+ * Whether the request lists a section, a project, or attached threads. No thread is in any of
+ * these.
+ */
 function asksForGroup({ sectionId, projectId, attachedToThreadId }: ThreadListParams): boolean {
   return [sectionId, projectId, attachedToThreadId].some((group) => group != null);
 }
@@ -89,7 +94,10 @@ function sources(params: ThreadListParams): string[] | null {
   return listsAgents(params) ? null : INTERACTIVE_SOURCES;
 }
 
-/** Whether only the agents below a thread are listed: then the filters that a client leaves out do not hide any of them. */
+/**
+ * Whether only the agents below a thread are listed: then the filters that a client leaves out do
+ * not hide any of them.
+ */
 function listsAgents({ parentThreadId, ancestorThreadId }: ThreadListParams): boolean {
   return parentThreadId != null || ancestorThreadId != null;
 }
@@ -107,7 +115,10 @@ async function providers(
   return configured === null ? null : storedNames(configured);
 }
 
-/** The names that the threads of a provider can have: older ones of the embedded model have another one. */
+/**
+ * The names that the threads of a provider can have: older ones of the embedded model have another
+ * one.
+ */
 function storedNames(provider: string): string[] {
   return isEmbeddedName(provider) ? [...EMBEDDED_NAMES] : [provider];
 }

@@ -18,7 +18,10 @@ import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
-/** How often the history is read while the thread's turn goes on. After that, the turn waits for the read. */
+/**
+ * How often the history is read while the thread's turn goes on. After that, the turn waits for the
+ * read.
+ */
 const FREE_READS = 2;
 
 export function resumeMethods(deps: ThreadDeps) {
@@ -54,7 +57,10 @@ function isPathOf({ record }: LoadedThread, path: string): boolean {
   return record.path !== null && realPathOrSame(resolve(path)) === realPathOrSame(record.path);
 }
 
-/** The thread that the params name: history takes precedence over path, and path over id. A loaded thread keeps its history. */
+/**
+ * The thread that the params name: history takes precedence over path, and path over id. A loaded
+ * thread keeps its history.
+ */
 async function resumed(
   deps: ThreadDeps,
   params: ThreadResumeParams,
@@ -89,15 +95,16 @@ interface Resumed {
 }
 
 /**
- * Makes the client follow the thread, and returns the answer. The answer shows exactly what was announced before: the notifications
- * that the client gets from then on continue it.
+ * Makes the client follow the thread, and returns the answer. The answer shows exactly what was
+ * announced before: the notifications that the client gets from then on continue it.
  */
 async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResumeResponse> {
   const { thread, context } = resumed;
   const follow = async () => {
     const answer = await readAnswer(deps, resumed);
     return () => {
-      // The client also hears the agents that work for the thread, and is shown their open questions.
+      // The client also hears the agents that work for the thread, and is shown their open
+      // questions.
       for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)])
         deps.followers.subscribe(id, context.caller.id);
       offerTools(deps, thread, context.caller);
@@ -112,7 +119,10 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
   return thread.unstored.between(async () => (await follow())());
 }
 
-/** Reads what the answer has. Returns a function that makes the answer, with the state of the thread at that time. */
+/**
+ * Reads what the answer has. Returns a function that makes the answer, with the state of the thread
+ * at that time.
+ */
 async function readAnswer(
   deps: ThreadDeps,
   { thread, params, context }: Resumed,

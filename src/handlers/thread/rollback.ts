@@ -5,7 +5,10 @@ import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
 
-/** The id of the turn that is so many turns before the end, or of the first turn; null if there is none. */
+/**
+ * The id of the turn that is so many turns before the end, or of the first turn; null if there is
+ * none.
+ */
 async function turnIdBack(
   { store }: ThreadDeps,
   threadId: string,

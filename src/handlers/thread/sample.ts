@@ -14,7 +14,10 @@ import type { ThreadDeps } from '../thread-deps.ts';
 /** A request of a client, whether it has begun or waits for earlier ones. */
 interface Sampling {
   abort: AbortController;
-  /** Interrupts the turn that runs, if the client has asked for that. Does nothing until the request has begun. */
+  /**
+   * Interrupts the turn that runs, if the client has asked for that. Does nothing until the request
+   * has begun.
+   */
   interrupt: () => void;
 }
 

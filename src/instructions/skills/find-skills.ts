@@ -17,8 +17,8 @@ const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 
 /**
- * A folder with instructions for one kind of task. The model always gets the name and the description, and the contents only when
- * the skill is used.
+ * A folder with instructions for one kind of task. The model always gets the name and the
+ * description, and the contents only when the skill is used.
  */
 export interface Skill {
   name: string;
@@ -41,21 +41,30 @@ export interface SkillError {
 export interface FoundSkills {
   skills: Skill[];
   errors: SkillError[];
-  /** The folders in which not all skills were looked for, or from which not all are taken, and why. */
+  /**
+   * The folders in which not all skills were looked for, or from which not all are taken, and why.
+   */
   leftOut: SkillError[];
-  /** The absolute paths of the folders that were searched. Where skills appear or change, one of them changes. */
+  /**
+   * The absolute paths of the folders that were searched. Where skills appear or change, one of
+   * them changes.
+   */
   searched: string[];
 }
 
 export interface SkillSearch extends SkillSources {
   switches: readonly SkillSwitch[];
-  /** Whether a file may be read. Its argument is a path without links. It may throw if that cannot be found out. Absent: every file may. */
+  /**
+   * Whether a file may be read. Its argument is a path without links. It may throw if that cannot
+   * be found out. Absent: every file may.
+   */
   mayBeRead?: (real: string) => boolean;
 }
 
 /**
- * Finds the skills of all places, from the least to the most specific place, to a limited depth. If there are too many, the innermost
- * ones count. In a project, links are followed only inside the project.
+ * Finds the skills of all places, from the least to the most specific place, to a limited depth. If
+ * there are too many, the innermost ones count. In a project, links are followed only inside the
+ * project.
  */
 export async function findSkills({
   switches,
@@ -115,7 +124,10 @@ async function allSkillFiles(
   return { files, searched, leftOut };
 }
 
-/** Returns the function that says whether the user has left a skill switched on. The last entry about it counts. */
+/**
+ * Returns the function that says whether the user has left a skill switched on. The last entry
+ * about it counts.
+ */
 function skillSwitch(
   switches: readonly SkillSwitch[],
 ): (name: string, realPath: string) => boolean {

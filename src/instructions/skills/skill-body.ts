@@ -8,12 +8,16 @@ const BODY_BYTES_MAX = 64 * 1024;
 
 type SkillName = Pick<Skill, 'name' | 'path'>;
 
-/** The message that gives the model a skill's contents, or a warning that says why they cannot be read. */
+/**
+ * The message that gives the model a skill's contents, or a warning that says why they cannot be
+ * read.
+ */
 export type SkillBody = { message: ResponseItem } | { warning: string };
 
 /**
- * The skills that a user's input names, each once: by its `skill` parts, and by `$name` in its text for known skills. If
- * several skills have one name, the last one counts, which is the nearest to the cwd.
+ * The skills that a user's input names, each once: by its `skill` parts, and by `$name` in its text
+ * for known skills. If several skills have one name, the last one counts, which is the nearest to
+ * the cwd.
  */
 export function skillsUsed(input: readonly UserInput[], known: readonly Skill[]): SkillName[] {
   const used = new Map<string, SkillName>();
@@ -30,7 +34,10 @@ export function skillsUsed(input: readonly UserInput[], known: readonly Skill[])
   return [...used.values()];
 }
 
-/** Reads a skill's contents. Refuses a path unless it is that of a SKILL.md and its real path satisfies `mayLieAt`. */
+/**
+ * Reads a skill's contents. Refuses a path unless it is that of a SKILL.md and its real path
+ * satisfies `mayLieAt`.
+ */
 export async function skillBody(
   { name, path }: SkillName,
   mayLieAt: (real: string) => boolean = () => true,

@@ -9,15 +9,26 @@ export type ListedSkill = Pick<Skill, 'name' | 'description' | 'path' | 'scope'>
 
 /** The list of skills for the model. */
 export interface SkillList {
-  /** How to use skills, and the user's own, for the developer message. Null: there are no skills. */
+  /**
+   * How to use skills, and the user's own, for the developer message. Null: there are no skills.
+   */
   text: string | null;
-  /** The project's skills, for a user message: the authors of the project have written it, and not the user. Null: there are none. */
+  /**
+   * The project's skills, for a user message: the authors of the project have written it, and not
+   * the user. Null: there are none.
+   */
   ofProject: string | null;
-  /** The names of the skills that the list does not describe, because it would be too long, the innermost first. */
+  /**
+   * The names of the skills that the list does not describe, because it would be too long, the
+   * innermost first.
+   */
   leftOut: string[];
 }
 
-/** Lists the skills for the model, without their contents. Describes the innermost ones, the last, first, and names those that do not fit in. */
+/**
+ * Lists the skills for the model, without their contents. Describes the innermost ones, the last,
+ * first, and names those that do not fit in.
+ */
 export function skillList(skills: readonly ListedSkill[]): SkillList {
   if (skills.length === 0) return { text: null, ofProject: null, leftOut: [] };
   let length = 0;

@@ -17,7 +17,10 @@ export interface SkillPresentation {
   error: SkillError | null;
 }
 
-/** Reads the file beside a SKILL.md. `mayLieAt` says whether it may be read where links lead. Never rejects. */
+/**
+ * Reads the file beside a SKILL.md. `mayLieAt` says whether it may be read where links lead. Never
+ * rejects.
+ */
 export async function skillPresentation(
   skillFile: string,
   mayLieAt: (real: string) => boolean,

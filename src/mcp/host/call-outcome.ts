@@ -13,7 +13,10 @@ const KEPT = { chars: 4 * 1024 * 1024, values: 50_000, depth: 100 };
 const KEPT_PARTS_MAX = 16;
 const KEPT_TEXT_CHARS_MAX = 64 * 1024;
 
-/** The result of a tool for the model, which reads about `charsMax` characters of its text, and for the item. */
+/**
+ * The result of a tool for the model, which reads about `charsMax` characters of its text, and for
+ * the item.
+ */
 export async function callOutcome(value: JsonValue, charsMax: number): Promise<McpCallOutcome> {
   const result = callResult(value);
   const { structuredContent, content, isError } = result;

@@ -8,8 +8,9 @@ const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 
 /**
- * Connects a client whose messages from the server are limited. Instead of an answer that is too large, the client gets an error. A request
- * is refused, and a notification has no params. Rejects if the server sends such an answer before it is connected.
+ * Connects a client whose messages from the server are limited. Instead of an answer that is too
+ * large, the client gets an error. A request is refused, and a notification has no params. Rejects
+ * if the server sends such an answer before it is connected.
  */
 export async function connectLimited(client: Client, transport: Transport): Promise<void> {
   let tooLarge: string | null = null;
@@ -29,7 +30,10 @@ export async function connectLimited(client: Client, transport: Transport): Prom
   }
 }
 
-/** `isEnded`: called with the problem of an answer. Returns whether the connection has ended with it. */
+/**
+ * `isEnded`: called with the problem of an answer. Returns whether the connection has ended with
+ * it.
+ */
 function limitMessages(transport: Transport, isEnded: (problem: string) => boolean): void {
   const pass = (receive: Receive): Receive => {
     return (message, extra) => {

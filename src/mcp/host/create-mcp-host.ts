@@ -22,7 +22,10 @@ export interface McpHost {
   receive(message: ToHost): void;
 }
 
-/** Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. `env` has proxies and certificates. */
+/**
+ * Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. `env` has
+ * proxies and certificates.
+ */
 export function createMcpHost(post: Post, env: Env): McpHost {
   return new Host(post, env);
 }

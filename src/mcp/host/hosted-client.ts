@@ -39,10 +39,16 @@ type HttpServer = Extract<HostedServer, { type: 'http' }>;
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
-/** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
+/**
+ * The longest description that a server gives of itself: its capabilities, its instructions and
+ * `serverInfo`.
+ */
 const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
 const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
-/** Of a response of an authorization server. The library's schemas make an error for each value that is not as it should be. */
+/**
+ * Of a response of an authorization server. The library's schemas make an error for each value that
+ * is not as it should be.
+ */
 export const AUTHORIZATION_LIMITS = { bytesMax: 256 * 1024, partsMax: 10_000 };
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
@@ -67,7 +73,10 @@ export interface HostedClientDeps {
 /** A connection to one MCP server, by the library's client. */
 export class HostedClient {
   readonly #deps: HostedClientDeps;
-  /** The call that a question of the server belongs to, where the library tells: it asks in the course of the request. */
+  /**
+   * The call that a question of the server belongs to, where the library tells: it asks in the
+   * course of the request.
+   */
   readonly #calls = new AsyncLocalStorage<{ call: number; signal: AbortSignal }>();
   #callsRunning = 0;
   /** The bearer token of the request for each response; empty: it had none. */
@@ -127,7 +136,8 @@ export class HostedClient {
     try {
       return await this.#calls.run({ call, signal }, send);
     } finally {
-      // Otherwise Node would keep the storage for ever, and each promise of the thread would take time for it.
+      // Otherwise Node would keep the storage for ever, and each promise of the thread would take
+      // time for it.
       if (--this.#callsRunning === 0) this.#calls.disable();
     }
   }
@@ -189,7 +199,8 @@ export class HostedClient {
     try {
       return await this.#connectBy(this.#newPipe(), {});
     } catch (error) {
-      // Few servers on stdio speak only the newer revision, and many older ones do not survive a request before `initialize`.
+      // Few servers on stdio speak only the newer revision, and many older ones do not survive a
+      // request before `initialize`.
       if (!(error instanceof ProtocolError) || error.code !== METHOD_NOT_FOUND) throw error;
       return this.#connectBy(this.#newPipe(), {
         versionNegotiation: { mode: { pin: MODERN_VERSION } },
@@ -219,7 +230,8 @@ export class HostedClient {
           sampling: {},
           roots: { listChanged: true },
         },
-        // A server's schemas are not compiled: they may be hostile, and the model reads the result as it is.
+        // A server's schemas are not compiled: they may be hostile, and the model reads the result
+        // as it is.
         jsonSchemaValidator: {
           getValidator: () => (data) => ({
             valid: true,
@@ -253,7 +265,10 @@ export class HostedClient {
     return this.#pipe;
   }
 
-  /** Connects with a login of the user, who is sent to the authorization server if the server asks for a login. */
+  /**
+   * Connects with a login of the user, who is sent to the authorization server if the server asks
+   * for a login.
+   */
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
     const target = { url: server.url, reachesPrivate: login.reachesPrivate };
     const user = new UserLogin(new URL(server.url), login, {
@@ -281,7 +296,10 @@ export class HostedClient {
     };
   }
 
-  /** Asks the main thread for what the connection itself needs. The question ends with the connection. */
+  /**
+   * Asks the main thread for what the connection itself needs. The question ends with the
+   * connection.
+   */
   async #ask(question: McpQuestion): Promise<JsonValue> {
     if (this.#isClosed) throw new Error('the connection is closed');
     const answer = await this.#deps.ask(null, question, this.#closing.signal);
@@ -342,7 +360,8 @@ export class HostedClient {
       return last;
     };
     return {
-      // The main thread has forgotten a connection that is closed: its last request ends the session.
+      // The main thread has forgotten a connection that is closed: its last request ends the
+      // session.
       token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
       onUnauthorized: async ({ response }) => {
         // A request that was sent at the same time may have got another token meanwhile.

@@ -6,10 +6,15 @@ import {
 
 type Sent = Parameters<StreamableHTTPClientTransport['send']>[1];
 
-/** So many answers to requests of the server may be on their way at a time: each is an HTTP request. */
+/**
+ * So many answers to requests of the server may be on their way at a time: each is an HTTP request.
+ */
 const ANSWERS_MAX = 200;
 
-/** The library's transport, whose HTTP request also ends when the call that it belongs to is cancelled. */
+/**
+ * The library's transport, whose HTTP request also ends when the call that it belongs to is
+ * cancelled.
+ */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #callSignal: () => AbortSignal | undefined;
   #answers = 0;

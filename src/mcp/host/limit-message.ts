@@ -2,15 +2,19 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isObject } from '../../base/json-value.ts';
 import { isWithin, type JsonLimits, leftOf } from './json-limits.ts';
 
-/** The library's schemas make an error for each value that is not as it should be: 50,000 of them need up to 200 MiB. */
+/**
+ * The library's schemas make an error for each value that is not as it should be: 50,000 of them
+ * need up to 200 MiB.
+ */
 const CHECKED: JsonLimits = { chars: Number.POSITIVE_INFINITY, values: 50_000, depth: 1_000 };
 const TOO_MANY = `it has more than ${CHECKED.values} values, or is nested too deeply`;
 
 type Body = Record<string, unknown>;
 
 /**
- * Why a message of a server is more than the library's schemas can check; null: it is not. In a result with too many values, the list of
- * content is replaced by its texts. Schemas take structured content and texts as they are.
+ * Why a message of a server is more than the library's schemas can check; null: it is not. In a
+ * result with too many values, the list of content is replaced by its texts. Schemas take
+ * structured content and texts as they are.
  */
 export function limitMessage(message: JSONRPCMessage): string | null {
   const { result, params } = message as { result?: unknown; params?: unknown };

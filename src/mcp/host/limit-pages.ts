@@ -8,7 +8,9 @@ const TOO_LONG = `have more than ${PAGES.chars / 1024 / 1024} MiB or ${PAGES.val
 
 type Ask = (request: { method: string }, ...more: unknown[]) => Promise<unknown>;
 
-/** Lets a client ask for further pages of a list only while those that it has are within the limits. */
+/**
+ * Lets a client ask for further pages of a list only while those that it has are within the limits.
+ */
 export function limitPages(client: Client): void {
   const ask = client.request.bind(client) as Ask;
   /** By the options of the requests, which the library passes on for each page of a list. */

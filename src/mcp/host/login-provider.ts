@@ -94,7 +94,9 @@ export class LoginProvider implements OAuthClientProvider {
     });
   }
 
-  /** Whether a known client is of the kind that is asked for, and may be sent back to this address. */
+  /**
+   * Whether a known client is of the kind that is asked for, and may be sent back to this address.
+   */
   #fits(client: StoredOAuthClientInformation & { redirect_uris?: string[] }): boolean {
     const { registration, clientMetadataUrl, redirectUrl } = this.#login;
     if (client.redirect_uris === undefined)

@@ -17,7 +17,8 @@ const A_SECOND_MAX = 20;
 if (parentPort === null) throw new Error('this script is for a worker');
 const port = parentPort;
 let [second, count] = [0, 0];
-// The library warns on the console, with texts of servers. The console would write into the output of heddle.
+// The library warns on the console, with texts of servers. The console would write into the output
+// of heddle.
 const warn = (...args: unknown[]) => {
   const now = Math.floor(monotonicMs() / 1000);
   [second, count] = [now, now === second ? count + 1 : 1];

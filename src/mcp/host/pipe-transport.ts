@@ -5,7 +5,10 @@ import { PartCounter } from '../../base/text/part-counter.ts';
 
 /** The longest message that a server may send: a line, the body of a response, or an event. */
 export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
-/** The most objects, arrays and members of a message. More of them need too much time and memory, which all servers share. */
+/**
+ * The most objects, arrays and members of a message. More of them need too much time and memory,
+ * which all servers share.
+ */
 export const MESSAGE_PARTS_MAX = 2_000_000;
 const LINE_FEED = 10;
 /** So many lines are read in one turn of the event loop. */
@@ -20,7 +23,9 @@ interface PipeTransportDeps {
   onEnded(reason: string): void;
 }
 
-/** Messages of a server that runs elsewhere, as JSON lines: `receive` takes the bytes of its output. */
+/**
+ * Messages of a server that runs elsewhere, as JSON lines: `receive` takes the bytes of its output.
+ */
 export class PipeTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: Transport['onclose'];
@@ -51,7 +56,10 @@ export class PipeTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Takes bytes of the server's output. Resolves when its messages in them have been passed on. Never rejects. */
+  /**
+   * Takes bytes of the server's output. Resolves when its messages in them have been passed on.
+   * Never rejects.
+   */
   receive(bytes: Uint8Array): Promise<void> {
     this.#receiving = this.#receiving.then(() => this.#take(bytes));
     return this.#receiving;

@@ -23,8 +23,9 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Gets new tokens for stored ones. Rejects with an UnauthorizedError if a person has to log in again, and with another error if the
- * authorization server did not answer, or has failed. `fetch`: for the requests to it.
+ * Gets new tokens for stored ones. Rejects with an UnauthorizedError if a person has to log in
+ * again, and with another error if the authorization server did not answer, or has failed. `fetch`:
+ * for the requests to it.
  */
 export async function refreshTokens(
   { url, stored, client }: RefreshRequest,
@@ -126,7 +127,10 @@ class RefreshProvider implements OAuthClientProvider {
     this.#isSent = true;
   }
 
-  /** The library also sends the user to log in if the authorization server has failed. It does not say how. */
+  /**
+   * The library also sends the user to log in if the authorization server has failed. It does not
+   * say how.
+   */
   redirectToAuthorization(): never {
     if (this.#isRefused || !this.#isSent) throw loginRequired();
     throw new Error('the authorization server gave no new tokens', { cause: this.#failure });

@@ -22,7 +22,10 @@ interface SendOptions {
 
 type Sent<Op extends McpRequest['op']> = Extract<McpRequest, { op: Op }>;
 
-/** Sends a request to a server, and returns its result as data, within its limits. Rejects with the library's errors. */
+/**
+ * Sends a request to a server, and returns its result as data, within its limits. Rejects with the
+ * library's errors.
+ */
 export async function sendRequest(
   client: Client,
   request: McpRequest,

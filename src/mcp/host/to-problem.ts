@@ -12,7 +12,10 @@ import type { McpProblem } from '../to-host.ts';
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;
 const DEPTH_MAX = 5;
-/** The longest message, which servers and error pages decide: it goes to the model, to clients and to the log. */
+/**
+ * The longest message, which servers and error pages decide: it goes to the model, to clients and
+ * to the log.
+ */
 const MESSAGE_CHARS_MAX = 2_000;
 
 /** Why a request or a connection failed, as data. */

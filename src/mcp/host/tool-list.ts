@@ -14,7 +14,10 @@ const LEFT_OUT_NAME_CHARS_MAX = 100;
 /** All tools of a server together. */
 const LIST: JsonLimits = { chars: 8 * 1024 * 1024, values: 50_000, depth: 100 };
 
-/** The tools of a server that can be offered, within the limits of a list. Throws if there are too many. */
+/**
+ * The tools of a server that can be offered, within the limits of a list. Throws if there are too
+ * many.
+ */
 export function toolList(all: readonly Tool[]): McpToolList {
   if (all.length > TOOLS_MAX)
     throw new Error(`the server has ${all.length} tools; at most ${TOOLS_MAX} are taken`);

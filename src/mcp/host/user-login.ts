@@ -71,7 +71,10 @@ export class UserLogin implements AuthProvider {
     });
   }
 
-  /** Scopes that the server has asked for since come on top of those of the last login. Empty: the server decides. */
+  /**
+   * Scopes that the server has asked for since come on top of those of the last login. Empty: the
+   * server decides.
+   */
   async #wantedScopes(): Promise<string> {
     const { scopes, neededScopes } = this.#login;
     if (neededScopes.length === 0) return (scopes ?? []).join(' ');

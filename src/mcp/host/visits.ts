@@ -22,15 +22,24 @@ interface VisitingRequest<Result> {
   signal: AbortSignal;
 }
 
-/** Requests to a server that wants the user to visit addresses first, such as the page of a login (URL elicitation). */
+/**
+ * Requests to a server that wants the user to visit addresses first, such as the page of a login
+ * (URL elicitation).
+ */
 export class Visits {
   /** Those who wait for the end of a visit, by its id. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  /** The visits that are complete and for which nobody has waited yet: a server can say so right after the error that asks for them. */
+  /**
+   * The visits that are complete and for which nobody has waited yet: a server can say so right
+   * after the error that asks for them.
+   */
   readonly #completed = new Set<string>();
   readonly #visitMsMax: number;
 
-  /** `visitMsMax`: how long a request waits for visits before it is sent again. Not every server says that a visit is complete. */
+  /**
+   * `visitMsMax`: how long a request waits for visits before it is sent again. Not every server
+   * says that a visit is complete.
+   */
   constructor(visitMsMax = VISIT_MS_MAX) {
     this.#visitMsMax = visitMsMax;
   }
@@ -43,8 +52,9 @@ export class Visits {
   }
 
   /**
-   * Sends a request, and again after each error that asks for visits: when the user has accepted the new ones, and the server says that all
-   * are complete, or has not said so in time. Rejects with that error if the user declines, and if there are too many visits.
+   * Sends a request, and again after each error that asks for visits: when the user has accepted
+   * the new ones, and the server says that all are complete, or has not said so in time. Rejects
+   * with that error if the user declines, and if there are too many visits.
    */
   async perform<Result>({ send, accepts, signal }: VisitingRequest<Result>): Promise<Result> {
     const accepted = new Set<string>();
@@ -66,7 +76,10 @@ export class Visits {
     }
   }
 
-  /** Asks, and then waits for the end of the visits. One that ends while the user is still asked counts. */
+  /**
+   * Asks, and then waits for the end of the visits. One that ends while the user is still asked
+   * counts.
+   */
   async #during(
     visits: readonly Visit[],
     signal: AbortSignal,

@@ -10,7 +10,10 @@ import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import type { CredentialsChange, StoredCredentials } from '../to-host.ts';
 
-/** The file in the home. Only its owner may read it, and commands never see it: its name says so (`protect-home.ts`). */
+/**
+ * The file in the home. Only its owner may read it, and commands never see it: its name says so
+ * (`protect-home.ts`).
+ */
 const FILE = 'heddle-mcp.credentials.json';
 const MODE = 0o600;
 const BYTES_MAX = 4 * 1024 * 1024;
@@ -26,8 +29,8 @@ export interface LoginServer {
 const NONE: StoredCredentials = { tokens: null, expiresAtMs: null, clients: {}, discovery: null };
 
 /**
- * The logins to MCP servers, in a file of the home. It is read anew each time, because other processes may have refreshed a token.
- * Processes change it one after another.
+ * The logins to MCP servers, in a file of the home. It is read anew each time, because other
+ * processes may have refreshed a token. Processes change it one after another.
  */
 export class CredentialStore {
   readonly #home: string;
@@ -65,7 +68,10 @@ export class CredentialStore {
     }
   }
 
-  /** Stores what `change` makes of the present state; null: nothing. Rejects if that is too long or the file cannot be written. */
+  /**
+   * Stores what `change` makes of the present state; null: nothing. Rejects if that is too long or
+   * the file cannot be written.
+   */
   change(
     server: LoginServer,
     change: (now: StoredCredentials) => CredentialsChange | null,
@@ -96,7 +102,10 @@ export class CredentialStore {
     return had;
   }
 
-  /** Runs a task while no other one runs for this server, also of other processes. It must end within a minute. */
+  /**
+   * Runs a task while no other one runs for this server, also of other processes. It must end
+   * within a minute.
+   */
   alone<T>(server: LoginServer, task: () => Promise<T>): Promise<T> {
     const name = createHash('sha256').update(keyOf(server)).digest('hex').slice(0, 16);
     return this.#locked(`heddle-mcp-${name}.lock`, task);

@@ -17,7 +17,9 @@ interface Expected {
   resolve(query: string | null): void;
 }
 
-/** A server on the loopback address that the user's browser is sent back to at the end of a login. */
+/**
+ * A server on the loopback address that the user's browser is sent back to at the end of a login.
+ */
 export class LoginCallback {
   readonly redirectUrl: string;
   readonly #server: Server;
@@ -54,7 +56,10 @@ export class LoginCallback {
     });
   }
 
-  /** Resolves with the query of the answer with this state. Others are not taken: any page could send them. Null: it has been closed. */
+  /**
+   * Resolves with the query of the answer with this state. Others are not taken: any page could
+   * send them. Null: it has been closed.
+   */
   answer(state: string): Promise<string | null> {
     return new Promise((resolve) => {
       this.#expected = { state, resolve };

@@ -27,15 +27,19 @@ export interface LoginTarget {
 }
 
 /**
- * The HTTP of MCP servers and their logins. A server names the addresses of its login. If it is reached at a public address itself, the
- * requests of its login go to public addresses only: not to this machine, to a private network, or to the metadata of a cloud.
+ * The HTTP of MCP servers and their logins. A server names the addresses of its login. If it is
+ * reached at a public address itself, the requests of its login go to public addresses only: not to
+ * this machine, to a private network, or to the metadata of a cloud.
  */
 export class LoginWeb {
   /** For requests to the servers themselves. */
   readonly web: FetchDeps;
   readonly #checked: FetchDeps;
   readonly #resolve: Resolve;
-  /** Names that have ever led to a public address. Who owns a name can change its addresses at any time. */
+  /**
+   * Names that have ever led to a public address. Who owns a name can change its addresses at any
+   * time.
+   */
   readonly #publicNames = new Set<string>();
 
   constructor(deps: Omit<HttpClientDeps, 'lookup'>, resolve: Resolve = resolveBySystem) {
@@ -50,7 +54,10 @@ export class LoginWeb {
     };
   }
 
-  /** Returns the `fetch` for the requests of a login. It rejects with a TypeError if an address is not allowed. */
+  /**
+   * Returns the `fetch` for the requests of a login. It rejects with a TypeError if an address is
+   * not allowed.
+   */
   loginFetch({ url: server, reachesPrivate }: LoginTarget, options: FetchOptions): Fetch {
     const free = createFetch(this.web, options);
     const checked = createFetch(this.#checked, options);
@@ -64,8 +71,8 @@ export class LoginWeb {
   }
 
   /**
-   * Rejects if the user's browser must not be sent to an address that the server names. The browser resolves the name again, so this holds for
-   * the moment.
+   * Rejects if the user's browser must not be sent to an address that the server names. The browser
+   * resolves the name again, so this holds for the moment.
    */
   async checkShown({ url: server, reachesPrivate }: LoginTarget, address: string): Promise<void> {
     if (reachesPrivate || !(await this.#isPublic(new URL(server)))) return;
@@ -110,7 +117,10 @@ function refusal(host: string, address: string): string {
   );
 }
 
-/** Throws a TypeError for a private address, and for a name of this machine, which browsers do not resolve. */
+/**
+ * Throws a TypeError for a private address, and for a name of this machine, which browsers do not
+ * resolve.
+ */
 function refusePrivate(host: string): void {
   if (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublic(host))
     throw new TypeError(refusal(host, host));
@@ -120,7 +130,10 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
-/** A public address of this machine is not public: a firewall may protect its services only from outside. */
+/**
+ * A public address of this machine is not public: a firewall may protect its services only from
+ * outside.
+ */
 function isPublic(address: string): boolean {
   const plain = readHost(address) ?? address;
   if (addressKind(plain) !== 'public') return false;

@@ -54,7 +54,9 @@ export class McpLogins {
     this.#deps = deps;
   }
 
-  /** Begins a login, and returns when it is known where the user logs in. Rejects with an McpError. */
+  /**
+   * Begins a login, and returns when it is known where the user logs in. Rejects with an McpError.
+   */
   async begin(options: LoginOptions): Promise<BegunLogin> {
     const { config } = options;
     const key = `${config.name} ${config.transport.url}`;

@@ -34,7 +34,10 @@ interface Refresh {
   failedMs: number | null;
 }
 
-/** The bearer tokens for servers that are reached by HTTP: those of the configuration, and those of logins. */
+/**
+ * The bearer tokens for servers that are reached by HTTP: those of the configuration, and those of
+ * logins.
+ */
 export class ServerTokens {
   readonly #deps: ServerTokensDeps;
   /** The last one of each login, unless it has succeeded. */
@@ -47,9 +50,10 @@ export class ServerTokens {
   }
 
   /**
-   * Answers with the token for the next request; null: there is none. The tokens of a login are refreshed before they end, and if the
-   * server refuses them. If that fails before they end, the old token stays in use. `refused`: the token that the server did not take;
-   * empty: it did not take a request without one; null: no request has been sent.
+   * Answers with the token for the next request; null: there is none. The tokens of a login are
+   * refreshed before they end, and if the server refuses them. If that fails before they end, the
+   * old token stays in use. `refused`: the token that the server did not take; empty: it did not
+   * take a request without one; null: no request has been sent.
    */
   async answer(
     { name, transport }: Pick<McpServerConfig, 'name' | 'transport'>,
@@ -73,7 +77,10 @@ export class ServerTokens {
       : [];
   }
 
-  /** Rejects if the logins cannot be read, or if a token that was refused cannot be refreshed for now. */
+  /**
+   * Rejects if the logins cannot be read, or if a token that was refused cannot be refreshed for
+   * now.
+   */
   async #ofLogin(name: string, transport: McpHttp, refused: string | null): Promise<string | null> {
     const login = { name, url: transport.url };
     const stored = this.#deps.credentials.read(login);
@@ -137,8 +144,9 @@ export class ServerTokens {
   }
 
   /**
-   * Refreshes once, also if another process finds the same token spent: many authorization servers end a login if a refresh token is used
-   * twice. So it goes on, and its result is stored, even if the connection that needs it ends.
+   * Refreshes once, also if another process finds the same token spent: many authorization servers
+   * end a login if a refresh token is used twice. So it goes on, and its result is stored, even if
+   * the connection that needs it ends.
    */
   #refresh(login: LoginServer, spent: string, transport: McpHttp): Promise<string | null> {
     const { credentials } = this.#deps;

@@ -9,7 +9,10 @@ import { chatMessages } from './chat-messages.ts';
 import { CHAT_PARAMETERS } from './chat-parameters.ts';
 import { sendsThoughts } from './replayed-thoughts.ts';
 
-/** The body of a Chat Completions request. Settings without a value are left out, since servers refuse null. */
+/**
+ * The body of a Chat Completions request. Settings without a value are left out, since servers
+ * refuse null.
+ */
 export async function chatBody(
   request: ModelRequest,
   settings: SentSettings,

@@ -18,10 +18,11 @@ const ITEMS_BETWEEN = 500;
 const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 
 /**
- * Converts a conversation into the messages of Chat Completions. It begins with one system message; later instructions become
- * user messages, since many models' templates accept a system message only at the start. For the same reason, adjacent
- * messages of one role are merged, and a model's text and calls of one response become one message. Item types that this API does not have
- * are left out, and so is reasoning, unless all messages of the model are to have it (`withThoughts`).
+ * Converts a conversation into the messages of Chat Completions. It begins with one system message;
+ * later instructions become user messages, since many models' templates accept a system message
+ * only at the start. For the same reason, adjacent messages of one role are merged, and a model's
+ * text and calls of one response become one message. Item types that this API does not have are
+ * left out, and so is reasoning, unless all messages of the model are to have it (`withThoughts`).
  */
 export async function chatMessages(
   { instructions, input }: Pick<ModelRequest, 'instructions' | 'input'>,
@@ -227,7 +228,10 @@ function outputParts(output: FunctionCallOutput): { text: string; pictures: Chat
   return { text, pictures: all.filter((part) => part.type === 'image_url') };
 }
 
-/** Arguments as a JSON object, since servers accept nothing else: arguments in any other form become a member of one. */
+/**
+ * Arguments as a JSON object, since servers accept nothing else: arguments in any other form become
+ * a member of one.
+ */
 async function objectText(args: string): Promise<string> {
   if (args.trim() === '') return '{}';
   if (isObject(await parseJson(args))) return args;

@@ -21,8 +21,9 @@ interface Fragment {
 }
 
 /**
- * Assembles the calls of one response from their fragments. Servers differ: a call comes whole or in pieces; id and name are
- * in the first piece or in each; the index may be missing, or the same for all calls; the id may be missing.
+ * Assembles the calls of one response from their fragments. Servers differ: a call comes whole or
+ * in pieces; id and name are in the first piece or in each; the index may be missing, or the same
+ * for all calls; the id may be missing.
  */
 export class ChatToolCalls {
   readonly #calls: Call[] = [];
@@ -43,8 +44,8 @@ export class ChatToolCalls {
   }
 
   /**
-   * Takes the `tool_calls` of one delta and adds the resulting events to `events`. Returns null, or the problem as a sentence
-   * without a subject.
+   * Takes the `tool_calls` of one delta and adds the resulting events to `events`. Returns null, or
+   * the problem as a sentence without a subject.
    */
   add(value: unknown, events: ModelEvent[]): string | null {
     if (value === undefined || value === null) return null;
@@ -59,7 +60,10 @@ export class ChatToolCalls {
     return null;
   }
 
-  /** Returns the calls as items; or, if one is not valid, the problem as a sentence without a subject. */
+  /**
+   * Returns the calls as items; or, if one is not valid, the problem as a sentence without a
+   * subject.
+   */
   items(): ResponseItem[] | string {
     const ids = new Set<string>();
     const items: ResponseItem[] = [];
@@ -153,7 +157,10 @@ function isWhole(args: string): boolean {
   return args.trimEnd().endsWith('}') && parsedJson(args) !== undefined;
 }
 
-/** Returns the one argument; or everything that the model wrote, if it is not an object with that argument. */
+/**
+ * Returns the one argument; or everything that the model wrote, if it is not an object with that
+ * argument.
+ */
 function customInput(args: string): string {
   const value = parsedJson(args);
   return isObject(value) && typeof value.input === 'string' ? value.input : args;

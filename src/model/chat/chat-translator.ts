@@ -17,9 +17,10 @@ const INCOMPLETE = new Map([
 ]);
 
 /**
- * Translates the chunks of one Chat Completions response, or a whole response that is not a stream. The API has no items:
- * reasoning is one item until text or calls begin, all text is one message, and calls are reported at the end. An answer with neither text
- * nor calls is a failure, unless the model has spoken before in the turn.
+ * Translates the chunks of one Chat Completions response, or a whole response that is not a stream.
+ * The API has no items: reasoning is one item until text or calls begin, all text is one message,
+ * and calls are reported at the end. An answer with neither text nor calls is a failure, unless the
+ * model has spoken before in the turn.
  */
 export class ChatTranslator implements EventTranslator {
   readonly takesWhole = true;
@@ -71,7 +72,10 @@ export class ChatTranslator implements EventTranslator {
     return events;
   }
 
-  /** Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one to be complete. */
+  /**
+   * Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one
+   * to be complete.
+   */
   end(said: boolean): Translation[] {
     if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
     if (!said) return [];
@@ -120,7 +124,10 @@ export class ChatTranslator implements EventTranslator {
     return problem;
   }
 
-  /** Completes all items; the token counts may still follow. If the calls are unusable, completes none, so that the request is sent again. */
+  /**
+   * Completes all items; the token counts may still follow. If the calls are unusable, completes
+   * none, so that the request is sent again.
+   */
   #finish(events: Translation[]): void {
     const calls = this.#calls.items();
     if (typeof calls === 'string') {
@@ -164,7 +171,10 @@ export class ChatTranslator implements EventTranslator {
   }
 }
 
-/** An id for a call without one. A prompt gets shorter when it is compacted, so its length alone could name an earlier call. */
+/**
+ * An id for a call without one. A prompt gets shorter when it is compacted, so its length alone
+ * could name an earlier call.
+ */
 function newCallId({ input }: ModelRequest, number: number): string {
   const taken = new Set(input.map((item) => ('call_id' in item ? item.call_id : null)));
   for (let length = input.length; ; length++)

@@ -2,7 +2,9 @@ import { isObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { tokenCount } from '../http/token-count.ts';
 
-/** Reads the token counts of a response; null if the input or output count is missing or not valid. */
+/**
+ * Reads the token counts of a response; null if the input or output count is missing or not valid.
+ */
 export function chatUsage(usage: unknown): TokenUsageBreakdown | null {
   if (!isObject(usage)) return null;
   const inputTokens = tokenCount(usage.prompt_tokens);

@@ -17,7 +17,10 @@ export type Paced = ModelEvent | { waitMs: number };
 /** The parts of a text, each streamed as one delta. */
 export type Pieces = Iterable<string>;
 
-/** Makes the events of items, with ids that depend only on the request, and counts the bytes written. */
+/**
+ * Makes the events of items, with ids that depend only on the request, and counts the bytes
+ * written.
+ */
 export class AnswerWriter {
   readonly #request: ModelRequest;
   #items = 0;
@@ -95,7 +98,10 @@ export class AnswerWriter {
     yield { type: 'itemCompleted', item: content.length === 0 ? item : { ...item, content } };
   }
 
-  /** A call with arguments, or of a custom tool, whose input streams line by line. If `callId` is null, an id is made. */
+  /**
+   * A call with arguments, or of a custom tool, whose input streams line by line. If `callId` is
+   * null, an id is made.
+   */
   *call(
     call: { name: string; arguments: string } | { name: string; input: string },
     callId: string | null = null,
@@ -135,7 +141,10 @@ export class AnswerWriter {
   }
 }
 
-/** Yields the events, waits where they say so, lets other work run between them, and stops when the signal aborts. */
+/**
+ * Yields the events, waits where they say so, lets other work run between them, and stops when the
+ * signal aborts.
+ */
 export async function* paced(
   events: Iterable<Paced>,
   clock: Clock,

@@ -12,8 +12,9 @@ export interface ConversationState {
 }
 
 /**
- * Reads a request's input. A request does not say who wrote its messages, so those that begin with `<` or with AGENTS.md files count as
- * context from the server. That is enough for answers that nothing depends on.
+ * Reads a request's input. A request does not say who wrote its messages, so those that begin with
+ * `<` or with AGENTS.md files count as context from the server. That is enough for answers that
+ * nothing depends on.
  */
 export function readConversation(input: ResponseItem[]): ConversationState {
   const start = input.findLastIndex((item) => isPersonsMessage(item));
@@ -29,7 +30,10 @@ export function readConversation(input: ResponseItem[]): ConversationState {
   return { userText: message === undefined ? '' : messageText(message), userMessages, calls };
 }
 
-/** Whether a person wrote this message. A message of a person that looks like context counts as context. */
+/**
+ * Whether a person wrote this message. A message of a person that looks like context counts as
+ * context.
+ */
 function isPersonsMessage(item: ResponseItem): boolean {
   return (
     item.type === 'message' &&

@@ -11,8 +11,8 @@ const LABEL = 'The embedded model';
 const QUOTED_CHARS_MAX = 400;
 
 /**
- * Creates the embedded model. It works offline, and the same input always gives the same events. It carries out the lines of
- * the last user message; docs/scripted-model.md is its manual.
+ * Creates the embedded model. It works offline, and the same input always gives the same events. It
+ * carries out the lines of the last user message; docs/scripted-model.md is its manual.
  */
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
   return {
@@ -53,7 +53,10 @@ function* responseEvents(request: ModelRequest): Generator<Paced, void, undefine
   yield { type: 'completed', usage: writer.usage() };
 }
 
-/** Returns the steps of one response: up to and including a run of calls. The next response continues after those calls. */
+/**
+ * Returns the steps of one response: up to and including a run of calls. The next response
+ * continues after those calls.
+ */
 function stepsOfThisResponse(steps: EmbeddedStep[], callsMade: number): EmbeddedStep[] {
   let calls = 0;
   const start =

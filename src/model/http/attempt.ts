@@ -21,7 +21,9 @@ import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts'
 const ERROR_BODY_CHARS_MAX = 64 * 1024;
 /** A stream that sends data but no events may last this many times the idle limit. */
 const EVENTLESS_IDLE_LIMITS_MAX = 10;
-/** How long to wait for the end of a stream whose items are complete: token counts may still follow. */
+/**
+ * How long to wait for the end of a stream whose items are complete: token counts may still follow.
+ */
 const FINISHED_MS_MAX = 2_000;
 const SUCCESS = 200;
 const HTML_TYPE = /^\s*text\/html\b/i;
@@ -50,7 +52,10 @@ export class Attempt {
   readonly #reader: ResponseReader;
   readonly #arriving: ArrivingResponse;
   #exchange: HttpExchange | null = null;
-  /** For how long the events that are being awaited have waited for other responses. It counts for no limit. */
+  /**
+   * For how long the events that are being awaited have waited for other responses. It counts for
+   * no limit.
+   */
   #othersMs = 0;
   #over = false;
   #answered: ModelEvent | null = null;
@@ -65,7 +70,9 @@ export class Attempt {
     this.#arriving = options.arriving.open();
   }
 
-  /** Why the attempt failed, after `next` returned null; null if it completed or the signal aborted. */
+  /**
+   * Why the attempt failed, after `next` returned null; null if it completed or the signal aborted.
+   */
   get failure(): ModelFailure | null {
     return this.#failure;
   }
@@ -135,7 +142,9 @@ export class Attempt {
     this.#fail(httpFailure(endpoint, { ...head, body, model, now: clock.now() }));
   }
 
-  /** A missing content type is accepted, and so is plain text: some servers send streams that way. */
+  /**
+   * A missing content type is accepted, and so is plain text: some servers send streams that way.
+   */
   #isReadable({ headers }: ResponseHead): boolean {
     const type = headers['content-type'] ?? '';
     const isJson = JSON_TYPE.test(type);
@@ -157,7 +166,9 @@ export class Attempt {
     );
   }
 
-  /** Reads a response that is not a stream: as much as an error needs, for at most the idle limit. */
+  /**
+   * Reads a response that is not a stream: as much as an error needs, for at most the idle limit.
+   */
   async #shortBody(exchange: HttpExchange): Promise<string> {
     const { clock, httpRequest } = this.#options;
     const startedAt = clock.monotonic();
@@ -214,7 +225,10 @@ export class Attempt {
     return [];
   }
 
-  /** Completes the response, or fails if it is not complete. `said`: the stream itself marked its end. */
+  /**
+   * Completes the response, or fails if it is not complete. `said`: the stream itself marked its
+   * end.
+   */
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
     const { endpoint, httpRequest } = this.#options;
@@ -253,7 +267,10 @@ export class Attempt {
   }
 }
 
-/** The facts in the headers of a response; null: none. Values that could not be sent back are ignored. */
+/**
+ * The facts in the headers of a response; null: none. Values that could not be sent back are
+ * ignored.
+ */
 function answeredEvent({
   'openai-model': model,
   'x-codex-turn-state': turnState,

@@ -33,8 +33,8 @@ export interface ProviderModelDeps extends EndpointDeps {
 }
 
 /**
- * Creates a model behind a provider's API, which streams server-sent events. It keeps connections open between requests, so
- * create one per provider.
+ * Creates a model behind a provider's API, which streams server-sent events. It keeps connections
+ * open between requests, so create one per provider.
  */
 export function createProviderModel(
   api: ProviderApi,
@@ -73,7 +73,10 @@ interface ReadyRequest {
 /** In the order in which they are tried. */
 const REASONING_SENT: readonly ReasoningSent[] = ['full', 'asked', 'none'];
 
-/** By kind of refusal, the settings to try instead. Settings that the user chose are left out only if those were refused. */
+/**
+ * By kind of refusal, the settings to try instead. Settings that the user chose are left out only
+ * if those were refused.
+ */
 const PLAINER: Partial<Record<ModelFailure['retry'], readonly ReasoningSent[]>> = {
   withoutExtras: ['asked'],
   withoutReasoning: ['asked', 'none'],
@@ -218,7 +221,10 @@ async function prepare(
   };
 }
 
-/** Returns the request without the parameter that the failure names; null if it names none of those that were sent. */
+/**
+ * Returns the request without the parameter that the failure names; null if it names none of those
+ * that were sent.
+ */
 async function prepareWithout(
   call: ModelCall,
   prepared: ReadyRequest,
@@ -250,7 +256,10 @@ function sentSettings({
   return { reasoning, leftOut: new Set(leftOut.map(({ parameter }) => parameter.name)) };
 }
 
-/** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */
+/**
+ * Returns the request with fewer reasoning settings; null if none is left that may have been
+ * refused.
+ */
 async function prepareWithLess(
   call: ModelCall,
   prepared: ReadyRequest,

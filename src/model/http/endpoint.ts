@@ -15,7 +15,10 @@ export interface Endpoint {
   label: string;
   /** The place in which the key is set, as part of a sentence; null if no key is sent. */
   keySource: string | null;
-  /** The environment variables of `env_http_headers` that are not set: one of them may be for the key. */
+  /**
+   * The environment variables of `env_http_headers` that are not set: one of them may be for the
+   * key.
+   */
   unsetVariables: readonly string[];
   /** How to log in, as an end of a sentence; null if the provider does not take the login. */
   loginAdvice: string | null;
@@ -23,7 +26,10 @@ export interface Endpoint {
   localServer: ProviderConfig['localServer'];
   /** The proxy of the requests; null: they go directly. */
   proxy: HttpProxy | null;
-  /** The secrets to remove from messages with `redact`, because a provider may repeat them in an error. */
+  /**
+   * The secrets to remove from messages with `redact`, because a provider may repeat them in an
+   * error.
+   */
   secrets: string[];
 }
 
@@ -34,7 +40,10 @@ export interface EndpointDeps {
   storedLogin?: (() => StoredLogin) | undefined;
 }
 
-/** Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration is not usable. */
+/**
+ * Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration
+ * is not usable.
+ */
 export function resolveEndpoint(
   provider: ProviderConfig,
   path: string,
@@ -114,7 +123,9 @@ function badHeaderText(provider: ProviderConfig, name: string, isStored: boolean
   return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow. Correct ${source}.`;
 }
 
-/** Returns the source of the key that is sent: http_headers win over env_key, and both over the URL. */
+/**
+ * Returns the source of the key that is sent: http_headers win over env_key, and both over the URL.
+ */
 function keySource(provider: ProviderConfig, url: URL, isStored: boolean): string | null {
   if (hasAuthorizationHeader(provider))
     return 'http_headers or experimental_bearer_token of the provider';

@@ -21,7 +21,10 @@ interface Channel {
   isClosed: boolean;
 }
 
-/** Words of the formats. They are never redacted, even if a header has one as its value, because events need them. */
+/**
+ * Words of the formats. They are never redacted, even if a header has one as its value, because
+ * events need them.
+ */
 const FORMAT_WORDS: ReadonlySet<string> = new Set([
   ...[
     'itemStarted',
@@ -76,8 +79,8 @@ const NOTHING: readonly ModelEvent[] = [];
 const ESCAPE_CHARS = '\\u0000'.length;
 
 /**
- * Replaces the secrets of one request in the events of its response, since a provider may repeat its key. This includes secrets
- * that are split over several deltas of one text.
+ * Replaces the secrets of one request in the events of its response, since a provider may repeat
+ * its key. This includes secrets that are split over several deltas of one text.
  */
 export class EventRedactor {
   readonly #secrets: readonly string[];
@@ -191,7 +194,10 @@ export class EventRedactor {
     return channel;
   }
 
-  /** Ends texts, and returns the parts that were held back. Later deltas of these texts are left out. */
+  /**
+   * Ends texts, and returns the parts that were held back. Later deltas of these texts are left
+   * out.
+   */
   #endChannels(isEnded: (channel: Channel) => boolean): ModelEvent[] {
     const ended = [...this.#channels.values()].filter(
       (channel) => !channel.isClosed && isEnded(channel),
@@ -235,7 +241,10 @@ export class EventRedactor {
     return FORMAT_WORDS.has(text) ? text : redact(text, this.#secrets);
   }
 
-  /** A copy of a JSON value without secrets, in keys and in strings. Values that are nested too deeply become null. */
+  /**
+   * A copy of a JSON value without secrets, in keys and in strings. Values that are nested too
+   * deeply become null.
+   */
   #redactValue<T>(value: T, depth = 0): T {
     if (depth > DEPTH_MAX) return null as T;
     if (typeof value === 'string') return this.#redactText(value) as T;

@@ -33,7 +33,10 @@ const CODES = new Map<string, ErrorMeaning>([
   ['invalid_api_key', { info: 'other', passes: false }],
   ['model_not_found', { info: 'other', passes: false }],
 ]);
-/** How llama-server refuses, with 500, what it cannot take however often it is sent: by its options, or by the template of the model. */
+/**
+ * How llama-server refuses, with 500, what it cannot take however often it is sent: by its options,
+ * or by the template of the model.
+ */
 const UNTAKEABLE = /\b(?:requires|needs) --\w|\bunsupported param\b|\b(?:jinja|chat template)\b/i;
 const TOO_LONG: ErrorMeaning = { info: 'contextWindowExceeded', passes: false };
 /** Codes that say less than the HTTP status of the response. */
@@ -44,7 +47,10 @@ const CODES_BEHIND_STATUS = new Set([
   'model_not_found',
 ]);
 
-/** How servers refuse an effort for a model that does not reason. Refusals of a single effort do not match. */
+/**
+ * How servers refuse an effort for a model that does not reason. Refusals of a single effort do not
+ * match.
+ */
 const NO_REASONING =
   /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
 /** The words with which providers refuse a picture, or pictures at all. */
@@ -122,7 +128,10 @@ export function streamFailure(
   return { ...waitingFailure(withCause(failure, said), waitInTextMs(stated.text)), refusal };
 }
 
-/** Makes the failure for an error in a successful response that is not a stream; null if there is none. `body`: a string or its JSON. */
+/**
+ * Makes the failure for an error in a successful response that is not a stream; null if there is
+ * none. `body`: a string or its JSON.
+ */
 export function wholeFailure(
   endpoint: Endpoint,
   { body, model }: { body: unknown; model: string },
@@ -169,7 +178,10 @@ function statusMeaning(status: number, text: string): ErrorMeaning {
   };
 }
 
-/** The failure, marked if the provider's own text and the kind of the failure say that a picture is refused. */
+/**
+ * The failure, marked if the provider's own text and the kind of the failure say that a picture is
+ * refused.
+ */
 function withCause(failure: ModelFailure, text: string): ModelFailure {
   const { codexErrorInfo: info } = failure.error;
   // llama.cpp answers 500 if a model takes no pictures.
@@ -190,7 +202,10 @@ function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFail
   return { ...failure, error: { ...failure.error, message }, retry: 'never', waitMs };
 }
 
-/** Text and codes of an error in its common shapes: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
+/**
+ * Text and codes of an error in its common shapes: `{error: {message, code, type}}`, `{error:
+ * "…"}`, `{message}`, `{detail}`, text.
+ */
 function statedError(body: unknown, secrets: string[]): { text: string; codes: string[] } {
   const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value))

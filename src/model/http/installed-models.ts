@@ -18,7 +18,10 @@ const LISTING_CHARS_MAX = 16 * 1024 * 1024;
 /** So many models are told. */
 const MODELS_MAX = 2_000;
 const SUCCESS = 200;
-/** Models are listed too that cannot hold a conversation in text, such as those for embeddings, images and speech. */
+/**
+ * Models are listed too that cannot hold a conversation in text, such as those for embeddings,
+ * images and speech.
+ */
 const NO_CONVERSATION =
   /(?:^|[-_/:])(?:embed|whisper|tts|dall-e|image|imagen|sora|moderation|transcribe|realtime|rerank|guard)|text-(?:ada|babbage|curie|davinci)|^(?:babbage|davinci)-/i;
 
@@ -27,10 +30,16 @@ interface ListingDeps extends EndpointDeps {
   log: Log;
 }
 
-/** The ids of the models that can hold a conversation; or, if the server did not list them, why: sentences without secrets. */
+/**
+ * The ids of the models that can hold a conversation; or, if the server did not list them, why:
+ * sentences without secrets.
+ */
 export type InstalledModels = string[] | { problem: string };
 
-/** A provider's list of its models. `windows`: the context windows in tokens, by id, as far as it has them. */
+/**
+ * A provider's list of its models. `windows`: the context windows in tokens, by id, as far as it
+ * has them.
+ */
 export type ModelListing =
   | { ids: string[]; windows: ReadonlyMap<string, number> }
   | { problem: string };
@@ -79,8 +88,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * Asks a provider for its models, to see whether it can be reached, takes the key and has a model. Never rejects, and takes five seconds at
- * most.
+ * Asks a provider for its models, to see whether it can be reached, takes the key and has a model.
+ * Never rejects, and takes five seconds at most.
  */
 export async function askProvider(
   provider: ProviderConfig,
@@ -192,7 +201,10 @@ function modelIds(entries: readonly { id: string }[]): string[] {
     .slice(0, MODELS_MAX);
 }
 
-/** The models in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */
+/**
+ * The models in `{data: [{id}]}`, null if the body has another form. A server without models may
+ * send null as `data`.
+ */
 function listedModels(listing: unknown): (JsonObject & { id: string })[] | null {
   if (!isObject(listing) || listing.data === undefined) return null;
   const entries: unknown[] = Array.isArray(listing.data) ? listing.data : [];

@@ -7,7 +7,10 @@ const WRONG_KEY_CODE = 'invalid_api_key';
 const UNKNOWN_MODEL =
   /\bmodel\b.*\b(?:not found|not exist|is unknown)|\b(?:unknown|invalid) model\b/i;
 const NONE_LOADED = /\bno models? (?:is |are )?loaded\b/i;
-/** How servers refuse calls of tools: for the model, or because of the options with which they were started. */
+/**
+ * How servers refuse calls of tools: for the model, or because of the options with which they were
+ * started.
+ */
 const NO_TOOLS: readonly [RegExp, string][] = [
   [
     /\bdoes not support (?:tools|tool|function)\b|\bno endpoints found that support tool use\b/i,
@@ -37,7 +40,10 @@ export interface RefusalFacts {
   quotaIsUsedUp: boolean;
 }
 
-/** Advice about a refusal: a sentence after a space, or an empty string if there is none beyond the provider's text. */
+/**
+ * Advice about a refusal: a sentence after a space, or an empty string if there is none beyond the
+ * provider's text.
+ */
 export function refusalAdvice(endpoint: Endpoint, refused: RefusalFacts): string {
   const { status, text, codes } = refused;
   if (status === 401 || status === 403 || codes.includes(WRONG_KEY_CODE))

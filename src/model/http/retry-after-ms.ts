@@ -6,8 +6,9 @@ const UNIT_MS = new Map([
 ]);
 
 /**
- * The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is not valid. A date counts from the
- * response's own `date`, because the clocks of provider and machine may differ, and else from `now`, in Unix milliseconds.
+ * The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is
+ * not valid. A date counts from the response's own `date`, because the clocks of provider and
+ * machine may differ, and else from `now`, in Unix milliseconds.
  */
 export function retryAfterMs(
   headers: Readonly<Record<string, string | string[] | undefined>>,

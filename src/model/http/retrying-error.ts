@@ -1,8 +1,9 @@
 import type { TurnError } from '../../protocol/generated/types.ts';
 
 /**
- * An error as clients see it while the request is retried: always a broken stream, with the HTTP status if there is one. The real
- * kind of error is reported only when it is final. `additionalDetails` distinguishes the retries.
+ * An error as clients see it while the request is retried: always a broken stream, with the HTTP
+ * status if there is one. The real kind of error is reported only when it is final.
+ * `additionalDetails` distinguishes the retries.
  */
 export function retryingError(error: TurnError, additionalDetails: string): TurnError {
   return {

@@ -8,8 +8,9 @@ const PERCENT_MAX = 2 ** 31 - 1;
 const LIMIT_ID = 'codex';
 
 /**
- * Returns the rate limits in the headers of a response, in the form that gateways of Codex use: x-codex-primary-used-percent,
- * -window-minutes and -reset-at, the same for secondary, and x-codex-credits-…. Null: there are none.
+ * Returns the rate limits in the headers of a response, in the form that gateways of Codex use:
+ * x-codex-primary-used-percent, -window-minutes and -reset-at, the same for secondary, and
+ * x-codex-credits-…. Null: there are none.
  */
 export function toldRateLimits(headers: Headers): RateLimitSnapshot | null {
   const primary = limitWindow(headers, 'primary');

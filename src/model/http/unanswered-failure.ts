@@ -100,8 +100,8 @@ function proxyFailure(endpoint: Endpoint, { code, message }: NodeJS.ErrnoExcepti
 }
 
 /**
- * Makes the failure for a stream that ended (`why` is null) or broke before the response was complete. `hasPart`: a part of the answer has
- * come.
+ * Makes the failure for a stream that ended (`why` is null) or broke before the response was
+ * complete. `hasPart`: a part of the answer has come.
  */
 export function brokenStreamFailure(
   endpoint: Endpoint,

@@ -2,7 +2,10 @@ const APP1 = 0xe1;
 const START_OF_SCAN = 0xda;
 const ORIENTATION_TAG = 0x0112;
 
-/** Returns the orientation that the EXIF data of a JPEG image names, 1 to 8. Without one, or with broken data: 1, which is upright. */
+/**
+ * Returns the orientation that the EXIF data of a JPEG image names, 1 to 8. Without one, or with
+ * broken data: 1, which is upright.
+ */
 export function jpegOrientation(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {

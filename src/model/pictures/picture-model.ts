@@ -6,7 +6,10 @@ import type { SentPictures } from './sent-pictures.ts';
 
 /** The most models of one provider whose refusals are remembered. */
 const MODELS_MAX = 100;
-/** The events that come before anything that the model has made, or after it. The provider may refuse the request after these. */
+/**
+ * The events that come before anything that the model has made, or after it. The provider may
+ * refuse the request after these.
+ */
 const AROUND: ReadonlySet<ModelEvent['type']> = new Set([
   'started',
   'answered',
@@ -27,8 +30,9 @@ interface PictureRequest {
 }
 
 /**
- * Sends pictures to a model in a form that it takes. If the provider refuses a picture all the same, sends the request again without it,
- * and, if the model answers then, never sends this picture to that model again.
+ * Sends pictures to a model in a form that it takes. If the provider refuses a picture all the
+ * same, sends the request again without it, and, if the model answers then, never sends this
+ * picture to that model again.
  */
 export class PictureModel implements Model {
   readonly report?: () => string | null;
@@ -62,7 +66,8 @@ export class PictureModel implements Model {
           signal,
         );
         if (failure === null) return;
-        // It was asked with all pictures, then without those that it had not taken before, and at last without any.
+        // It was asked with all pictures, then without those that it had not taken before, and at
+        // last without any.
         if (tries === 2 || !input.some(hasPictures)) {
           yield { type: 'failed', error: failure };
           return;
@@ -76,7 +81,10 @@ export class PictureModel implements Model {
     }
   }
 
-  /** Passes on the events. Empties `noted` when the model answers. If a picture is refused, returns that failure. */
+  /**
+   * Passes on the events. Empties `noted` when the model answers. If a picture is refused, returns
+   * that failure.
+   */
   async *#ask(
     { request, refused, prepared, noted }: PictureRequest,
     signal: AbortSignal,

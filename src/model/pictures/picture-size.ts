@@ -3,7 +3,10 @@ export interface PictureSize {
   height: number;
 }
 
-/** Returns the size of a PNG, JPEG, GIF, WebP or BMP image in pixels, as its header says. Returns null if the header has none. */
+/**
+ * Returns the size of a PNG, JPEG, GIF, WebP or BMP image in pixels, as its header says. Returns
+ * null if the header has none.
+ */
 export function pictureSize(type: string, bytes: Buffer): PictureSize | null {
   const read = READERS[type];
   try {

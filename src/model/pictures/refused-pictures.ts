@@ -25,7 +25,10 @@ export class RefusedPictures {
   readonly #sent = new WeakMap<ResponseItem, { item: ResponseItem; known: number }>();
   #known = 0;
 
-  /** Returns the input without the refused pictures. The same item has the same one in its place, until a further picture is refused. */
+  /**
+   * Returns the input without the refused pictures. The same item has the same one in its place,
+   * until a further picture is refused.
+   */
   async without(input: readonly ResponseItem[]): Promise<ResponseItem[]> {
     if (this.#refused.size === 0) return [...input];
     const sent: ResponseItem[] = [];
@@ -40,8 +43,9 @@ export class RefusedPictures {
   }
 
   /**
-   * To be called with input that the model has refused because of a picture. Remembers the pictures that it has not taken before; if it
-   * has taken all, or `all`, remembers each. Returns what it has remembered, for `forget`.
+   * To be called with input that the model has refused because of a picture. Remembers the pictures
+   * that it has not taken before; if it has taken all, or `all`, remembers each. Returns what it
+   * has remembered, for `forget`.
    */
   async refuse(input: readonly ResponseItem[], { all }: { all: boolean }): Promise<string[]> {
     const items = input.filter((item) => pictureParts(item).length > 0);

@@ -5,8 +5,9 @@ import type { Picture } from './scaled-pictures.ts';
 const JPEG_QUALITY = 85;
 
 /**
- * Scales a picture so that its longer side has `sideMax` pixels, and turns it upright. Of an animation, takes the first picture. Returns
- * null if it cannot be decoded. The library must not be used again in this thread then: it gets back neither its stack nor its memory.
+ * Scales a picture so that its longer side has `sideMax` pixels, and turns it upright. Of an
+ * animation, takes the first picture. Returns null if it cannot be decoded. The library must not be
+ * used again in this thread then: it gets back neither its stack nor its memory.
  */
 export function scalePicture(picture: Picture, sideMax: number): Picture | null {
   try {
@@ -35,7 +36,10 @@ function scale({ bytes, type }: Picture, sideMax: number): Picture {
     : { type: 'image/png', bytes: upright.get_bytes() };
 }
 
-/** The eight orientations of EXIF: an angle, and whether the picture is mirrored after it was turned. */
+/**
+ * The eight orientations of EXIF: an angle, and whether the picture is mirrored after it was
+ * turned.
+ */
 const ORIENTATIONS: Readonly<Record<number, readonly [angle: number, isMirrored: boolean]>> = {
   2: [0, true],
   3: [180, false],

@@ -11,8 +11,9 @@ const SIDE_MAX = 2048;
 const PIXELS_MAX = 64 * 1024 * 1024;
 
 /**
- * Makes pictures such that providers take them: large ones are scaled, and data that is no picture becomes a text. A request that
- * has such data is refused, and so would be each later one of its thread.
+ * Makes pictures such that providers take them: large ones are scaled, and data that is no picture
+ * becomes a text. A request that has such data is refused, and so would be each later one of its
+ * thread.
  */
 export class SentPictures {
   readonly #scaled: ScaledPictures;
@@ -23,7 +24,10 @@ export class SentPictures {
     this.#scaled = scaled;
   }
 
-  /** Returns what is sent in the place of the items. The same item always has the same one, so that a prompt keeps its prefix. */
+  /**
+   * Returns what is sent in the place of the items. The same item always has the same one, so that
+   * a prompt keeps its prefix.
+   */
   async of(input: readonly ResponseItem[]): Promise<ResponseItem[]> {
     const sent: ResponseItem[] = [];
     for (const item of input)

@@ -7,13 +7,17 @@ import { messageText } from '../message-text.ts';
 type Message = Extract<ResponseItem, { type: 'message' }>;
 
 /**
- * A message of the model from its beginning to its end. Some servers pass on the tags with which models mark their reasoning: a block before
- * the first text becomes an item of reasoning before the message. A message that is only such a block is left out.
+ * A message of the model from its beginning to its end. Some servers pass on the tags with which
+ * models mark their reasoning: a block before the first text becomes an item of reasoning before
+ * the message. A message that is only such a block is left out.
  */
 export class OpenMessage {
   readonly #items: AnswerItems;
 
-  /** The message begins for readers with its first text. The reasoning has parts of type `text`, because it was the text of a message. */
+  /**
+   * The message begins for readers with its first text. The reasoning has parts of type `text`,
+   * because it was the text of a message.
+   */
   constructor(begun: Message & { id: string }, newReasoningId: () => string) {
     this.#items = new AnswerItems({
       newReasoningId,
@@ -29,7 +33,10 @@ export class OpenMessage {
     return events;
   }
 
-  /** Ends the message. `whole` counts, and not its deltas. Returns the events, and whether the message says anything. */
+  /**
+   * Ends the message. `whole` counts, and not its deltas. Returns the events, and whether the
+   * message says anything.
+   */
   complete(whole: Message): { events: Translation[]; says: boolean } {
     const events: Translation[] = [];
     this.#items.endAnswer(events);
@@ -44,7 +51,10 @@ export class OpenMessage {
   }
 }
 
-/** The message without the blocks of reasoning before its text, and that reasoning. Without any, the message is the same object. */
+/**
+ * The message without the blocks of reasoning before its text, and that reasoning. Without any, the
+ * message is the same object.
+ */
 function withoutBlocks(whole: Message): { reasoning: string; message: Message } {
   const thinking = new ThinkSplitter();
   const reasoning: string[] = [];

@@ -4,8 +4,9 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { validateProvidedItem } from '../../protocol/generated/validate-provided-item.js';
 
 /**
- * Reads an item as a provider sends it; returns null if the value is not an item. `problem` says which field is wrong, and
- * why. Types of items and fields that this version does not know are kept.
+ * Reads an item as a provider sends it; returns null if the value is not an item. `problem` says
+ * which field is wrong, and why. Types of items and fields that this version does not know are
+ * kept.
  */
 export function readResponseItem(
   value: unknown,

@@ -28,8 +28,9 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The body of a Responses API request. Settings without a value are left out, since some providers refuse null. The provider
- * stores nothing, so it must return reasoning in its encrypted form for the next request to include it.
+ * The body of a Responses API request. Settings without a value are left out, since some providers
+ * refuse null. The provider stores nothing, so it must return reasoning in its encrypted form for
+ * the next request to include it.
  */
 export async function requestBody(
   request: ModelRequest,
@@ -58,7 +59,10 @@ export async function requestBody(
   return body.end();
 }
 
-/** The items that are sent. A model that was not offered the API's own search for tools gets searches as calls of a function. */
+/**
+ * The items that are sent. A model that was not offered the API's own search for tools gets
+ * searches as calls of a function.
+ */
 function sentItems({ input, tools }: ModelRequest): ResponseItem[] {
   const sent = input.filter(({ type }) => SENT_TYPES.has(type));
   return tools.some(({ type }) => type === 'tool_search')
@@ -94,8 +98,9 @@ function bodySettings(request: ModelRequest, settings: SentSettings): JsonObject
 }
 
 /**
- * Leaves out raw reasoning before the last message that is not the model's. Providers that did not write it refuse it, and
- * to others it is useful only within its turn. Reasoning from the tags of a message is left out everywhere: the provider wrote no such item.
+ * Leaves out raw reasoning before the last message that is not the model's. Providers that did not
+ * write it refuse it, and to others it is useful only within its turn. Reasoning from the tags of a
+ * message is left out everywhere: the provider wrote no such item.
  */
 function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
   const turnStart = input.findLastIndex(
@@ -132,7 +137,10 @@ function reasoningSettings(
   };
 }
 
-/** An item, by default without its id: the provider stores nothing that the id could name, and it refuses ids that it did not make. */
+/**
+ * An item, by default without its id: the provider stores nothing that the id could name, and it
+ * refuses ids that it did not make.
+ */
 function inputItem(
   item: ResponseItem,
   { keepsId = item.type === 'image_generation_call' } = {},

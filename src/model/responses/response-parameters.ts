@@ -4,8 +4,8 @@ import type { OptionalParameter } from '../http/parameters/optional-parameter.ts
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 
 /**
- * The parameters of the Responses API that only some servers know, beside the settings of reasoning. `store` is none of them: without it, a
- * provider keeps the conversation.
+ * The parameters of the Responses API that only some servers know, beside the settings of
+ * reasoning. `store` is none of them: without it, a provider keeps the conversation.
  */
 export const RESPONSE_PARAMETERS: readonly OptionalParameter[] = [
   { name: 'tool_choice', named: /tool[_ -]?choice/i, value: () => 'auto', loss: null },

@@ -26,8 +26,8 @@ interface OpenItem {
 }
 
 /**
- * Translates the events of one response. It keeps the open items, since a delta may name its item only by index. A response that completes
- * with neither text nor calls says so.
+ * Translates the events of one response. It keeps the open items, since a delta may name its item
+ * only by index. A response that completes with neither text nor calls says so.
  */
 export class ResponseTranslator implements EventTranslator {
   readonly takesWhole = false;
@@ -262,7 +262,10 @@ function place(event: ProviderJson, name: string): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
-/** Reads the token counts of a completed response; null if the input or output count is missing or not valid. */
+/**
+ * Reads the token counts of a completed response; null if the input or output count is missing or
+ * not valid.
+ */
 function tokenUsage(response: unknown): TokenUsageBreakdown | null {
   const usage = isObject(response) ? response.usage : null;
   if (!isObject(usage)) return null;
@@ -287,7 +290,9 @@ function responseId(response: unknown): { responseId?: string } {
   return typeof id === 'string' && id !== '' ? { responseId: cutText(id, ID_CHARS_MAX) } : {};
 }
 
-/** The moderation metadata of a response, as it came; null: none, or more than clients should get. */
+/**
+ * The moderation metadata of a response, as it came; null: none, or more than clients should get.
+ */
 function moderated(metadata: unknown): ModelEvent | null {
   const told = isObject(metadata) ? metadata[MODERATION_KEY] : undefined;
   if (told === undefined || told === null) return null;

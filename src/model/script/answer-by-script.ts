@@ -12,13 +12,19 @@ import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 
 export interface ScriptAnswerDeps {
-  /** Takes the next response, which is then used up; or returns a string that says why there is none. */
+  /**
+   * Takes the next response, which is then used up; or returns a string that says why there is
+   * none.
+   */
   take(): ScriptedResponse | string;
   /** Unix milliseconds. */
   now(): number;
 }
 
-/** All events for a request, with retries and waits. Takes the response when the first event is read. */
+/**
+ * All events for a request, with retries and waits. Takes the response when the first event is
+ * read.
+ */
 export function* answerByScript(
   request: ModelRequest,
   { take, now }: ScriptAnswerDeps,

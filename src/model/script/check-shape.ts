@@ -1,7 +1,10 @@
 import { isObject } from '../../base/json-value.ts';
 import { quoteText, showValue } from '../../protocol/show-value.ts';
 
-/** The JSON Schema keywords that schema/model-script.schema.json uses; its other keywords are only for readers. */
+/**
+ * The JSON Schema keywords that schema/model-script.schema.json uses; its other keywords are only
+ * for readers.
+ */
 export interface Shape {
   $ref?: string;
   type?: string;
@@ -31,8 +34,9 @@ export interface ShapeProblem {
 }
 
 /**
- * Checks a value against a schema and returns all problems in words for the script's author; the list is empty if and only if
- * the value is valid. For a union it checks the variant that the value is meant to be: required keys tell objects apart.
+ * Checks a value against a schema and returns all problems in words for the script's author; the
+ * list is empty if and only if the value is valid. For a union it checks the variant that the value
+ * is meant to be: required keys tell objects apart.
  */
 export function checkShape(value: unknown, root: Shape): ShapeProblem[] {
   const checker = new Checker(root);
@@ -257,7 +261,9 @@ function kind({
   }
 }
 
-/** A value in words. The hint is for YAML, which reads some unquoted strings as numbers or booleans. */
+/**
+ * A value in words. The hint is for YAML, which reads some unquoted strings as numbers or booleans.
+ */
 function found(value: unknown, expected: readonly Shape[]): string {
   if (value === null || value === undefined) return 'nothing';
   const isUnquoted = typeof value !== 'object' && typeof value !== 'string';
@@ -266,7 +272,9 @@ function found(value: unknown, expected: readonly Shape[]): string {
   return `${showValue(value)}${hint}`;
 }
 
-/** Advice about a key of a whole response inside a step. `tag`: the step's own key, if it has one. */
+/**
+ * Advice about a key of a whole response inside a step. `tag`: the step's own key, if it has one.
+ */
 function besideReplyText(key: string, tag = ''): string {
   return `"${key}" belongs beside "reply", and the step inside "reply": { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
 }

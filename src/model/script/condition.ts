@@ -38,7 +38,10 @@ const SHOWN: { [Key in keyof Match]-?: (seen: SeenRequest) => string } = {
   request: ({ number }) => String(number),
 };
 
-/** Reads the conditions of a `match`. Calls `report` with the key and the problem of each invalid one. */
+/**
+ * Reads the conditions of a `match`. Calls `report` with the key and the problem of each invalid
+ * one.
+ */
 export function readConditions(
   match: Match,
   report: (key: keyof Match, problem: string) => void,

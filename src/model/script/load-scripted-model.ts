@@ -9,7 +9,10 @@ import { ScriptError } from './script-error.ts';
 
 const SCRIPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Loads a script from a file and creates its model; `path` is absolute. Throws a ScriptError with the file and its problems. */
+/**
+ * Loads a script from a file and creates its model; `path` is absolute. Throws a ScriptError with
+ * the file and its problems.
+ */
 export function loadScriptedModel(
   path: string,
   options: Omit<ScriptedModelOptions, 'file'>,

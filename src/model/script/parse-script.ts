@@ -16,7 +16,10 @@ import { ScriptError, type ScriptLocation } from './script-error.ts';
 /** A script's text as plain data, and the location of each part in the text. */
 export interface ParsedScript {
   value: unknown;
-  /** The location of the value at a path, or of its key. For a path that does not exist: the last location on it. */
+  /**
+   * The location of the value at a path, or of its key. For a path that does not exist: the last
+   * location on it.
+   */
   placeOf(path: ShapePath, onKey?: boolean): ScriptLocation;
 }
 

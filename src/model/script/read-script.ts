@@ -40,8 +40,9 @@ export interface RunnableScript {
 }
 
 /**
- * Reads a script, given as YAML or JSON text or as data. `file` names it in errors and reports. Throws a ScriptError with all
- * problems in the order of the text, with lines and columns if the script was given as text.
+ * Reads a script, given as YAML or JSON text or as data. `file` names it in errors and reports.
+ * Throws a ScriptError with all problems in the order of the text, with lines and columns if the
+ * script was given as text.
  */
 export function readScript(source: string | ModelScript, file: string): RunnableScript {
   if (typeof source === 'string' && namesScriptFile(source)) {

@@ -12,7 +12,10 @@ export interface ScriptProblem {
 
 const PROBLEMS_SHOWN_MAX = 10;
 
-/** A model script that cannot be used. The message has a line for each problem, with file, line and column. */
+/**
+ * A model script that cannot be used. The message has a line for each problem, with file, line and
+ * column.
+ */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError';
   readonly problems: readonly ScriptProblem[];

@@ -8,7 +8,10 @@ const SHOWN_MAX = 20;
 /** How many responses a report compares a request with. */
 const COMPARED_MAX = 3;
 
-/** A run of a script, shared by all threads of a process: which responses are left, and which requests had none. */
+/**
+ * A run of a script, shared by all threads of a process: which responses are left, and which
+ * requests had none.
+ */
 export class ScriptRun {
   readonly #script: RunnableScript;
   readonly #uses: Map<ScriptedResponse, number>;
@@ -22,7 +25,10 @@ export class ScriptRun {
     this.#uses = new Map(script.responses.map((response) => [response, 0]));
   }
 
-  /** Takes the response to a request, which is then used up; or returns a string of several lines that says why there is none. */
+  /**
+   * Takes the response to a request, which is then used up; or returns a string of several lines
+   * that says why there is none.
+   */
   take(request: ModelRequest): ScriptedResponse | string {
     const seen = this.#see(request);
     const candidates = this.#candidates();
@@ -96,7 +102,10 @@ export class ScriptRun {
   }
 }
 
-/** Describes a request and how it differs from the conditions of the next responses: "-" is the expected value, "+" the actual one. */
+/**
+ * Describes a request and how it differs from the conditions of the next responses: "-" is the
+ * expected value, "+" the actual one.
+ */
 function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): string {
   const { number, thread, conversation } = seen;
   const head = `request ${number} (thread ${thread}, turn ${conversation.userMessages}).`;

@@ -20,7 +20,10 @@ export function commandActions({ text, commands }: ParsedCommand, cwd: string): 
   return actions.length === 0 ? unknown : actions;
 }
 
-/** Returns the folder that `cd` changes to. Returns null if it is another command, or the folder is not known. */
+/**
+ * Returns the folder that `cd` changes to. Returns null if it is another command, or the folder is
+ * not known.
+ */
 function folderAfter({ words }: SimpleCommand, folder: string): string | null {
   const [program, ...args] = words;
   const [target, ...others] = args.filter((arg) => arg !== '--');
@@ -129,7 +132,10 @@ function readAction({
   return { type: 'read', command, name: basename(absolute), path: absolute };
 }
 
-/** Returns the files of `sed -n 1,5p file`, which shows lines. Returns none for any other script, which may do more. */
+/**
+ * Returns the files of `sed -n 1,5p file`, which shows lines. Returns none for any other script,
+ * which may do more.
+ */
 function sedFiles(args: readonly string[]): string[] {
   const [quiet, ...rest] = args;
   const [script = '', ...files] = rest[0] === '-e' ? rest.slice(1) : rest;

@@ -6,7 +6,10 @@ import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';
 /** The environment of a command, and the variables that were withheld from it. */
 export interface CommandEnvironment {
   env: Record<string, string>;
-  /** The sorted names of the server's variables that were withheld because they may hold secrets or are excluded. */
+  /**
+   * The sorted names of the server's variables that were withheld because they may hold secrets or
+   * are excluded.
+   */
   withheld: string[];
 }
 
@@ -24,13 +27,18 @@ const CORE = new Set([
   'SYSTEMROOT',
   'PATHEXT',
 ]);
-/** The values of these variables are not examined: they are paths and names that commands cannot work without. */
+/**
+ * The values of these variables are not examined: they are paths and names that commands cannot
+ * work without.
+ */
 const UNEXAMINED = new Set([...CORE, 'PWD', 'OLDPWD']);
 
 /**
- * Applies an environment policy to the server's environment. Takes the inherited variables. Removes those whose names or values look
- * like secrets and those with keys of providers, except names that `include_only` spells out. Removes the excluded variables. Then
- * keeps only the variables that `include_only` matches, adds `given`, and adds the variables of `set` that `include_only` matches.
+ * Applies an environment policy to the server's environment. Takes the inherited variables. Removes
+ * those whose names or values look like secrets and those with keys of providers, except names that
+ * `include_only` spells out. Removes the excluded variables. Then keeps only the variables that
+ * `include_only` matches, adds `given`, and adds the variables of `set` that `include_only`
+ * matches.
  */
 export function commandEnvironment(
   env: Env,
@@ -56,7 +64,10 @@ export function commandEnvironment(
   };
 }
 
-/** Whether a variable contains a key of a provider, or looks like a secret while the policy withholds such variables. */
+/**
+ * Whether a variable contains a key of a provider, or looks like a secret while the policy
+ * withholds such variables.
+ */
 function isSecret(
   name: string,
   value: string,
@@ -74,7 +85,10 @@ function isInherited(name: string, inherit: EnvironmentPolicy['inherit']): boole
   return inherit === 'all' || (inherit === 'core' && CORE.has(name.toUpperCase()));
 }
 
-/** Returns a function that matches names with the patterns: `*` matches any text and `?` any character. Ignores case. */
+/**
+ * Returns a function that matches names with the patterns: `*` matches any text and `?` any
+ * character. Ignores case.
+ */
 function matcher(patterns: readonly string[]): (name: string) => boolean {
   const expressions = patterns.map((pattern) => {
     const parts = pattern

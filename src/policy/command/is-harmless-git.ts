@@ -1,8 +1,9 @@
 import { allowsOptions, type OptionRules } from './option-rules.ts';
 
 /**
- * Whether a git command only reads, judged by its arguments: no option before the subcommand, and only known options after it.
- * git may still run programs that the repository's configuration names (a monitor, filters, drivers, hooks).
+ * Whether a git command only reads, judged by its arguments: no option before the subcommand, and
+ * only known options after it. git may still run programs that the repository's configuration names
+ * (a monitor, filters, drivers, hooks).
  */
 export function isHarmlessGit([command = '', ...args]: readonly string[]): boolean {
   const options = COMMANDS.get(command);

@@ -2,8 +2,9 @@ import { isHarmlessGit } from './is-harmless-git.ts';
 import { allowsOptions, type OptionRules } from './option-rules.ts';
 
 /**
- * Whether a command is known only to read. The program must be a known name without a path, and every option must be known. The
- * repository can change what git does, so git counts only if the command is `confined` to reading.
+ * Whether a command is known only to read. The program must be a known name without a path, and
+ * every option must be known. The repository can change what git does, so git counts only if the
+ * command is `confined` to reading.
  */
 export function isHarmless(words: readonly string[], { confined }: { confined: boolean }): boolean {
   const [program = '', ...args] = words;

@@ -14,9 +14,10 @@ import type { ParsedCommand } from './parse-command.ts';
 import { removesByForce } from './removes-by-force.ts';
 
 /**
- * Decides about a command, in this order: rules that forbid it, grants for the session, rules that require approval, rules that
- * allow it, rules that forbid programs which the command may start without naming them, whether it runs a skill's file, whether it
- * removes files by force, the approval policy.
+ * Decides about a command, in this order: rules that forbid it, grants for the session, rules that
+ * require approval, rules that allow it, rules that forbid programs which the command may start
+ * without naming them, whether it runs a skill's file, whether it removes files by force, the
+ * approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (!situation.staysInside) return judge(situation);
@@ -65,7 +66,10 @@ interface KindQuestion {
   settles: boolean;
 }
 
-/** For commands that need approval, or may need it, for a reason that belongs to this kind of approval. */
+/**
+ * For commands that need approval, or may need it, for a reason that belongs to this kind of
+ * approval.
+ */
 function byKind(
   situation: CommandSituation,
   { kind, goesBeyond, sandboxed, reason, settles }: KindQuestion,
@@ -82,7 +86,9 @@ function byKind(
   return settles ? question : { ...question, proposedAmendment: null };
 }
 
-/** For commands that may start a forbidden program without naming it. Returns null for all others. */
+/**
+ * For commands that may start a forbidden program without naming it. Returns null for all others.
+ */
 function byFence(
   situation: CommandSituation,
   {
@@ -106,7 +112,10 @@ function byFence(
   return byKind(situation, { kind: 'rules', goesBeyond, sandboxed, reason, settles: true });
 }
 
-/** For commands that may run a file of a skill, if the approval policy asks about them. Returns null for all others. */
+/**
+ * For commands that may run a file of a skill, if the approval policy asks about them. Returns null
+ * for all others.
+ */
 function bySkill(
   situation: CommandSituation,
   { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
@@ -124,9 +133,9 @@ function bySkill(
 }
 
 /**
- * For commands that remove files by force. They need approval, in the sandbox too. In the sandbox, what is unlikely is not asked about. If
- * the policy allows no question, its bounds decide, and without bounds the command is refused if it is certain. Returns null for all
- * others.
+ * For commands that remove files by force. They need approval, in the sandbox too. In the sandbox,
+ * what is unlikely is not asked about. If the policy allows no question, its bounds decide, and
+ * without bounds the command is refused if it is certain. Returns null for all others.
  */
 function byForce(
   situation: CommandSituation,
@@ -158,7 +167,10 @@ function byPolicy(
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
-/** For commands that a rule allows. A command that may run files which other commands can change needs approval to leave the sandbox. */
+/**
+ * For commands that a rule allows. A command that may run files which other commands can change
+ * needs approval to leave the sandbox.
+ */
 function byAllowingRule(
   situation: CommandSituation,
   { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
@@ -254,7 +266,10 @@ function ask(
   return { verdict: 'ask', reason, sandboxed, key, proposedAmendment };
 }
 
-/** The key for grants. Null: the command goes beyond the sandbox, and depends on files that cannot be compared. */
+/**
+ * The key for grants. Null: the command goes beyond the sandbox, and depends on files that cannot
+ * be compared.
+ */
 function keyOf(
   { request: { command, cwd, permissions, identity } }: CommandSituation,
   sandboxed: boolean,
@@ -275,8 +290,8 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
 }
 
 /**
- * Whether rules allow every simple command in it. Inside the sandbox, harmless commands need no rule, if at least one command
- * has one.
+ * Whether rules allow every simple command in it. Inside the sandbox, harmless commands need no
+ * rule, if at least one command has one.
  */
 function isAllowed(
   { request: { command }, rules: { rules }, project }: CommandSituation,
@@ -297,7 +312,10 @@ function onlyReads({ commands }: ParsedCommand, confined: boolean): boolean {
   return commands?.every(({ words }) => isHarmless(words, { confined })) ?? false;
 }
 
-/** Reading with git needs no access beyond the sandbox. Outside it, git may run programs that a repository names. */
+/**
+ * Reading with git needs no access beyond the sandbox. Outside it, git may run programs that a
+ * repository names.
+ */
 function readsWithGit(command: ParsedCommand): boolean {
   return onlyReads(command, true) && !onlyReads(command, false);
 }

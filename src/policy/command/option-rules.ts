@@ -9,8 +9,9 @@ export interface OptionRules {
 }
 
 /**
- * Whether every option in the arguments is allowed. An argument that begins with a dash must be allowed even if it is a value or
- * comes after `--`, because it is not known how the program reads it.
+ * Whether every option in the arguments is allowed. An argument that begins with a dash must be
+ * allowed even if it is a value or comes after `--`, because it is not known how the program reads
+ * it.
  */
 export function allowsOptions(
   args: readonly string[],

@@ -11,19 +11,26 @@ export interface ParsedCommand {
   argv: readonly string[];
   /** The text for people. For a shell with a script (`bash -lc …`), the script. */
   text: string;
-  /** Every simple command in it, in order. Null: a part of it cannot be parsed, so it may do anything. */
+  /**
+   * Every simple command in it, in order. Null: a part of it cannot be parsed, so it may do
+   * anything.
+   */
   commands: readonly SimpleCommand[] | null;
   /**
-   * Every part of it that may itself be a command: in substitutions, after `env` or `sudo`, in scripts for further shells. `\0`
-   * stands for text that only the shell knows. Use it to forbid, never to allow.
+   * Every part of it that may itself be a command: in substitutions, after `env` or `sudo`, in
+   * scripts for further shells. `\0` stands for text that only the shell knows. Use it to forbid,
+   * never to allow.
    */
   possibleCommands: readonly SimpleCommand[];
   /**
-   * Every simple command that the shell runs, with `\0` for text that only the shell knows. Null: the shell may run others. The
-   * programs themselves may start further ones.
+   * Every simple command that the shell runs, with `\0` for text that only the shell knows. Null:
+   * the shell may run others. The programs themselves may start further ones.
    */
   tracedCommands: readonly SimpleCommand[] | null;
-  /** Whether it is a script that the parser does not understand completely, so parts of it may be missing above. */
+  /**
+   * Whether it is a script that the parser does not understand completely, so parts of it may be
+   * missing above.
+   */
   hasErrors: boolean;
 }
 
@@ -40,7 +47,10 @@ const SCRIPT_OPTIONS: ReadonlySet<string> = new Set(['-c', '-lc', '-l\0-c']);
 /** Longer commands are not parsed. */
 const COMMAND_CHARS_MAX = 16 * 1024;
 
-/** Parses a command. Never rejects because of the command: parts that cannot be parsed are marked as such. */
+/**
+ * Parses a command. Never rejects because of the command: parts that cannot be parsed are marked as
+ * such.
+ */
 export async function parseCommand(argv: readonly string[]): Promise<ParsedCommand> {
   const script = shellScript(argv);
   const text = script ?? quoteWords(argv);
@@ -73,7 +83,10 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   };
 }
 
-/** Returns the script of a shell command. Returns null unless the command is a shell with a script and nothing else. */
+/**
+ * Returns the script of a shell command. Returns null unless the command is a shell with a script
+ * and nothing else.
+ */
 function shellScript(argv: readonly string[]): string | null {
   const [shell = '', ...rest] = argv;
   const script = rest.pop();

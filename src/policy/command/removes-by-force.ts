@@ -3,15 +3,19 @@ import type { ParsedCommand } from './parse-command.ts';
 import { programName } from './program-name.ts';
 
 /**
- * How sure it is that a command removes files by force. `certain`: an `rm` has the option. `possible`: the line has such an option, and
- * heddle cannot tell whether an `rm` gets it. `unlikely`: an `rm` gets words that only the shell knows, and one of them would have to be
- * an option, as in a folder with a file called `-rf`.
+ * How sure it is that a command removes files by force. `certain`: an `rm` has the option.
+ * `possible`: the line has such an option, and heddle cannot tell whether an `rm` gets it.
+ * `unlikely`: an `rm` gets words that only the shell knows, and one of them would have to be an
+ * option, as in a folder with a file called `-rf`.
  */
 export type Force = 'certain' | 'possible' | 'unlikely';
 
 /** `grm` is the name of GNU's program on systems that have another one. */
 const REMOVERS: ReadonlySet<string> = new Set(['rm', 'grm']);
-/** Programs with a subcommand `rm`, or that print their words. Behind `sudo`, each word may begin a command, also their `rm -f`. */
+/**
+ * Programs with a subcommand `rm`, or that print their words. Behind `sudo`, each word may begin a
+ * command, also their `rm -f`.
+ */
 const OTHERS_WITH_RM: ReadonlySet<string> = new Set(
   'aws brew bun conda docker docker-compose echo git grep gsutil hg jj nerdctl npm pnpm podman printf svn yarn'.split(
     ' ',
@@ -27,21 +31,28 @@ const FORCES_SHORT = /^-[a-zA-Z]*f/;
 const FORCES_LONG = /^--f(?:o(?:r(?:ce?)?)?)?(?:=|$)/;
 /** Of an unknown program, only options that are all of `rm` count. */
 const FORCES_AS_RM = /^-[diIrRvx]*f[dfiIrRvx]*$/;
-/** A word that the shell may expand into an option: it has no other letters than options, and no `/` or `.`. */
+/**
+ * A word that the shell may expand into an option: it has no other letters than options, and no `/`
+ * or `.`.
+ */
 const OPTION_LETTERS = /^[\0dfiIrRvxoce,-]*$/;
 /** `rm` as a word of text that is not read as a command. */
 const REMOVER_IN_TEXT = /(?<![\w.-])g?rm(?![\w.-])/i;
 const OPTION_BEHIND = /[\s,[(]-(?:[a-z]*f|-f)/i;
 /** An option of `rm` anywhere in a line. `-xf` is mostly that of `tar`. */
 const OPTION_IN_LINE = /(?<!\w)-(?:[diIrRv]*f[dfiIrRv]*|-f(?:o(?:r(?:ce?)?)?)?)(?![\w-])/;
-/** The texts that a line gives to variables: assignments, substitutions, the words of loops, up to the end of the statement. */
+/**
+ * The texts that a line gives to variables: assignments, substitutions, the words of loops, up to
+ * the end of the statement.
+ */
 const VALUES = /(?:=|\$\(|`|\b(?:in|set)\s)(?:"[^"]*"|'[^']*'|[^\n;|&"'])*/g;
 const PIPE = /(?<!\|)\|&?(?!\|)/;
 
 /**
- * Whether a command removes files by force, with `rm -f`: also in shells, runners, substitutions and the code of interpreters. Null: it
- * does not. Words after `--` are no options. Neither are words that only the shell knows in part, if the rest fits no option
- * (`~/x`, `"$HOME/x"`, `*.o`, `{a,b}`).
+ * Whether a command removes files by force, with `rm -f`: also in shells, runners, substitutions
+ * and the code of interpreters. Null: it does not. Words after `--` are no options. Neither are
+ * words that only the shell knows in part, if the rest fits no option (`~/x`, `"$HOME/x"`, `*.o`,
+ * `{a,b}`).
  */
 export function removesByForce(command: ParsedCommand): Force | null {
   const { commands, possibleCommands, text } = command;
@@ -86,7 +97,10 @@ function forceOf([program = '', ...args]: readonly string[], line: string): Forc
   return mayForce && mayBeRemover(name, line) ? 'possible' : null;
 }
 
-/** Whether the words of a possible command are the last ones of another program, and so perhaps its subcommand. */
+/**
+ * Whether the words of a possible command are the last ones of another program, and so perhaps its
+ * subcommand.
+ */
 function isSubcommand(words: readonly string[], other: readonly string[]): boolean {
   const begin = other.length - words.length;
   return (
@@ -107,7 +121,10 @@ function mayBeOption(word: string): boolean {
   );
 }
 
-/** Whether a name that only the shell knows may be that of `rm`. If nothing of it is known, the line must have the name elsewhere. */
+/**
+ * Whether a name that only the shell knows may be that of `rm`. If nothing of it is known, the line
+ * must have the name elsewhere.
+ */
 function mayBeRemover(name: string, line: string): boolean {
   const [start = '', ...rest] = name.split(ANYTHING);
   const end = rest.at(-1) ?? '';
@@ -125,7 +142,10 @@ function isOpaque([program = '']: readonly string[]): boolean {
   return program.includes(ANYTHING) || INTERPRETERS.test(programName(program));
 }
 
-/** Whether the text that such a command may run names a forced removal: its words, what variables in them may be, its input. */
+/**
+ * Whether the text that such a command may run names a forced removal: its words, what variables in
+ * them may be, its input.
+ */
 function mayRunText(words: readonly string[], text: string): boolean {
   const isInput =
     text.includes('<<') ||

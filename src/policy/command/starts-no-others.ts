@@ -1,8 +1,8 @@
 import { isHarmless } from './is-harmless.ts';
 
 /**
- * Whether a command is known to start no other program, for any value of the unknown parts (`\0`) of its words. It may change files.
- * The program must be a known name without a path.
+ * Whether a command is known to start no other program, for any value of the unknown parts (`\0`)
+ * of its words. It may change files. The program must be a known name without a path.
  */
 export function startsNoOthers(words: readonly string[]): boolean {
   const [program = '', ...args] = words;
@@ -13,8 +13,9 @@ export function startsNoOthers(words: readonly string[]): boolean {
 }
 
 /**
- * With any arguments, these programs start no others. Not among the programs of coreutils: arch (on macOS), chroot, env, nice,
- * nohup, runcon, stdbuf and timeout, which run their arguments, and install, sort and split, which have an option for that.
+ * With any arguments, these programs start no others. Not among the programs of coreutils: arch (on
+ * macOS), chroot, env, nice, nohup, runcon, stdbuf and timeout, which run their arguments, and
+ * install, sort and split, which have an option for that.
  */
 const NEVER_START: ReadonlySet<string> = new Set(
   (

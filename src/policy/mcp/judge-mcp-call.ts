@@ -13,8 +13,9 @@ export interface McpCallFacts {
 }
 
 /**
- * Whether a call of an MCP tool may run, needs approval, or is refused. With `auto` and `writes`, a tool needs approval unless the server says
- * that it only reads. Where nobody may be asked, such a call runs only without a sandbox.
+ * Whether a call of an MCP tool may run, needs approval, or is refused. With `auto` and `writes`, a
+ * tool needs approval unless the server says that it only reads. Where nobody may be asked, such a
+ * call runs only without a sandbox.
  */
 export function judgeMcpCall(
   { mode, annotations, isGranted }: McpCallFacts,

@@ -8,12 +8,15 @@ import type { NetworkPolicy } from './network-policy.ts';
 import { coversPort, type NetworkRule, ruleProtocol } from './network-rule.ts';
 import type { NetworkTarget } from './network-target.ts';
 
-/** Why a connection is refused: a list denies it, it leads to a local address, no list allows it, or the mode refuses its kind. */
+/**
+ * Why a connection is refused: a list denies it, it leads to a local address, no list allows it, or
+ * the mode refuses its kind.
+ */
 export type TargetRefusal = 'denied' | 'local' | 'notAllowed' | 'mode';
 
 /**
- * `reaches`: the kinds of addresses that the host may have. If it has another one, the connection is refused. `settles`: whether a rule
- * that allows the host would make the question unnecessary.
+ * `reaches`: the kinds of addresses that the host may have. If it has another one, the connection
+ * is refused. `settles`: whether a rule that allows the host would make the question unnecessary.
  */
 export type TargetVerdict =
   | { verdict: 'allow'; reaches: readonly AddressKind[] }
@@ -38,8 +41,9 @@ const LIMITED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const EVERYWHERE: readonly AddressKind[] = ['public', 'private', 'reserved'];
 
 /**
- * Decides about a connection, in this order: the mode, lists and rules that deny, local addresses, grants, rules that require approval,
- * lists and rules that allow, the approval policy. A local address is never asked about. Of several policies, the strictest verdict counts.
+ * Decides about a connection, in this order: the mode, lists and rules that deny, local addresses,
+ * grants, rules that require approval, lists and rules that allow, the approval policy. A local
+ * address is never asked about. Of several policies, the strictest verdict counts.
  */
 export function judgeTarget(target: NetworkTarget, situation: TargetSituation): TargetVerdict {
   const { also = [], ...policy } = situation.policy;
@@ -106,7 +110,10 @@ function judgeOpen(
   });
 }
 
-/** The kind that a host must have at least, as far as its text tells. The addresses of a name are checked when it is resolved. */
+/**
+ * The kind that a host must have at least, as far as its text tells. The addresses of a name are
+ * checked when it is resolved.
+ */
 function literalKind(host: string): AddressKind {
   if (isLocalName(host)) return 'private';
   return isIP(host) === 0 ? 'public' : addressKind(host);
@@ -118,8 +125,8 @@ function isLocalName(host: string): boolean {
 }
 
 /**
- * An address, or `localhost`, that the configuration allows by exactly this text is open, and so is one that a rule allows (`isNamed`).
- * A name never opens what it leads to.
+ * An address, or `localhost`, that the configuration allows by exactly this text is open, and so is
+ * one that a rule allows (`isNamed`). A name never opens what it leads to.
  */
 function reachable(
   host: string,
@@ -132,7 +139,10 @@ function reachable(
     : ['public'];
 }
 
-/** A rule that denies or asks is about its host, however it is reached. One that allows is about its protocol and that one's port. */
+/**
+ * A rule that denies or asks is about its host, however it is reached. One that allows is about its
+ * protocol and that one's port.
+ */
 function strictestRule(
   { host, port, protocol }: NetworkTarget,
   rules: readonly NetworkRule[],

@@ -15,7 +15,10 @@ export function networkLimits(policy: NetworkPolicy | null): NetworkLimits[] {
   }));
 }
 
-/** Returns the policy that allows only what a policy and all of the limits allow. Null: there is neither. */
+/**
+ * Returns the policy that allows only what a policy and all of the limits allow. Null: there is
+ * neither.
+ */
 export function limitedNetwork(
   policy: NetworkPolicy | null,
   limits: readonly NetworkLimits[],

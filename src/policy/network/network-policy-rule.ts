@@ -13,13 +13,18 @@ import {
 
 const FEATURE = ['features', 'network_proxy'];
 
-/** The table of a thread's permission profile. `unknown`: the profile cannot be read. Null: the thread has none. */
+/**
+ * The table of a thread's permission profile. `unknown`: the profile cannot be read. Null: the
+ * thread has none.
+ */
 type ProfileNetwork = NetworkTable | 'unknown' | null;
 
 /**
- * Returns a function that returns how the network is managed for a permission profile. The result is null if the network is not managed:
- * commands that have it then have it directly. It is managed if the feature `network_proxy` is on, and by a profile that sets anything
- * about it or is unknown, because a limit must not be lost. If both do, the stricter settings count. Throws a ConfigError if the feature's table is invalid.
+ * Returns a function that returns how the network is managed for a permission profile. The result
+ * is null if the network is not managed: commands that have it then have it directly. It is managed
+ * if the feature `network_proxy` is on, and by a profile that sets anything about it or is unknown,
+ * because a limit must not be lost. If both do, the stricter settings count. Throws a ConfigError
+ * if the feature's table is invalid.
  */
 export function networkPolicyRule(
   config: Config,
@@ -35,7 +40,10 @@ export function networkPolicyRule(
   };
 }
 
-/** Reads `features.network_proxy`, which is true or a table. A table is on unless it says otherwise. Returns null if it is off. */
+/**
+ * Reads `features.network_proxy`, which is true or a table. A table is on unless it says otherwise.
+ * Returns null if it is off.
+ */
 function readFeature(config: Config): NetworkTable | null {
   if (!isTable(valueAt(config.values, FEATURE) ?? false))
     return config.read(FEATURE, flag()) ? NO_LIMITS : null;

@@ -4,7 +4,10 @@ import { choice, flag, nullable } from '../../config/settings.ts';
 import { patternText, readDomainPattern } from './domain-pattern.ts';
 import type { DomainEntry, NetworkPolicy } from './network-policy.ts';
 
-/** The settings about the network in one table of the configuration. Null: the table does not set it. */
+/**
+ * The settings about the network in one table of the configuration. Null: the table does not set
+ * it.
+ */
 export interface NetworkTable {
   mode: NetworkPolicy['mode'] | null;
   /** By the text of the pattern. An empty one allows no host. */
@@ -18,7 +21,10 @@ type Domains = ReadonlyMap<string, DomainEntry>;
 /** The keys that `readNetworkTable` reads. */
 const NETWORK_KEYS = ['mode', 'domains', 'allow_local_binding', 'enable_socks5'] as const;
 
-/** Settings of other programs that read this table, and why heddle does not have them. As false, they ask for nothing. */
+/**
+ * Settings of other programs that read this table, and why heddle does not have them. As false,
+ * they ask for nothing.
+ */
 const NOT_SUPPORTED: ReadonlyMap<string, string> = new Map([
   ['allow_upstream_proxy', 'the proxy of heddle connects to hosts directly'],
   [
@@ -43,8 +49,8 @@ export const NO_LIMITS: NetworkTable = {
 };
 
 /**
- * Reads the table at `path`, except the keys in `others`. Throws a ConfigError if a value is invalid, or if a key is unknown or sets
- * something that heddle does not have: it may be a limit.
+ * Reads the table at `path`, except the keys in `others`. Throws a ConfigError if a value is
+ * invalid, or if a key is unknown or sets something that heddle does not have: it may be a limit.
  */
 export function readNetworkTable(
   config: Config,
@@ -77,7 +83,10 @@ export function extendedNetwork(base: NetworkTable, table: NetworkTable): Networ
   };
 }
 
-/** Returns the settings of two tables that both apply: of each setting the stricter one, and the entries of both. */
+/**
+ * Returns the settings of two tables that both apply: of each setting the stricter one, and the
+ * entries of both.
+ */
 export function strictestNetwork(one: NetworkTable, other: NetworkTable): NetworkTable {
   return {
     mode: one.mode === 'limited' ? one.mode : (other.mode ?? one.mode),

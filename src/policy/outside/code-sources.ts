@@ -57,15 +57,22 @@ const GRADLE = [
 
 /** Where a program finds code besides the files whose paths are its words. */
 interface CodeSources {
-  /** Files that it reads as code from its working directory, or from the nearest folder above that has one. */
+  /**
+   * Files that it reads as code from its working directory, or from the nearest folder above that
+   * has one.
+   */
   files?: readonly string[];
-  /** The folder, below one that it works in or above it, from which it starts others by their names. */
+  /**
+   * The folder, below one that it works in or above it, from which it starts others by their names.
+   */
   folder?: string;
   /** Its words are names of tasks and packages, if they are no paths. */
   takesTasks?: true;
   /** It runs the script that its words name, or fetches the program that runs it. */
   runsScripts?: true;
-  /** It runs a package of its working directory or a folder above it, if there is one of the name. */
+  /**
+   * It runs a package of its working directory or a folder above it, if there is one of the name.
+   */
   runsPackages?: true;
 }
 

@@ -15,8 +15,9 @@ export interface GitPlace {
 }
 
 /**
- * Returns the reason why git may run code of commands if it works in this folder. Returns null if it does not: commands cannot
- * change which repository git finds, nor the repository's settings and hooks, and these start no program.
+ * Returns the reason why git may run code of commands if it works in this folder. Returns null if
+ * it does not: commands cannot change which repository git finds, nor the repository's settings and
+ * hooks, and these start no program.
  */
 export function gitDoubt(
   use: GitUse,
@@ -92,7 +93,10 @@ function isRemote(name: string, settings: readonly GitSetting[]): boolean {
   );
 }
 
-/** Whether the address of a remote is on another machine, or is a local path that commands cannot change. */
+/**
+ * Whether the address of a remote is on another machine, or is a local path that commands cannot
+ * change.
+ */
 function isPlainAddress(address: string, { roots, realPaths }: Places): boolean {
   if (/^(?:https?|ssh|git):\/\/[^-/]/.test(address)) return true;
   if (/^[\w.][\w.@-]*:(?![:-]|\/\/)/.test(address)) return true;
@@ -100,7 +104,10 @@ function isPlainAddress(address: string, { roots, realPaths }: Places): boolean 
   return real !== undefined && !isChangeable(real, roots);
 }
 
-/** Returns the absolute path of a remote on this machine. Returns an empty string for other addresses. */
+/**
+ * Returns the absolute path of a remote on this machine. Returns an empty string for other
+ * addresses.
+ */
 export function localPath(address: string): string {
   const path = address.startsWith('file://') ? address.slice('file://'.length) : address;
   return isAbsolute(path) ? path : '';

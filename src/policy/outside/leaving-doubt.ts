@@ -14,16 +14,20 @@ export interface LeavingFacts {
   realPaths: ReadonlyMap<string, string>;
   /** The repository that git finds from each folder that the command may work in. */
   repositories: ReadonlyMap<string, RepositoryFacts | null>;
-  /** Whether the command uses git, but git's settings of the user or the machine cannot be read completely. */
+  /**
+   * Whether the command uses git, but git's settings of the user or the machine cannot be read
+   * completely.
+   */
   hasUnreadSettings: boolean;
   /** A variable that makes git or `cd` use other folders. Null: there is none. */
   variable: string | null;
 }
 
 /**
- * Returns the reason why a command outside the sandbox may run code that sandboxed commands can change. Returns null if it does not:
- * each of its programs is known not to run files as code, or works in places that commands cannot change. The names of its programs
- * must be trusted (`trustsNames`).
+ * Returns the reason why a command outside the sandbox may run code that sandboxed commands can
+ * change. Returns null if it does not: each of its programs is known not to run files as code, or
+ * works in places that commands cannot change. The names of its programs must be trusted
+ * (`trustsNames`).
  */
 export function leavingDoubt(
   { commands }: ParsedCommand,
@@ -39,7 +43,8 @@ export function leavingDoubt(
   const uses = commands.map(({ words }, index) =>
     kinds[index] === 'git' ? (plainGit(words.slice(1)) ?? UNKNOWN_USE) : null,
   );
-  // A program that is not known may get its code from any other one of the line, through a pipe or a file.
+  // A program that is not known may get its code from any other one of the line, through a pipe or
+  // a file.
   const mayRunAll = kinds.includes('unknown');
   const doubts = commands.map(({ words }, index) => {
     const here = folders[index] ?? null;
@@ -57,7 +62,10 @@ export function leavingDoubt(
   return doubts.find((doubt) => doubt !== null) ?? null;
 }
 
-/** Returns a path that commands can change and that counts for this kind of program. Returns null if there is none. */
+/**
+ * Returns a path that commands can change and that counts for this kind of program. Returns null if
+ * there is none.
+ */
 function changeablePath(
   kind: ProgramKind,
   { words, folders }: { words: readonly string[]; folders: readonly string[] },
@@ -84,8 +92,9 @@ function changeablePath(
 const QUICK: ReadonlySet<string> = new Set(['cd', 'echo', 'printf', 'pwd', 'true']);
 
 /**
- * Returns the reason why git may enter a repository that commands have made, although the index has no submodules yet: an earlier
- * command of the line may add the submodule, or may wait until another line has added it.
+ * Returns the reason why git may enter a repository that commands have made, although the index has
+ * no submodules yet: an earlier command of the line may add the submodule, or may wait until
+ * another line has added it.
  */
 function submoduleDoubt(
   use: GitUse,

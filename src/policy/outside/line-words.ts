@@ -25,7 +25,10 @@ export interface LineWords {
   others: readonly string[];
   /** Words of code, such as those of scripts for further shells, for each command in it. */
   code: readonly (readonly string[])[];
-  /** Whether these are all words that it may run files by. If not, it may also run files that it does not name in full. */
+  /**
+   * Whether these are all words that it may run files by. If not, it may also run files that it
+   * does not name in full.
+   */
   areAll: boolean;
 }
 
@@ -71,7 +74,10 @@ export function lineWords(command: ParsedCommand): LineWords {
   return { commands, mayRunAll: true, others: plain ?? others, code, areAll };
 }
 
-/** The simple commands of a line whose words are all known. Null: a word is known to the shell only, or the shell may run other commands. */
+/**
+ * The simple commands of a line whose words are all known. Null: a word is known to the shell only,
+ * or the shell may run other commands.
+ */
 function understood({ commands, tracedCommands }: ParsedCommand): readonly SimpleCommand[] | null {
   const all = commands ?? tracedCommands;
   return all?.some(hasUnknown) === false ? all : null;
@@ -84,9 +90,15 @@ function hasUnknown({ words }: SimpleCommand): boolean {
 /** Syntax whose commands read and write each other in another order than that of the line. */
 const UNORDERED = /[<>]\(|<<[^<][\s\S]*\|/;
 
-/** Quoted text that a shell takes literally, as a whole word or as the value of an assignment or an option. */
+/**
+ * Quoted text that a shell takes literally, as a whole word or as the value of an assignment or an
+ * option.
+ */
 const QUOTED = /(?<=[ \t\n=<>]|^)(?:'[^']*'|"[^"$`\\!]*")(?=[ \t\n;|&)]|$)/g;
-/** Text without quotes in which a shell replaces nothing, also with the patterns of bash (`@(x|y)`) and zsh (`(x|y).sh`, `<1-9>`). */
+/**
+ * Text without quotes in which a shell replaces nothing, also with the patterns of bash (`@(x|y)`)
+ * and zsh (`(x|y).sh`, `<1-9>`).
+ */
 const plainText = latePattern(
   () =>
     /^(?:[\p{L}\p{N}\p{M} \t\n_./:=,+@%;|&<>-]|(?<![^ \t\n;|&(<>])\(|\)(?![^ \t\n;|&)<>])|(?<![^ \t\n;])#)*$/u,
@@ -95,8 +107,8 @@ const NUMBERS_OF_ZSH = /<\d*-\d*>/;
 /** In a comment or a here-document, a quote begins no quoted text. */
 const NO_QUOTES = /#|<<(?!<)/;
 /**
- * The words of a script, whatever they mean in it. Null: a shell may replace some of them. `harmless`: words of programs that run no
- * scripts.
+ * The words of a script, whatever they mean in it. Null: a shell may replace some of them.
+ * `harmless`: words of programs that run no scripts.
  */
 function plainWords(text: string, harmless: ReadonlySet<string> = new Set()): string[] | null {
   const quoted: string[] = [];
@@ -120,7 +132,10 @@ function plainWords(text: string, harmless: ReadonlySet<string> = new Set()): st
   ];
 }
 
-/** Whether a command may run what its words do not name in full: it finds it, or its words are code with a meaning of their own. */
+/**
+ * Whether a command may run what its words do not name in full: it finds it, or its words are code
+ * with a meaning of their own.
+ */
 function isUncertain(command: SimpleCommand): boolean {
   const { words } = command;
   if (hasUnknown(command)) return true;
@@ -140,7 +155,10 @@ function isLiteral([program = '']: readonly string[], word: string): boolean {
 /** The options before code. */
 const CODE = /^(?:-[a-zA-Z]*[ceE]|--(?:eval|exec|command|execute)(?:=|$)|eval$)(.*)$/s;
 
-/** Whether an interpreter of another language than that of shells gets code in its words, and not only a number or a name. */
+/**
+ * Whether an interpreter of another language than that of shells gets code in its words, and not
+ * only a number or a name.
+ */
 function hasCode(words: readonly string[]): boolean {
   const at = words.findIndex((word) => INTERPRETERS.test(programName(word)));
   if (at === -1) return false;
@@ -157,7 +175,10 @@ const FINDS_FOR = /^-(?:exec|execdir|ok|okdir|x|X)$|^--exec/;
 /** The beginning of an option, whose value may be a folder to work in. */
 export const OPTION = /^--?[A-Za-z]/;
 
-/** Whether a command starts a program with files that it finds or reads from its input: the line does not name them. */
+/**
+ * Whether a command starts a program with files that it finds or reads from its input: the line
+ * does not name them.
+ */
 function runsWhatItFinds(words: readonly string[]): boolean {
   const names = words.map(programName);
   return (

@@ -4,12 +4,16 @@ import { startsNoOthers } from '../command/starts-no-others.ts';
 import { programKind } from './program-kind.ts';
 
 /**
- * The text that a command puts in a pipe or a file. `nothing`: none, or files as they are. `content`: the content of files that it names, or of
- * its input. `words`: its own words. `other`: text that is neither, such as a list of files, or words put together.
+ * The text that a command puts in a pipe or a file. `nothing`: none, or files as they are.
+ * `content`: the content of files that it names, or of its input. `words`: its own words. `other`:
+ * text that is neither, such as a list of files, or words put together.
  */
 type Passed = 'nothing' | 'content' | 'words' | 'other';
 
-/** A word that is the same text for every language, if it is read as a script, except for redirections that name no file. */
+/**
+ * A word that is the same text for every language, if it is read as a script, except for
+ * redirections that name no file.
+ */
 const plainWord = latePattern(
   () => /^(?:[\p{L}\p{N}\p{M} \t_./:=,+@%!-]|\d?>&\d|&?\d?> ?\/dev\/null)*$/u,
 );
@@ -19,7 +23,9 @@ export function isPlainText(word: string): boolean {
   return plainWord().test(word);
 }
 
-/** Programs that make, empty or remove what they name, or only wait: no content passes through them. */
+/**
+ * Programs that make, empty or remove what they name, or only wait: no content passes through them.
+ */
 export const PASSES_NOTHING: ReadonlySet<string> = new Set(
   'touch mkdir rm rmdir chmod cd true false : sleep'.split(' '),
 );
@@ -47,8 +53,8 @@ export function mayRun({ words }: SimpleCommand): boolean {
 }
 
 /**
- * Whether a program of a line may run text that is neither in the line nor in a file that the line names: what another one lists, puts
- * together or gets from a repository. `text` is the line.
+ * Whether a program of a line may run text that is neither in the line nor in a file that the line
+ * names: what another one lists, puts together or gets from a repository. `text` is the line.
  */
 export function passesOtherText(commands: readonly SimpleCommand[], text: string): boolean {
   const loops = LOOP.test(text);
@@ -98,7 +104,8 @@ export function mayPassOtherText(possible: readonly SimpleCommand[], text: strin
 function isOther(sources: readonly SimpleCommand[], inLine: boolean): boolean {
   const passed = new Set(sources.map(passedBy));
   const hasWords = passed.has('words') || (inLine && sources.length > 0);
-  // Words that go through another program may be changed there, and words between contents may join them.
+  // Words that go through another program may be changed there, and words between contents may join
+  // them.
   return passed.has('other') || (hasWords && passed.has('content'));
 }
 
@@ -114,8 +121,8 @@ function passedBy(command: SimpleCommand): Passed {
 }
 
 /**
- * Whether a command may put files in place that heddle does not compare: those of a repository. What other programs make of files that are
- * compared belongs to the line.
+ * Whether a command may put files in place that heddle does not compare: those of a repository.
+ * What other programs make of files that are compared belongs to the line.
  */
 function changesFiles({ words }: SimpleCommand): boolean {
   const [program, subcommand = ''] = words;

@@ -4,7 +4,10 @@ import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
 export interface GitUse {
   /** Whether git may also run in the submodules that the index names, and so use their settings. */
   entersSubmodules: boolean;
-  /** Whether it makes a commit. If there is nothing to commit, git shows the state of the working tree, and so enters submodules. */
+  /**
+   * Whether it makes a commit. If there is nothing to commit, git shows the state of the working
+   * tree, and so enters submodules.
+   */
   commits: boolean;
   /** The remotes that it names. Only the names of configured remotes are certain. */
   remotes: readonly string[];
@@ -14,9 +17,10 @@ export interface GitUse {
 export const UNKNOWN_USE: GitUse = { entersSubmodules: true, commits: true, remotes: [] };
 
 /**
- * Returns the effects of a git command whose arguments start no program: it has no option before the subcommand, a known subcommand,
- * and only options that name neither a program nor another repository. Returns null for all others. The user's settings, the
- * repository's settings and its hooks can still start programs.
+ * Returns the effects of a git command whose arguments start no program: it has no option before
+ * the subcommand, a known subcommand, and only options that name neither a program nor another
+ * repository. Returns null for all others. The user's settings, the repository's settings and its
+ * hooks can still start programs.
  */
 export function plainGit([subcommand = '', ...args]: readonly string[]): GitUse | null {
   const known = SUBCOMMANDS.get(subcommand);
@@ -33,8 +37,9 @@ export function plainGit([subcommand = '', ...args]: readonly string[]): GitUse 
 }
 
 /**
- * Whether a commit may examine the files of the working tree: to add them, or to show their state in an editor. Returns false only if
- * the command has a message, replaces no commit, and commits the whole index.
+ * Whether a commit may examine the files of the working tree: to add them, or to show their state
+ * in an editor. Returns false only if the command has a message, replaces no commit, and commits
+ * the whole index.
  */
 function looksAtFiles(args: readonly string[]): boolean {
   const hasMessage = args.some(

@@ -7,7 +7,10 @@ interface Granted {
   identities: ReadonlyMap<string, PathIdentity>;
 }
 
-/** The approvals that users gave in a thread, for the session or for the current turn. Kept in memory only. */
+/**
+ * The approvals that users gave in a thread, for the session or for the current turn. Kept in
+ * memory only.
+ */
 export class Grants {
   readonly #identify: (path: string) => PathIdentity;
   readonly #commands = new Set<string>();
@@ -50,7 +53,10 @@ export class Grants {
     return this.#targets.has(url);
   }
 
-  /** Allows calls of a tool of an MCP server for the session. `key` identifies the server and the definition of the tool (`toolKey`). */
+  /**
+   * Allows calls of a tool of an MCP server for the session. `key` identifies the server and the
+   * definition of the tool (`toolKey`).
+   */
   allowMcpTool(key: string): void {
     this.#mcpTools.add(key);
   }
@@ -67,8 +73,9 @@ export class Grants {
   }
 
   /**
-   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real path has changed since the
-   * grant, and a folder that another one has replaced, because a command may have done that.
+   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real
+   * path has changed since the grant, and a folder that another one has replaced, because a command
+   * may have done that.
    */
   get permissions(): readonly GrantedPermissions[] {
     return [...this.#session, ...this.#turn].map(

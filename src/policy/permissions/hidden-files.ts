@@ -14,7 +14,10 @@ import {
 /** The name of the folders of the workspace in a `HiddenPattern`. */
 const WORKSPACE = ':workspace_roots';
 
-/** Files below a folder that can be neither read nor written: those that match, and everything in folders that match. */
+/**
+ * Files below a folder that can be neither read nor written: those that match, and everything in
+ * folders that match.
+ */
 export interface HiddenFiles {
   /** The folder above the part of the pattern that is no plain text. Absolute. */
   root: string;
@@ -29,7 +32,9 @@ export function hiddenPath(path: string): HiddenPattern {
   return { path: literalPattern(path), depthMax: null };
 }
 
-/** Returns why a pattern cannot be understood or enforced, as a part of a sentence. Null: it can be. */
+/**
+ * Returns why a pattern cannot be understood or enforced, as a part of a sentence. Null: it can be.
+ */
 export function problemOfPattern({ path, depthMax }: HiddenPattern): string | null {
   if (!path.startsWith(sep) && !path.startsWith(`${WORKSPACE}/`))
     return `it is not below a folder or \`${WORKSPACE}\``;
@@ -44,7 +49,10 @@ export function problemOfPattern({ path, depthMax }: HiddenPattern): string | nu
     : null;
 }
 
-/** The files that these patterns hide, in a workspace of these folders. Throws if a pattern has a problem. */
+/**
+ * The files that these patterns hide, in a workspace of these folders. Throws if a pattern has a
+ * problem.
+ */
 export function hiddenFiles(
   patterns: readonly HiddenPattern[],
   workspace: readonly string[],
@@ -60,7 +68,10 @@ export function hiddenFiles(
   });
 }
 
-/** Whether an absolute path is hidden. The roots and the path have their links resolved, or none has. */
+/**
+ * Whether an absolute path is hidden. The roots and the path have their links resolved, or none
+ * has.
+ */
 export function isHidden(path: string, hidden: readonly HiddenFiles[]): boolean {
   return hidden.some(
     ({ root, pattern }) => isWithin(path, root) && matchesWay(pattern, namesBelow(path, root)),
@@ -68,8 +79,9 @@ export function isHidden(path: string, hidden: readonly HiddenFiles[]): boolean 
 }
 
 /**
- * The patterns for another workspace: they hide the same below its folders, and still what they hide below this one. The latter are limits
- * of that workspace, and stay when the administrator's patterns are renewed.
+ * The patterns for another workspace: they hide the same below its folders, and still what they
+ * hide below this one. The latter are limits of that workspace, and stay when the administrator's
+ * patterns are renewed.
  */
 export function patternsFrom(patterns: readonly HiddenPattern[], folder: string): HiddenPattern[] {
   const here = literalPattern(folder === sep ? '' : folder);

@@ -20,7 +20,10 @@ export const SECRET_FILES: readonly string[] = [
   'history.jsonl',
 ];
 
-/** The entries of the home that no confined command can read or write, whatever its roots are: keys, conversations, trust. */
+/**
+ * The entries of the home that no confined command can read or write, whatever its roots are: keys,
+ * conversations, trust.
+ */
 export const HOME_SECRETS: readonly string[] = [
   ...SECRET_FILES,
   ...[
@@ -43,7 +46,10 @@ export const HOME_PROTECTED: readonly string[] = [
   ...['log', 'logs', 'heddle.log'],
 ];
 
-/** Whether an entry of the home is named like a copy of a secret file, such as an editor's backup: it contains the file's name. */
+/**
+ * Whether an entry of the home is named like a copy of a secret file, such as an editor's backup:
+ * it contains the file's name.
+ */
 export function isSecretCopy(name: string): boolean {
   return SECRET_FILES.some((file) => name.toLowerCase().includes(file));
 }
@@ -54,7 +60,10 @@ export function isHomeSecret(path: string, home: string): boolean {
   return name !== undefined && (isOfHome(path, home, HOME_SECRETS) || isSecretCopy(name));
 }
 
-/** Whether the path is one of these entries of the home, or below one. Ignores case, because some file systems do. */
+/**
+ * Whether the path is one of these entries of the home, or below one. Ignores case, because some
+ * file systems do.
+ */
 export function isOfHome(path: string, home: string, names: readonly string[]): boolean {
   const name = entryOf(path, home)?.toLowerCase();
   return name !== undefined && names.some((one) => one.toLowerCase() === name);

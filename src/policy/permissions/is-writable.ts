@@ -7,8 +7,9 @@ import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 
 /**
- * Whether the bounds allow a file to be written. It must be below a writable root, with no protected name in between. In the
- * home, the root must be in the home too. The path and the roots are absolute, and either all have their links resolved or none.
+ * Whether the bounds allow a file to be written. It must be below a writable root, with no
+ * protected name in between. In the home, the root must be in the home too. The path and the roots
+ * are absolute, and either all have their links resolved or none.
  */
 export function isWritable(
   path: string,
@@ -28,7 +29,10 @@ export function isWritable(
 
 type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets' | 'unprotected'>;
 
-/** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
+/**
+ * Whether the bounds allow a file to be read. Writable files are readable. In the home, only files
+ * below a root in it are.
+ */
 export function isReadable(
   path: string,
   { readable, writableRoots, workspace, home, linkedSecrets, hidden }: FolderBounds,

@@ -16,8 +16,8 @@ export interface TouchedFile {
   /** The real path, with all links resolved. */
   real: string;
   /**
-   * The device and inode of a file that has other hard links, which may be anywhere, if the patch changes its content. Null: it has
-   * none, or the patch puts another file in its place.
+   * The device and inode of a file that has other hard links, which may be anywhere, if the patch
+   * changes its content. Null: it has none, or the patch puts another file in its place.
    */
   shared: string | null;
 }
@@ -26,7 +26,10 @@ export interface TouchedFile {
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home' | 'hidden'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home' | 'hidden'>;
-  /** How the sandbox protects a real path in the roots from commands, and so from patches too: a predicate. Null: it does not. */
+  /**
+   * How the sandbox protects a real path in the roots from commands, and so from patches too: a
+   * predicate. Null: it does not.
+   */
   protectedAs(real: string): string | null;
 }
 
@@ -38,13 +41,19 @@ export interface PatchSituation {
   grants: Pick<Grants, 'allowsFiles'>;
 }
 
-/** The decision about a patch. The reason of `ask` is for the person who decides, the reason of `refuse` is for the model. */
+/**
+ * The decision about a patch. The reason of `ask` is for the person who decides, the reason of
+ * `refuse` is for the model.
+ */
 export type PatchVerdict =
   | { verdict: 'write' }
   | { verdict: 'ask'; reason: string | null }
   | { verdict: 'refuse'; reason: string };
 
-/** Judges a patch by the files that it touches. A session grant must cover a file's path and its real path. */
+/**
+ * Judges a patch by the files that it touches. A session grant must cover a file's path and its
+ * real path.
+ */
 export async function judgePatch(
   { files, bounds, approvalPolicy, grants }: PatchSituation,
   breaks = new EventLoopYield(),
@@ -59,8 +68,9 @@ export async function judgePatch(
 }
 
 /**
- * Returns the paths that a session grant for these files covers. A grant covers paths, because each patch changes the file. For a file
- * with other hard links, it covers only that file: a command could put another file with a hard link outside at the path.
+ * Returns the paths that a session grant for these files covers. A grant covers paths, because each
+ * patch changes the file. For a file with other hard links, it covers only that file: a command
+ * could put another file with a hard link outside at the path.
  */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
   return [
@@ -74,7 +84,10 @@ export function grantedPaths(files: readonly TouchedFile[]): string[] {
   ];
 }
 
-/** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
+/**
+ * Returns the reason why the sandbox does not allow one of the files to be written. Returns null if
+ * it allows all.
+ */
 async function firstOutside(
   files: readonly TouchedFile[],
   bounds: PatchBounds,

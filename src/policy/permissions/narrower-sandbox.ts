@@ -4,7 +4,10 @@ import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/typ
 
 type Confining = Extract<SandboxPolicy, { type: 'readOnly' | 'workspaceWrite' }>;
 
-/** Returns the policy that allows what both policies allow, and nothing else. `workspace`: the folders that both can write without naming. */
+/**
+ * Returns the policy that allows what both policies allow, and nothing else. `workspace`: the
+ * folders that both can write without naming.
+ */
 export function narrowerSandbox(
   one: SandboxPolicy,
   other: SandboxPolicy,

@@ -5,13 +5,18 @@ export type NameToken =
   | { kind: 'star' }
   | { kind: 'set'; negated: boolean; ranges: readonly (readonly [string, string])[] };
 
-/** The pattern of one name of a path, or `**`: any number of names, and at the end of a pattern at least one. */
+/**
+ * The pattern of one name of a path, or `**`: any number of names, and at the end of a pattern at
+ * least one.
+ */
 export type NamePattern = '**' | readonly NameToken[];
 
 /** The patterns of the names of a path below a folder, from the top. */
 export type PathPattern = readonly NamePattern[];
 
-/** The positions in a pattern that the names of a path so far can have reached, in ascending order. */
+/**
+ * The positions in a pattern that the names of a path so far can have reached, in ascending order.
+ */
 export type Positions = readonly number[];
 
 type Token = NameToken | { kind: 'slash' };
@@ -20,7 +25,10 @@ const PATTERN_CHARS_MAX = 2_000;
 /** The most patterns that the alternatives of one pattern can make. */
 const ALTERNATIVES_MAX = 200;
 
-/** Whether a path contains a character that makes it a pattern. Braces alone do so only around alternatives. */
+/**
+ * Whether a path contains a character that makes it a pattern. Braces alone do so only around
+ * alternatives.
+ */
 export function isPattern(path: string): boolean {
   return /[*?[\]]|\{[^{}]*,/.test(path);
 }
@@ -31,9 +39,10 @@ export function literalPattern(text: string): string {
 }
 
 /**
- * Parses a pattern of paths below a folder, with the syntax of Rust's globset, which codex uses: `*` and `?` within a name, `**` for any
- * number of names, `[a-z]`, `[!a-z]`, `{one,other}` and `\` before a character. Each alternative is a pattern of its own. Returns the
- * reason as a text if the pattern cannot be understood.
+ * Parses a pattern of paths below a folder, with the syntax of Rust's globset, which codex uses:
+ * `*` and `?` within a name, `**` for any number of names, `[a-z]`, `[!a-z]`, `{one,other}` and `\`
+ * before a character. Each alternative is a pattern of its own. Returns the reason as a text if the
+ * pattern cannot be understood.
  */
 export function parsePattern(text: string): PathPattern[] | string {
   if (text.length > PATTERN_CHARS_MAX) return `it is longer than ${PATTERN_CHARS_MAX} characters`;
@@ -115,7 +124,10 @@ class Parser {
     }
   }
 
-  /** Null: no `]` follows, so the `[` is a character like others. A `]` in the first place is one of the set. */
+  /**
+   * Null: no `]` follows, so the `[` is a character like others. A `]` in the first place is one of
+   * the set.
+   */
   #set(): NameToken | null {
     const negated = this.#chars[this.#at] === '!' || this.#chars[this.#at] === '^';
     const first = this.#at + (negated ? 1 : 0);

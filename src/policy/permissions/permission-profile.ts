@@ -45,8 +45,8 @@ export function isPermissionProfile(config: Config, id: string): boolean {
 }
 
 /**
- * Returns the sandbox policy of a permission profile. Throws an RpcError if the id is unknown, and a ConfigError if the profile
- * is invalid or has a limit that heddle cannot enforce.
+ * Returns the sandbox policy of a permission profile. Throws an RpcError if the id is unknown, and
+ * a ConfigError if the profile is invalid or has a limit that heddle cannot enforce.
  */
 export function permissionProfile(config: Config, id: string): ProfileSandbox {
   if (!isPermissionProfile(config, id))
@@ -66,7 +66,10 @@ export function permissionProfile(config: Config, id: string): ProfileSandbox {
   };
 }
 
-/** Returns the profile that `default_permissions` names. Returns null if it is not set, or a higher layer sets `sandbox_mode`. */
+/**
+ * Returns the profile that `default_permissions` names. Returns null if it is not set, or a higher
+ * layer sets `sandbox_mode`.
+ */
 export function defaultPermissionProfile(config: Config): ProfileSandbox | null {
   const id = config.get('default_permissions');
   if (id === null || layerOf(config, 'sandbox_mode') > layerOf(config, 'default_permissions'))
@@ -77,9 +80,9 @@ export function defaultPermissionProfile(config: Config): ProfileSandbox | null 
 }
 
 /**
- * Returns a function that returns whether commands in a sandbox may use unix sockets. The permission profile decides, else
- * `[sandbox_workspace_write]`. Read-only sandboxes never allow it. Throws a ConfigError if that setting is invalid, or `permissions` is
- * no table.
+ * Returns a function that returns whether commands in a sandbox may use unix sockets. The
+ * permission profile decides, else `[sandbox_workspace_write]`. Read-only sandboxes never allow it.
+ * Throws a ConfigError if that setting is invalid, or `permissions` is no table.
  */
 export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boolean {
   const configured = config.get('sandbox_workspace_write.unix_sockets');
@@ -91,9 +94,10 @@ export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boole
 }
 
 /**
- * Returns a function that returns how the network of commands in a sandbox is managed; null: it is not. The limits of a profile that no
- * longer exists or is invalid are unknown, so it is managed as if nothing were allowed. Throws a ConfigError if the settings of
- * the network are invalid, or `permissions` is no table.
+ * Returns a function that returns how the network of commands in a sandbox is managed; null: it is
+ * not. The limits of a profile that no longer exists or is invalid are unknown, so it is managed as
+ * if nothing were allowed. Throws a ConfigError if the settings of the network are invalid, or
+ * `permissions` is no table.
  */
 export function managedNetworkRule(
   config: Config,

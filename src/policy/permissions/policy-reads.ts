@@ -4,7 +4,10 @@ import { networkPolicyRule } from '../network/network-policy-rule.ts';
 import { defaultPermissionProfile, permissionProfile } from './permission-profile.ts';
 import { requiredHidden } from './required/required-hidden.ts';
 
-/** Reads the permission profiles of `[permissions]`, the default one, the limits of the network, and the files that the administrator hides. */
+/**
+ * Reads the permission profiles of `[permissions]`, the default one, the limits of the network, and
+ * the files that the administrator hides.
+ */
 export const policyReads: ConfigReads = (config) => [
   () => defaultPermissionProfile(config),
   () => networkPolicyRule(config),

@@ -12,7 +12,9 @@ export interface ProfileAccess {
   hidden: readonly HiddenPattern[];
 }
 
-/** Returns the sandbox that is equivalent to a permission profile, or the reason why there is none. */
+/**
+ * Returns the sandbox that is equivalent to a permission profile, or the reason why there is none.
+ */
 export function profileAccess(table: ProfileTable): ProfileAccess | { problem: string } {
   const denied = keysWith(table.filesystem, 'deny');
   const problem = unenforceable(table.filesystem, denied);
@@ -89,7 +91,10 @@ function readAccess(
   };
 }
 
-/** Returns the first entry that no sandbox policy can express, as a reason. Returns null if there is none. */
+/**
+ * Returns the first entry that no sandbox policy can express, as a reason. Returns null if there is
+ * none.
+ */
 function unenforceable(
   filesystem: ReadonlyMap<string, FileAccess>,
   denied: readonly string[],

@@ -19,11 +19,16 @@ export type FileAccess = 'read' | 'write' | 'deny';
 export interface ProfileTable {
   description: string | null;
   extends: string | null;
-  /** By an absolute path, or by `:root`, `:minimal`, `:workspace_roots`, `:tmpdir` or `:slash_tmp`, or a path below one of these. */
+  /**
+   * By an absolute path, or by `:root`, `:minimal`, `:workspace_roots`, `:tmpdir` or `:slash_tmp`,
+   * or a path below one of these.
+   */
   filesystem: ReadonlyMap<string, FileAccess>;
   /** The patterns of the files that it hides. */
   hidden: readonly HiddenPattern[];
-  /** The most names below its first folder that the search for a pattern goes through. Null: all. */
+  /**
+   * The most names below its first folder that the search for a pattern goes through. Null: all.
+   */
   depthMax: number | null;
   /** Absolute paths of further folders of the workspace. */
   workspaceRoots: readonly string[];
@@ -44,7 +49,10 @@ const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
   ['deny', 'deny'],
   ['none', 'deny'],
 ]);
-/** The keys of a profile. Other keys are refused: they may be limits that heddle does not know and would not enforce. */
+/**
+ * The keys of a profile. Other keys are refused: they may be limits that heddle does not know and
+ * would not enforce.
+ */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
 const DEPTH = 'glob_scan_max_depth';
@@ -75,7 +83,10 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, ProfileTable> = new Map([
   [':danger-full-access', builtIn([[':root', 'write']], true)],
 ]);
 
-/** Reads `[permissions.ID]` and the profiles that it extends. Throws a ConfigError if one is invalid or has an unknown key. */
+/**
+ * Reads `[permissions.ID]` and the profiles that it extends. Throws a ConfigError if one is invalid
+ * or has an unknown key.
+ */
 export function readProfileTable(
   config: Config,
   id: string,
@@ -115,7 +126,10 @@ function readBase(
   return readProfileTable(config, base, [...under, id]);
 }
 
-/** A key of `filesystem`: a text that is taken as it is, and behind it a pattern, which begins with a slash or is empty. */
+/**
+ * A key of `filesystem`: a text that is taken as it is, and behind it a pattern, which begins with
+ * a slash or is empty.
+ */
 interface FileKey {
   exact: string;
   pattern: string;
@@ -186,7 +200,10 @@ const ACCESS_OR_TABLE: Setting<FileAccess | object> = {
   read: (value) => (isTable(value) ? value : ACCESS.get(value)),
 };
 
-/** Returns one of WORDS, or an absolute path. `:project_roots` is an older name of `:workspace_roots`. */
+/**
+ * Returns one of WORDS, or an absolute path. `:project_roots` is an older name of
+ * `:workspace_roots`.
+ */
 function readFilesystemKey(config: Config, key: string, at: readonly string[]): FileKey {
   const word = key === ':project_roots' ? ':workspace_roots' : key;
   if (WORDS.has(word)) return { exact: word, pattern: '' };

@@ -42,8 +42,9 @@ export const PERMISSIONS_PARAMETER: JsonObject = {
 };
 
 /**
- * Reads the permissions that the model asks for, and makes all paths absolute: relative to `cwd`, and `~/` relative to
- * `userHome`. Returns a string for the model if the value is invalid. It has no subject, such as "needs `permissions`: …".
+ * Reads the permissions that the model asks for, and makes all paths absolute: relative to `cwd`,
+ * and `~/` relative to `userHome`. Returns a string for the model if the value is invalid. It has
+ * no subject, such as "needs `permissions`: …".
  */
 export function readPermissions(
   value: JsonValue | undefined,
@@ -78,7 +79,10 @@ function paths(value: JsonValue, toAbsolute: (path: string) => string): string[]
   return texts.length === value.length ? [...new Set(texts.map(toAbsolute))] : null;
 }
 
-/** Returns the reason, for the model, why no permission can make a path writable, or null. Neither path may contain links. */
+/**
+ * Returns the reason, for the model, why no permission can make a path writable, or null. Neither
+ * path may contain links.
+ */
 export function protectedWrite(path: string, home: string): string | null {
   const name = path.split(sep).find((part) => isProtectedName(part.toLowerCase()));
   if (name !== undefined)
@@ -128,7 +132,10 @@ export function answeredPermissions({
   return { read: granted('read'), write: granted('write'), network: network?.enabled === true };
 }
 
-/** Returns the part of an answer that was requested: the requested paths, or paths below them. Write access includes read access. */
+/**
+ * Returns the part of an answer that was requested: the requested paths, or paths below them. Write
+ * access includes read access.
+ */
 export function commonPermissions(
   asked: GrantedPermissions,
   answered: GrantedPermissions,

@@ -3,17 +3,25 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { RulesFile } from '../../config/rules-files.ts';
 import type { PrefixRule, RuleProblem } from './command-rules.ts';
 
-/** A line of `heddle-accepted.jsonl`: a person allowed a command permanently, and `default.rules` has a rule for it. */
+/**
+ * A line of `heddle-accepted.jsonl`: a person allowed a command permanently, and `default.rules`
+ * has a rule for it.
+ */
 export interface AcceptedCommand {
   /** The pattern of the rule that this line narrows. */
   words: readonly string[];
   /** Whether only these words are allowed. Otherwise, further words may follow. */
   exact: boolean;
-  /** Whether they are allowed beyond the sandbox policy. Otherwise, they are allowed only within it. */
+  /**
+   * Whether they are allowed beyond the sandbox policy. Otherwise, they are allowed only within it.
+   */
   beyond: boolean;
   /** The root of the project in which the command is allowed: a real path. */
   project: string;
-  /** Whether earlier lines with the same words no longer count, because their rule was removed in the meantime. */
+  /**
+   * Whether earlier lines with the same words no longer count, because their rule was removed in
+   * the meantime.
+   */
   fresh?: boolean;
 }
 

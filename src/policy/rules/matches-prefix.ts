@@ -1,6 +1,9 @@
 import type { PrefixRule } from './command-rules.ts';
 
-/** Whether a command begins with the words of a rule. Compares exactly: another path of the same program does not match. */
+/**
+ * Whether a command begins with the words of a rule. Compares exactly: another path of the same
+ * program does not match.
+ */
 export function matchesPrefix(
   words: readonly string[],
   { pattern }: Pick<PrefixRule, 'pattern'>,

@@ -23,7 +23,10 @@ const RULE_UNITS = 10;
 
 type Arguments = ReadonlyMap<string, RuleValue>;
 
-/** Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next rule. */
+/**
+ * Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next
+ * rule.
+ */
 export async function parseRules(
   text: string,
   path: string,
@@ -52,7 +55,10 @@ export async function parseRules(
 
 const parsedFiles = new WeakMap<RulesFiles, Promise<ParsedRules>>();
 
-/** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. The same object is parsed once. */
+/**
+ * Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all
+ * files. The same object is parsed once.
+ */
 export function commandRules(files: RulesFiles): Promise<ParsedRules> {
   const known = parsedFiles.get(files) ?? parseFiles(files);
   parsedFiles.set(files, known);

@@ -36,7 +36,8 @@ export async function planAcceptance(
   const isStored =
     hasRule &&
     lines.some((line) => acceptedLine({ ...line, fresh: false }) === acceptedLine(wanted));
-  // Without the rule, earlier lines belong to a rule that was removed. They must not become valid again.
+  // Without the rule, earlier lines belong to a rule that was removed. They must not become valid
+  // again.
   return {
     line: isStored ? null : { ...wanted, fresh: !hasRule && lines.length > 0 },
     addsRule: !hasRule,

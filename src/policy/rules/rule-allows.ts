@@ -5,7 +5,10 @@ import { matchesPrefix } from './matches-prefix.ts';
 export interface RuleScope {
   /** The root of the project that the command runs in. */
   project: string;
-  /** Whether the command goes beyond the sandbox policy: it leaves the sandbox, or gets more permissions in it. */
+  /**
+   * Whether the command goes beyond the sandbox policy: it leaves the sandbox, or gets more
+   * permissions in it.
+   */
   goesBeyond: boolean;
 }
 

@@ -20,7 +20,10 @@ const STRING = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'/y;
 const NEXT_CALL = /\n(?=[A-Za-z_]\w*\s*\()/g;
 const DEPTH_MAX = 8;
 
-/** Reads calls such as `name(key = ["text"], …)`, one after the other. Throws a SyntaxError if a call is invalid. */
+/**
+ * Reads calls such as `name(key = ["text"], …)`, one after the other. Throws a SyntaxError if a
+ * call is invalid.
+ */
 export class RuleReader {
   readonly #text: string;
   #at = 0;
@@ -116,7 +119,10 @@ export class RuleReader {
     return this.#text.startsWith(char, this.#at);
   }
 
-  /** Matches the expression here, and skips the whitespace and comments after it. Returns null if it does not match. */
+  /**
+   * Matches the expression here, and skips the whitespace and comments after it. Returns null if it
+   * does not match.
+   */
   #take(what: RegExp): RegExpExecArray | null {
     what.lastIndex = this.#at;
     const found = what.exec(this.#text);

@@ -17,8 +17,9 @@ type Match = 'certain' | 'possible' | null;
 const ANYTHING = '\0';
 
 /**
- * Returns the strictest rule that forbids a command or requires approval, or null if there is none. Also matches commands inside
- * shells, runners and quotes, and programs in any folder. If it is uncertain whether a rule matches, the decision is `prompt`.
+ * Returns the strictest rule that forbids a command or requires approval, or null if there is none.
+ * Also matches commands inside shells, runners and quotes, and programs in any folder. If it is
+ * uncertain whether a rule matches, the decision is `prompt`.
  */
 export function strictRule(command: ParsedCommand, { rules }: CommandRules): StrictRule | null {
   const found: StrictRule[] = [];
@@ -64,9 +65,11 @@ const CERTAIN: Comparison = { fits: fitsExactly, optionPositions: amongOptions }
 const POSSIBLE: Comparison = { fits: mayFit, optionPositions: beforeDashes };
 
 /**
- * Matches a command with a pattern. Between the words of the pattern there may be options, with or without a value. An option of the
- * pattern matches for certain if only options stand between it and the word before it. It matches possibly behind other words, which may
- * be those of another program, abbreviated, or with other letters in one word, which may be its value. Behind `--` there are no options.
+ * Matches a command with a pattern. Between the words of the pattern there may be options, with or
+ * without a value. An option of the pattern matches for certain if only options stand between it
+ * and the word before it. It matches possibly behind other words, which may be those of another
+ * program, abbreviated, or with other letters in one word, which may be its value. Behind `--`
+ * there are no options.
  */
 function match(
   [program = '', ...args]: readonly string[],
@@ -145,7 +148,10 @@ function fitsExactly(word: string, other: string): boolean {
   );
 }
 
-/** Whether a word may be another one, or an option that has this one among its letters or abbreviates it. */
+/**
+ * Whether a word may be another one, or an option that has this one among its letters or
+ * abbreviates it.
+ */
 function mayFit(word: string, other: string): boolean {
   if (mayBe(word, other) || !isOptionWord(word) || !isOptionWord(other)) return mayBe(word, other);
   if (!other.startsWith('--'))

@@ -12,8 +12,9 @@ export interface NamedScope extends RuleScope {
 }
 
 /**
- * Returns a rule that forbids something, if there is one and the command may start programs that heddle cannot tell from its words.
- * Returns null if each program of the command starts no others, or is allowed by a rule.
+ * Returns a rule that forbids something, if there is one and the command may start programs that
+ * heddle cannot tell from its words. Returns null if each program of the command starts no others,
+ * or is allowed by a rule.
  */
 export function untraceableRule(
   { tracedCommands }: ParsedCommand,

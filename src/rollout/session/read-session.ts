@@ -26,8 +26,9 @@ const CHARS_A_UNIT = 200;
 const TITLE = /"(?:custom-title|ai-title)"/;
 
 /**
- * Reads the file of a session: lines of JSON. Other programs may write it, so damaged lines are skipped. `nowMs`: Unix milliseconds.
- * Rejects with a FileRefusedError if it has too many messages. Lets other work run in between.
+ * Reads the file of a session: lines of JSON. Other programs may write it, so damaged lines are
+ * skipped. `nowMs`: Unix milliseconds. Rejects with a FileRefusedError if it has too many messages.
+ * Lets other work run in between.
  */
 export async function readSession(bytes: Buffer, ids: Ids, nowMs: number): Promise<Session> {
   const reader = new SessionReader(ids, nowMs);

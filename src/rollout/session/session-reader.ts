@@ -24,7 +24,10 @@ export interface SessionFacts {
 const BLOCKS_MAX = 1_000;
 const FIRST_TEXT_CHARS_MAX = 1_000;
 
-/** Reads the records of a session of Claude Code: the messages of the user and the agent, and its calls of tools as texts. */
+/**
+ * Reads the records of a session of Claude Code: the messages of the user and the agent, and its
+ * calls of tools as texts.
+ */
 export class SessionReader {
   readonly #ids: Ids;
   readonly #latestMs: number;
@@ -39,7 +42,10 @@ export class SessionReader {
     createdAtMs: null,
   };
 
-  /** `latestMs`: the time now, in Unix milliseconds. No message is later, or earlier than 1970: such a time is not told. */
+  /**
+   * `latestMs`: the time now, in Unix milliseconds. No message is later, or earlier than 1970: such
+   * a time is not told.
+   */
   constructor(ids: Ids, latestMs: number) {
     this.#ids = ids;
     this.#latestMs = latestMs;

@@ -2,7 +2,10 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { Fields } from '../fields.ts';
 
-/** The longest text of an argument or of a result. The rest tells a model little about what was done. */
+/**
+ * The longest text of an argument or of a result. The rest tells a model little about what was
+ * done.
+ */
 const PART_CHARS_MAX = 10_000;
 const ARGUMENTS_MAX = 50;
 const PARTS_MAX = 200;
@@ -10,7 +13,8 @@ const PARTS_MAX = 200;
 // The marks are those with which Codex imports sessions.
 
 /**
- * A call of a tool of another agent as text, since heddle has no such tool: a model that reads it as a call would call it again.
+ * A call of a tool of another agent as text, since heddle has no such tool: a model that reads it
+ * as a call would call it again.
  */
 export function toolCallText(call: Fields): string {
   const input = call.object('input');

@@ -10,7 +10,10 @@ const USER_NAMESPACES_FORBIDDEN = /namespace|uid map|Operation not permitted|Per
 const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv'];
 const APPARMOR_RESTRICTION = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 
-/** Returns the problem and its solution for the user. `said` is the stderr of bubblewrap, or `missing` if it is not installed. */
+/**
+ * Returns the problem and its solution for the user. `said` is the stderr of bubblewrap, or
+ * `missing` if it is not installed.
+ */
 export function bubblewrapProblem(said: string): string {
   const line = INSTALLERS.find(([program]) => existsSync(program))?.[1];
   const install =

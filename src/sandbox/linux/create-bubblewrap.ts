@@ -54,7 +54,10 @@ export interface BubblewrapDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
-  /** The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default: guards are not listed. */
+  /**
+   * The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default:
+   * guards are not listed.
+   */
   guardLists?: string | null;
   /** The programs that the server starts outside the sandbox. Default: none. */
   serverPrograms?: ServerPrograms;
@@ -74,12 +77,18 @@ const FILTER_FD = 3;
 const SETSID_PLACES = ['/usr/bin/setsid', '/bin/setsid', '/run/current-system/sw/bin/setsid'];
 const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const PROBE_TIMEOUT_MS = 10_000;
-/** At least as many as bubblewrap gets besides its settings and the command, such as those that pass files. */
+/**
+ * At least as many as bubblewrap gets besides its settings and the command, such as those that pass
+ * files.
+ */
 const OTHER_ARGUMENTS = 20;
 /** More options are passed in a file. */
 const OPTIONS_CHARS_MAX = 64 * 1024;
 
-/** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
+/**
+ * Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use
+ * whether it works.
+ */
 export function createBubblewrap({
   sharedFolders = SHARED_FOLDERS,
   ...deps
@@ -366,8 +375,8 @@ function isLong(options: readonly string[]): boolean {
 }
 
 /**
- * Makes the command the leader of the terminal's session inside the sandbox. If bubblewrap were in that session, Ctrl-C would end it, and
- * with it a command that handles Ctrl-C.
+ * Makes the command the leader of the terminal's session inside the sandbox. If bubblewrap were in
+ * that session, Ctrl-C would end it, and with it a command that handles Ctrl-C.
  */
 function takingTerminal(argv: readonly string[]): string[] {
   const setsid = SETSID_PLACES.find((path) => existsSync(path));

@@ -13,8 +13,9 @@ const NSENTER_PLACES = ['/usr/bin/nsenter', '/bin/nsenter', '/run/current-system
 const CHECK_MS_MAX = 10_000;
 
 /**
- * Returns the arguments to put before a program so that it runs in a namespace. The program keeps the process id. Throws a
- * `SandboxUnavailableError` if that is not possible. `nsenter` replaces the installed program.
+ * Returns the arguments to put before a program so that it runs in a namespace. The program keeps
+ * the process id. Throws a `SandboxUnavailableError` if that is not possible. `nsenter` replaces
+ * the installed program.
  */
 export function enterNamespace(
   { user, net }: NamespaceHandles,
@@ -25,7 +26,10 @@ export function enterNamespace(
   return [nsenter, '--preserve-credentials', `--user=${own}/${user}`, `--net=${own}/${net}`, '--'];
 }
 
-/** Enters a namespace. Rejects with a `SandboxUnavailableError` if the system refuses it, which a command could not tell from its own errors. */
+/**
+ * Enters a namespace. Rejects with a `SandboxUnavailableError` if the system refuses it, which a
+ * command could not tell from its own errors.
+ */
 export async function checkEntry(namespace: NamespaceHandles, nsenter?: string): Promise<void> {
   const [program = '', ...args] = enterNamespace(namespace, nsenter);
   try {

@@ -7,7 +7,10 @@ interface Mount {
   at: string;
 }
 
-/** Returns the other paths of the same file or folder, from the kernel's `mountinfo`: a folder above it may be mounted twice. */
+/**
+ * Returns the other paths of the same file or folder, from the kernel's `mountinfo`: a folder above
+ * it may be mounted twice.
+ */
 export function mountAliases(path: string, mountInfo: string): string[] {
   const mounts = mountInfo.split('\n').flatMap(parseMount);
   const own = mounts

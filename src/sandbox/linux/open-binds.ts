@@ -14,8 +14,9 @@ export interface CheckedBind {
 const SH_FILE_MAX = 9;
 
 /**
- * Opens a handle of each writable place that another command could replace by a link while bubblewrap mounts it by its path. Omits
- * missing places. Throws a `ProcessStartError` if a place is already replaced. The caller closes the handles.
+ * Opens a handle of each writable place that another command could replace by a link while
+ * bubblewrap mounts it by its path. Omits missing places. Throws a `ProcessStartError` if a place
+ * is already replaced. The caller closes the handles.
  */
 export function openBinds(paths: readonly string[]): CheckedBind[] {
   const binds: CheckedBind[] = [];
@@ -37,8 +38,9 @@ export function closeBinds(binds: readonly CheckedBind[]): void {
 }
 
 /**
- * Returns the arguments that run a command in the sandbox only if each place there is the same file or folder as its handle. The
- * process must inherit the handles, in their order, from the file descriptor `first` on. The command does not get them.
+ * Returns the arguments that run a command in the sandbox only if each place there is the same file
+ * or folder as its handle. The process must inherit the handles, in their order, from the file
+ * descriptor `first` on. The command does not get them.
  */
 export function checkingArgv(
   binds: readonly CheckedBind[],
@@ -61,7 +63,10 @@ export function checkingArgv(
   ];
 }
 
-/** Compares the files at the paths in "$@" with those of the descriptors from $1 on; $2 is their number. */
+/**
+ * Compares the files at the paths in "$@" with those of the descriptors from $1 on; $2 is their
+ * number.
+ */
 const CHECK = `file=$1; left=$2; shift 2
 while [ $left -gt 0 ]; do
 [ "$1" -ef /proc/self/fd/$file ] || { printf '%s\\n' "heddle: $1 was replaced while the command started, so it was not run." >&2; exit 125; }
@@ -69,7 +74,10 @@ shift; file=$((file + 1)); left=$((left - 1))
 done
 `;
 
-/** Returns the shell that can redirect files up to this number. Throws a `SandboxUnavailableError` if it is not installed. */
+/**
+ * Returns the shell that can redirect files up to this number. Throws a `SandboxUnavailableError`
+ * if it is not installed.
+ */
 function shellFor(fileMax: number): string[] {
   if (fileMax <= SH_FILE_MAX) return ['/bin/sh'];
   const bash = BASH_PLACES.find((path) => existsSync(path));

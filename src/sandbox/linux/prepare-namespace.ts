@@ -28,7 +28,10 @@ export interface PrepareDeps {
 /** The port of the listener, on the loopback of the namespace. */
 export const NAMESPACE_PORT = 3128;
 
-/** Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow it. */
+/**
+ * Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow
+ * it.
+ */
 export async function prepareNamespace({
   bubblewrap,
   node,

@@ -16,7 +16,10 @@ interface Arguments {
   concealed: readonly HiddenPlace[];
 }
 
-/** Throws a `ProcessStartError` if bubblewrap would refuse so many arguments. It says what to change. */
+/**
+ * Throws a `ProcessStartError` if bubblewrap would refuse so many arguments. It says what to
+ * change.
+ */
 export function requireFewArguments({ count, argv, view, concealed }: Arguments): void {
   if (count <= ARGUMENTS_MAX) return;
   if (argv.length > count / 2) {

@@ -4,7 +4,10 @@ import { ProcessStartError } from '../processes/processes.ts';
 import { nearestKind } from './bubblewrap-mounts.ts';
 import type { BuiltView } from './sandbox-view.ts';
 
-/** Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may have been made by a command. */
+/**
+ * Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may
+ * have been made by a command.
+ */
 export function requireFolder(
   cwd: string,
   {

@@ -11,23 +11,33 @@ export interface RunningView {
   mounted: ReadonlyMap<string, MountKind>;
 }
 
-/** The writable places of a view that a running command could replace by a link while bubblewrap mounts them by their paths. */
+/**
+ * The writable places of a view that a running command could replace by a link while bubblewrap
+ * mounts them by their paths.
+ */
 export interface Risks {
-  /** They are not mounted: they lie in another writable place, or the command can do without writing there. */
+  /**
+   * They are not mounted: they lie in another writable place, or the command can do without writing
+   * there.
+   */
   needless: ReadonlySet<string>;
   /** Writable roots. They must be compared with handles after they are mounted. */
   needed: readonly string[];
 }
 
 /**
- * The views of the commands that run now. If a running command replaced a writable place by a link, a new mount would make the wrong
- * folder writable. So a place is mounted without a check only if it is a mount point of each running command that can write above it.
+ * The views of the commands that run now. If a running command replaced a writable place by a link,
+ * a new mount would make the wrong folder writable. So a place is mounted without a check only if
+ * it is a mount point of each running command that can write above it.
  */
 export class RunningViews {
   readonly #views = new Set<RunningView>();
   readonly #reached = new Set<string>();
 
-  /** The roots of all commands so far, including those that have ended: a command may have created a link in them. */
+  /**
+   * The roots of all commands so far, including those that have ended: a command may have created a
+   * link in them.
+   */
   get reached(): string[] {
     return [...this.#reached];
   }
@@ -39,7 +49,10 @@ export class RunningViews {
     return () => void this.#views.delete(view);
   }
 
-  /** Adds the writable places of running commands to a new view, so that the new command cannot replace them either. */
+  /**
+   * Adds the writable places of running commands to a new view, so that the new command cannot
+   * replace them either.
+   */
   share(places: Map<string, MountKind>): void {
     for (const { mounted } of this.#views) {
       for (const [path, kind] of mounted) {

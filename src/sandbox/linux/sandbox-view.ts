@@ -40,7 +40,10 @@ export interface BuiltView {
   unsure: readonly string[];
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
-  /** Folders that are read-only as a whole, because protecting the links in them needs too many mounts. */
+  /**
+   * Folders that are read-only as a whole, because protecting the links in them needs too many
+   * mounts.
+   */
   closed: readonly string[];
   /** Links that stay, because only they lead to what is hidden. */
   heldLinks: readonly string[];
@@ -48,7 +51,10 @@ export interface BuiltView {
   concealed: readonly HiddenPlace[];
   /** The files of the programs that the server starts outside the sandbox. */
   programFiles: readonly KnownFile[];
-  /** Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that of `Confinement.release`. */
+  /**
+   * Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that
+   * of `Confinement.release`.
+   */
   release(moreFollow?: boolean): Promise<void>;
 }
 
@@ -83,15 +89,19 @@ const PLATFORM_SECRETS = [
   ],
   ...['security/opasswd', 'NetworkManager/system-connections'],
 ].map((name) => `/etc/${name}`);
-/** Sockets in `/run` and in the user's folder below it. The programs behind them start programs outside the sandbox on request. */
+/**
+ * Sockets in `/run` and in the user's folder below it. The programs behind them start programs
+ * outside the sandbox on request.
+ */
 const CONTROL_SOCKETS = [
   ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
   ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
 ];
 
 /**
- * Builds the view of a command with these bounds, from the current state of the file system. `isRun`: false if only the paths of the view
- * matter. Then it does not have the files of programs that the server starts: `programFiles` are protected beside it.
+ * Builds the view of a command with these bounds, from the current state of the file system.
+ * `isRun`: false if only the paths of the view matter. Then it does not have the files of programs
+ * that the server starts: `programFiles` are protected beside it.
  */
 export async function sandboxView(
   named: SandboxBounds,
@@ -201,7 +211,10 @@ async function applyProtections({
   );
 }
 
-/** Hides what matches a pattern now, whatever else shows it. `named`: the bounds before their links were resolved. */
+/**
+ * Hides what matches a pattern now, whatever else shows it. `named`: the bounds before their links
+ * were resolved.
+ */
 async function hideFiles(
   { hidden = [], readable }: SandboxBounds,
   named: SandboxBounds,

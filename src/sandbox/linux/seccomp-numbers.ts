@@ -23,7 +23,10 @@ export interface SeccompNumbers {
   unknown: readonly number[];
 }
 
-/** io_uring, the newer mount calls, pidfd_getfd, mount_setattr, quotactl_fd, open_tree_attr: the same on every processor. */
+/**
+ * io_uring, the newer mount calls, pidfd_getfd, mount_setattr, quotactl_fd, open_tree_attr: the
+ * same on every processor.
+ */
 const NEWER_REFUSED = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 467];
 /** clone3 and openat2: their flags are in memory, which a filter cannot read. */
 const NEWER_UNKNOWN = [435, 437];

@@ -8,8 +8,9 @@ import type { CommandServer } from '../sandbox.ts';
 const CREDENTIAL_BYTES = 24;
 
 /**
- * Listens for the connections of one command to its proxy, on a port of this machine. Other programs can connect to it, too, so it has a
- * credential that only the command gets. Rejects with a `SandboxUnavailableError`.
+ * Listens for the connections of one command to its proxy, on a port of this machine. Other
+ * programs can connect to it, too, so it has a credential that only the command gets. Rejects with
+ * a `SandboxUnavailableError`.
  */
 export async function listenForCommand(
   listeners: Listeners,

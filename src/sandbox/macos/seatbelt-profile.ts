@@ -46,8 +46,9 @@ const ALWAYS = [
 ];
 
 /**
- * Returns a Seatbelt profile for the bounds, whose paths must be real. `serverPlaces` are the files and folders that the server runs
- * from, `hidden` what the bounds hide now, and the links to the folders in which it was looked for. Later rules override earlier ones.
+ * Returns a Seatbelt profile for the bounds, whose paths must be real. `serverPlaces` are the files
+ * and folders that the server runs from, `hidden` what the bounds hide now, and the links to the
+ * folders in which it was looked for. Later rules override earlier ones.
  */
 export function seatbeltProfile(
   bounds: SandboxBounds,
@@ -128,8 +129,8 @@ export function seatbeltProfile(
 }
 
 /**
- * The folders between the roots and what is hidden in them, and the links through which it matches. A command that renames one would see
- * the files, or the next command would.
+ * The folders between the roots and what is hidden in them, and the links through which it matches.
+ * A command that renames one would see the files, or the next command would.
  */
 function keptFor(hidden: FoundHidden, roots: readonly string[]): string[] {
   const links = [...hidden.places.flatMap((place) => place.links), ...hidden.links];
@@ -145,7 +146,9 @@ function keptFor(hidden: FoundHidden, roots: readonly string[]): string[] {
   return [...above, ...new Set(links)];
 }
 
-/** Names are resolved through a unix socket of the system, which a command with network also needs. */
+/**
+ * Names are resolved through a unix socket of the system, which a command with network also needs.
+ */
 function unixSocketRules({
   network,
   unixSockets,

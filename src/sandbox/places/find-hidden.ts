@@ -28,7 +28,10 @@ const SEARCH_MS_MAX = 10_000;
 const FOUND_MAX = 2_000;
 /** The number of folders that are read at once. */
 const READS_MAX = 8;
-/** The work of looking into a folder, and of comparing a name with a pattern, in the units of `EventLoopYield`. */
+/**
+ * The work of looking into a folder, and of comparing a name with a pattern, in the units of
+ * `EventLoopYield`.
+ */
 const LOOK_WORK = 20;
 const NAME_WORK = 4;
 
@@ -64,9 +67,10 @@ interface SearchLimits {
 }
 
 /**
- * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if the pattern has its name as plain text. A
- * folder that matches is one place, and so is a folder in which something may match but that this user may not read. Rejects with a
- * `ProcessStartError`, which says what to change, if the search takes too long, or finds too much.
+ * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if
+ * the pattern has its name as plain text. A folder that matches is one place, and so is a folder in
+ * which something may match but that this user may not read. Rejects with a `ProcessStartError`,
+ * which says what to change, if the search takes too long, or finds too much.
  */
 export async function findHidden(
   hidden: readonly HiddenFiles[],
@@ -99,8 +103,9 @@ function merged(place: HiddenPlace, known: HiddenPlace | undefined): HiddenPlace
 }
 
 /**
- * The real paths of the links that lead to the folders in which what is hidden is looked for, without those to the workspace itself. If
- * they led elsewhere, what they lead to now would be seen.
+ * The real paths of the links that lead to the folders in which what is hidden is looked for,
+ * without those to the workspace itself. If they led elsewhere, what they lead to now would be
+ * seen.
  */
 export function linksToRoots({
   hidden = [],
@@ -159,8 +164,9 @@ async function lookInto(
 }
 
 /**
- * The folder in which to look on, or none. `above`: the folder that has the entry, with the patterns as they are open after its name. Each link
- * that is followed takes a name of the pattern, so the search ends.
+ * The folder in which to look on, or none. `above`: the folder that has the entry, with the
+ * patterns as they are open after its name. Each link that is followed takes a name of the pattern,
+ * so the search ends.
  */
 function folderAt(
   path: string,
@@ -204,7 +210,9 @@ function linksOn(path: string): string[] {
   return followPath(path).links.map(({ link }) => link);
 }
 
-/** Null: this user may not read the folder. If only some names can match, only these are looked for. */
+/**
+ * Null: this user may not read the folder. If only some names can match, only these are looked for.
+ */
 async function entriesOf(path: string, open: readonly OpenPattern[]): Promise<Entry[] | null> {
   const names = onlyNames(open);
   if (names !== null)

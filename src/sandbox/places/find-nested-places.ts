@@ -11,7 +11,10 @@ import { joinPlaces, type NestedPlace } from './join-places.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 import { PATH_BYTES_MAX } from './view-places.ts';
 
-/** More folders than in any known repository. If there are more, commands are refused, because places would stay unprotected. */
+/**
+ * More folders than in any known repository. If there are more, commands are refused, because
+ * places would stay unprotected.
+ */
 const FOLDERS_MAX = 2_000_000;
 const FOUND_MAX = 4_000;
 /** The number of folders that are read at once. */
@@ -21,7 +24,10 @@ const LOOK_WORK = 20;
 const SEARCHED_BY_GROUP = 0o010;
 const SEARCHED_BY_OTHERS = 0o001;
 
-/** The depth of the walk below a folder for everyone's temporary files: its folders are mostly unrelated. */
+/**
+ * The depth of the walk below a folder for everyone's temporary files: its folders are mostly
+ * unrelated.
+ */
 const SHARED_DEPTH_MAX = 1;
 
 export interface NestedOptions {
@@ -34,9 +40,10 @@ export interface NestedOptions {
 }
 
 /**
- * Walks a writable root, and returns the places below it that must not change: each protected name, and everything that git reads
- * there to find the programs that it runs. Shallow paths come first; they may contain links. If there is too much, deep places are
- * joined into the folder above them. Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
+ * Walks a writable root, and returns the places below it that must not change: each protected name,
+ * and everything that git reads there to find the programs that it runs. Shallow paths come first;
+ * they may contain links. If there is too much, deep places are joined into the folder above them.
+ * Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
  * remains.
  */
 export async function findNestedPlaces(
@@ -117,7 +124,10 @@ async function lookInto(
   };
 }
 
-/** Whether root gets into a folder only by a capability that sandboxes do not have: nothing in it can be mounted. */
+/**
+ * Whether root gets into a folder only by a capability that sandboxes do not have: nothing in it
+ * can be mounted.
+ */
 function isClosedToSandbox(folder: string): boolean {
   const [own, stat] = [ownUser(), statOf(folder)];
   if (own?.uid !== 0 || stat === null || stat.uid === 0) return false;
@@ -134,7 +144,10 @@ interface Entries {
   folders: string[];
 }
 
-/** Returns null if the folder is to be protected as a whole: this user may not read it, or no sandbox of this user gets into it. */
+/**
+ * Returns null if the folder is to be protected as a whole: this user may not read it, or no
+ * sandbox of this user gets into it.
+ */
 async function entriesOf(folder: string, { isRoot }: { isRoot: boolean }): Promise<Entries | null> {
   // A root is not protected as a whole.
   if (!isRoot && isClosedToSandbox(folder)) return null;

@@ -10,7 +10,9 @@ import { statOf } from '../../base/paths/stat-of.ts';
 import { gitIndexSubmodulePaths } from '../../git/git-index-submodules.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 
-/** The entries of git's folder that can make git run programs. Each can be a link to another place. */
+/**
+ * The entries of git's folder that can make git run programs. Each can be a link to another place.
+ */
 const RUNS_PROGRAMS = ['config', 'config.worktree', 'hooks', 'commondir'];
 /** The entries that make a folder a repository without a work tree. */
 const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
@@ -23,9 +25,10 @@ const CONFIG_BYTES_MAX = 128 * 1024;
 const CONFIGS_MAX = 16;
 
 /**
- * Returns the paths from which git reads what it runs in the repository of a `.git`, which may be a folder, a file or a link: the
- * `.git` itself, the folders that it names, and the configuration files that are included. The paths may contain links, and need not
- * exist. Returns none if there is no `.git`. Throws a `ProcessStartError` if a configuration is too large to be read.
+ * Returns the paths from which git reads what it runs in the repository of a `.git`, which may be a
+ * folder, a file or a link: the `.git` itself, the folders that it names, and the configuration
+ * files that are included. The paths may contain links, and need not exist. Returns none if there
+ * is no `.git`. Throws a `ProcessStartError` if a configuration is too large to be read.
  */
 export function gitPlaces(dotGit: string, userHome: string | null): string[] {
   const stat = statOf(dotGit);
@@ -40,8 +43,9 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
 }
 
 /**
- * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be
- * checked out: then a command could make it a repository of its own.
+ * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also
+ * runs there. A submodule need not be checked out: then a command could make it a repository of its
+ * own.
  */
 export async function submodulePlaces(dotGit: string): Promise<string[]> {
   // Resolving a deep path takes long, and the path of a folder has no links here.
@@ -60,7 +64,10 @@ function namedSubmodules(root: string): string[] {
   );
 }
 
-/** Returns the paths in a folder from which git would read what it runs if the folder is a repository without a work tree. */
+/**
+ * Returns the paths in a folder from which git would read what it runs if the folder is a
+ * repository without a work tree.
+ */
 export function barePlaces(folder: string, userHome: string | null): string[] {
   return [...BARE_LAYOUT, ...RUNS_PROGRAMS]
     .map((name) => join(folder, name))
@@ -78,8 +85,8 @@ export function isBareName(name: string): boolean {
 }
 
 /**
- * Returns the names of entries that a folder lacks to be a repository: as long as they cannot be created, the folder cannot become
- * one. Returns none if the folder is one already.
+ * Returns the names of entries that a folder lacks to be a repository: as long as they cannot be
+ * created, the folder cannot become one. Returns none if the folder is one already.
  */
 export function missingForBare(folder: string, isGuard: (path: string) => boolean): string[] {
   const isMissing = (name: string) =>
@@ -113,9 +120,10 @@ export function isRepository(dotGit: string): boolean {
 }
 
 /**
- * Returns the folder that a `.git` names, even if it does not exist. In a worktree or submodule, `.git` is a file that names the folder.
- * `gitFolder` in git/ accepts only a folder that belongs to the working tree. This function also returns other folders, because git
- * would use them and commands must not change them.
+ * Returns the folder that a `.git` names, even if it does not exist. In a worktree or submodule,
+ * `.git` is a file that names the folder. `gitFolder` in git/ accepts only a folder that belongs to
+ * the working tree. This function also returns other folders, because git would use them and
+ * commands must not change them.
  */
 function namedGitFolder(dotGit: string): string {
   const real = resolveLinks(dotGit);
@@ -161,7 +169,10 @@ function includes(text: string): string[] {
   );
 }
 
-/** Versions of git differ in blanks, and in which folder a relative path starts from if the file is behind a link. */
+/**
+ * Versions of git differ in blanks, and in which folder a relative path starts from if the file is
+ * behind a link.
+ */
 function includedPaths(file: string, value: string, userHome: string | null): string[] {
   const named = value.split('\0')[0] ?? '';
   if (named === '') return [];
@@ -180,7 +191,10 @@ function includedPaths(file: string, value: string, userHome: string | null): st
   ];
 }
 
-/** Returns the text of a configuration. Returns null if git cannot read it either: a missing file, a folder, a pipe, a device. */
+/**
+ * Returns the text of a configuration. Returns null if git cannot read it either: a missing file, a
+ * folder, a pipe, a device.
+ */
 function configText(path: string, bytesMax: number): string | null {
   try {
     return readRegularFileSync(path, { bytesMax })?.bytes.toString('utf8') ?? null;

@@ -22,7 +22,10 @@ import { openPlace } from './open-place.ts';
 
 const TRIES_MAX = 8;
 const SHARED_LINGER_MS = 10_000;
-/** How long a guard stays for a next command of the same turn. To make and remove a guard takes about half a millisecond. */
+/**
+ * How long a guard stays for a next command of the same turn. To make and remove a guard takes
+ * about half a millisecond.
+ */
 const LINGER_MS = 1_000;
 /** A folder with more entries is not a guard: each entry of a guard is a server that uses it. */
 const HOLDS_MAX = 1000;
@@ -46,18 +49,24 @@ interface Guard {
 
 export interface GuardOptions {
   clock: Clock;
-  /** Folders in which guards stay longer, because creating them for each command would take longer than the command. */
+  /**
+   * Folders in which guards stay longer, because creating them for each command would take longer
+   * than the command.
+   */
   shared: readonly string[];
   list: GuardList;
 }
 
 /**
- * Creates guards: empty folders at paths that commands must not create, so that the sandbox can mount something there. A guard is
- * removed when no command needs it any more, or shortly afterwards. Each process that uses a guard holds it by an empty folder inside it. Only an
- * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
- * change. A crash can leave a guard behind, until the next command there ends, or `sweepGuards` removes it.
+ * Creates guards: empty folders at paths that commands must not create, so that the sandbox can
+ * mount something there. A guard is removed when no command needs it any more, or shortly
+ * afterwards. Each process that uses a guard holds it by an empty folder inside it. Only an empty
+ * folder can be removed, so no process removes a guard that another still needs. git ignores empty
+ * folders, so it shows no change. A crash can leave a guard behind, until the next command there
+ * ends, or `sweepGuards` removes it.
  *
- * Folders are created and removed through open folders, so replacing a folder by a link in the meantime has no effect.
+ * Folders are created and removed through open folders, so replacing a folder by a link in the
+ * meantime has no effect.
  */
 export class GuardedPlaces {
   readonly #options: GuardOptions;
@@ -71,8 +80,9 @@ export class GuardedPlaces {
   }
 
   /**
-   * Guards a path without links, or holds the existing guard, unless it was moved away. Returns false if this user has no permission
-   * to create anything there. Throws a `ProcessStartError` if it fails for another reason, such as a full disk.
+   * Guards a path without links, or holds the existing guard, unless it was moved away. Returns
+   * false if this user has no permission to create anything there. Throws a `ProcessStartError` if
+   * it fails for another reason, such as a full disk.
    */
   take(path: string): boolean {
     const known = this.#guards.get(path);
@@ -90,7 +100,9 @@ export class GuardedPlaces {
     return true;
   }
 
-  /** Whether the folder is a guard, made by this process or by another one, which may have ended. */
+  /**
+   * Whether the folder is a guard, made by this process or by another one, which may have ended.
+   */
   isGuard(path: string): boolean {
     const names = namesIn(path);
     if (names === null) return false;
@@ -99,7 +111,10 @@ export class GuardedPlaces {
     return known !== undefined && isAt(path, known);
   }
 
-  /** Whether the folder at a path, of which these are the stats, is a guard that this process holds. It need not be empty. */
+  /**
+   * Whether the folder at a path, of which these are the stats, is a guard that this process holds.
+   * It need not be empty.
+   */
   holds(path: string, stat: Stats): boolean {
     return this.#guards.get(path)?.identity === guardIdentity(stat);
   }
@@ -178,8 +193,9 @@ export class GuardedPlaces {
   }
 
   /**
-   * Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor, and whether it is certainly a guard: not a
-   * folder that somebody else has just made. Throws the system's error.
+   * Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor, and
+   * whether it is certainly a guard: not a folder that somebody else has just made. Throws the
+   * system's error.
    */
   #makeIn(parent: number, name: string): { own: number; isGuard: boolean } {
     const isNew = makeGuardFolder(within(parent, name));
@@ -221,7 +237,10 @@ function within(folder: number, name: string): string {
   return `/proc/self/fd/${folder}/${name}`;
 }
 
-/** Returns no names if the folder cannot be read: then it is not a guard. Returns null if it has too many. */
+/**
+ * Returns no names if the folder cannot be read: then it is not a guard. Returns null if it has too
+ * many.
+ */
 function namesIn(path: string): string[] | null {
   try {
     const { entries, cut } = listFolderSync(path, HOLDS_MAX);

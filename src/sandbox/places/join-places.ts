@@ -2,7 +2,10 @@ import { sep } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 
-/** A path to protect, and the file or folder that was found and is the reason. Either may contain links. */
+/**
+ * A path to protect, and the file or folder that was found and is the reason. Either may contain
+ * links.
+ */
 export interface NestedPlace {
   path: string;
   reason: string;
@@ -18,9 +21,10 @@ const WORK = 20;
 const WIDTH_MAX = 50;
 
 /**
- * Reduces the mounts that protect places below a root: a place needs a mount of its own, and one for each folder between it and the
- * root. Places are joined by protecting a folder above them as a whole: first in very wide folders, then in deep ones. Places outside
- * the root stay as they are. Returns the places, shallow ones first. Returns null if there are too many even at depth 1.
+ * Reduces the mounts that protect places below a root: a place needs a mount of its own, and one
+ * for each folder between it and the root. Places are joined by protecting a folder above them as a
+ * whole: first in very wide folders, then in deep ones. Places outside the root stay as they are.
+ * Returns the places, shallow ones first. Returns null if there are too many even at depth 1.
  */
 export async function joinPlaces(
   root: string,
@@ -76,7 +80,10 @@ function cut(root: string, path: string, depthMax: number): string {
   return path.slice(0, end);
 }
 
-/** Returns the folder below the root in which most folders contain places, or null if none is very wide. */
+/**
+ * Returns the folder below the root in which most folders contain places, or null if none is very
+ * wide.
+ */
 async function widest(
   root: string,
   mounts: ReadonlySet<string>,

@@ -21,16 +21,20 @@ interface RootWalks {
   /** A newer walk. It replaces `walk` as soon as no command runs there. */
   next: Walk | null;
   renewing: boolean;
-  /** Whether the walk refused a command. If so, the next command starts a new walk, because the reason may no longer exist. */
+  /**
+   * Whether the walk refused a command. If so, the next command starts a new walk, because the
+   * reason may no longer exist.
+   */
   refused: boolean;
   /** The number of commands that run there. */
   held: number;
 }
 
 /**
- * Finds the places below writable roots that must not change. Not every command walks the tree: a result is used for 30 seconds,
- * longer if the walk took long, and also during the next walk. It is used as long as a command runs in the root, because that
- * command could put links in the paths that a newer walk finds.
+ * Finds the places below writable roots that must not change. Not every command walks the tree: a
+ * result is used for 30 seconds, longer if the walk took long, and also during the next walk. It is
+ * used as long as a command runs in the root, because that command could put links in the paths
+ * that a newer walk finds.
  */
 export class NestedNames {
   readonly #clock: Clock;
@@ -41,8 +45,8 @@ export class NestedNames {
   }
 
   /**
-   * Returns the places, shallow ones first. Call `release` when the command has ended. Rejects with a
-   * `ProcessStartError` if there is too much to protect in a root.
+   * Returns the places, shallow ones first. Call `release` when the command has ended. Rejects with
+   * a `ProcessStartError` if there is too much to protect in a root.
    */
   async hold(
     roots: readonly string[],

@@ -24,7 +24,9 @@ const ENTRIES_MAX = 5000;
 /** The home, and the parts of it that commands work in. */
 interface HomeOptions {
   home: string;
-  /** Real paths. If the home itself is a workspace, everything in it except its secrets is visible. */
+  /**
+   * Real paths. If the home itself is a workspace, everything in it except its secrets is visible.
+   */
   workspace: readonly string[];
   /** Whether everything outside the places of the view can be read. */
   everything: boolean;
@@ -33,9 +35,9 @@ interface HomeOptions {
 }
 
 /**
- * Protects heddle's home at every path that leads to it. In the sandbox, the home is a read-only folder with only the entries
- * that a command may read, and the writable roots and workspaces in it. If the home itself is a writable root, it is writable
- * except for heddle's own files.
+ * Protects heddle's home at every path that leads to it. In the sandbox, the home is a read-only
+ * folder with only the entries that a command may read, and the writable roots and workspaces in
+ * it. If the home itself is a writable root, it is writable except for heddle's own files.
  */
 export async function protectHome(
   { home, ...options }: HomeOptions,
@@ -129,7 +131,9 @@ function hideSecrets(home: string, places: ViewPlaces): void {
   for (const name of new Set([...HOME_SECRETS, ...copies])) places.hide(join(home, name));
 }
 
-/** Hides the targets of secrets that are links out of the home. A missing target cannot be created. */
+/**
+ * Hides the targets of secrets that are links out of the home. A missing target cannot be created.
+ */
 function hideLinkedSecrets(home: string, everything: boolean, places: ViewPlaces): void {
   for (const name of HOME_SECRETS)
     if (linkTarget(join(home, name)) !== null) places.protect(join(home, name));

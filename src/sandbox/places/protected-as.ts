@@ -6,7 +6,10 @@ import type { KnownFile } from '../server-programs/server-programs.ts';
 /** How a path is protected that no program of the server runs: a predicate for it. */
 export const PROTECTED = 'is protected by the sandbox';
 
-/** Says which program the server runs with the file at a real path, outside the sandbox: a predicate for the path. Null: none. */
+/**
+ * Says which program the server runs with the file at a real path, outside the sandbox: a predicate
+ * for the path. Null: none.
+ */
 export function protectedAs(
   path: string,
   { bounds, programFiles }: { bounds: SandboxBounds; programFiles: readonly KnownFile[] },

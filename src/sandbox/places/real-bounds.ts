@@ -16,9 +16,10 @@ export interface RealBounds {
 }
 
 /**
- * Resolves the links in the bounds, from the current state of the file system. Does not follow a link inside a writable root if
- * that would widen the bounds: an earlier command may have created it in place of a root that is inside another root, or that
- * did not exist yet. The same holds for a link in one of the `reached` folders, which commands with other bounds could write.
+ * Resolves the links in the bounds, from the current state of the file system. Does not follow a
+ * link inside a writable root if that would widen the bounds: an earlier command may have created
+ * it in place of a root that is inside another root, or that did not exist yet. The same holds for
+ * a link in one of the `reached` folders, which commands with other bounds could write.
  */
 export function realBounds(named: SandboxBounds, reached: readonly string[] = []): RealBounds {
   const readRoots = named.readable === 'everything' ? [] : named.readable.roots;
@@ -63,7 +64,10 @@ export function realBounds(named: SandboxBounds, reached: readonly string[] = []
   return { bounds, links, notFollowed };
 }
 
-/** Returns the folders in which commands can create links, and those of them that no such link can redirect. */
+/**
+ * Returns the folders in which commands can create links, and those of them that no such link can
+ * redirect.
+ */
 function changeableFolders(
   roots: readonly string[],
   reached: readonly string[],

@@ -26,9 +26,10 @@ const LIST_BYTES_MAX = 16 * 1024 * 1024;
 const IN_USE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST', 'EBUSY'];
 
 /**
- * Removes the guards that killed servers of this user have left, and returns their number. A folder is removed only if it is the one that
- * a server has listed, by device, inode and time of creation, if it contains what that server has put there, and if nothing else is in it.
- * Lists of processes that may live stay, and so do those of guards that cannot be removed now.
+ * Removes the guards that killed servers of this user have left, and returns their number. A folder
+ * is removed only if it is the one that a server has listed, by device, inode and time of creation,
+ * if it contains what that server has put there, and if nothing else is in it. Lists of processes
+ * that may live stay, and so do those of guards that cannot be removed now.
  */
 export async function sweepGuards(folder: string): Promise<number> {
   const machine = machineId();

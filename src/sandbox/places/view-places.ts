@@ -17,7 +17,10 @@ export const PATH_BYTES_MAX = 4000;
 /** The work of making or releasing a guard, in the units of `EventLoopYield`. */
 export const GUARD_WORK = 250;
 const NAME_BYTES_MAX = 255;
-/** Each entry of a frozen folder is a mount. bubblewrap takes time for each, and reads its list of mounts again, so the time is quadratic. */
+/**
+ * Each entry of a frozen folder is a mount. bubblewrap takes time for each, and reads its list of
+ * mounts again, so the time is quadratic.
+ */
 const FROZEN_ENTRIES_MAX = 500;
 /** The same for all folders below roots together: half a second. */
 const FROZEN_ENTRIES_ALL = 1000;
@@ -29,21 +32,32 @@ export interface HiddenPlace {
   isFolder: boolean;
   /** The pattern that matches. */
   text: string;
-  /** The real paths of the links through which alone it matches: those on the way too. None if its own path matches. */
+  /**
+   * The real paths of the links through which alone it matches: those on the way too. None if its
+   * own path matches.
+   */
   links: readonly string[];
 }
 
-/** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
+/**
+ * The places of a view while it is built, and the guards that it uses. Paths are real, unless a
+ * method says otherwise.
+ */
 export class ViewPlaces {
   readonly kinds = new Map<string, MountKind>();
   /** Symbolic links to create: their targets by path. */
   readonly links = new Map<string, string>();
   readonly guards: string[] = [];
-  /** The folders below roots that are read-only as a whole, because they have a protected link and too many entries. */
+  /**
+   * The folders below roots that are read-only as a whole, because they have a protected link and
+   * too many entries.
+   */
   readonly closed: string[] = [];
   /** What is hidden because of a pattern. */
   readonly concealed: HiddenPlace[] = [];
-  /** Links in writable folders that cannot be replaced, because only they lead to what is hidden. */
+  /**
+   * Links in writable folders that cannot be replaced, because only they lead to what is hidden.
+   */
   readonly heldLinks: string[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
@@ -70,8 +84,9 @@ export class ViewPlaces {
   }
 
   /**
-   * Protects a path, which may contain links and need not exist: it cannot be changed, replaced or created, and neither can the
-   * links on the way to it. A path that is a writable root itself stays writable. Throws a `ProcessStartError` if that is impossible.
+   * Protects a path, which may contain links and need not exist: it cannot be changed, replaced or
+   * created, and neither can the links on the way to it. A path that is a writable root itself
+   * stays writable. Throws a `ProcessStartError` if that is impossible.
    */
   protect(path: string): void {
     const folder = dirname(path);
@@ -136,8 +151,9 @@ export class ViewPlaces {
   }
 
   /**
-   * Hides these places, and all places in them. Without the links through which they match, the next command would see them, so these
-   * stay. `everything`: whether what no place covers is visible. Call it when all other places are known.
+   * Hides these places, and all places in them. Without the links through which they match, the
+   * next command would see them, so these stay. `everything`: whether what no place covers is
+   * visible. Call it when all other places are known.
    */
   async conceal(hidden: readonly HiddenPlace[], everything: boolean): Promise<void> {
     const loop = new EventLoopYield();
@@ -192,8 +208,9 @@ export class ViewPlaces {
   }
 
   /**
-   * Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. A folder with too many entries becomes
-   * read-only as a whole. Throws a `ProcessStartError` if that is a root.
+   * Makes a folder read-only but its entries writable: no entry can be created, removed or renamed.
+   * A folder with too many entries becomes read-only as a whole. Throws a `ProcessStartError` if
+   * that is a root.
    */
   freeze(folder: string): void {
     const { entries, cut } = listFolderSync(folder, FROZEN_ENTRIES_MAX);
@@ -237,7 +254,10 @@ function isBelowOne(path: string, folders: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Returns the path itself if it exists, else its first missing part, or the file that is in its way. */
+/**
+ * Returns the path itself if it exists, else its first missing part, or the file that is in its
+ * way.
+ */
 function firstMissing(path: string): string {
   const parent = dirname(path);
   if (parent === path || statOf(path) !== null) return path;
@@ -246,7 +266,10 @@ function firstMissing(path: string): string {
   return above.isDirectory() ? path : parent;
 }
 
-/** Whether the path is in a folder of the kernel, which the sandbox replaces by its own, and in which nobody can put links. */
+/**
+ * Whether the path is in a folder of the kernel, which the sandbox replaces by its own, and in
+ * which nobody can put links.
+ */
 function isOfKernel(path: string): boolean {
   return KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
 }

@@ -16,8 +16,8 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * Finds the file of a program as `execvp` does. Rejects with a `ProcessStartError` that says whether the folder or the program
- * is missing. The system's own error does not say that.
+ * Finds the file of a program as `execvp` does. Rejects with a `ProcessStartError` that says
+ * whether the folder or the program is missing. The system's own error does not say that.
  */
 export async function findProgram(
   name: string,

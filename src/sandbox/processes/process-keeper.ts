@@ -38,7 +38,9 @@ interface Start {
   isConfined: boolean;
   /** Whether the server starts it for itself. Then it is asked to end before it is killed. */
   isConfigured: boolean;
-  /** The program, if it must end before a command starts that could write what it has still to read. */
+  /**
+   * The program, if it must end before a command starts that could write what it has still to read.
+   */
   reader: { program: ServerProgram; onExposed: () => void } | null;
   /** Makes its output ignore pauses from now on. */
   hurry: () => void;
@@ -48,7 +50,10 @@ interface Start {
   begun: Promise<unknown>;
 }
 
-/** Sets the limit that marks a process, with either option letter that shells use for it, and runs the program. */
+/**
+ * Sets the limit that marks a process, with either option letter that shells use for it, and runs
+ * the program.
+ */
 const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
 const KIB = 1024;
 
@@ -211,7 +216,10 @@ export class ProcessKeeper implements Processes {
     return started;
   }
 
-  /** Rejects with a `ChangedProgramError` if commands may have written what the program runs, or may do so before it reads it. */
+  /**
+   * Rejects with a `ChangedProgramError` if commands may have written what the program runs, or may
+   * do so before it reads it.
+   */
   async #requireUnchanged(spec: ProcessSpec): Promise<void> {
     const { sandbox } = this.#deps;
     const program = programOf(spec);

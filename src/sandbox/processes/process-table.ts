@@ -18,21 +18,33 @@ export interface ProcessEntry {
   confinedPid(): number | null;
   /** Whether it runs, is ready to run, or waits for a disk. */
   works(): boolean;
-  /** Changes when it executes another program. A process has that of its parent until it does so. Empty: unknown. */
+  /**
+   * Changes when it executes another program. A process has that of its parent until it does so.
+   * Empty: unknown.
+   */
   image: string;
   /** The group in the foreground of its terminal. Null: it has no terminal, or that is unknown. */
   foregroundGroup: number | null;
-  /** Whether a signal ends it now: it neither handles, ignores nor blocks the signal. False if that is unknown. */
+  /**
+   * Whether a signal ends it now: it neither handles, ignores nor blocks the signal. False if that
+   * is unknown.
+   */
   isEndedBy(signal: NodeJS.Signals): boolean;
 }
 
 /** The processes of this machine. */
 export interface ProcessTable {
-  /** Lists the running processes, without zombies, this process, and processes that started before it. */
+  /**
+   * Lists the running processes, without zombies, this process, and processes that started before
+   * it.
+   */
   list(): Promise<ProcessEntry[]>;
   /** Whether the process is still running. */
   isThere(entry: ProcessEntry): boolean;
-  /** Returns a function that says whether a process began before this call. Null: that is unknown on this system. */
+  /**
+   * Returns a function that says whether a process began before this call. Null: that is unknown on
+   * this system.
+   */
   untilNow(): ((entry: ProcessEntry) => boolean) | null;
 }
 
@@ -43,7 +55,10 @@ export function createProcessTable(platform: NodeJS.Platform, marks: ProcessMark
   return shared(platform === 'linux' ? linuxTable(marks) : portableTable(marks));
 }
 
-/** Callers at the same time get the same list, which was started after their calls, because many kills often happen at once. */
+/**
+ * Callers at the same time get the same list, which was started after their calls, because many
+ * kills often happen at once.
+ */
 function shared(table: ProcessTable): ProcessTable {
   let current: Promise<ProcessEntry[]> | null = null;
   let next: Promise<ProcessEntry[]> | null = null;
@@ -124,7 +139,10 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
   };
 }
 
-/** The kernel numbers processes one after the other. After the highest number it begins again, but start times tell these apart. */
+/**
+ * The kernel numbers processes one after the other. After the highest number it begins again, but
+ * start times tell these apart.
+ */
 function linuxUntilNow(): ((entry: ProcessEntry) => boolean) | null {
   const newest = Number(textIn('/proc/loadavg').trim().split(' ').at(-1));
   const ticks = uptimeTicks(textIn('/proc/uptime'));
@@ -133,7 +151,10 @@ function linuxUntilNow(): ((entry: ProcessEntry) => boolean) | null {
     Number(started) < ticks || (Number(started) === ticks && pid <= newest);
 }
 
-/** The ticks since the system started, by the text of `/proc/uptime`, which has hundredths of a second. NaN if it is another text. */
+/**
+ * The ticks since the system started, by the text of `/proc/uptime`, which has hundredths of a
+ * second. NaN if it is another text.
+ */
 export function uptimeTicks(text: string): number {
   // A product such as 1.15 * 100 is a little less than the whole number.
   return Math.round(Number(text.split(' ')[0]) * TICKS_PER_SECOND);
@@ -164,7 +185,8 @@ function readStat(pid: string): LinuxStat | null {
   const [state = '', ...numbers] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [parent, group, session] = numbers.map(Number);
   if (parent === undefined || group === undefined || session === undefined) return null;
-  // The addresses of its code and its stack, which differ in each program that is executed. They are 0 if they may not be read.
+  // The addresses of its code and its stack, which differ in each program that is executed. They
+  // are 0 if they may not be read.
   const image = numbers[24] === '0' ? '' : `${numbers[22]} ${numbers[24]}`;
   const foregroundGroup = Number(numbers[4]);
   return {

@@ -12,13 +12,18 @@ export interface ChildOptions {
   env: Readonly<Record<string, string>>;
   /** Its stdin, stdout and stderr, and the further files to pass to it. */
   stdio: readonly ('pipe' | 'ignore' | number)[];
-  /** File descriptors of this process that children would inherit. The child gets /dev/null in their place. */
+  /**
+   * File descriptors of this process that children would inherit. The child gets /dev/null in their
+   * place.
+   */
   hidden: ReadonlySet<number>;
   /** True: it does not keep this process alive. */
   isBackground?: boolean;
 }
 
-/** Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started. */
+/**
+ * Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started.
+ */
 export async function spawnChild(
   options: ChildOptions,
 ): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
@@ -53,7 +58,10 @@ export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
   });
 }
 
-/** Starts a program without waiting for the result. Throws a `ProcessStartError` if it fails immediately. */
+/**
+ * Starts a program without waiting for the result. Throws a `ProcessStartError` if it fails
+ * immediately.
+ */
 export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
   const [program = '', ...args] = argv;
   const nothing = hidden.size === 0 ? null : openNothing();

@@ -34,7 +34,10 @@ const TWO_OUTPUTS = ['writes', 'writes'] as const;
 /** Shared by all programs: the bytes of each read are passed on before the next read. */
 const buffer = Buffer.alloc(64 * 1024);
 
-/** Starts a program and reads its output through pipes. Rejects with a `ProcessStartError` if it cannot be started. */
+/**
+ * Starts a program and reads its output through pipes. Rejects with a `ProcessStartError` if it
+ * cannot be started.
+ */
 export async function startPiped(launch: Launch, options: PipeOptions): Promise<StartedProcess> {
   const { onOutput } = launch;
   const { pid, exited, stdin, stdout, stderr } = await start(launch, options);

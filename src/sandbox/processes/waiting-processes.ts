@@ -1,8 +1,8 @@
 import type { ProcessTable } from './process-table.ts';
 
 /**
- * Returns null while the process, or one that it or they started, works, and if it has ended. Otherwise returns their pids and
- * start times.
+ * Returns null while the process, or one that it or they started, works, and if it has ended.
+ * Otherwise returns their pids and start times.
  */
 export async function waitingProcesses(
   leader: number,

@@ -13,9 +13,9 @@ const SET =
 const SET_LATER = /(?<![\w-])(?:(?:for|select)[ \t]+(\w+)|read((?:[ \t]+-?\w+)+))/g;
 
 /**
- * Replaces variables of a known plain value, or without a value but with a default, and `~` for the home folder, in a line for a shell. Others
- * stay as they are. What the line sets counts in all of it, but only if it sets a variable once. It replaces no other PATH than that of the
- * environment.
+ * Replaces variables of a known plain value, or without a value but with a default, and `~` for the
+ * home folder, in a line for a shell. Others stay as they are. What the line sets counts in all of
+ * it, but only if it sets a variable once. It replaces no other PATH than that of the environment.
  */
 export function expandVariables(line: string, env: Env): string {
   const own = ownVariables(line);

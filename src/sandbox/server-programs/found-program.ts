@@ -24,13 +24,17 @@ interface Searching {
   path: string | undefined;
   /** The folders that it may be started in. */
   folders: readonly string[];
-  /** The folder whose installed packages are tools that change with the project, so that only the programs themselves count. Null: none. */
+  /**
+   * The folder whose installed packages are tools that change with the project, so that only the
+   * programs themselves count. Null: none.
+   */
   project: string | null;
 }
 
 /**
- * Returns the files that decide what runs under a program's name: the program itself, with its interpreter, and if the name is searched,
- * the files that would be found before it. `isCertain`: whether it is the name of a program, so that it counts also if there is none.
+ * Returns the files that decide what runs under a program's name: the program itself, with its
+ * interpreter, and if the name is searched, the files that would be found before it. `isCertain`:
+ * whether it is the name of a program, so that it counts also if there is none.
  */
 export function foundProgram(
   name: string,
@@ -71,8 +75,9 @@ function programAt(file: string, searching: Searching, depth = 0): ProgramFile[]
 }
 
 /**
- * Whether a file is in `node_modules` of a project, or a program in a virtual environment there. If the file does not exist, only its path
- * counts: commands can make any folder a virtual environment.
+ * Whether a file is in `node_modules` of a project, or a program in a virtual environment there. If
+ * the file does not exist, only its path counts: commands can make any folder a virtual
+ * environment.
  */
 export function isToolOf(project: string | null, file: string): boolean {
   if (project === null || !isWithin(file, project)) return false;

@@ -25,9 +25,9 @@ const MANIFEST_BYTES_MAX = 1024 * 1024;
 const PYTHON = /^(?:python|pypy)[\d.]*$/;
 
 /**
- * Returns the files that a program runs, as far as its arguments and the files themselves name them: the program, its interpreter, its
- * scripts and every other file that an argument names and that may be a script. It does not know what scripts load in turn, such as
- * modules.
+ * Returns the files that a program runs, as far as its arguments and the files themselves name
+ * them: the program, its interpreter, its scripts and every other file that an argument names and
+ * that may be a script. It does not know what scripts load in turn, such as modules.
  */
 export function programFiles(
   { cwd, env, kind }: ServerProgram,
@@ -115,7 +115,10 @@ function commandFiles(
   ];
 }
 
-/** A file of a tool that is installed in the project can be installed and removed: neither its absence nor a link to it is protected. */
+/**
+ * A file of a tool that is installed in the project can be installed and removed: neither its
+ * absence nor a link to it is protected.
+ */
 function asInstalled(file: ProgramFile, project: string | null): ProgramFile[] {
   if (file.ifAbsent === 'watch' || !isToolOf(project, file.path)) return [file];
   return isFile(file.path) ? [{ ...file, leavesLinks: true }] : [];
@@ -126,8 +129,9 @@ function guarded(path: string): ProgramFile {
 }
 
 /**
- * Returns a word as it is. If only the shell knows its beginning, such as that of `$(git rev-parse --show-toplevel)/tools/x`, returns the
- * paths that the rest may mean: in the folders, and in those above them if something is there.
+ * Returns a word as it is. If only the shell knows its beginning, such as that of `$(git rev-parse
+ * --show-toplevel)/tools/x`, returns the paths that the rest may mean: in the folders, and in those
+ * above them if something is there.
  */
 function inFolders(word: string, folders: readonly string[]): string[] {
   if (!word.includes('\0')) return [word];
@@ -150,7 +154,10 @@ function valuesOf(args: readonly string[]): string[] {
   ]);
 }
 
-/** The places of a script: in the folder that the program starts in, and in others if their part of the path exists. */
+/**
+ * The places of a script: in the folder that the program starts in, and in others if their part of
+ * the path exists.
+ */
 function scriptPlaces(word: string, [start = '/', ...others]: readonly string[]): string[] {
   const elsewhere = others
     .map((folder) => resolve(folder, word))
@@ -181,7 +188,9 @@ function runnableIn(folder: string, interpreter: string): string[] {
   ];
 }
 
-/** The files in the working directory that `python -m MODULE` runs, each also if it does not exist. */
+/**
+ * The files in the working directory that `python -m MODULE` runs, each also if it does not exist.
+ */
 function modulesOf(args: readonly string[], folder: string): ProgramFile[] {
   const name = args[args.indexOf('-m') + 1];
   if (!args.includes('-m') || name === undefined || !/^[\w.]+$/.test(name)) return [];
@@ -194,7 +203,9 @@ function modulesOf(args: readonly string[], folder: string): ProgramFile[] {
   return [...packages.map((one) => join(one, '__init__.py')), ...ends].map(guarded);
 }
 
-/** The packages that a package runner would take from the project, and the settings of npm there. */
+/**
+ * The packages that a package runner would take from the project, and the settings of npm there.
+ */
 function packagesOf(args: readonly string[], folder: string): ProgramFile[] {
   const named = args.flatMap((word) =>
     word.startsWith('-') ? (/^--package=(.+)/.exec(word)?.[1] ?? []) : [word],

@@ -8,9 +8,15 @@ import type { ServerProgram } from './server-program.ts';
 
 /** The commands that a program consists of: a line for a shell has several. */
 export interface ProgramLine {
-  /** The shell, and whether it reads the profile of the user, and the files of terminals. Null: no shell runs the commands. */
+  /**
+   * The shell, and whether it reads the profile of the user, and the files of terminals. Null: no
+   * shell runs the commands.
+   */
   shell: { path: string; login: boolean; interactive: boolean } | null;
-  /** Those that certainly run, in their order, with those that they run in turn. `\0` stands for text that only the shell knows. */
+  /**
+   * Those that certainly run, in their order, with those that they run in turn. `\0` stands for
+   * text that only the shell knows.
+   */
   certain: readonly SimpleCommand[];
   /** Parts that may run as commands. */
   possible: readonly SimpleCommand[];
@@ -51,8 +57,8 @@ export async function programLine({ argv, cwd, env, kind }: ServerProgram): Prom
 }
 
 /**
- * The values that a line gives PATH, once its variables are expanded. Text that only a shell knows counts as the working directory, which
- * shells also search for an empty entry.
+ * The values that a line gives PATH, once its variables are expanded. Text that only a shell knows
+ * counts as the working directory, which shells also search for an empty entry.
  */
 function pathsIn(line: string, path: string): string[] {
   const values = [...line.matchAll(PATH_SET)].map(([, added = '', value = '']) => {

@@ -16,7 +16,10 @@ const SCRIPT_NAME = new RegExp(`\\.(?:${SCRIPT_ENDS}|${COMPILED_ENDS})$`, 'i');
 /** Words that are no paths: patterns, addresses and texts. */
 const NO_PATH = /[*?{\s]|:\/\//;
 
-/** Returns the words of a command that name a script, whether it exists or not. `program` is its name without a folder. */
+/**
+ * Returns the words of a command that name a script, whether it exists or not. `program` is its
+ * name without a folder.
+ */
 export function scriptWords(program: string, args: readonly string[]): string[] {
   const isInterpreter = INTERPRETER.test(program) || SHELLS.has(program);
   if (!isInterpreter && CODE_SOURCES.get(program)?.runsScripts !== true) return [];
@@ -35,8 +38,9 @@ export function scriptWords(program: string, args: readonly string[]): string[] 
 }
 
 /**
- * Returns the words of a command that stand where a script may stand, whatever their names: for an interpreter, or a program such as `uv run`,
- * the values of its options, and those that follow options, with the first other one.
+ * Returns the words of a command that stand where a script may stand, whatever their names: for an
+ * interpreter, or a program such as `uv run`, the values of its options, and those that follow
+ * options, with the first other one.
  */
 export function scriptPositions(program: string, words: readonly string[]): string[] {
   const runsScripts = CODE_SOURCES.get(program)?.runsScripts === true;

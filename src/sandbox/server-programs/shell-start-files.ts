@@ -28,19 +28,25 @@ interface ShellStart {
   env: Env;
   /** Whether the shell reads the profile of the user. */
   login: boolean;
-  /** Whether it reads the files of terminals. A login shell of bash does not: then it is started once more without being one. */
+  /**
+   * Whether it reads the files of terminals. A login shell of bash does not: then it is started
+   * once more without being one.
+   */
   interactive: boolean;
 }
 
-/** The places that a start file leads to: files that it reads, programs that it names by path, and folders of which it reads all files. */
+/**
+ * The places that a start file leads to: files that it reads, programs that it names by path, and
+ * folders of which it reads all files.
+ */
 interface Found {
   sourced: string[];
   programs: string[];
 }
 
 /**
- * Returns the files that a shell reads before its script, and those that they read in turn as far as their text
- * names them. They need not exist.
+ * Returns the files that a shell reads before its script, and those that they read in turn as far
+ * as their text names them. They need not exist.
  */
 export function shellStartFiles({ shell, ...start }: ShellStart): ProgramFile[] {
   const { env } = start;

@@ -29,7 +29,10 @@ export class IndexThread {
     this.#script = script;
   }
 
-  /** Makes an index of paths below these folders. If the thread dies, the index is lost, and its calls reject. */
+  /**
+   * Makes an index of paths below these folders. If the thread dies, the index is lost, and its
+   * calls reject.
+   */
   open(roots: readonly string[]): PathIndex {
     const worker = this.#worker ?? this.#start();
     const index = ++this.#indexes;

@@ -7,7 +7,10 @@ const LOST_TABLE = /^no such (table|column)/;
 const DAMAGE_ADVICE =
   "is damaged: run 'heddle store repair', or restore a backup with 'heddle store restore FILE'";
 
-/** The stored data contradicts itself. The store turns it into a StoreError `store_damaged`, which names the file. */
+/**
+ * The stored data contradicts itself. The store turns it into a StoreError `store_damaged`, which
+ * names the file.
+ */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }
@@ -16,8 +19,8 @@ export class Damage extends Error {
 export class FileDamage extends Damage {}
 
 /**
- * Returns the StoreError for an error of SQLite or the file system. Its message names the file, the cause and, if there is one,
- * the solution. Returns any other error unchanged, because it is a bug.
+ * Returns the StoreError for an error of SQLite or the file system. Its message names the file, the
+ * cause and, if there is one, the solution. Returns any other error unchanged, because it is a bug.
  */
 export function asStoreError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
@@ -31,20 +34,29 @@ export function asStoreError(error: unknown, file: string): unknown {
   );
 }
 
-/** Whether SQLite could not do something because another connection has a lock. Also for the StoreError of such an error. */
+/**
+ * Whether SQLite could not do something because another connection has a lock. Also for the
+ * StoreError of such an error.
+ */
 export function isBusy(error: unknown): boolean {
   if (error instanceof StoreError) return isBusy(error.cause);
   return systemErrorCode(error)?.startsWith('SQLITE_BUSY') === true;
 }
 
-/** The error of a call that has waited so long for the lock of another process. `pid`: that process, if it is known. */
+/**
+ * The error of a call that has waited so long for the lock of another process. `pid`: that process,
+ * if it is known.
+ */
 export function locked(file: string, ms: number, pid: number | null): StoreError {
   const other = pid === null ? 'another process' : `the process ${pid}`;
   const text = `${file} cannot be used: ${other} has held its lock for ${Math.round(ms / 1000)} s. Nothing was written. End that process`;
   return new StoreError('store_failed', text, pid === null ? {} : { pid });
 }
 
-/** Whether SQLite, or the opening of the database, found the file itself damaged, and not only one thread in it. */
+/**
+ * Whether SQLite, or the opening of the database, found the file itself damaged, and not only one
+ * thread in it.
+ */
 export function isFileDamage(error: unknown): boolean {
   const code = systemErrorCode(error) ?? '';
   return (

@@ -69,7 +69,10 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   onRepaired?: (message: string) => void;
   /** Values that are read and written have stand-ins for long texts. Absent: they are whole. */
   longTexts?: LongTexts;
-  /** `process.versions`, with which a better-sqlite3 that is built for another Node is replaced or reported. */
+  /**
+   * `process.versions`, with which a better-sqlite3 that is built for another Node is replaced or
+   * reported.
+   */
   nodeVersions?: NodeVersions;
   /** For tests. */
   connect?: Connect;
@@ -83,7 +86,10 @@ export interface SqliteStoreOptions extends DatabasePlaces {
 const OPEN_PAUSE_MS = 20;
 const NEVER = new AbortController().signal;
 
-/** Stores threads in one SQLite file, which any number of processes can share. The file is opened at the first use. */
+/**
+ * Stores threads in one SQLite file, which any number of processes can share. The file is opened at
+ * the first use.
+ */
 export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   return new SqliteStore(options);
 }
@@ -93,7 +99,9 @@ export class SqliteStore implements ThreadStore {
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
   #closed = false;
-  /** Shared by all reads of histories, so that many at once do not take longer at a time than one. */
+  /**
+   * Shared by all reads of histories, so that many at once do not take longer at a time than one.
+   */
   readonly #pace = new EventLoopYield();
 
   constructor(options: SqliteStoreOptions) {
@@ -149,8 +157,8 @@ export class SqliteStore implements ThreadStore {
   }
 
   /**
-   * Opens a writer that was lost with an earlier store of this process, if the last write is one of these. The thread is not recovered:
-   * its turn may still run.
+   * Opens a writer that was lost with an earlier store of this process, if the last write is one of
+   * these. The thread is not recovered: its turn may still run.
    */
   async resumeWriter(
     threadId: string,
@@ -316,7 +324,10 @@ export class SqliteStore implements ThreadStore {
     );
   }
 
-  /** Opens the file if it exists, so that the next call need not wait for that. Never rejects: the next call has the error. */
+  /**
+   * Opens the file if it exists, so that the next call need not wait for that. Never rejects: the
+   * next call has the error.
+   */
   async warmUp(): Promise<void> {
     if (!this.#closed && existsSync(this.#options.file)) await this.#connected().catch(() => {});
   }

@@ -34,7 +34,10 @@ const NO_LOCKS = failed(
 );
 const NO_MEMORY = failed('there is not enough memory: end some processes');
 
-/** Causes by the codes of the system and of SQLite. A longer code of SQLite counts as the longest of these that it begins with. */
+/**
+ * Causes by the codes of the system and of SQLite. A longer code of SQLite counts as the longest of
+ * these that it begins with.
+ */
 const CAUSES: Readonly<Record<string, ErrorCause>> = {
   EACCES: NO_PERMISSION,
   EDQUOT: full('your disk quota is used up', 'Free some space, or get a larger quota'),
@@ -78,7 +81,10 @@ const VAGUE = [
   'SQLITE_CANTOPEN',
 ];
 
-/** Returns the cause of an error with this code of the system or of SQLite, on this database. Null: the code says no cause. */
+/**
+ * Returns the cause of an error with this code of the system or of SQLite, on this database. Null:
+ * the code says no cause.
+ */
 export function errorCause(code: string, file: string): ErrorCause | null {
   const cause = VAGUE.some((vague) => code.startsWith(vague))
     ? CAUSES[writeProblem(file) ?? '']

@@ -11,7 +11,10 @@ interface DurableDeps {
   commit: () => Promise<void>;
 }
 
-/** Resolves when a write that is committed survives a power failure. If that fails, and the write could be undone, rejects. */
+/**
+ * Resolves when a write that is committed survives a power failure. If that fails, and the write
+ * could be undone, rejects.
+ */
 export async function makeDurable(
   { key }: JoinedWrite,
   { file, log, flush, commit }: DurableDeps,

@@ -7,9 +7,9 @@ import type { LogTail } from './sqlite-writer.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 /**
- * Ends the items and the turn that a dead writer left unfinished, with each item as it was last saved. Returns the new end of
- * the thread's log, which has a new identity: no writer of an earlier time goes on behind it. Call it within a transaction, once this
- * process has the thread's lease.
+ * Ends the items and the turn that a dead writer left unfinished, with each item as it was last
+ * saved. Returns the new end of the thread's log, which has a new identity: no writer of an earlier
+ * time goes on behind it. Call it within a transaction, once this process has the thread's lease.
  */
 export function recoverThread(
   connection: StoreConnection,

@@ -13,15 +13,24 @@ export interface WriterDeps {
   now(): number;
   /** Commits the write, maybe together with others. Rejects with a StoreError. */
   write(write: JoinedWrite): Promise<void>;
-  /** Resolves when all committed writes survive a power failure. If that fails, and the write could be undone, rejects. */
+  /**
+   * Resolves when all committed writes survive a power failure. If that fails, and the write could
+   * be undone, rejects.
+   */
   makeDurable(undo: JoinedWrite): Promise<void>;
   /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void;
-  /** Tells the store that the thread's writer is closed. Resolves when the thread is free. Never rejects. */
+  /**
+   * Tells the store that the thread's writer is closed. Resolves when the thread is free. Never
+   * rejects.
+   */
   release(threadId: string): Promise<void>;
 }
 
-/** The log that a thread's writer appends to, the ordinal of its last entry, and the identity of the last write. */
+/**
+ * The log that a thread's writer appends to, the ordinal of its last entry, and the identity of the
+ * last write.
+ */
 export interface LogTail {
   threadId: string;
   logId: number;
@@ -64,7 +73,10 @@ export class SqliteWriter implements ThreadWriter {
     return this.#deps.inMemory;
   }
 
-  /** Appends, unless the write with this identity is the last one of the thread, and so was stored before its caller could be told. */
+  /**
+   * Appends, unless the write with this identity is the last one of the thread, and so was stored
+   * before its caller could be told.
+   */
   async append(
     entries: LogEntry[],
     { patch, partials = [], dropped = [], durable = false }: WriteChanges = {},
@@ -114,7 +126,10 @@ export class SqliteWriter implements ThreadWriter {
     return hash;
   }
 
-  /** Removes the entries of the write with this identity, if it is the last one of the thread. `entries`: how many there are. */
+  /**
+   * Removes the entries of the write with this identity, if it is the last one of the thread.
+   * `entries`: how many there are.
+   */
   async withdraw(entries: number, { id, after }: WriteIdentity): Promise<void> {
     if (this.#writeId !== id) return;
     const { run, committed } = this.#undoing(
@@ -147,8 +162,9 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   /**
-   * Returns the write that goes back to an earlier tip, and removes the entries behind it, the last of which is at `end`. The caller was
-   * told that they are not stored, and may store them again. Fails if the log has more entries by then.
+   * Returns the write that goes back to an earlier tip, and removes the entries behind it, the last
+   * of which is at `end`. The caller was told that they are not stored, and may store them again.
+   * Fails if the log has more entries by then.
    */
   #undoing({ tip, writeId }: Pick<LogTail, 'tip' | 'writeId'>, end: number): JoinedWrite {
     const run = () => {

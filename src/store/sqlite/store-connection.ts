@@ -21,7 +21,10 @@ export interface StoreConnectionOptions extends StoreFileOptions {
   waitClock?: Clock;
 }
 
-/** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
+/**
+ * An open store: the database file, the database in memory for ephemeral threads, the leases, and
+ * this process's writers.
+ */
 export class StoreConnection {
   /** Every call goes through it. */
   readonly queue: StoreQueue;
@@ -70,8 +73,9 @@ export class StoreConnection {
   }
 
   /**
-   * Runs a call on a database that is up to date. If the call fails because the database can only be read, opens the
-   * database again and repeats the call: the file may have become writable, or the obstacle may be gone.
+   * Runs a call on a database that is up to date. If the call fails because the database can only
+   * be read, opens the database again and repeats the call: the file may have become writable, or
+   * the obstacle may be gone.
    */
   call<T>(work: (connection: StoreConnection) => T): T {
     return this.guard(() => {
@@ -125,7 +129,10 @@ export class StoreConnection {
     return this.write(database, work);
   }
 
-  /** Gives this process the lease of a thread. Call it within `writeAsOwner`. Throws `active_writer`. */
+  /**
+   * Gives this process the lease of a thread. Call it within `writeAsOwner`. Throws
+   * `active_writer`.
+   */
   takeThread(database: ThreadDatabase, threadId: string): void {
     if (this.#writers.has(threadId)) throw activeWriter(threadId, this.#options.pid);
     if (!database.inMemory) this.#store.leases.take(threadId);
@@ -142,8 +149,9 @@ export class StoreConnection {
   }
 
   /**
-   * Returns the result of `cut`, and holds its logs of the file for an ephemeral thread, in the same transaction, so that no
-   * other process can discard them in between. Throws `store_read_only` and `store_full`.
+   * Returns the result of `cut`, and holds its logs of the file for an ephemeral thread, in the
+   * same transaction, so that no other process can discard them in between. Throws
+   * `store_read_only` and `store_full`.
    */
   holdLogs<T extends { segments: { logId: number }[] }>(threadId: string, cut: () => T): T {
     return this.guard(() => {
@@ -165,8 +173,8 @@ export class StoreConnection {
   }
 
   /**
-   * Sets the log of a staged history. Null: it has none any more, and the log is removed unless a thread has it. Call it within
-   * `writeAsOwner`.
+   * Sets the log of a staged history. Null: it has none any more, and the log is removed unless a
+   * thread has it. Call it within `writeAsOwner`.
    */
   setStagedLog(stagedId: string, logId: number | null): void {
     this.#store.leases.hold(stagedId, logId === null ? [] : [logId]);
@@ -239,7 +247,9 @@ export class StoreConnection {
     }
   }
 
-  /** Runs `work`. Turns errors of SQLite and the file system into StoreErrors that name the file. */
+  /**
+   * Runs `work`. Turns errors of SQLite and the file system into StoreErrors that name the file.
+   */
   guard<T>(work: () => T): T {
     try {
       return work();
@@ -273,7 +283,8 @@ export class StoreConnection {
     );
     if (kept.length === 0 && this.#holding.size === 0) return;
     this.writeAsOwner(this.disk, () => {
-      // A thread that another process has taken meanwhile stays there, and its writer here is refused.
+      // A thread that another process has taken meanwhile stays there, and its writer here is
+      // refused.
       for (const { threadId } of kept)
         if (!this.#store.leases.isHeldElsewhere(threadId)) this.#store.leases.take(threadId);
       for (const threadId of this.#holding)
@@ -328,7 +339,10 @@ export class StoreConnection {
     this.#released.clear();
   }
 
-  /** Releases something. A full disk prevents even this: logs it, and the next release does it, or the end of this process. */
+  /**
+   * Releases something. A full disk prevents even this: logs it, and the next release does it, or
+   * the end of this process.
+   */
   async #release(fields: { threadId?: string }, release: () => void): Promise<void> {
     try {
       await this.queue.write(() => this.guard(release));
@@ -367,7 +381,10 @@ export class StoreConnection {
     });
   }
 
-  /** Removes a part of what no thread needs. Does not count as a write, after which other work would wait. Returns false at the end. */
+  /**
+   * Removes a part of what no thread needs. Does not count as a write, after which other work would
+   * wait. Returns false at the end.
+   */
   #collect(): boolean {
     const databases = this.databases().filter(
       (database) => database.inMemory || !this.#store.opened.readOnly,

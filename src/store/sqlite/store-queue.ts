@@ -7,7 +7,9 @@ const TURN_MS_MAX = 8;
 const JOINED_MAX = 256;
 /** A write that another process prevents for this time fails. */
 export const BUSY_MS_MAX = 60_000;
-/** The pauses between the attempts of a write that another process prevents. The last one repeats. */
+/**
+ * The pauses between the attempts of a write that another process prevents. The last one repeats.
+ */
 const BUSY_PAUSES_MS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50];
 
 /** A write that can share its transaction with others. */
@@ -21,7 +23,10 @@ export interface JoinedWrite {
 }
 
 export interface StoreQueueDeps {
-  /** Commits writes in one transaction, and tells them. Returns the error of each one that failed, null for the others. Never throws. */
+  /**
+   * Commits writes in one transaction, and tells them. Returns the error of each one that failed,
+   * null for the others. Never throws.
+   */
   commit: (writes: readonly JoinedWrite[]) => unknown[];
   /** Returns the error for a call that has waited too long for the lock of another process. */
   lockedFor: (ms: number) => unknown;
@@ -39,8 +44,9 @@ interface Call {
 }
 
 /**
- * Runs the calls of a store. Writes run in their order and before reads; those that wait at the same time share a transaction if
- * they can. While another process holds the lock of the database, writes wait without blocking, and reads go on.
+ * Runs the calls of a store. Writes run in their order and before reads; those that wait at the
+ * same time share a transaction if they can. While another process holds the lock of the database,
+ * writes wait without blocking, and reads go on.
  */
 export class StoreQueue {
   readonly #deps: StoreQueueDeps;
@@ -60,7 +66,10 @@ export class StoreQueue {
     this.#clock = deps.clock ?? systemClock;
   }
 
-  /** Runs a write that has transactions of its own. It may run again if it throws because another process holds the lock. */
+  /**
+   * Runs a write that has transactions of its own. It may run again if it throws because another
+   * process holds the lock.
+   */
   write<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) =>
       this.#add(this.#writes, { ...this.#once(work, resolve), reject }),
@@ -79,7 +88,10 @@ export class StoreQueue {
     });
   }
 
-  /** Runs a read. A long one is several calls of some milliseconds each, so that others have their turns in between. */
+  /**
+   * Runs a read. A long one is several calls of some milliseconds each, so that others have their
+   * turns in between.
+   */
   read<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) =>
       this.#add(this.#reads, { ...this.#once(work, resolve), reject }),

@@ -24,9 +24,9 @@ interface File {
 }
 
 /**
- * Returns the content of a file after the chunks are applied. Kept lines keep their own text and line end; added lines get the
- * file's first line end. The result ends with a line end, unless it is empty. Throws a PatchError with the lines that were not
- * found; it names the file by `path`.
+ * Returns the content of a file after the chunks are applied. Kept lines keep their own text and
+ * line end; added lines get the file's first line end. The result ends with a line end, unless it
+ * is empty. Throws a PatchError with the lines that were not found; it names the file by `path`.
  */
 export async function applyChunks(
   text: string,
@@ -107,8 +107,9 @@ async function wantedLines(chunks: readonly Chunk[], breaks: EventLoopYield): Pr
 }
 
 /**
- * Finds the lines of a chunk, from `start` on. `start` is null if the chunk only adds lines. Returns null if the lines are not in the file.
- * Empty lines at the end of a chunk are dropped until it matches: models often write them before the next header.
+ * Finds the lines of a chunk, from `start` on. `start` is null if the chunk only adds lines.
+ * Returns null if the lines are not in the file. Empty lines at the end of a chunk are dropped
+ * until it matches: models often write them before the next header.
  */
 async function locate(
   search: LineSearch,

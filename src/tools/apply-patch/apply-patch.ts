@@ -29,11 +29,16 @@ interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
 
 interface PatchRequest {
   patch: string;
-  /** The directory that the patch's paths start from, relative to the thread's working directory. */
+  /**
+   * The directory that the patch's paths start from, relative to the thread's working directory.
+   */
   folder: string;
 }
 
-/** Prepares the patches of one thread: calls of the tool `apply_patch`, and commands that only apply a patch. */
+/**
+ * Prepares the patches of one thread: calls of the tool `apply_patch`, and commands that only apply
+ * a patch.
+ */
 export class ApplyPatch {
   readonly tool: Tool = {
     spec: PATCH_SPEC,
@@ -42,7 +47,10 @@ export class ApplyPatch {
     prepare: (args, context) => this.#prepareCall(args, context),
   };
   readonly #deps: ApplyPatchDeps;
-  /** Resolves when the thread's last patch is done. Each patch is verified against the files that the previous one left. */
+  /**
+   * Resolves when the thread's last patch is done. Each patch is verified against the files that
+   * the previous one left.
+   */
   #last: Promise<void> = Promise.resolve();
   #turn: { id: string; diff: TurnDiff } | null = null;
 
@@ -50,7 +58,10 @@ export class ApplyPatch {
     this.#deps = deps;
   }
 
-  /** Waits for the thread's earlier patches, then verifies this one against the files. Writes nothing. */
+  /**
+   * Waits for the thread's earlier patches, then verifies this one against the files. Writes
+   * nothing.
+   */
   async prepare(
     { patch, folder }: PatchRequest,
     context: CallContext,
@@ -141,7 +152,10 @@ export class ApplyPatch {
   }
 }
 
-/** The names that disappear and the names that appear. A file with several hard links is shared if its content changes in place. */
+/**
+ * The names that disappear and the names that appear. A file with several hard links is shared if
+ * its content changes in place.
+ */
 function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {

@@ -2,7 +2,10 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { FileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
-/** The most comparisons of lines for one file, about half a second. A normal patch needs a thousandth of that. */
+/**
+ * The most comparisons of lines for one file, about half a second. A normal patch needs a
+ * thousandth of that.
+ */
 const COMPARISONS_MAX = 200_000_000;
 /** This many comparisons count as one unit of work. */
 const COMPARISONS_A_LINE = 100;
@@ -31,7 +34,9 @@ interface NumberedLines {
 
 const UNWANTED = -1;
 
-/** Finds runs of lines in a file. Prefers an exact match anywhere after the start to a looser one. */
+/**
+ * Finds runs of lines in a file. Prefers an exact match anywhere after the start to a looser one.
+ */
 export class LineSearch {
   readonly #lines: FileLines;
   readonly #wanted: readonly string[];
@@ -39,14 +44,20 @@ export class LineSearch {
   readonly #numbered: NumberedLines[] = [];
   #comparisons = 0;
 
-  /** `wanted`: the lines of all runs that will be looked for. Other lines of the file are not remembered. */
+  /**
+   * `wanted`: the lines of all runs that will be looked for. Other lines of the file are not
+   * remembered.
+   */
   constructor(lines: FileLines, wanted: readonly string[], breaks: EventLoopYield) {
     this.#lines = lines;
     this.#wanted = wanted;
     this.#breaks = breaks;
   }
 
-  /** The index of the first line of the run, at `from` or later. With `atEnd` the run must end the file. Returns null if not found. */
+  /**
+   * The index of the first line of the run, at `from` or later. With `atEnd` the run must end the
+   * file. Returns null if not found.
+   */
   async find(
     run: readonly string[],
     { from, atEnd = false }: { from: number; atEnd?: boolean },

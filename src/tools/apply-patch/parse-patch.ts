@@ -32,8 +32,8 @@ const LINES_AT_ONCE = 1_000;
 const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
 
 /**
- * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was expected in that line. Accepts LF
- * and CRLF in the patch.
+ * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was
+ * expected in that line. Accepts LF and CRLF in the patch.
  */
 export async function parsePatch(patch: string, breaks: EventLoopYield): Promise<PatchOperation[]> {
   return new PatchReader(await patchLines(patch, breaks), breaks).operations();

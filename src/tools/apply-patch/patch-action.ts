@@ -32,7 +32,10 @@ import type { PlannedChange } from './plan-patch.ts';
 import type { ResolvedBounds } from './resolve-patch-bounds.ts';
 import { type Written, writePlan } from './write-plan.ts';
 
-/** The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which can be very long. */
+/**
+ * The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which
+ * can be very long.
+ */
 const FAILURE_CHARS_MAX = 10_000;
 
 /** About so many UTF-16 code units of a text get their signs at once. */

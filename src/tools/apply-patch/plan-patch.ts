@@ -19,7 +19,10 @@ export interface PlannedChange {
   moveTo: string | null;
   /** The content before. Null if there was no file, or if it cannot be shown. */
   before: string | null;
-  /** The content of the file that a rename replaces. Null if there is none, or if it cannot be shown. */
+  /**
+   * The content of the file that a rename replaces. Null if there is none, or if it cannot be
+   * shown.
+   */
   replaced: string | null;
   /** The content after. Null for a delete. */
   after: string | null;
@@ -41,8 +44,9 @@ interface PlanDeps {
 }
 
 /**
- * Verifies a whole patch against the files and returns its changes. Writes nothing. Throws a PatchError if the patch does not
- * match. If a file may not be read, the error contains no other information about the file.
+ * Verifies a whole patch against the files and returns its changes. Writes nothing. Throws a
+ * PatchError if the patch does not match. If a file may not be read, the error contains no other
+ * information about the file.
  */
 export async function planPatch(
   operations: readonly PatchOperation[],
@@ -147,7 +151,10 @@ async function fileAt(path: string): Promise<FileLocation> {
   return file;
 }
 
-/** The content of a file that is replaced as a whole. It is only shown, so null if there is none or it is not text. */
+/**
+ * The content of a file that is replaced as a whole. It is only shown, so null if there is none or
+ * it is not text.
+ */
 async function replacedText(
   file: FileLocation,
   path: string,
@@ -157,7 +164,10 @@ async function replacedText(
   return readText(file, path, deps).catch(() => null);
 }
 
-/** The permission bits, without set-user-id and similar bits: a program with new content must not keep those. */
+/**
+ * The permission bits, without set-user-id and similar bits: a program with new content must not
+ * keep those.
+ */
 function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
@@ -185,7 +195,10 @@ async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
 
 type Role = 'kept' | 'left' | 'reached';
 
-/** Refuses two operations for one path. A rename to a path that another rename or a delete removes is allowed. */
+/**
+ * Refuses two operations for one path. A rename to a path that another rename or a delete removes
+ * is allowed.
+ */
 function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): void {
   const roles = new Map<string, Role>();
   const claim = (path: string, role: Role) => {
@@ -209,7 +222,10 @@ function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): v
   }
 }
 
-/** Refuses two changes of one file under two names, by links or by upper and lower case: one change would be lost. */
+/**
+ * Refuses two changes of one file under two names, by links or by upper and lower case: one change
+ * would be lost.
+ */
 function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
   const names = new Map<string, string>();
   for (const { target, moveTo, path } of changes) {

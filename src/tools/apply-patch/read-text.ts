@@ -15,7 +15,10 @@ interface ReadDeps {
   breaks: EventLoopYield;
 }
 
-/** The content of a text file. Throws a PatchError if it is not a UTF-8 text file within the limit, else the system's error. */
+/**
+ * The content of a text file. Throws a PatchError if it is not a UTF-8 text file within the limit,
+ * else the system's error.
+ */
 export async function readText(
   location: FileLocation,
   path: string,

@@ -10,7 +10,10 @@ export interface ResolvedBounds extends PatchBounds {
   mayRead: MayRead;
 }
 
-/** Resolves the links in the roots. Rejects with a `ProcessStartError` if there is too much to protect in them. */
+/**
+ * Resolves the links in the roots. Rejects with a `ProcessStartError` if there is too much to
+ * protect in them.
+ */
 export async function resolvePatchBounds(
   bounds: SandboxBounds,
   sandbox: Pick<Sandbox, 'protects'>,

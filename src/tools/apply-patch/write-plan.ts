@@ -23,7 +23,10 @@ const CHANGED = 'it changed after the patch was verified';
 /** The result of writing a plan. Changes that were written before a failure stay. */
 export interface Written {
   written: PlannedChange[];
-  /** The reason why a change could not be written, for the model and the user. Null: everything was written. */
+  /**
+   * The reason why a change could not be written, for the model and the user. Null: everything was
+   * written.
+   */
   failure: string | null;
 }
 
@@ -42,9 +45,9 @@ const WORDS = new Map([
 ]);
 
 /**
- * Writes the changes in order, each at the location that was judged. A change fails if the file at its location has been replaced
- * or changed since. An interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned,
- * not thrown.
+ * Writes the changes in order, each at the location that was judged. A change fails if the file at
+ * its location has been replaced or changed since. An interrupt does not stop it, so that no patch
+ * is left half written. Errors of the file system are returned, not thrown.
  */
 export async function writePlan(
   changes: readonly PlannedChange[],
@@ -79,7 +82,10 @@ class PlanWriter {
   /** The real paths that renames write to. */
   readonly #reached: ReadonlySet<string>;
   readonly #done = new Set<string>();
-  /** Drafts of renames whose own file another rename replaces. Each is on disk in the folder that its content goes to. */
+  /**
+   * Drafts of renames whose own file another rename replaces. Each is on disk in the folder that
+   * its content goes to.
+   */
   readonly #saved = new Map<PlannedChange, FileLocation>();
 
   constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
@@ -92,7 +98,10 @@ class PlanWriter {
     );
   }
 
-  /** Saves the content of files that another rename replaces: when files swap names, it would exist only in memory for a moment. */
+  /**
+   * Saves the content of files that another rename replaces: when files swap names, it would exist
+   * only in memory for a moment.
+   */
   async saveEndangered(): Promise<void> {
     for (const change of this.#changes) {
       const { moveTo, entry, target, after } = change;
@@ -113,7 +122,10 @@ class PlanWriter {
     if (target !== null) this.#done.add(pathOf(target));
   }
 
-  /** Deletes the drafts that are not needed. Returns a sentence about each draft that holds the only copy of some content. */
+  /**
+   * Deletes the drafts that are not needed. Returns a sentence about each draft that holds the only
+   * copy of some content.
+   */
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
     for (const [change, draft] of this.#saved) {
@@ -137,7 +149,9 @@ class PlanWriter {
     await putInPlace(await writeMoved(path, change), path);
   }
 
-  /** Returns the path of a location. Throws if the entry there is no longer the one that was judged. */
+  /**
+   * Returns the path of a location. Throws if the entry there is no longer the one that was judged.
+   */
   async #unchanged(location: FileLocation, { create = false } = {}): Promise<string> {
     const path = await this.#folders.entry(location, { create });
     if (this.#done.has(pathOf(location))) return path;
@@ -162,7 +176,10 @@ function contentsOf({ after, mode, before }: PlannedChange): NewContents {
   return { fill: (file) => writeText(file, after ?? ''), mode, before };
 }
 
-/** Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if this process can set that owner. */
+/**
+ * Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if
+ * this process can set that owner.
+ */
 async function writeMoved(path: string, change: PlannedChange): Promise<string> {
   const contents = contentsOf(change);
   try {
@@ -173,7 +190,9 @@ async function writeMoved(path: string, change: PlannedChange): Promise<string> 
   }
 }
 
-/** Whether the new path leads to the file itself: the file system may ignore upper and lower case. */
+/**
+ * Whether the new path leads to the file itself: the file system may ignore upper and lower case.
+ */
 function isRespelled({ entry, target }: PlannedChange): boolean {
   return isSame(entry.found, target?.found ?? null) && entry.found?.nlink === 1n;
 }
@@ -196,7 +215,10 @@ function kind({ mode }: BigIntStats): bigint {
   return mode & BigInt(constants.S_IFMT);
 }
 
-/** The reason of a failure in words. Returns null for errors that are neither of the patch nor of the file system. */
+/**
+ * The reason of a failure in words. Returns null for errors that are neither of the patch nor of
+ * the file system.
+ */
 function reason(error: unknown): string | null {
   if (error instanceof PatchError || error instanceof OwnFileError) return error.message;
   if (error instanceof FileChangedError) return CHANGED;

@@ -25,7 +25,10 @@ export interface ClientToolDeps {
   charsMax(): number;
 }
 
-/** A call of a tool that a client provides. Policy does not judge it: the client does what it does itself. */
+/**
+ * A call of a tool that a client provides. Policy does not judge it: the client does what it does
+ * itself.
+ */
 export class ClientToolAction implements Action {
   readonly kind = 'dynamicTool';
   readonly item: CallItem;

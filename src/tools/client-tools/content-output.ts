@@ -4,7 +4,9 @@ import type {
   FunctionCallOutputBody,
 } from '../../protocol/generated/types.ts';
 
-/** The content of a tool's result for a model: a string if it is one text. Texts share `charsMax`. */
+/**
+ * The content of a tool's result for a model: a string if it is one text. Texts share `charsMax`.
+ */
 export async function contentOutput(
   content: readonly DynamicToolCallOutputContentItem[],
   charsMax: number,

@@ -37,7 +37,10 @@ type Situation = Omit<
   'sandboxPolicy' | 'approvalPolicy' | 'staysInside' | 'grants'
 >;
 
-/** A command that the model calls for. It may continue in the background after its call has returned. */
+/**
+ * A command that the model calls for. It may continue in the background after its call has
+ * returned.
+ */
 export class CommandAction implements Action {
   readonly kind = 'command';
   readonly item: CommandItem;
@@ -158,7 +161,10 @@ export class CommandAction implements Action {
     return this.#run;
   }
 
-  /** Returns the outcome of the call. If the command continues in the background, its item completes when it ends. */
+  /**
+   * Returns the outcome of the call. If the command continues in the background, its item completes
+   * when it ends.
+   */
   #conclude(
     outcome: CommandOutcome,
     { shown, startedMs }: { shown: ShownCommand; startedMs: number },

@@ -14,9 +14,15 @@ import { storeRule } from './store-rule.ts';
 interface CommandQuestion {
   /** For the person who decides. Null: no reason beyond the command itself. */
   reason: string | null;
-  /** The key for `Grants.allowCommand` if the command is accepted for the session. Null: it cannot be recognized again. */
+  /**
+   * The key for `Grants.allowCommand` if the command is accepted for the session. Null: it cannot
+   * be recognized again.
+   */
   key: string | null;
-  /** The words of a rule that would allow the command in this project from now on. Null: no rule is proposed. */
+  /**
+   * The words of a rule that would allow the command in this project from now on. Null: no rule is
+   * proposed.
+   */
   proposedAmendment: readonly string[] | null;
   /** Distinguishes several questions about one item. Null: the first question. */
   approvalId: string | null;
@@ -30,8 +36,8 @@ const UNCOMPARED =
   'An approval is for this one run.';
 
 /**
- * The question whether a command may run. If the answer accepts a rule, the rule is stored in the home. If the command cannot be
- * recognized again, accepting it for the session accepts it once.
+ * The question whether a command may run. If the answer accepts a rule, the rule is stored in the
+ * home. If the command cannot be recognized again, accepting it for the session accepts it once.
  */
 export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
   const { permit, key } = question;

@@ -20,8 +20,9 @@ interface CommandBoundsDeps {
 }
 
 /**
- * The bounds of a sandboxed command: what the sandbox policy allows, plus the grants. `permissions` apply to this run only; a
- * path in them that now resolves to another place than when it was asked for is dropped. Returns null if the policy has no bounds.
+ * The bounds of a sandboxed command: what the sandbox policy allows, plus the grants. `permissions`
+ * apply to this run only; a path in them that now resolves to another place than when it was asked
+ * for is dropped. Returns null if the policy has no bounds.
  */
 export function commandBounds(
   { context, deps }: CommandBoundsDeps,
@@ -40,7 +41,10 @@ export function commandBounds(
   });
 }
 
-/** The bounds of a command that may only read: grants do not widen them. Returns null if the policy has no bounds. */
+/**
+ * The bounds of a command that may only read: grants do not widen them. Returns null if the policy
+ * has no bounds.
+ */
 export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
   return sandboxBounds(
     readingOnly(context.settings.sandboxPolicy),
@@ -48,7 +52,10 @@ export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBou
   );
 }
 
-/** The permissions that a command asks for. Returns null if it needs none beyond its sandbox, or has no sandbox. */
+/**
+ * The permissions that a command asks for. Returns null if it needs none beyond its sandbox, or has
+ * no sandbox.
+ */
 export function permissionsBeyond(
   deps: CommandBoundsDeps,
   asked: GrantedPermissions | null,

@@ -8,12 +8,18 @@ import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { prepareStdin } from './prepare-stdin.ts';
 
-/** Names that some models know for a tool that runs one command to its end. Calls to them work, but they are not offered. */
+/**
+ * Names that some models know for a tool that runs one command to its end. Calls to them work, but
+ * they are not offered.
+ */
 const OTHER_NAMES = ['shell_command', 'shell', 'container.exec', 'local_shell'];
 
 const AS_COMMAND = { hookForm: 'command' } as const;
 
-/** The tools that run commands: `exec_command`, `write_stdin`, and the other names that models may use instead. */
+/**
+ * The tools that run commands: `exec_command`, `write_stdin`, and the other names that models may
+ * use instead.
+ */
 export function commandTools(deps: CommandDeps): Tool[] {
   const spec = execCommandSpec(deps.limits);
   const exec = checkedTool(

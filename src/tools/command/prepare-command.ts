@@ -29,8 +29,8 @@ const TOO_LONG = `The command has more than ${COMMAND_CHARS_MAX} characters, and
 const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 
 /**
- * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
- * applies a patch is prepared as that patch.
+ * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs
+ * to judge it. A command that only applies a patch is prepared as that patch.
  */
 export async function prepareCommand(
   asked: CommandCall,
@@ -51,7 +51,10 @@ export async function prepareCommand(
   }
 }
 
-/** `slot` is null if the thread's limit of running commands is reached. The returned action releases it. */
+/**
+ * `slot` is null if the thread's limit of running commands is reached. The returned action releases
+ * it.
+ */
 async function prepareInSlot(
   asked: CommandCall,
   context: CallContext,
@@ -109,8 +112,8 @@ async function prepareInSlot(
 }
 
 /**
- * Returns the call with its working directory as a person must see it: if a link that commands can replace leads from it out of the
- * workspace, that is the folder that it leads to.
+ * Returns the call with its working directory as a person must see it: if a link that commands can
+ * replace leads from it out of the workspace, that is the folder that it leads to.
  */
 function withShownFolder(call: CommandCall, roots: readonly string[]): CommandCall {
   const { links, end } = followPath(call.cwd);
@@ -121,7 +124,10 @@ function withShownFolder(call: CommandCall, roots: readonly string[]): CommandCa
   return strays ? { ...call, cwd: end } : call;
 }
 
-/** Whether the command may run outside the sandbox because a person allowed it, now or for the session. */
+/**
+ * Whether the command may run outside the sandbox because a person allowed it, now or for the
+ * session.
+ */
 function mayBeAskedOutside(
   { escalates }: CommandCall,
   { sandboxPolicy, approvalPolicy }: ThreadSettings,

@@ -23,7 +23,10 @@ import { INTERRUPT } from './sessions/end-interrupted.ts';
 
 type StdinRequest = ReturnType<typeof writeArguments>;
 
-/** Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. Rejects with BadArguments. */
+/**
+ * Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the
+ * output since the last report. Rejects with BadArguments.
+ */
 export async function prepareStdin(
   args: JsonValue,
   context: CallContext,
@@ -92,8 +95,9 @@ function isHarmless(chars: string): boolean {
 }
 
 /**
- * The question whether input may be written to a command. It ends with the command. It is for the guardian, and for a person only if the
- * guardian cannot judge the input: a person who decides has allowed the command together with its input.
+ * The question whether input may be written to a command. It ends with the command. It is for the
+ * guardian, and for a person only if the guardian cannot judge the input: a person who decides has
+ * allowed the command together with its input.
  */
 function stdinAsk(
   { text, cwd, shown, gone }: CommandSession,
@@ -143,8 +147,8 @@ function stdinAsk(
 }
 
 /**
- * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other input needs no approval, because
- * the session itself was allowed to run.
+ * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other
+ * input needs no approval, because the session itself was allowed to run.
  */
 async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
   if (chars.trim() === '') return null;

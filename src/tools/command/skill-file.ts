@@ -28,9 +28,10 @@ const REPLACED =
 const PLAIN = /^[\w@%+:,./-]+$/;
 
 /**
- * Returns what a command may run of a skill, in words that follow "The command may run": a file or a folder that it names, also through
- * links, unless its program is known only to read or write the files that it names. Returns null if there is none. `folders` are the
- * absolute paths of the skills' folders.
+ * Returns what a command may run of a skill, in words that follow "The command may run": a file or
+ * a folder that it names, also through links, unless its program is known only to read or write the
+ * files that it names. Returns null if there is none. `folders` are the absolute paths of the
+ * skills' folders.
  */
 export async function skillFile(named: Named, folders: readonly string[]): Promise<string | null> {
   if (folders.length === 0) return null;
@@ -51,7 +52,10 @@ export async function skillFile(named: Named, folders: readonly string[]): Promi
   return null;
 }
 
-/** The paths that a command may run, and in a script that is not understood, all that it may name. Null: there are too many. */
+/**
+ * The paths that a command may run, and in a script that is not understood, all that it may name.
+ * Null: there are too many.
+ */
 async function codePaths(
   { command, cwd, env }: Named,
   folders: readonly string[],
@@ -75,7 +79,10 @@ async function codePaths(
   return all.size > PATHS_MAX ? null : [...all];
 }
 
-/** A script with the folders that `~` and variables stand for, also in quotes: they may have another script. */
+/**
+ * A script with the folders that `~` and variables stand for, also in quotes: they may have another
+ * script.
+ */
 async function withHome(command: ParsedCommand, env: PinnedCommand['env']): Promise<ParsedCommand> {
   const { text, argv } = command;
   if (argv.at(-1) !== text) return command;
@@ -86,7 +93,10 @@ async function withHome(command: ParsedCommand, env: PinnedCommand['env']): Prom
   return script === text ? command : parseCommand([...argv.slice(0, -1), script]);
 }
 
-/** Adds the paths in skills that words name by the name of a skill's folder, whatever stands before it. */
+/**
+ * Adds the paths in skills that words name by the name of a skill's folder, whatever stands before
+ * it.
+ */
 function addPathsInSkills(
   paths: Set<string>,
   words: readonly string[],

@@ -20,9 +20,9 @@ interface AcceptedRule {
 }
 
 /**
- * Stores that a person allowed these words permanently: in the project of the command, only these words unless no further words can
- * do harm, and beyond the sandbox only if this run goes beyond it. Clients get a warning if the words cannot be stored, or if they
- * do not cover the command.
+ * Stores that a person allowed these words permanently: in the project of the command, only these
+ * words unless no further words can do harm, and beyond the sandbox only if this run goes beyond
+ * it. Clients get a warning if the words cannot be stored, or if they do not cover the command.
  */
 export async function storeRule(
   run: CommandRun,

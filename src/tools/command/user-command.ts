@@ -24,7 +24,10 @@ export interface UserCommand {
   timeoutMs: number;
 }
 
-/** Prepares a command of the user. It needs no approval and runs without a sandbox. The output of its outcome is a string. */
+/**
+ * Prepares a command of the user. It needs no approval and runs without a sandbox. The output of
+ * its outcome is a string.
+ */
 export async function prepareUserCommand(
   { text, timeoutMs }: UserCommand,
   context: CallContext,

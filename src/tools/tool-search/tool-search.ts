@@ -28,7 +28,10 @@ const PARAMETERS: JsonObject = {
 export interface ToolSearchOptions {
   /** The tools that are searched. */
   deferred: readonly Tool[];
-  /** Whether the provider's API has a tool for this of its own, so that found tools need not be offered. */
+  /**
+   * Whether the provider's API has a tool for this of its own, so that found tools need not be
+   * offered.
+   */
   isNative: boolean;
   /** The words of tools that were searched before. */
   words: ToolWords;

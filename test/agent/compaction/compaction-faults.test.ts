@@ -47,7 +47,10 @@ const long = streaming(created, ...wireMessage('an answer'), {
 });
 const SUMMARY = [created, ...wireMessage('SUMMARY'), completed].map(sse).join('');
 
-/** A server whose provider answers each request of a summary with the next reply, and makes each turn so long that the next one compacts. */
+/**
+ * A server whose provider answers each request of a summary with the next reply, and makes each
+ * turn so long that the next one compacts.
+ */
 async function withProvider(
   summaries: Reply[],
 ): Promise<{ server: TestServer; provider: ProviderServer }> {
@@ -166,7 +169,8 @@ test('every kind of error in place of a summary: the turn is answered, and so is
   for (const info of INFOS) {
     const server = await startServer({ config: CONFIG });
     await server.client.request('thread/start', {});
-    // A model that may have refused the items for what they are is asked again, with the conversation as text.
+    // A model that may have refused the items for what they are is asked again, with the
+    // conversation as text.
     const refusals =
       info === 'contextWindowExceeded' ? 5 : info === 'other' || info === 'badRequest' ? 2 : 1;
     const refused: ScriptedResponse[] = Array.from({ length: refusals }, () => [

@@ -66,7 +66,10 @@ async function nextEnd(client: TestClient, { turns = 1 } = {}): Promise<Turn> {
   return (message.params as { turn: Turn }).turn;
 }
 
-/** The texts of a request's conversation, with the kind of the message that stands for its earlier part. */
+/**
+ * The texts of a request's conversation, with the kind of the message that stands for its earlier
+ * part.
+ */
 function texts(request: ModelRequest): string[] {
   return conversation(request).map((item) => {
     if (item.type !== 'message') return item.type;

@@ -46,7 +46,8 @@ test.each([
       .map(({ tokenUsage }) => tokenUsage.modelContextWindow);
     expect(windows[0]).toBe(258_400);
     expect(windows.at(-1)).toBe(window);
-    // 9,500 tokens are more than nine tenths of the listed window. After one compaction that does not help, no further one is tried.
+    // 9,500 tokens are more than nine tenths of the listed window. After one compaction that does
+    // not help, no further one is tried.
     const compactions = server.client.notifications('thread/compacted').length;
     expect(compactions).toBe(window === 10_000 ? 1 : 0);
     await provider[Symbol.asyncDispose]();

@@ -16,7 +16,10 @@ import { ACTION_SET, type ReviewCase } from './action-set.ts';
 import { assesses, DENY, GUARDED_CONFIG, type Guarded, guarded } from './guardian-server.ts';
 
 const MASK = (text: string) => text;
-/** Patches outside of the project are reviewed, and the temporary folder of the test counts as outside. */
+/**
+ * Patches outside of the project are reviewed, and the temporary folder of the test counts as
+ * outside.
+ */
 const PATCH_CONFIG = `${GUARDED_CONFIG.replace('"danger-full-access"', '"workspace-write"').replace('"untrusted"', '"on-request"')}
 [sandbox_workspace_write]
 exclude_slash_tmp = true

@@ -31,7 +31,9 @@ import {
 const ends = response(message('done'));
 const touches = (id: string) => response(runsAs(id, `touch ${id}`));
 
-/** Checks what holds whatever happens: each review ends once, and nothing runs without an approval. */
+/**
+ * Checks what holds whatever happens: each review ends once, and nothing runs without an approval.
+ */
 function expectSafe(server: Guarded, ids: readonly string[]): void {
   const { client, cwd } = server;
   const begun = client

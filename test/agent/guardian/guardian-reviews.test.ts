@@ -307,7 +307,8 @@ test('32 reviews begin together, and none waits for another', async () => {
   });
   await server.model.asked(33);
   expect(reviewsCompleted(server)).toEqual([]);
-  // No time has passed: the clock of the server stands still until all have begun, and each has its own deadline.
+  // No time has passed: the clock of the server stands still until all have begun, and each has its
+  // own deadline.
   expect(server.clock.timers.filter((ms) => ms === 90_000)).toHaveLength(32);
   gate.open();
   await server.client.turnCompleted(turn.id);

@@ -46,7 +46,10 @@ export function runsAs(callId: string, cmd: string, more: object = {}): ModelEve
   return functionCall('exec_command', { cmd, login: false, ...more }, { callId });
 }
 
-/** A model that answers the thread and the reviews from two lists. The last review answers all further ones. */
+/**
+ * A model that answers the thread and the reviews from two lists. The last review answers all
+ * further ones.
+ */
 export class GuardedModel extends TestModel {
   readonly reviews: ModelRequest[] = [];
   readonly own: ModelRequest[] = [];

@@ -30,7 +30,10 @@ const asksForMore = response(
 );
 const CONFIG = `${GUARDED_CONFIG.replace('"auto_review"', '"user"')}[features]\nrequest_permissions_tool = true\n`;
 
-/** A server whose turn has been put under strict review by the person who decides, and the id of that turn. */
+/**
+ * A server whose turn has been put under strict review by the person who decides, and the id of
+ * that turn.
+ */
 async function strict(
   turns: ScriptedResponse[],
   reviews: ScriptedResponse[],

@@ -94,7 +94,10 @@ const VISIT = {
 };
 const OTHER_VISIT = { ...VISIT, url: 'https://example.com/2', elicitationId: 'e3' };
 
-/** A thread whose model calls the tool that needs two visits. `completes`: the milliseconds after which they are complete. */
+/**
+ * A thread whose model calls the tool that needs two visits. `completes`: the milliseconds after
+ * which they are complete.
+ */
 async function visiting(completes: number, more = '') {
   const log = join(tempFolder(), 'log');
   const server = await mcpThread(

@@ -18,7 +18,10 @@ const TIMEOUT_MS = 7_000;
 /** The machine may take long to start a process. */
 const SLOW = { timeout: 15_000 };
 
-/** A thread with a server that works, and one that never answers. Its first turn has waited for that one. */
+/**
+ * A thread with a server that works, and one that never answers. Its first turn has waited for that
+ * one.
+ */
 async function withHungServer() {
   const log = join(tempFolder(), 'log');
   const mute = exampleServer('mute', `startup_timeout_sec = ${TIMEOUT_MS / 1000}`, {

@@ -16,7 +16,9 @@ import {
 import { type AgentResponse, AgentsModel, agentOf } from './agents-model.ts';
 import { done, ROOT, spawn, wait } from './agents-server.ts';
 
-/** A model whose reviews are a script of their own, and allow everything that is not to be denied. */
+/**
+ * A model whose reviews are a script of their own, and allow everything that is not to be denied.
+ */
 class ReviewedModel extends AgentsModel {
   readonly reviews: ModelRequest[] = [];
   #denials = 0;

@@ -6,7 +6,10 @@ import { message, response, type Step } from '../../support/test-model.ts';
 /** A response, or the function that makes it from the request. */
 export type AgentResponse = readonly Step[] | ((request: ModelRequest) => readonly Step[]);
 
-/** A model with a script for each agent: an agent's script is the one whose name its first own message begins with. */
+/**
+ * A model with a script for each agent: an agent's script is the one whose name its first own
+ * message begins with.
+ */
 export class AgentsModel implements Model {
   readonly requests: { name: string; request: ModelRequest }[] = [];
   readonly #scripts = new Map<string, AgentResponse[]>();

@@ -25,7 +25,10 @@ const usageOf = ({ client }: Pick<AgentsServer, 'client'>, threadId: string) =>
 
 const DEEP = configWith('[agents]\nmax_depth = 2\n');
 
-/** A tree of three threads: the root has made three requests, the agent three, and the agent of the agent one. */
+/**
+ * A tree of three threads: the root has made three requests, the agent three, and the agent of the
+ * agent one.
+ */
 async function tree(): Promise<AgentsServer & { childId: string; grandchildId: string }> {
   const server = await withAgents(
     {
@@ -58,7 +61,8 @@ test('the usage of a thread is its own, and withAgents has that of all agents be
 });
 
 test('an agent that has the history of the thread begins at zero', async () => {
-  // The first script whose name is in the prompt counts: the agent reads the messages of the root, too.
+  // The first script whose name is in the prompt counts: the agent reads the messages of the root,
+  // too.
   const server = await withAgents({
     child: [response(message('ok'))],
     root: [spawn({ message: 'child: x', fork_context: true }), (request) => wait(request), done],

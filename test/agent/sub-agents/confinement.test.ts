@@ -39,7 +39,10 @@ const developerText = (request: ModelRequest | undefined) =>
     request?.input.filter((item) => item.type === 'message' && item.role === 'developer'),
   );
 
-/** A thread that starts an agent of the role `own`, with these settings of the role, and the first requests of both. */
+/**
+ * A thread that starts an agent of the role `own`, with these settings of the role, and the first
+ * requests of both.
+ */
 async function withRole(role: string, { config = '', defaults = '', thread = {} } = {}) {
   const server = await withAgents(
     {
@@ -109,7 +112,10 @@ test('a role cannot give tools that the thread does not have', async () => {
   expect(names(child)).not.toContain('view_image');
 });
 
-/** A root that starts an agent in its first turn, and sends it input in its second. The second turn has these settings. */
+/**
+ * A root that starts an agent in its first turn, and sends it input in its second. The second turn
+ * has these settings.
+ */
 async function movedRoot(second: object, thread: object = { sandbox: 'workspace-write' }) {
   const server = await withAgents(
     {

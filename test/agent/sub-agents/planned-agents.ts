@@ -18,12 +18,18 @@ interface Choices {
   isFirst: boolean;
 }
 
-/** Commands that the planned agents run have this in their command line, so that those that are left are found. */
+/**
+ * Commands that the planned agents run have this in their command line, so that those that are left
+ * are found.
+ */
 export function commandTag(seed: number): string {
   return `36000.${4_711_000 + seed}`;
 }
 
-/** Plans the responses for the agents of one tree. The same seed gives the same choices for the same requests. */
+/**
+ * Plans the responses for the agents of one tree. The same seed gives the same choices for the same
+ * requests.
+ */
 export class PlannedAgents {
   /** By thread: the tokens of the responses that the model has ended, in their order. */
   readonly ended = new Map<string, number[]>();

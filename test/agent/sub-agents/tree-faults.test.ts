@@ -43,7 +43,8 @@ test('killed before each write of the store: what is left is settled, and the th
       gatedStore(store, () => {
         if (folder === '') return;
         const copy = tempFolder();
-        // In a process of its own: if this one closed a file of the database, it would lose its locks.
+        // In a process of its own: if this one closed a file of the database, it would lose its
+        // locks.
         execFileSync('cp', ['-r', `${folder}/.`, copy]);
         folders.push(copy);
       }),
@@ -154,7 +155,10 @@ const sent = (request: ModelRequest, args: object) =>
     ),
   );
 
-/** The store calls `beforeWrite` with the number of each write. `first`: what the agent does before it works without end. */
+/**
+ * The store calls `beforeWrite` with the number of each write. `first`: what the agent does before
+ * it works without end.
+ */
 function starting(
   root: AgentResponse[],
   first: AgentResponse[],
@@ -194,7 +198,8 @@ test.each(working)(
       gate.open();
       await begun;
       const { error } = await interrupted;
-      // The end of the turn is decided before its last write, or written with it: then its agents go on.
+      // The end of the turn is decided before its last write, or written with it: then its agents
+      // go on.
       if (error !== undefined) {
         expect([moment, error]).toMatchObject([last, { data: { code: 'turn_not_active' } }]);
         await close();

@@ -4,13 +4,18 @@ import type { ThreadItem, Turn } from '../../../src/protocol/generated/types.ts'
 import type { TestClient } from '../../support/test-client.ts';
 import { commandTag } from './planned-agents.ts';
 
-/** The total of a thread at the end of a server, and how many responses the model had ended for it. */
+/**
+ * The total of a thread at the end of a server, and how many responses the model had ended for it.
+ */
 interface Known {
   total: number;
   ended: number;
 }
 
-/** Compares the tokens that the model has used with those that the servers of one tree announce and store. */
+/**
+ * Compares the tokens that the model has used with those that the servers of one tree announce and
+ * store.
+ */
 export class TreeLedger {
   readonly #ended: ReadonlyMap<string, readonly number[]>;
   /** As they were at the start of the server. */
@@ -20,7 +25,10 @@ export class TreeLedger {
     this.#ended = ended;
   }
 
-  /** Each announced total is the one before it and the last response. Returns the totals that were announced last. */
+  /**
+   * Each announced total is the one before it and the last response. Returns the totals that were
+   * announced last.
+   */
   announced(client: TestClient): Map<string, number> {
     const totals = new Map([...this.#known].map(([id, { total }]) => [id, total]));
     for (const { threadId, tokenUsage } of client.notifications('thread/tokenUsage/updated')) {
@@ -34,7 +42,10 @@ export class TreeLedger {
     return totals;
   }
 
-  /** Checks that the stored sum is the announced one. If the client did not hear all (`isWhole` is false), it may have one response more. */
+  /**
+   * Checks that the stored sum is the announced one. If the client did not hear all (`isWhole` is
+   * false), it may have one response more.
+   */
   stored(
     threadId: string,
     total: number,

@@ -63,7 +63,10 @@ test.each<[string, (paths: { path: string; old: string }) => void, string | null
   },
 );
 
-/** The ways in which a file is moved away: by the program that writes it, or by another one, which may make a new file. */
+/**
+ * The ways in which a file is moved away: by the program that writes it, or by another one, which
+ * may make a new file.
+ */
 const ROTATIONS: Record<string, (at: { file: AppendedFile; path: string; end: string }) => void> = {
   'set aside': ({ file, end }) => file.setAside(end),
   move: ({ path, end }) => {

@@ -12,7 +12,10 @@ const file = join(folder, 'config');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The settings as git itself lists them. Null: git refuses the text. Blanks in values are spaces, as in older versions of git. */
+/**
+ * The settings as git itself lists them. Null: git refuses the text. Blanks in values are spaces,
+ * as in older versions of git.
+ */
 function listedByGit(text: string): string[] | null {
   writeFileSync(file, text);
   const { status, stdout } = spawnSync(

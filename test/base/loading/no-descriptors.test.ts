@@ -9,7 +9,10 @@ const CERTIFICATES = join(import.meta.dirname, '..', '..', 'model', 'certificate
 const source = (path: string) =>
   JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
 
-/** Looks for things that are there, while no file descriptor is left and then with some, and prints what was found. */
+/**
+ * Looks for things that are there, while no file descriptor is left and then with some, and prints
+ * what was found.
+ */
 const script = (folder: string) => `
 import { closeSync, openSync } from 'node:fs';
 import { EventLoopYield } from ${source('base/event-loop-yield.ts')};

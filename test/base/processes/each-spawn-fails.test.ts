@@ -13,7 +13,10 @@ type Code = (typeof CODES)[number];
 /** Which start of a program fails from now on, counted from 0, and with what. */
 const fault = vi.hoisted(() => ({ index: -1, code: 'EMFILE' as Code, started: [] as string[] }));
 
-/** Node throws some errors, and emits others later: without file descriptors, on a child that has no pipes. */
+/**
+ * Node throws some errors, and emits others later: without file descriptors, on a child that has no
+ * pipes.
+ */
 vi.mock('node:child_process', async (actual) => {
   const real = await actual<typeof import('node:child_process')>();
   const failing = (program: string, args: readonly string[]): Error | null => {
@@ -84,7 +87,10 @@ type = "command"
 command = "true"
 ${exampleServer()}`;
 
-/** Uses everything that starts programs. Returns the programs that were started, and how each use ended. */
+/**
+ * Uses everything that starts programs. Returns the programs that were started, and how each use
+ * ended.
+ */
 async function useAll(): Promise<{
   started: string[];
   ends: Record<'command' | 'terminal' | 'search' | 'command/exec' | 'thread/list', string>;

@@ -8,7 +8,10 @@ import { Pipes } from '../../../src/sandbox/processes/pipes.ts';
 import { ProcessStartError } from '../../../src/sandbox/processes/processes.ts';
 import { spawnChild } from '../../../src/sandbox/processes/spawn-child.ts';
 
-/** What `spawn` does once no file descriptors are left: a child without pipes, whose `error` comes later. */
+/**
+ * What `spawn` does once no file descriptors are left: a child without pipes, whose `error` comes
+ * later.
+ */
 vi.mock('node:child_process', async (actual) => ({
   ...(await actual<typeof import('node:child_process')>()),
   spawn: () => {

@@ -38,7 +38,9 @@ class World {
     writeFiles(this.project, files);
   }
 
-  /** The files from the project's root to a folder, as a process sees them that has just started. */
+  /**
+   * The files from the project's root to a folder, as a process sees them that has just started.
+   */
   look(folder = '', trustedFiles = new TrustedFiles({ home: this.home })): Promise<ProjectFile[]> {
     return projectFiles(
       { cwd: join(this.project, folder), home: this.home, user: this.user },

@@ -72,7 +72,10 @@ function make(at: string, one: Folder, repositories: readonly string[]): void {
   writeFiles(at, { '.git': `gitdir: ${named}\n` });
 }
 
-/** The level of a folder by the entries: of itself or the nearest folder above it in its tree, else of the same place in the main checkout. */
+/**
+ * The level of a folder by the entries: of itself or the nearest folder above it in its tree, else
+ * of the same place in the main checkout.
+ */
 function expectedLevel(
   cwd: string,
   tree: string,

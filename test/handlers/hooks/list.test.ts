@@ -8,7 +8,10 @@ import { TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
 import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
 
-/** The hash that other programs give to this hook: `{"type": "command", "command": "true"}` of PreToolUse. */
+/**
+ * The hash that other programs give to this hook: `{"type": "command", "command": "true"}` of
+ * PreToolUse.
+ */
 const HASH_OF_TRUE = 'sha256:a7de97b60e1412f8e936f33ad7e97c04dfe69190d43e61d14c46265643383835';
 const TRUE = hooksJson({ PreToolUse: [{ command: 'true' }] });
 

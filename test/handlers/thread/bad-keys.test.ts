@@ -8,7 +8,10 @@ const BASE = [
   'model_providers.test.base_url="http://127.0.0.1:9"',
 ];
 
-/** The settings that decide about every thread: what its model is told and may do, and what clients see. */
+/**
+ * The settings that decide about every thread: what its model is told and may do, and what clients
+ * see.
+ */
 const NEEDED: readonly SettingName[] = [
   'allow_login_shell',
   'approval_timeout_ms',

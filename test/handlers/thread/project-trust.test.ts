@@ -28,7 +28,10 @@ const COMMAND_QUESTION = 'item/commandExecution/requestApproval';
 const runs = (cmd: string) => response(functionCall('exec_command', { cmd }));
 const done = response(message('done'));
 
-/** A server whose user trusts the project in its working folder, which is a repository with these files. */
+/**
+ * A server whose user trusts the project in its working folder, which is a repository with these
+ * files.
+ */
 async function serverWith(
   files: Record<string, string>,
   { config = CONFIG, responses = [] }: { config?: string; responses?: ScriptedResponse[] } = {},

@@ -25,7 +25,10 @@ async function resumedWith(server: TestServer, history: ResponseItem[]) {
   return thread;
 }
 
-/** The model's input from a history in the next turn, without the context and the message of the turn. */
+/**
+ * The model's input from a history in the next turn, without the context and the message of the
+ * turn.
+ */
 async function readByModel(history: ResponseItem[]): Promise<ResponseItem[]> {
   const server = await startServer();
   const { id } = await resumedWith(server, history);

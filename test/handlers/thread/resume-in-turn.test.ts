@@ -34,7 +34,10 @@ function eventsOf({ items }: Plan): ModelEvent[] {
   return response(...parts) as ModelEvent[];
 }
 
-/** The items that a client shows: those of the answer, continued by its notifications. Fails if a notification does not fit. */
+/**
+ * The items that a client shows: those of the answer, continued by its notifications. Fails if a
+ * notification does not fit.
+ */
 function shownItems(client: TestClient, answered: ThreadItem[], from: number): ThreadItem[] {
   const items = new Map(structuredClone(answered).map((answer) => [answer.id, answer]));
   const grow = (id: string, delta: string) => {
@@ -64,7 +67,10 @@ function shownItems(client: TestClient, answered: ThreadItem[], from: number): T
   return [...items.values()];
 }
 
-/** Resumes the thread. Returns a function that returns the items of its turn, as the client shows them by then. */
+/**
+ * Resumes the thread. Returns a function that returns the items of its turn, as the client shows
+ * them by then.
+ */
 async function observed(client: TestClient): Promise<() => ThreadItem[]> {
   const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
   const from = client.messages.findIndex(

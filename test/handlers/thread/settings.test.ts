@@ -21,7 +21,9 @@ async function withThread(): Promise<TestServer> {
   return server;
 }
 
-/** The settings that clients see of a thread that was started without params, except those given. */
+/**
+ * The settings that clients see of a thread that was started without params, except those given.
+ */
 function told({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> = {}) {
   const { model = 'test-model', effort = null } = given;
   const threadSettings: ThreadSettings = {

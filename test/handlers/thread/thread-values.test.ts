@@ -25,7 +25,10 @@ test('the tables have every value of the required schemas', () => {
   expect(SOURCES).toEqual(requiredValues('ThreadForkParams', 'ThreadSource'));
 });
 
-/** The settings of a thread that is started, forked, resumed after a restart, or given a turn, with these params. */
+/**
+ * The settings of a thread that is started, forked, resumed after a restart, or given a turn, with
+ * these params.
+ */
 async function settingsAfter(method: string, params: ThreadStartParams) {
   const server = await startServer();
   if (method === 'thread/start') return server.client.request('thread/start', params);

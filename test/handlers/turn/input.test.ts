@@ -17,7 +17,10 @@ async function withThread(files: Record<string, string> = {}): Promise<TestServe
   return server;
 }
 
-/** The model's input for a user input, and the item that clients see: the same announced and read, also after a restart. */
+/**
+ * The model's input for a user input, and the item that clients see: the same announced and read,
+ * also after a restart.
+ */
 async function sent(
   server: TestServer,
   input: UserInput[],

@@ -309,7 +309,9 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-/** How many rounds of the event loop pass before each event of a response; -1: not even a promise. */
+/**
+ * How many rounds of the event loop pass before each event of a response; -1: not even a promise.
+ */
 const paces = fc.array(fc.integer({ min: -1, max: 3 }), { minLength: 4, maxLength: 4 });
 
 describe('at any timing of requests', () => {

@@ -175,7 +175,8 @@ describe('the thread that scales', () => {
   });
 
   test('that cannot start has no result', async () => {
-    // A thread cannot be given a function, which fails like a system without resources: in the constructor.
+    // A thread cannot be given a function, which fails like a system without resources: in the
+    // constructor.
     const unsendable = { ...picture, type: (() => {}) as unknown as string };
     const clock = new FakeClock();
     expect(

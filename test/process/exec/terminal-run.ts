@@ -9,7 +9,10 @@ export interface TerminalOptions {
   /** Without colors, unless NO_COLOR is empty here. */
   env?: Record<string, string>;
   columns?: number;
-  /** A script of sh in place of heddle: "$@" is the command line of heddle, and the terminal is all its streams. */
+  /**
+   * A script of sh in place of heddle: "$@" is the command line of heddle, and the terminal is all
+   * its streams.
+   */
   script?: string;
 }
 

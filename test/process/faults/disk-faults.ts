@@ -64,7 +64,10 @@ async function fails(world: World, cause: Cause, orders: DiskOrders): Promise<vo
   }
 }
 
-/** Starts a turn, perhaps in a server that is started now, and waits until the turns can do nothing more. */
+/**
+ * Starts a turn, perhaps in a server that is started now, and waits until the turns can do nothing
+ * more.
+ */
 async function useWhileItFails(world: World, idle: readonly { id: string }[]): Promise<void> {
   const [thread] = world.threads.filter(({ id }) => idle.some((one) => one.id === id));
   if (world.random.chance(0.2)) {

@@ -16,7 +16,10 @@ import { runWorld } from './run-world.ts';
 
 /** How many faults in all; `npm run test:faults` makes 10,000. */
 const COUNT = Number(process.env.HEDDLE_FAULTS_COUNT ?? 200);
-/** The first seed of each kind: `HEDDLE_FAULTS_KINDS=kill HEDDLE_FAULTS_SEED=17 HEDDLE_FAULTS_COUNT=1` repeats one. */
+/**
+ * The first seed of each kind: `HEDDLE_FAULTS_KINDS=kill HEDDLE_FAULTS_SEED=17
+ * HEDDLE_FAULTS_COUNT=1` repeats one.
+ */
 const FIRST_SEED = Number(process.env.HEDDLE_FAULTS_SEED ?? 1);
 /** The names of the kinds, with commas. */
 const { HEDDLE_FAULTS_KINDS: CHOSEN, HEDDLE_FAULTS_REPORT: REPORT } = process.env;

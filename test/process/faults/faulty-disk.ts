@@ -24,8 +24,8 @@ export interface DiskOrders {
 }
 
 /**
- * Compiles the library that makes the disk of a server faulty, into `folder`. Returns the path, or the reason why it could not be
- * compiled.
+ * Compiles the library that makes the disk of a server faulty, into `folder`. Returns the path, or
+ * the reason why it could not be compiled.
  */
 export function compileFaultyDisk(folder: string): { library: string } | { missing: string } {
   if (process.platform !== 'linux')

@@ -12,7 +12,9 @@ const GONE: Cause = {
     /heddle\.db\b.*(missing|gone|deleted|removed|moved|replaced|overwritten|no longer|another file|another database|not the file|damaged)/is,
 };
 
-/** Faults of the database's files, made by other programs, or by the server for a client or a model. */
+/**
+ * Faults of the database's files, made by other programs, or by the server for a client or a model.
+ */
 export const fileFaults: FaultKind[] = [
   { name: 'database-deleted', weight: 3, run: deleted },
   { name: 'database-replaced', weight: 3, run: replaced },
@@ -57,7 +59,10 @@ async function replaced(world: World, { otherDatabase }: FaultTools): Promise<vo
   else await startsAnew(world);
 }
 
-/** Returns a database that no lane has begun with: one that has is an older state of the lane's own, and no other database. */
+/**
+ * Returns a database that no lane has begun with: one that has is an older state of the lane's own,
+ * and no other database.
+ */
 function anotherDatabase(file: string): string {
   const copy = `${file}.copy`;
   copyFileSync(file, copy);
@@ -69,7 +74,10 @@ function anotherDatabase(file: string): string {
   return copy;
 }
 
-/** While the database is not there, turns and threads are refused or fail, and no item is announced as completed. */
+/**
+ * While the database is not there, turns and threads are refused or fail, and no item is announced
+ * as completed.
+ */
 async function announcesNothing(world: World): Promise<void> {
   world.causes.push(GONE);
   const server = await world.lane.server();
@@ -101,7 +109,10 @@ async function announcesNothing(world: World): Promise<void> {
   world.checkErrors(turns);
 }
 
-/** The next server works with an empty database, or with the one that is there, once what belongs to the old one is gone. */
+/**
+ * The next server works with an empty database, or with the one that is there, once what belongs to
+ * the old one is gone.
+ */
 async function startsAnew(world: World): Promise<void> {
   world.forgetThreads();
   const server = await world.lane.server();

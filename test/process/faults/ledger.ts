@@ -37,7 +37,10 @@ export interface KnownThread {
 export interface Reading {
   /** A turn may run; else every turn must have ended. */
   running: boolean;
-  /** Turns that the client was not told of may be there: an older or newer state of the database was put in place. */
+  /**
+   * Turns that the client was not told of may be there: an older or newer state of the database was
+   * put in place.
+   */
   othersAllowed?: boolean;
 }
 
@@ -178,7 +181,8 @@ function problemsOfEnd(
   { status, items }: Turn,
 ): string[] {
   if (end === undefined) return [];
-  // The end of a turn that failed because the store failed is stored when the store works again, or never.
+  // The end of a turn that failed because the store failed is stored when the store works again, or
+  // never.
   const same = status === end.status || (end.status === 'failed' && status === 'interrupted');
   const unannounced = items.filter(({ id }) => !completed.has(id)).map(({ type }) => type);
   return [

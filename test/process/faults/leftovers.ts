@@ -9,7 +9,10 @@ import { RAN } from './turn-plan.ts';
 const GONE_MS_MAX = 5_000;
 const WATCHDOG = 'heddle-watchdog';
 
-/** Resolves with the processes that still run in or for a folder after a moment, except these and the watchdogs of live servers. */
+/**
+ * Resolves with the processes that still run in or for a folder after a moment, except these and
+ * the watchdogs of live servers.
+ */
 export async function processesLeft(
   folder: string,
   servers: readonly HeddleProcess[],

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { CLIENT_INFO } from '../../support/test-client.ts';
 import { EXECUTABLE } from '../support.ts';
 
-/** Makes a home with a database of one thread in an empty folder. Returns the path of the database. */
+/**
+ * Makes a home with a database of one thread in an empty folder. Returns the path of the database.
+ */
 export function makeDatabase(home: string): string {
   const requests = [
     { id: 1, method: 'initialize', params: { clientInfo: CLIENT_INFO } },

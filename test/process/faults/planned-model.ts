@@ -18,7 +18,10 @@ interface Answered {
   released: boolean;
 }
 
-/** A provider on loopback that answers each turn as planned, and checks that every prompt is consistent. */
+/**
+ * A provider on loopback that answers each turn as planned, and checks that every prompt is
+ * consistent.
+ */
 export class PlannedModel {
   /** The faults of prompts. */
   readonly problems: string[] = [];

@@ -74,7 +74,10 @@ async function clientVanishes(world: World): Promise<void> {
   });
 }
 
-/** Ends a server in order. `begin` returns the exit codes that are right. No process that the server started may be left. */
+/**
+ * Ends a server in order. `begin` returns the exit codes that are right. No process that the server
+ * started may be left.
+ */
 async function endAndFollow(
   world: World,
   server: HeddleProcess,

@@ -21,7 +21,10 @@ import { KEY_START, planCall, planCheck, planTurn, type TurnPlan } from './turn-
 /** A turn ends within this time, however busy the machine is. */
 const TURN_MS_MAX = 20_000;
 const MESSAGES_MAX = 60;
-/** A server that answers later than this was blocked. A busy machine delays answers, too, but not as much. */
+/**
+ * A server that answers later than this was blocked. A busy machine delays answers, too, but not as
+ * much.
+ */
 const FROZEN_MS = 1_000;
 
 /** The reason that an error must give, while a fault is there. */
@@ -55,7 +58,10 @@ export class World {
   readonly causes: Cause[] = [];
   /** Turns may end interrupted, because their server ends. */
   ending = false;
-  /** Threads may have turns that the client was not told of: an older state of the database was put in place. */
+  /**
+   * Threads may have turns that the client was not told of: an older state of the database was put
+   * in place.
+   */
   othersAllowed = false;
   readonly #questions: Question[] = [];
   readonly #hanging = new Set<KnownTurn>();
@@ -128,7 +134,9 @@ export class World {
     return this.#ask(thread, planCall(this.#nextKey(), tool, args));
   }
 
-  /** Waits until the servers have sent so many more messages, or can do nothing more by themselves. */
+  /**
+   * Waits until the servers have sent so many more messages, or can do nothing more by themselves.
+   */
   async moment(messages = this.random.between(0, MESSAGES_MAX)): Promise<void> {
     const enough = this.#seen + messages;
     await this.#until(
@@ -150,7 +158,9 @@ export class World {
     await this.#until('interrupted turns', () => this.#openTurns().length === 0);
   }
 
-  /** Reads all threads, each with the server that has it, and compares them with what was announced. */
+  /**
+   * Reads all threads, each with the server that has it, and compares them with what was announced.
+   */
   async verify({ running }: Pick<Reading, 'running'> = { running: false }): Promise<void> {
     for (const thread of [...this.threads, ...this.lane.kept]) {
       const server = await this.lane.server(thread.server);
@@ -171,7 +181,9 @@ export class World {
     }
   }
 
-  /** Resumes the threads that were unloaded, and runs a turn in each, some of them with a command. */
+  /**
+   * Resumes the threads that were unloaded, and runs a turn in each, some of them with a command.
+   */
   async works(): Promise<void> {
     const checks: KnownTurn[] = [];
     for (const [index, thread] of this.threads.entries()) {
@@ -252,7 +264,10 @@ export class World {
     this.cutOff(number);
   }
 
-  /** Forgets that turns of a server that has ended are waited for: their ends may not have been sent. */
+  /**
+   * Forgets that turns of a server that has ended are waited for: their ends may not have been
+   * sent.
+   */
   cutOff(number: number): void {
     for (const turn of this.threads
       .filter(({ server }) => server === number)

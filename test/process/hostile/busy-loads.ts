@@ -8,7 +8,10 @@ import type { TestClient } from '../../support/test-client.ts';
 const MB = 1024 * 1024;
 const SANDBOX = { type: 'workspaceWrite' as const, excludeSlashTmp: true };
 
-/** A server with a home of its own, whose provider answers the next requests with these responses, each a list of output items. */
+/**
+ * A server with a home of its own, whose provider answers the next requests with these responses,
+ * each a list of output items.
+ */
 export interface BusyServer {
   heddle: Pick<TestClient, 'request' | 'turn' | 'waitFor'>;
   home: string;

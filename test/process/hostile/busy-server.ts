@@ -5,7 +5,10 @@ import type { BusyServer } from './busy-loads.ts';
 import { HostileServer } from './hostile-server.ts';
 import { streamOf } from './stream-of.ts';
 
-/** A server whose provider says what a load wants it to say, after a turn that loads what is loaded at first use. */
+/**
+ * A server whose provider says what a load wants it to say, after a turn that loads what is loaded
+ * at first use.
+ */
 export async function busyServer(): Promise<BusyServer & { server: HostileServer }> {
   const said: object[][] = [];
   const provider = await ProviderServer.start((response) => {

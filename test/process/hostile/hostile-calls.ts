@@ -12,7 +12,10 @@ export interface HostileCall {
 const WAIT_MS = 250;
 const EXCHANGE = arch() === 'arm64' ? 276 : 316;
 
-/** Defines `w FILE`, which appends to a file. It does not open a pipe, because it would wait for a reader. */
+/**
+ * Defines `w FILE`, which appends to a file. It does not open a pipe, because it would wait for a
+ * reader.
+ */
 const WRITE = 'w() { [ -p "$1" ] || echo evil >> "$1"; }';
 
 interface Attack {
@@ -142,7 +145,10 @@ function leavePipes({ temp, random }: HostileWorld): string {
   return `for f in ${names} ${temp}/x/.git/commondir ${temp}/y/.git ${temp}/.git ${temp}/z/.git/config; do mkdir -p "\${f%/*}"; ${make}; done`;
 }
 
-/** A command that exchanges a folder and a link in the background, for two seconds or until it is killed. */
+/**
+ * A command that exchanges a folder and a link in the background, for two seconds or until it is
+ * killed.
+ */
 function exchange({ outside, random }: HostileWorld): string {
   const name = random.pick(['sub', 'a', 'build', 'sub/build', 'flip']);
   const code = `until (time > $^T + 2) { syscall(${EXCHANGE}, -100, $ARGV[0], -100, $ARGV[1], 2); select(undef, undef, undef, rand(0.004)) }`;
@@ -170,7 +176,10 @@ function replaceRoot({ outside, roots, work }: HostileWorld): string {
     .join('; ');
 }
 
-/** The kernel takes a raw Unix socket as a datagram socket, also one of a pair that was disconnected. */
+/**
+ * The kernel takes a raw Unix socket as a datagram socket, also one of a pair that was
+ * disconnected.
+ */
 function reachSockets({ outside }: HostileWorld): string {
   const code = `use Socket; for my $type (SOCK_DGRAM, SOCK_RAW, SOCK_STREAM, SOCK_SEQPACKET) {
   for my $path ("$ARGV[0]/datagram.sock", "$ARGV[0]/stream.sock") {

@@ -19,7 +19,10 @@ export interface HostileWorkspace {
   turns: HostileCall[][];
 }
 
-/** Makes a workspace with hostile content in the folder `base`, and chooses what the model does there. */
+/**
+ * Makes a workspace with hostile content in the folder `base`, and chooses what the model does
+ * there.
+ */
 export function hostileWorkspace(
   seed: number,
   options: Omit<WorldOptions, 'random'>,
@@ -40,7 +43,10 @@ export function hostileWorkspace(
   return { world, turns };
 }
 
-/** Ignores errors because a path is taken: if two layouts use the same path, the later one may be incomplete. */
+/**
+ * Ignores errors because a path is taken: if two layouts use the same path, the later one may be
+ * incomplete.
+ */
 function unlessTaken(make: () => void): void {
   try {
     make();

@@ -13,10 +13,15 @@ import { type RunSupplies, startSupplies } from './supplies.ts';
 
 /** These need about 110 s on two processors. By default only the first of them run. */
 const ALL = 1000;
-/** The number of workspaces, and the seed of the first one: `HEDDLE_HOSTILE_WORKSPACES=1 HEDDLE_HOSTILE_SEED=17` repeats one. */
+/**
+ * The number of workspaces, and the seed of the first one: `HEDDLE_HOSTILE_WORKSPACES=1
+ * HEDDLE_HOSTILE_SEED=17` repeats one.
+ */
 const COUNT = Number(process.env.HEDDLE_HOSTILE_WORKSPACES ?? 400);
 const FIRST_SEED = Number(process.env.HEDDLE_HOSTILE_SEED ?? 1);
-/** The run ends after this number of workspaces with findings, because each may take many seconds. */
+/**
+ * The run ends after this number of workspaces with findings, because each may take many seconds.
+ */
 const FAILED_MAX = Number(process.env.HEDDLE_HOSTILE_FAILED_MAX ?? 20);
 /** The findings are written to this file as JSON. */
 const REPORT = process.env.HEDDLE_HOSTILE_REPORT;

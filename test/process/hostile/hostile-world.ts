@@ -27,7 +27,10 @@ const REFUSED = [
   'EINVAL',
 ];
 
-/** Resources that all worlds of a run share: pipes, which need a process to create, and sockets that commands must not reach. */
+/**
+ * Resources that all worlds of a run share: pipes, which need a process to create, and sockets that
+ * commands must not reach.
+ */
 export interface Supplies {
   /** Returns the path of a named pipe that nobody uses yet. */
   pipe(): string;
@@ -45,8 +48,8 @@ export interface WorldOptions {
 }
 
 /**
- * A workspace with hostile content, and the folders around it. Makers never write outside `base` and never replace anything: if
- * two layouts use the same path, the first one keeps it.
+ * A workspace with hostile content, and the folders around it. Makers never write outside `base`
+ * and never replace anything: if two layouts use the same path, the first one keeps it.
  */
 export class HostileWorld {
   readonly base: string;
@@ -55,7 +58,10 @@ export class HostileWorld {
   readonly work: string;
   /** A folder that every user can write to, such as /tmp. It is a writable root. */
   readonly temp: string;
-  /** Contains files with hard links in the workspace. Commands may write these files through the links. */
+  /**
+   * Contains files with hard links in the workspace. Commands may write these files through the
+   * links.
+   */
   readonly linked: string;
   /** Nothing in here may change, and nothing may be added. */
   readonly outside: string;

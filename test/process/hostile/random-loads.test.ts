@@ -8,7 +8,10 @@ import { Random } from './random.ts';
 import { randomLoads } from './random-loads.ts';
 import { WORKED_MS_MAX } from './run-workspace.ts';
 
-/** The number of loads, and the seed of their order and sizes: `HEDDLE_LOADS=200 HEDDLE_LOADS_SEED=17` runs others. By default one of each kind. */
+/**
+ * The number of loads, and the seed of their order and sizes: `HEDDLE_LOADS=200
+ * HEDDLE_LOADS_SEED=17` runs others. By default one of each kind.
+ */
 const COUNT = Number(process.env.HEDDLE_LOADS ?? 21);
 const SEED = Number(process.env.HEDDLE_LOADS_SEED ?? 1);
 

@@ -26,7 +26,10 @@ interface Kind {
   /** The largest size. The sizes of the loads are near it, or far below. */
   max: number;
   make: (size: number, random: Random) => Load;
-  /** How long it may keep the main loop working, if longer than others: docs/performance.md names these loads. */
+  /**
+   * How long it may keep the main loop working, if longer than others: docs/performance.md names
+   * these loads.
+   */
   workedMsMax?: number;
 }
 

@@ -256,7 +256,10 @@ class Run implements WorkspaceRun {
     return recordCanaries([this.#world.outside], { times: true });
   }
 
-  /** Without the server's own files. If the home is a writable root itself, commands may add files to it. */
+  /**
+   * Without the server's own files. If the home is a writable root itself, commands may add files
+   * to it.
+   */
   #recordHome(): Canaries {
     const { home } = this.#server;
     const paths = this.#homeIsRoot ? HOME_READABLE.map((name) => join(home, name)) : [home];

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { HostileServer } from './hostile-server.ts';
 
-/** Starts a server for the running test. It has loaded its lazy modules before anything is measured. */
+/**
+ * Starts a server for the running test. It has loaded its lazy modules before anything is measured.
+ */
 export async function startedServer(): Promise<HostileServer> {
   const server = await HostileServer.start();
   const { heddle, home } = server;

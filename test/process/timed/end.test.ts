@@ -57,7 +57,10 @@ interface InTurn {
   turnId: string;
 }
 
-/** A server whose turn waits for the rest of the model's answer, after the client has seen half a message. */
+/**
+ * A server whose turn waits for the rest of the model's answer, after the client has seen half a
+ * message.
+ */
 async function inTurn(options: ProcessOptions = {}): Promise<InTurn & AsyncDisposable> {
   const provider = await ProviderServer.start(halfAnswer);
   const where = place({

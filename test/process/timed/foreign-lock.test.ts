@@ -9,12 +9,17 @@ import { brief } from '../../support/expected.ts';
 import { text } from '../../support/test-client.ts';
 import { type HeddleProcess, type Place, place, providerToml, startHeddle } from '../support.ts';
 
-/** An answer that needs no lock of the database comes within this time, even on a machine with much else to do. */
+/**
+ * An answer that needs no lock of the database comes within this time, even on a machine with much
+ * else to do.
+ */
 const ANSWER_MS_MAX = 1_000;
 /** The saves of unfinished text and the first attempts to write fall into this time. */
 const HELD_MS = 1_500;
 
-/** Takes the write lock of the home's database, as a neighbour that is stopped in mid write has it. */
+/**
+ * Takes the write lock of the home's database, as a neighbour that is stopped in mid write has it.
+ */
 function holdLock({ home }: Place): { release: () => void } {
   const db = neverCollect(new Database(join(home, 'heddle.db')));
   onTestFinished(() => void db.close());

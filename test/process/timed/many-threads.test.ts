@@ -5,7 +5,10 @@ import { WORKED_MS_MAX } from '../hostile/run-workspace.ts';
 
 const THREADS = 10_000;
 const AT_ONCE = 500;
-/** Linear work takes a fraction of it. If each thread looked at all others, it would be several times as much. */
+/**
+ * Linear work takes a fraction of it. If each thread looked at all others, it would be several
+ * times as much.
+ */
 const CLOSE_MS_MAX = 5_000;
 
 /** Starts threads, which one connection then follows. */

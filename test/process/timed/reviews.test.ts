@@ -37,7 +37,10 @@ function codeOf(index: number): string {
   return Array.from({ length: 30 }, (_, at) => line(at)).join('');
 }
 
-/** The time that the first review of a thread takes, with its model in the same process, in milliseconds of a usual machine. */
+/**
+ * The time that the first review of a thread takes, with its model in the same process, in
+ * milliseconds of a usual machine.
+ */
 const REVIEW_MS_MAX = 10;
 const START_MS_MAX = 100;
 /** The longest work of the main loop without a pause. */

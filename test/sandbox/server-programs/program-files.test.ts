@@ -44,7 +44,10 @@ function world() {
     PATH: `${work}/early:${folder}/user/bin`,
     TOOLS: `${work}/tools`,
   };
-  /** The files in the folder that a program runs, by their paths in it. Those that are only watched have a `?` behind them. */
+  /**
+   * The files in the folder that a program runs, by their paths in it. Those that are only watched
+   * have a `?` behind them.
+   */
   const filesOf = async (argv: readonly string[]) => {
     const program = { of: 'a test', argv, cwd: work, env, kind: 'configured' as const };
     const found = programFiles(program, await programLine(program));

@@ -1,5 +1,5 @@
-// Runs the quick tests that can depend on what lies around their workspace once more, in a world that is full of litter, as an ordinary
-// user and in random order.
+// Runs the quick tests that can depend on what lies around their workspace once more, in a world
+// that is full of litter, as an ordinary user and in random order.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -32,8 +32,8 @@ const FOLDERS = [
   'tools',
 ];
 /**
- * A name in each test file that makes a folder, knows where one lies, or runs commands. The other files start servers in a folder that they
- * never look at, or need no folder.
+ * A name in each test file that makes a folder, knows where one lies, or runs commands. The other
+ * files start servers in a folder that they never look at, or need no folder.
  */
 const NAMES_WORKSPACE =
   /\b(?:cwd|exec_command|files|folder|mkdtempSync|place|repository|tempFolder|work|workspace|world)\b/i;
@@ -43,7 +43,10 @@ const PROJECTS = ['heddle', 'mocking', 'process'];
 const SEEDS = 1_000_000;
 const NOT_COPIED = ['node_modules', '.git', '.cache'].map((name) => join(root, name));
 
-/** What lies at `.git` in the folders above the workspaces: an empty folder, the guard of a dead server, a link to an empty folder. */
+/**
+ * What lies at `.git` in the folders above the workspaces: an empty folder, the guard of a dead
+ * server, a link to an empty folder.
+ */
 const GIT = [
   (path) => mkdirSync(path),
   (path) => mkdirSync(join(path, 'held-for-sandbox-1-1-00000000'), { recursive: true }),
@@ -51,8 +54,8 @@ const GIT = [
 ];
 
 /**
- * Makes folders inside each other, each with litter. Returns the innermost, in which the tests make their world. Its path is short, since
- * those of sockets must be.
+ * Makes folders inside each other, each with litter. Returns the innermost, in which the tests make
+ * their world. Its path is short, since those of sockets must be.
  */
 function litter(base) {
   let folder = base;
@@ -79,13 +82,19 @@ function dependingFiles() {
   ];
 }
 
-/** Copies the project, since an ordinary user cannot write in the checkout of another one. Its packages are linked. */
+/**
+ * Copies the project, since an ordinary user cannot write in the checkout of another one. Its
+ * packages are linked.
+ */
 function copyProject(to) {
   cpSync(root, to, { recursive: true, filter: (path) => !NOT_COPIED.includes(path) });
   symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
 }
 
-/** The user to run as. Null: this one, since only root can become another, or since another one cannot read the packages. */
+/**
+ * The user to run as. Null: this one, since only root can become another, or since another one
+ * cannot read the packages.
+ */
 function otherUser() {
   const user = { uid: ORDINARY, gid: ORDINARY };
   const canRead = () =>

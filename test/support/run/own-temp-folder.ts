@@ -8,8 +8,8 @@ const NAME = new RegExp(`^heddle-tests-(${TAG_FORM})$`);
 const ENDING = { SIGHUP: 1, SIGTERM: 15 };
 
 /**
- * Gives this run of the tests, and everything that it starts, a folder of its own for temporary files, which is removed at the end of this
- * process. Also removes those of runs that were killed.
+ * Gives this run of the tests, and everything that it starts, a folder of its own for temporary
+ * files, which is removed at the end of this process. Also removes those of runs that were killed.
  */
 export function useOwnTempFolder(): void {
   const above = tmpdir();

@@ -52,7 +52,9 @@ export async function apply(
   }
 }
 
-/** Everything below a folder: the content of files, the targets of links, null for empty folders. */
+/**
+ * Everything below a folder: the content of files, the targets of links, null for empty folders.
+ */
 export function tree(folder: string): Record<string, string | null> {
   const entries = readdirSync(folder).flatMap((name): [string, string | null][] => {
     const path = join(folder, name);

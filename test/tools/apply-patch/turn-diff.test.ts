@@ -10,7 +10,10 @@ import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
 import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
 import { folderWith, patchOf, tree } from './apply-to-files.ts';
 
-/** Applies patches in order and returns their diff, after checking that git makes the same files from it. */
+/**
+ * Applies patches in order and returns their diff, after checking that git makes the same files
+ * from it.
+ */
 async function diffOf(files: Record<string, string>, ...patches: string[][]): Promise<string> {
   const cwd = folderWith(files);
   const copy = join(cwd, '..', 'copy');

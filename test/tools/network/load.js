@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 
-// Loads a proxy from a process of its own. Its arguments are the port of the proxy, and the kind of load: `mixed` for downloads, uploads
-// and handshakes, `pipelined` for many requests in each connection, `tunnels` for many hosts. It prints how many exchanges succeeded.
+// Loads a proxy from a process of its own. Its arguments are the port of the proxy, and the kind of
+// load: `mixed` for downloads, uploads and handshakes, `pipelined` for many requests in each
+// connection, `tunnels` for many hosts. It prints how many exchanges succeeded.
 const port = Number(process.argv[2]);
 const BODY = Buffer.alloc(2_000_000, 'x');
 const CONNECTIONS = 40;

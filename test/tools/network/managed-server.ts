@@ -15,7 +15,10 @@ import { commandServer, FREE_CONFIG } from '../command-server.ts';
 export const ASK = 'item/commandExecution/requestApproval';
 export type Question = ServerRequests[typeof ASK]['params'];
 
-/** A configuration in which commands reach the network through a proxy, and a person is asked about unknown hosts. */
+/**
+ * A configuration in which commands reach the network through a proxy, and a person is asked about
+ * unknown hosts.
+ */
 export const MANAGED_CONFIG = FREE_CONFIG.replace('"danger-full-access"', '"workspace-write"')
   .replace('"never"', '"on-request"')
   .concat(
@@ -27,7 +30,10 @@ export interface Managed extends TestServer {
   reached: string[];
 }
 
-/** A server with a thread whose commands are in a managed network: every host that they may reach leads to a web server of the test. */
+/**
+ * A server with a thread whose commands are in a managed network: every host that they may reach
+ * leads to a web server of the test.
+ */
 export async function managed(
   responses: ScriptedResponse[],
   options: TestServerOptions = {},

@@ -341,7 +341,8 @@ test('a question is withdrawn when the program that wanted to connect has given 
   ]);
   const turn = server.client.turn(THREAD, 'go');
   const asked = await question(server.client, ASK);
-  // The timer of a connection's handshake is as long as that of a question for which no program waits.
+  // The timer of a connection's handshake is as long as that of a question for which no program
+  // waits.
   await says(server, 'gave up');
   await server.clock.timerOf(10_000);
   server.clock.advance(10_000);
@@ -364,7 +365,9 @@ test('a question is withdrawn when its command ends', async () => {
   ]);
 });
 
-/** Starts a turn whose first command continues in the background, where it reads from the pipe `p`. */
+/**
+ * Starts a turn whose first command continues in the background, where it reads from the pipe `p`.
+ */
 async function background(server: Managed): Promise<{ turn: Promise<Turn> }> {
   execFileSync('mkfifo', [join(server.cwd, 'p')]);
   const turn = server.client.turn(THREAD, 'go');

@@ -8,7 +8,10 @@ export function proxyScript(): string {
   return builtScript('src/tools/command/network/thread/proxy-worker.ts');
 }
 
-/** A proxy in a thread of its own, on a port of this machine. By default it allows everything, also local addresses. */
+/**
+ * A proxy in a thread of its own, on a port of this machine. By default it allows everything, also
+ * local addresses.
+ */
 export async function startThread(
   options: Partial<ProxyOptions> = {},
   credential: string | null = null,

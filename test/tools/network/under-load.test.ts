@@ -53,7 +53,8 @@ test.each([
     const { port } = await startThread({
       decide: (request, signal) => access.decide(request, signal),
     });
-    // On a busy machine the same work can take several times as long. What holds the loop itself does so in every run.
+    // On a busy machine the same work can take several times as long. What holds the loop itself
+    // does so in every run.
     const longest: number[] = [];
     while (longest.length < RUNS_MAX && !longest.some((ms) => ms < HELD_MS_MAX))
       longest.push(await longestRound(port, kind, succeed));

@@ -44,7 +44,8 @@ describe('a program is not started if what it runs has changed while commands co
       const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'sh tools/late.sh' }] }] };
       const { thread } = await client.request('thread/start', { config: { hooks } });
       const turn = () => endOfHook(session.server, thread.id);
-      // The hook is known as soon as its thread is loaded, also if it does not run before the change.
+      // The hook is known as soon as its thread is loaded, also if it does not run before the
+      // change.
       if (runsBefore) expect(await turn()).toMatchObject({ status: 'completed', entries: [] });
       else await session.run('true');
       await writeFile(join(work, 'p'), 'go\n');

@@ -15,7 +15,10 @@ export interface World {
 /** A script that only ends. */
 export const SCRIPT = '#!/bin/sh\nexit 0\n';
 
-/** Attempts to change, replace, create or remove each path of its arguments. Prints the codes of the errors. */
+/**
+ * Attempts to change, replace, create or remove each path of its arguments. Prints the codes of the
+ * errors.
+ */
 const ATTACK = `
 const fs = require("fs"), { dirname } = require("path");
 const codes = new Set();
@@ -53,7 +56,10 @@ export function stateOf(path: string): string | null {
       : readFileSync(path, 'utf8');
 }
 
-/** Starts a session whose PATH begins with folders of the workspace. `isHome`: the workspace is the home folder of the user. */
+/**
+ * Starts a session whose PATH begins with folders of the workspace. `isHome`: the workspace is the
+ * home folder of the user.
+ */
 export async function startWorld(
   isHome: boolean,
   approvals = 'never',

@@ -75,7 +75,10 @@ const WAYS: Record<string, (name: string, isThere: boolean, world: World) => Way
   },
 };
 
-/** Starts a thread for each way, in which everything starts a program of its own that is named so. Returns the paths to protect. */
+/**
+ * Starts a thread for each way, in which everything starts a program of its own that is named so.
+ * Returns the paths to protect.
+ */
 async function startPrograms(world: World, { client }: TestServer): Promise<Target[]> {
   const targets: Target[] = [];
   for (const [way, make] of Object.entries(WAYS)) {

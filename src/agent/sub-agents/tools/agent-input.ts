@@ -12,7 +12,9 @@ import { INPUT_CHARS_MAX } from '../../prompt/check-input.ts';
 
 const ITEMS_MAX = 64;
 
-/** The fields of a call that give an agent its input, for the model. `message`: what the message is. */
+/**
+ * The fields of a call that give an agent its input, for the model. `message`: what the message is.
+ */
 export function inputParameters(message: string): Record<string, JsonValue> {
   const text = (description: string) => ({ type: 'string', description });
   return {

@@ -34,7 +34,10 @@ export interface Collaborated {
   isFailed?: boolean;
 }
 
-/** An action that starts, reaches or ends agents, with its item. The agents' own actions are judged in their threads. */
+/**
+ * An action that starts, reaches or ends agents, with its item. The agents' own actions are judged
+ * in their threads.
+ */
 export function collabAction(
   { threadId, itemId }: CallContext,
   { statesOf, ...shown }: Shown & { statesOf?: States },

@@ -5,7 +5,10 @@ import { agentInput, inputParameters, inputText } from './agent-input.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
-/** `send_input`: gives an agent a further message. It begins a turn of the agent, or joins the running one. */
+/**
+ * `send_input`: gives an agent a further message. It begins a turn of the agent, or joins the
+ * running one.
+ */
 export function sendInput({ tree, threadId, limits, told }: AgentToolDeps): Tool {
   return checkedTool(
     {

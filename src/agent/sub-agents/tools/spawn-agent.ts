@@ -15,7 +15,10 @@ import { agentInput, inputParameters, inputText } from './agent-input.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
-/** `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works beside the one that started it. */
+/**
+ * `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works
+ * beside the one that started it.
+ */
 export function spawnAgent(deps: AgentToolDeps): Tool {
   return checkedTool(
     {

@@ -15,7 +15,10 @@ import { isAgentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
-/** Each wait that ends without a result costs a model request with the whole prompt, so waits are long. */
+/**
+ * Each wait that ends without a result costs a model request with the whole prompt, so waits are
+ * long.
+ */
 const WAIT_MS_DEFAULT = 10 * 60 * 1000;
 const WAIT_MS_MIN = 10_000;
 const WAIT_MS_MAX = 60 * 60 * 1000;
@@ -23,7 +26,9 @@ const TARGETS_MAX = 64;
 /** How often the store is read for an agent that another process runs. */
 const ELSEWHERE_MS = 2_000;
 
-/** `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input. */
+/**
+ * `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input.
+ */
 export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDeps): Tool {
   return checkedTool(
     {

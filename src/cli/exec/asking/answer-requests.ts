@@ -32,7 +32,10 @@ interface AnswerDeps {
   dialogs: Dialogs;
 }
 
-/** Answers the server's requests: at the terminal, or as `--approve` says. If nobody can be asked, it declines, and says so. */
+/**
+ * Answers the server's requests: at the terminal, or as `--approve` says. If nobody can be asked,
+ * it declines, and says so.
+ */
 export function answerRequests(client: Client, { approve, screen, dialogs }: AnswerDeps): void {
   const changes = new Map<string, FileUpdateChange[]>();
   client.on('item/started', ({ item }) => {

@@ -44,7 +44,10 @@ function choiceOf(decision: CommandExecutionApprovalDecision): { key: string; la
     : { key: 'x', label: `no, and never this host: ${showText(host)}` };
 }
 
-/** The decision that `--approve` asks for, or the nearest one that is offered and allows no more. `decline` is always offered. */
+/**
+ * The decision that `--approve` asks for, or the nearest one that is offered and allows no more.
+ * `decline` is always offered.
+ */
 export function decisionFor<T>(approve: Exclude<Approve, 'ask'>, choices: readonly Choice<T>[]): T {
   const wanted =
     approve === 'acceptForSession' ? [approve, 'accept', 'decline'] : [approve, 'decline'];

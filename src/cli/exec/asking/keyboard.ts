@@ -117,7 +117,10 @@ function edit(line: string[], key: string): void {
   else if (key >= ' ') line.push(key);
 }
 
-/** The terminal that a person types at: stdin, else the one that controls the process. Null: there is none. */
+/**
+ * The terminal that a person types at: stdin, else the one that controls the process. Null: there
+ * is none.
+ */
 export function openTerminal(stdin: KeyboardStream): KeyboardStream | null {
   if (stdin.isTTY === true && !stdin.readableEnded) return stdin;
   try {

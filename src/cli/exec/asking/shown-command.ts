@@ -78,7 +78,10 @@ function nameOf(path: FileSystemPath): string {
   }
 }
 
-/** The call of an MCP tool that needs approval, and the ways in which the approval can last. Null: the question is another one. */
+/**
+ * The call of an MCP tool that needs approval, and the ways in which the approval can last. Null:
+ * the question is another one.
+ */
 export function mcpApproval({
   _meta,
 }: McpServerElicitationRequestParams): { lines: string[]; persist: readonly string[] } | null {

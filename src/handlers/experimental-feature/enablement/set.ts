@@ -5,7 +5,10 @@ import type { ThreadDeps } from '../../thread-deps.ts';
 
 interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
   config: () => Promise<Config>;
-  /** The features that were switched while the server runs. Every configuration that is read has them. */
+  /**
+   * The features that were switched while the server runs. Every configuration that is read has
+   * them.
+   */
   switched: Record<string, boolean>;
 }
 
@@ -45,7 +48,10 @@ function unknownFeatures(enablement: Record<string, boolean>): string | null {
   return `These features were not switched, because heddle does not have them: ${unknown.join(', ')}. It has: ${known}.`;
 }
 
-/** Says which of the features are not as they were switched, because something else decides about them. */
+/**
+ * Says which of the features are not as they were switched, because something else decides about
+ * them.
+ */
 function keptFeatures(known: readonly (readonly [string, boolean])[], config: Config): string[] {
   const enabled = new Map(shownFeatures(config).map((feature) => [feature.name, feature.enabled]));
   const kept = known.flatMap(([name, wanted]) => (enabled.get(name) === wanted ? [] : [name]));

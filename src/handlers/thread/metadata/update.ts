@@ -31,7 +31,10 @@ export function metadataMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** Throws if the params change nothing, or if a change is impossible. There are no projects, so a thread cannot enter one. */
+/**
+ * Throws if the params change nothing, or if a change is impossible. There are no projects, so a
+ * thread cannot enter one.
+ */
 function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdateParams): void {
   const changesAnything = [gitInfo, projectId, daybreakEnabled].some(
     (value) => value !== null && value !== undefined,

@@ -16,8 +16,9 @@ export interface AnswerItemsOptions {
 }
 
 /**
- * Makes items of an answer as it streams: reasoning is one item until text begins, and all text is one message. Reasoning that stands in
- * tags before the first text is reasoning, too. The owner completes the message.
+ * Makes items of an answer as it streams: reasoning is one item until text begins, and all text is
+ * one message. Reasoning that stands in tags before the first text is reasoning, too. The owner
+ * completes the message.
  */
 export class AnswerItems {
   readonly #options: AnswerItemsOptions;

@@ -2,8 +2,9 @@ import { messageText } from '../../message-text.ts';
 import type { ModelRequest } from '../../model.ts';
 
 /**
- * Says that an answer has neither text nor calls, for people. `label`: the provider's. Null: that is expected, since the model has said
- * something after the last message of the user, and may have nothing to add after its calls.
+ * Says that an answer has neither text nor calls, for people. `label`: the provider's. Null: that
+ * is expected, since the model has said something after the last message of the user, and may have
+ * nothing to add after its calls.
  */
 export function emptyAnswer(
   request: ModelRequest,

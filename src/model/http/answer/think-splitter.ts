@@ -10,9 +10,10 @@ const OPENING_CHARS_MAX = '<thinking>'.length;
 const NOT_SPACE = /\S/;
 
 /**
- * Splits the text of an answer into reasoning and text, as it streams: some servers pass on the tags with which models mark their reasoning.
- * Only blocks before the first text are reasoning, and one that is not closed is reasoning to its end; anywhere else, tags are text. The
- * tags are dropped, and so is the space around the reasoning and after a block.
+ * Splits the text of an answer into reasoning and text, as it streams: some servers pass on the
+ * tags with which models mark their reasoning. Only blocks before the first text are reasoning, and
+ * one that is not closed is reasoning to its end; anywhere else, tags are text. The tags are
+ * dropped, and so is the space around the reasoning and after a block.
  */
 export class ThinkSplitter {
   /** `start`: no text has come yet, so a block may begin. */

@@ -9,11 +9,17 @@ export interface OptionalParameter {
   name: string;
   /** Matches the words of a refusal that name it. */
   named: RegExp;
-  /** Matches refusals that name it although the fault is in what the client gave, so that only the client can correct it. */
+  /**
+   * Matches refusals that name it although the fault is in what the client gave, so that only the
+   * client can correct it.
+   */
   clientFault?: RegExp;
   /** Returns the value for a request; undefined: the parameter is not sent. */
   value(request: ModelRequest, reasoning: ReasoningSent): JsonValue | undefined;
-  /** What the user loses without it, as a sentence; null: nothing that the user or the client has asked for. */
+  /**
+   * What the user loses without it, as a sentence; null: nothing that the user or the client has
+   * asked for.
+   */
   loss: string | null;
 }
 
@@ -31,7 +37,10 @@ export function sentParameters(
   return fields;
 }
 
-/** Returns the parameter of a request that a failure names first; null if it names none that was sent. */
+/**
+ * Returns the parameter of a request that a failure names first; null if it names none that was
+ * sent.
+ */
 export function refusedParameter(
   parameters: readonly OptionalParameter[],
   { refusal = [] }: Pick<ModelFailure, 'refusal'>,

@@ -18,8 +18,10 @@ const PLACES: ReadonlySet<string> = new Set(['param', 'parameter', 'loc', 'field
 const REPEATS: ReadonlySet<string> = new Set(['input', 'request', 'messages', 'received', 'url']);
 
 /**
- * The words of an error that may refuse a parameter of the request: first those of fields that name one, then the others. Without those of
- * fields that repeat the request. Empty: the cause is another one. `status`: the HTTP status; that of success, if the error came in such a response and names none.
+ * The words of an error that may refuse a parameter of the request: first those of fields that name
+ * one, then the others. Without those of fields that repeat the request. Empty: the cause is
+ * another one. `status`: the HTTP status; that of success, if the error came in such a response and
+ * names none.
  */
 export function refusalWords(error: unknown, status: number): string[] {
   if (OTHER_CAUSE.has(status)) return [];

@@ -9,7 +9,10 @@ const SHORT_CHARS_MAX = 1024 * 1024;
 /** The longest response, in characters of the stream; a provider that never ends is cut off. */
 export const STREAM_CHARS_MAX = 256 * 1024 * 1024;
 
-/** The result of reading one chunk. `skipped` counts events that were not JSON objects; `done`: the stream sent [DONE]. */
+/**
+ * The result of reading one chunk. `skipped` counts events that were not JSON objects; `done`: the
+ * stream sent [DONE].
+ */
 export interface ReadEvents {
   events: Record<string, unknown>[];
   skipped: number;
@@ -19,8 +22,9 @@ export interface ReadEvents {
 }
 
 /**
- * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With `skipsNoise` it skips events that are
- * not JSON objects, and does not end at `[DONE]`: this is for APIs whose end is an event.
+ * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With
+ * `skipsNoise` it skips events that are not JSON objects, and does not end at `[DONE]`: this is for
+ * APIs whose end is an event.
  */
 export class EventReader {
   readonly #parser: EventSourceParser;
@@ -51,7 +55,10 @@ export class EventReader {
     return this.#pendingChars;
   }
 
-  /** Takes the next chunk of the stream. Returns a promise only if an event is so long that other work runs while it is parsed. */
+  /**
+   * Takes the next chunk of the stream. Returns a promise only if an event is so long that other
+   * work runs while it is parsed.
+   */
   feed(chunk: string): ReadEvents | Promise<ReadEvents> {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     const start = this.#charsRead === 0 && chunk.startsWith('\uFEFF') ? 1 : 0;

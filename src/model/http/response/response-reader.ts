@@ -3,8 +3,8 @@ import { parseJson } from '../../../base/parse-long-json.ts';
 import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
 
 /**
- * Reads a response that is a stream of events or, if `takesWhole`, one JSON object: some servers send one even though a
- * stream was requested, and under any content type.
+ * Reads a response that is a stream of events or, if `takesWhole`, one JSON object: some servers
+ * send one even though a stream was requested, and under any content type.
  */
 export class ResponseReader {
   readonly #takesWhole: boolean;

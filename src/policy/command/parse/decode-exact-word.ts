@@ -6,7 +6,10 @@ const plain = latePattern(() => /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u);
 /** After these characters, `~` does not stand for a home folder. */
 const beforeTilde = latePattern(() => /[\p{L}\p{N}^]/u);
 
-/** Returns a word as the shell passes it on. Returns null if that is not certain from its text alone. */
+/**
+ * Returns a word as the shell passes it on. Returns null if that is not certain from its text
+ * alone.
+ */
 export function decodeExactWord(node: Node): string | null {
   switch (node.type) {
     case 'word':
@@ -58,7 +61,8 @@ function decodeBare(text: string, atStart: boolean): string | null {
 
 function isLiteral(char: string, before: string | undefined, startsWord: boolean): boolean {
   if (plain().test(char) || char === '!') return true;
-  // At the start of a word, `#` begins a comment, and zsh replaces `=name` by the path of a program.
+  // At the start of a word, `#` begins a comment, and zsh replaces `=name` by the path of a
+  // program.
   if (char === '#' || char === '=') return !startsWord && (char === '=' || before !== undefined);
   return char === '~' && before !== undefined && beforeTilde().test(before);
 }
@@ -70,7 +74,10 @@ function decodeRaw(text: string): string | null {
     : null;
 }
 
-/** A part between double quotes that is escaped or literal. Anything else there is special to the shell. */
+/**
+ * A part between double quotes that is escaped or literal. Anything else there is special to the
+ * shell.
+ */
 const QUOTED_PART = /\\\n|\\([$`"\\])|(\\(?![$`"\\\n])|[^"`$\\]|\$(?=[ |)]|$))/gy;
 
 function decodeQuoted(text: string): string | null {

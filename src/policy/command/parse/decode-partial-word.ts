@@ -3,10 +3,16 @@ import type { Node } from 'web-tree-sitter';
 /** Stands for text that only the shell knows, such as the result of an expansion or a pattern. */
 const ANYTHING = '\0';
 
-/** Stands for the names that `find -exec` and others fill in. Like all uncertain text, it begins and ends with `\0`. */
+/**
+ * Stands for the names that `find -exec` and others fill in. Like all uncertain text, it begins and
+ * ends with `\0`.
+ */
 const FOUND_NAME = `${ANYTHING}{}${ANYTHING}`;
 
-/** Returns a word as far as its text is certain, with `\0` for each other part. For rules that forbid. */
+/**
+ * Returns a word as far as its text is certain, with `\0` for each other part. For rules that
+ * forbid.
+ */
 export function decodePartialWord(node: Node): string {
   switch (node.type) {
     case 'word':

@@ -45,8 +45,8 @@ const NODE_DEPTH_MAX = 500;
 const UNKNOWN: Words = ['\0', '\0'];
 
 /**
- * Returns the words of every part of a command or script that may itself run as a command. Includes a part if that is uncertain.
- * `\0` stands for text that only the shell knows.
+ * Returns the words of every part of a command or script that may itself run as a command. Includes
+ * a part if that is uncertain. `\0` stands for text that only the shell knows.
  */
 export async function findPossibleCommands(
   command: Words | string,
@@ -82,7 +82,10 @@ export async function findPossibleCommands(
     if (args !== null) addArguments(args, depth + 1);
   }
 
-  /** Each argument may be a command or a script, or contain one after a `=`. All of them together may be a script too. */
+  /**
+   * Each argument may be a command or a script, or contain one after a `=`. All of them together
+   * may be a script too.
+   */
   function addArguments(args: Words, depth: number): void {
     for (const [index, arg] of args.entries()) {
       if (found.length >= COMMANDS_MAX) return;
@@ -103,7 +106,10 @@ export async function findPossibleCommands(
     }
   }
 
-  /** Adds a script with continued lines twice: the parser and the shells read a word that is split over lines differently. */
+  /**
+   * Adds a script with continued lines twice: the parser and the shells read a word that is split
+   * over lines differently.
+   */
   function addScript(script: string, depth: number): void {
     for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
       if (scripts.length >= COMMANDS_MAX) {
@@ -114,7 +120,10 @@ export async function findPossibleCommands(
     }
   }
 
-  /** Adds the words of the other commands if a shell reads from the pipeline, as in `echo 'rm x' | sh`. */
+  /**
+   * Adds the words of the other commands if a shell reads from the pipeline, as in `echo 'rm x' |
+   * sh`.
+   */
   function addPiped(pipeline: Node, depth: number): void {
     const parts = pipeline.namedChildren.map(commandWords);
     if (!parts.some(readsScript)) return;

@@ -9,7 +9,10 @@ const LISTS: ReadonlySet<string> = new Set(['program', 'list', 'pipeline']);
 // A line continuation alone does not separate two words, or split an operator.
 const BETWEEN_WORDS = /^(?:\\\n)*[ \t](?:[ \t]|\\\n)*$/;
 const BETWEEN_COMMANDS = /^(?:(?:\\\n)*[ \t\n](?:[ \t\n]|\\\n)*)?$/;
-/** Unusual whitespace, control characters and invisible characters: shells and people read them differently. */
+/**
+ * Unusual whitespace, control characters and invisible characters: shells and people read them
+ * differently.
+ */
 const strange = latePattern(() => /(?![ \t\n])[\p{Z}\p{C}]/u);
 /** Words that bash or zsh reads as syntax in the position of a command name. */
 const RESERVED: ReadonlySet<string> = new Set(
@@ -21,8 +24,9 @@ const RESERVED: ReadonlySet<string> = new Set(
 const DEPTH_MAX = 100;
 
 /**
- * Returns each simple command of a script, in order. Returns null if the script has anything except plain commands
- * joined by `&&`, `||`, `;`, `|` and line ends, for example a redirection, an expansion, a pattern or an assignment.
+ * Returns each simple command of a script, in order. Returns null if the script has anything except
+ * plain commands joined by `&&`, `||`, `;`, `|` and line ends, for example a redirection, an
+ * expansion, a pattern or an assignment.
  */
 export async function readSimpleCommands(
   script: string,
@@ -68,7 +72,9 @@ export async function readSimpleCommands(
     );
   }
 
-  /** `pipeStart`: the index of the first command of the pipeline that it is in. Null: it is in none. */
+  /**
+   * `pipeStart`: the index of the first command of the pipeline that it is in. Null: it is in none.
+   */
   function addCommand(node: Node, found: SimpleCommand[], pipeStart: number | null): boolean {
     const words = readCommand(node);
     if (words === null) return false;

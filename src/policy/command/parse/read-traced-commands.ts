@@ -5,8 +5,8 @@ import { commandWords } from './command-words.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
 /**
- * Shells read these differently: unusual whitespace, control characters and invisible characters, continued lines, and an expansion
- * with a subscript or with a flag of zsh, which may run code.
+ * Shells read these differently: unusual whitespace, control characters and invisible characters,
+ * continued lines, and an expansion with a subscript or with a flag of zsh, which may run code.
  */
 const strange = latePattern(() => /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u);
 /** Syntax that starts no programs other than the commands in it. */
@@ -18,7 +18,10 @@ const TRACED: ReadonlySet<string> = new Set(
     'variable_name special_variable_name process_substitution'
   ).split(' '),
 );
-/** Further syntax, if its text has this form. Other forms run code in subscripts, or change what names mean. */
+/**
+ * Further syntax, if its text has this form. Other forms run code in subscripts, or change what
+ * names mean.
+ */
 const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['expansion', /^\$\{\w+\}$/],
   ['compound_statement', /^\{[^(]/],
@@ -31,7 +34,9 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
 ]);
 /** In zsh, one of these as a word of its own begins or ends a block. */
 const BLOCK_SIGN = /^[{}]$/;
-/** Text may stand between the children of these nodes. Between all others there must be blanks only. */
+/**
+ * Text may stand between the children of these nodes. Between all others there must be blanks only.
+ */
 const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
 const BLANK = /^[ \t\n]*$/;
 /** The children of these nodes are not checked, because the form of the whole node was. */
@@ -44,8 +49,9 @@ const NODES_MAX = 1500;
 type Place = { depth: number } & Omit<SimpleCommand, 'words'>;
 
 /**
- * Returns every simple command that a script may run, with `\0` for text that only the shell knows. Returns null if
- * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function, or if it is very large.
+ * Returns every simple command that a script may run, with `\0` for text that only the shell knows.
+ * Returns null if other syntax may run a command that is not in the list, such as an assignment,
+ * arithmetic or a function, or if it is very large.
  */
 export async function readTracedCommands(
   script: string,
@@ -90,7 +96,10 @@ export async function readTracedCommands(
     });
   }
 
-  /** Whether the text between the children of a node is only blanks. A shell may read other text there differently. */
+  /**
+   * Whether the text between the children of a node is only blanks. A shell may read other text
+   * there differently.
+   */
   function hasBlankGaps({ children }: Node): boolean {
     return children.every((child, index) =>
       isBlank(children[index - 1]?.endIndex ?? child.startIndex, child.startIndex),
@@ -103,8 +112,8 @@ export async function readTracedCommands(
 }
 
 /**
- * False if a word of the node begins or ends a block, if a redirection has words after its target, which would be words of a command,
- * or if a here-document is not plain.
+ * False if a word of the node begins or ends a block, if a redirection has words after its target,
+ * which would be words of a command, or if a here-document is not plain.
  */
 function hasPlainParts(node: Node): boolean {
   if (
@@ -119,7 +128,10 @@ function hasPlainParts(node: Node): boolean {
   );
 }
 
-/** The parts of a here-document, and of the line in which it begins. Words would be words of a command. */
+/**
+ * The parts of a here-document, and of the line in which it begins. Words would be words of a
+ * command.
+ */
 const HEREDOC_PARTS: ReadonlySet<string> = new Set([
   'heredoc_start',
   'heredoc_body',
@@ -129,7 +141,10 @@ const HEREDOC_PARTS: ReadonlySet<string> = new Set([
   'file_redirect',
 ]);
 
-/** Whether a here-document runs no commands and cannot end at an earlier line. The lines after an earlier end would run as commands. */
+/**
+ * Whether a here-document runs no commands and cannot end at an earlier line. The lines after an
+ * earlier end would run as commands.
+ */
 function isPlainHeredoc(node: Node): boolean {
   if (!node.namedChildren.every(({ type }) => HEREDOC_PARTS.has(type))) return false;
   const child = (type: string) => node.children.find((one) => one.type === type)?.text ?? '';

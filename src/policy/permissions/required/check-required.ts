@@ -43,7 +43,10 @@ export function notAllowed(
   return found;
 }
 
-/** Throws an RpcError that names the values and the file if the administrator does not allow one of these settings. */
+/**
+ * Throws an RpcError that names the values and the file if the administrator does not allow one of
+ * these settings.
+ */
 export function checkRequired(config: Config, settings: RequestedSettings): void {
   const problems = notAllowed(config, settings).map(({ problem }) => problem);
   if (problems.length > 0)

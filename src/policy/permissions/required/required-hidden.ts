@@ -7,7 +7,10 @@ import { isPattern, literalPattern } from '../path-pattern.ts';
 
 const WORKSPACE = ':workspace_roots/';
 
-/** The patterns of the files that the administrator hides. Throws a ConfigError if one cannot be understood: a limit must not be lost. */
+/**
+ * The patterns of the files that the administrator hides. Throws a ConfigError if one cannot be
+ * understood: a limit must not be lost.
+ */
 export function requiredHidden({ requirements, env }: Config): HiddenPattern[] {
   const { deniedReads, deniedDepthMax, source } = requirements;
   return deniedReads.map((text) => {
@@ -38,12 +41,17 @@ export function withRequiredHidden<
   return { ...sandbox, hidden: all.length === 0 ? null : all };
 }
 
-/** Whether the administrator hides files, so that no command of a model may run without a sandbox. */
+/**
+ * Whether the administrator hides files, so that no command of a model may run without a sandbox.
+ */
 export function mustStayInside(hidden: readonly HiddenPattern[] | null | undefined): boolean {
   return hidden?.some(({ isRequired }) => isRequired === true) === true;
 }
 
-/** The path as a pattern. An exact path is one that only matches itself. Null: it is neither absolute nor below a known place. */
+/**
+ * The path as a pattern. An exact path is one that only matches itself. Null: it is neither
+ * absolute nor below a known place.
+ */
 function patternOf(text: string, home: string | undefined): string | null {
   const path = text.length > 1 ? text.replace(/\/$/, '') : text;
   const [start, below] = split(path, home);

@@ -26,9 +26,10 @@ const DEATH_MS_MAX = 5_000;
 const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
 
 /**
- * Kills processes and all that they started. Finds them by mark, parent, session and group. Stops them first, until no new one
- * appears, so that none can start another during the kill. Resolves when none is left, or after DEATH_MS_MAX. Processes that
- * this user may not kill are left alone. `more`: processes that are known already, though their leader may have ended.
+ * Kills processes and all that they started. Finds them by mark, parent, session and group. Stops
+ * them first, until no new one appears, so that none can start another during the kill. Resolves
+ * when none is left, or after DEATH_MS_MAX. Processes that this user may not kill are left alone.
+ * `more`: processes that are known already, though their leader may have ended.
  */
 export async function killProcesses(
   targets: KillTargets,
@@ -111,7 +112,10 @@ export async function findTargets(
   return [...found.values()];
 }
 
-/** Sends a signal to a process, or while that is there, to `pid`. Returns false if the system does not permit it. */
+/**
+ * Sends a signal to a process, or while that is there, to `pid`. Returns false if the system does
+ * not permit it.
+ */
 export function signalIfThere(
   entry: ProcessEntry,
   signal: NodeJS.Signals,

@@ -9,7 +9,10 @@ import {
 
 /** The processes of a command. */
 interface SignalTargets extends KillTargets {
-  /** Whether other processes of the command confine it. These do not get the signal: their end would end it before it can handle that. */
+  /**
+   * Whether other processes of the command confine it. These do not get the signal: their end would
+   * end it before it can handle that.
+   */
   isConfined: boolean;
 }
 
@@ -20,7 +23,10 @@ interface Sending {
 
 /** The most searches for the processes of a session whose known ones have ended. */
 const SEND_PASSES_MAX = 5;
-/** The pauses before looking for processes that have missed the signal. A process may take long to begin on a busy machine. */
+/**
+ * The pauses before looking for processes that have missed the signal. A process may take long to
+ * begin on a busy machine.
+ */
 const REPEAT_AFTER_MS = [20, 50, 100, 200, 400, 800];
 
 /** Sends a signal again to the processes that have missed it. Ends when `isOver` returns true. */
@@ -28,7 +34,9 @@ type Repeat = (isOver: () => boolean) => Promise<void>;
 
 const NOTHING_TO_REPEAT: Repeat = async () => {};
 
-/** Sends a signal to all groups of the command's session, like a terminal whose user presses Ctrl-C. */
+/**
+ * Sends a signal to all groups of the command's session, like a terminal whose user presses Ctrl-C.
+ */
 export async function signalCommand(
   signal: 'SIGINT' | 'SIGTERM',
   { targets, deps }: Sending,
@@ -41,7 +49,8 @@ export async function signalCommand(
     if (unsent.length === 0) break;
     repeat ??= missed(signal, session, { targets, deps });
     for (const entry of unsent) {
-      // A group gets the signal at once, with the processes that have started meanwhile. Its number is in use while one of it is there.
+      // A group gets the signal at once, with the processes that have started meanwhile. Its number
+      // is in use while one of it is there.
       if (sent.has(entry.group) || !deps.table.isThere(entry)) continue;
       signalIfThere(entry, signal, deps, -entry.group);
       sent.add(entry.group);
@@ -64,9 +73,11 @@ export async function pressKey(
 }
 
 /**
- * To be called right before the signal is sent, with the processes of the session. Returns what sends it to those that missed it: a shell
- * handles signals also in the process that it forks for a program, and loses those that come before the program is executed. Then the
- * program goes on, and the shell waits for it. A process that was executed before, or began after the signal, never gets it again.
+ * To be called right before the signal is sent, with the processes of the session. Returns what
+ * sends it to those that missed it: a shell handles signals also in the process that it forks for a
+ * program, and loses those that come before the program is executed. Then the program goes on, and
+ * the shell waits for it. A process that was executed before, or began after the signal, never gets
+ * it again.
  */
 function missed(
   signal: 'SIGINT' | 'SIGTERM',
@@ -116,7 +127,10 @@ async function insideOf(
   );
 }
 
-/** Whether a process runs in a sandbox and is none of those that make it. The first process of a process namespace makes it. */
+/**
+ * Whether a process runs in a sandbox and is none of those that make it. The first process of a
+ * process namespace makes it.
+ */
 function isInside({ confinedPid }: ProcessEntry): boolean {
   const pid = confinedPid();
   return pid !== null && pid !== 1;

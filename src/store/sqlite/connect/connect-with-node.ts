@@ -7,7 +7,10 @@ const BUSY_MS_DEFAULT = 5_000;
 /** The pages that a backup copies at a time. */
 const BACKUP_PAGES = 2_000;
 
-/** Opens databases with the SQLite of this Node, as better-sqlite3 would: with the part of its interface that the store uses. */
+/**
+ * Opens databases with the SQLite of this Node, as better-sqlite3 would: with the part of its
+ * interface that the store uses.
+ */
 export function connectWithNode(
   Sqlite: typeof DatabaseSync,
 ): (file: string, options?: Options) => Database {
@@ -67,7 +70,10 @@ class NodeDatabase {
     return new NodeStatement(translated(() => this.#db.prepare(sql)));
   }
 
-  /** Copies the database to a file, some pages at a time. `progress` returns how many pages are copied next. */
+  /**
+   * Copies the database to a file, some pages at a time. `progress` returns how many pages are
+   * copied next.
+   */
   async backup(
     file: string,
     { progress }: { progress: (pages: { totalPages: number; remainingPages: number }) => number },
@@ -76,7 +82,10 @@ class NodeDatabase {
     await backup(this.#db, file, { rate: BACKUP_PAGES, progress: (pages) => void progress(pages) });
   }
 
-  /** Returns a function that runs `work` in a transaction, and one for each way to begin it. Within a transaction, it is a savepoint. */
+  /**
+   * Returns a function that runs `work` in a transaction, and one for each way to begin it. Within
+   * a transaction, it is a savepoint.
+   */
   transaction<Args extends unknown[], T>(work: (...args: Args) => T) {
     const by =
       (begin: string) =>

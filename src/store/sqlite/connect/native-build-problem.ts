@@ -28,8 +28,8 @@ const REGISTERS_CHARS_MAX = 32;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Returns why the store cannot work with this Node, with the solution, or null if it can. Looks only at the file of
- * better-sqlite3, and does not load it.
+ * Returns why the store cannot work with this Node, with the solution, or null if it can. Looks
+ * only at the file of better-sqlite3, and does not load it.
  */
 export async function nativeBuildProblem(versions: NodeVersions): Promise<string | null> {
   if (versions.sqlite !== undefined && isSafeSqlite(versions.sqlite)) return null;
@@ -37,7 +37,10 @@ export async function nativeBuildProblem(versions: NodeVersions): Promise<string
   return built === versions.modules ? null : wrongNode(built, versions);
 }
 
-/** The text for a better-sqlite3 that was built for another Node. `built` is null if it was not built at all. */
+/**
+ * The text for a better-sqlite3 that was built for another Node. `built` is null if it was not
+ * built at all.
+ */
 export function wrongNode(built: string | null, { node, modules }: NodeVersions): string {
   const state =
     built === null

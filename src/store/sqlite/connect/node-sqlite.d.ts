@@ -1,4 +1,7 @@
-/** The part of Node's own SQLite that `connect-with-node.ts` uses. The types of the oldest supported Node do not have it. */
+/**
+ * The part of Node's own SQLite that `connect-with-node.ts` uses. The types of the oldest supported
+ * Node do not have it.
+ */
 declare module 'node:sqlite' {
   export type SqliteValue = null | number | bigint | string | Uint8Array;
 

@@ -5,8 +5,9 @@ import { StoreError } from '../../store-error.ts';
 const TRIES_MAX = 5;
 
 /**
- * Copies a database and its WAL into a folder, and returns the path of the copy. Another process may write to the database in the
- * meantime. A WAL that grows is harmless. After a checkpoint, the two copies may not fit together, so both are made again.
+ * Copies a database and its WAL into a folder, and returns the path of the copy. Another process
+ * may write to the database in the meantime. A WAL that grows is harmless. After a checkpoint, the
+ * two copies may not fit together, so both are made again.
  */
 export function copyDatabase(file: string, folder: string): string {
   const copy = join(folder, basename(file));

@@ -22,7 +22,9 @@ export class FreePages {
       db.prepare('SELECT auto_vacuum FROM pragma_auto_vacuum').pluck().get() === INCREMENTAL;
   }
 
-  /** Gives a part back. Returns false if there was nothing to give. Call it within a transaction. */
+  /**
+   * Gives a part back. Returns false if there was nothing to give. Call it within a transaction.
+   */
   giveBack(): boolean {
     if (!this.#isIncremental || Number(this.#count.get()) <= PAGES_KEPT) return false;
     this.#db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);

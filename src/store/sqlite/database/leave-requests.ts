@@ -7,11 +7,17 @@ export interface LeaveRequestsOptions {
   /** The database file. */
   file: string;
   log: Log;
-  /** Called for a new request, in case that this process makes no calls. If it rejects, the next call says why. */
+  /**
+   * Called for a new request, in case that this process makes no calls. If it rejects, the next
+   * call says why.
+   */
   onRequest: () => Promise<void>;
 }
 
-/** The requests of other processes to leave the database file for a moment, because they want to repair it. */
+/**
+ * The requests of other processes to leave the database file for a moment, because they want to
+ * repair it.
+ */
 export class LeaveRequests {
   readonly #options: LeaveRequestsOptions;
   #followed: string | null;

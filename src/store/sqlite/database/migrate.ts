@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { defineFolded } from './define-folded.ts';
 
-/** The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database. */
+/**
+ * The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database.
+ */
 export const SCHEMA_VERSION = 14;
 
 /** Runs all missing migrations in one transaction. Two processes can do it at once. */

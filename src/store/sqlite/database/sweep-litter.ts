@@ -30,8 +30,9 @@ export interface LitterPlaces {
 }
 
 /**
- * Removes what killed processes have left: drafts of files and of databases, folders with copies, and lock files. Only what carries
- * the tag of a process that has surely ended, or a lock that nobody holds. Never rejects.
+ * Removes what killed processes have left: drafts of files and of databases, folders with copies,
+ * and lock files. Only what carries the tag of a process that has surely ended, or a lock that
+ * nobody holds. Never rejects.
  */
 export async function sweepLitter(places: LitterPlaces): Promise<void> {
   const { file, tempDir, log } = places;
@@ -90,8 +91,9 @@ async function listedFolders(list: string): Promise<string[]> {
 }
 
 /**
- * Removes the lock files that nobody holds. It holds each one itself meanwhile: a process that has just made one makes it again. The file
- * of an owner in the database stays, because others would take that owner for alive meanwhile; who takes its threads removes it.
+ * Removes the lock files that nobody holds. It holds each one itself meanwhile: a process that has
+ * just made one makes it again. The file of an owner in the database stays, because others would
+ * take that owner for alive meanwhile; who takes its threads removes it.
  */
 async function sweepLocks(folder: string, { connect, owners }: LitterPlaces): Promise<void> {
   if (!existsSync(folder)) return;

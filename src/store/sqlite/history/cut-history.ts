@@ -14,9 +14,9 @@ export interface HistoryCut {
 }
 
 /**
- * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared up to the first one for
- * which `isShared` is false; that one and all later ones are copied. `isForAgent`: the history is for an agent that the thread has started.
- * Throws `turn_not_found`.
+ * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared
+ * up to the first one for which `isShared` is false; that one and all later ones are copied.
+ * `isForAgent`: the history is for an agent that the thread has started. Throws `turn_not_found`.
  */
 export function cutHistory(
   connection: StoreConnection,

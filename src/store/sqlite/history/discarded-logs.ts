@@ -5,8 +5,9 @@ const ROWS_MAX = 200;
 const BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Logs that no history has any more. A log is discarded in the transaction that removes it from the last history; after that
- * nothing refers to it. Its data is removed later and in parts, by any process.
+ * Logs that no history has any more. A log is discarded in the transaction that removes it from the
+ * last history; after that nothing refers to it. Its data is removed later and in parts, by any
+ * process.
  */
 export class DiscardedLogs {
   readonly #discard: Statement<[{ logId: number }]>;
@@ -46,7 +47,10 @@ export class DiscardedLogs {
     for (const logId of logIds) this.#discard.run({ logId });
   }
 
-  /** Removes a part of a discarded log's data. Returns false if there was none. Call it within a transaction. */
+  /**
+   * Removes a part of a discarded log's data. Returns false if there was none. Call it within a
+   * transaction.
+   */
   collect(): boolean {
     const logId = this.#next.get();
     if (logId === undefined) return false;

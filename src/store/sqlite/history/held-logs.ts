@@ -2,8 +2,9 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { DiscardedLogs } from './discarded-logs.ts';
 
 /**
- * Logs of the file that ephemeral threads hold, and logs of staged histories: those that are stored in parts, before the threads that
- * will have them. Other processes cannot see either. So the logs are recorded here, with the process as the owner, until it ends or dies.
+ * Logs of the file that ephemeral threads hold, and logs of staged histories: those that are stored
+ * in parts, before the threads that will have them. Other processes cannot see either. So the logs
+ * are recorded here, with the process as the owner, until it ends or dies.
  */
 export class HeldLogs {
   readonly #discarded: DiscardedLogs;

@@ -45,7 +45,10 @@ function rangeBehind(
     : { from: history.start, to: position };
 }
 
-/** The number of rows to read for a page: one more than it shows, to find out whether there are more. */
+/**
+ * The number of rows to read for a page: one more than it shows, to find out whether there are
+ * more.
+ */
 export function rowLimit({ limit = ENTRIES_MAX }: PageQuery, max = ENTRIES_MAX): number {
   return Math.min(Math.max(1, limit), max) + 1;
 }
@@ -59,7 +62,9 @@ export function historyCursor(list: HistoryList, { logId, ordinal }: HistoryPosi
   return encodeCursor([list, logId, ordinal, 0]);
 }
 
-/** Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them. */
+/**
+ * Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them.
+ */
 export function historyPage<T>(
   list: HistoryList,
   data: T[],

@@ -15,7 +15,10 @@ import {
   type TurnMark,
 } from './log-rows.ts';
 
-/** A position in a history: before the entry with this ordinal in this log. A history has a log at most once. */
+/**
+ * A position in a history: before the entry with this ordinal in this log. A history has a log at
+ * most once.
+ */
 export interface HistoryPosition {
   logId: number;
   ordinal: number;
@@ -24,8 +27,9 @@ export interface HistoryPosition {
 export type LogsOf = (logId: number) => LogRows;
 
 /**
- * A thread's history: slices of logs, in order. A range begins with the entry at its first position and ends before its
- * second. The `tail` follows the last slice. It is not stored, but read as if it were.
+ * A thread's history: slices of logs, in order. A range begins with the entry at its first position
+ * and ends before its second. The `tail` follows the last slice. It is not stored, but read as if
+ * it were.
  */
 export class History {
   readonly start: HistoryPosition;
@@ -51,7 +55,10 @@ export class History {
     this.#underWay = underWay;
   }
 
-  /** Returns this history with items that still run though their turns have ended, each as it was last saved. */
+  /**
+   * Returns this history with items that still run though their turns have ended, each as it was
+   * last saved.
+   */
   withUnderWay(items: readonly StoredItem[]): History {
     const underWay = new Map(items.map((item) => [item.item.id, item]));
     return new History(this.#slices, this.#logsOf, { tail: this.#tail, underWay });
@@ -94,8 +101,8 @@ export class History {
   }
 
   /**
-   * The first rows of a selection, as many as stay within `bytesMax`, but at least one. The tail is never divided because of its
-   * bytes: its rows are not stored yet, so their positions may change.
+   * The first rows of a selection, as many as stay within `bytesMax`, but at least one. The tail is
+   * never divided because of its bytes: its rows are not stored yet, so their positions may change.
    */
   slice(from: HistoryPosition, to: HistoryPosition, reading: Slicing): RowSlice {
     const { selection, direction, limit, bytesMax } = reading;
@@ -127,7 +134,10 @@ export class History {
     return slice;
   }
 
-  /** Measures the first rows of a selection, at most `limit`. Returns the last of them too; null: there are none. */
+  /**
+   * Measures the first rows of a selection, at most `limit`. Returns the last of them too; null:
+   * there are none.
+   */
   measure(
     from: HistoryPosition,
     to: HistoryPosition,
@@ -228,7 +238,10 @@ export class History {
       this.#logsOf(logId).assertWhole({ logId, first: last, last });
   }
 
-  /** Whether a position can be in this history. Positions in its own log stay valid while the log grows. */
+  /**
+   * Whether a position can be in this history. Positions in its own log stay valid while the log
+   * grows.
+   */
   holds({ logId, ordinal }: HistoryPosition): boolean {
     const slice = this.#slices.find((candidate) => candidate.logId === logId);
     return (
@@ -241,7 +254,10 @@ export class History {
     return this.#index(a.logId) - this.#index(b.logId) || a.ordinal - b.ordinal;
   }
 
-  /** The last known state of an item that ran on after its turn. If there is none, the item was cut off. */
+  /**
+   * The last known state of an item that ran on after its turn. If there is none, the item was cut
+   * off.
+   */
   #lastForm(entry: HistoryEntry): HistoryEntry {
     if (entry.kind !== 'item' || !('running' in entry)) return entry;
     const { kind, turnId, startedAtMs, completedAtMs } = entry;
@@ -318,7 +334,10 @@ export function after({ logId, ordinal }: HistoryPosition): HistoryPosition {
   return { logId, ordinal: ordinal + 1 };
 }
 
-/** Whether a row of the tail belongs to a selection. Selections that do not name items have all of its rows. */
+/**
+ * Whether a row of the tail belongs to a selection. Selections that do not name items have all of
+ * its rows.
+ */
 function isIn(selection: Selection): (row: LogRow) => boolean {
   switch (selection) {
     case 'items':

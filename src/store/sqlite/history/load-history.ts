@@ -14,7 +14,10 @@ export interface LoadedHistory {
   tip: ThreadTip;
 }
 
-/** Loads a thread's stored history. Throws `thread_not_found`, and Damage if part of the history is missing. */
+/**
+ * Loads a thread's stored history. Throws `thread_not_found`, and Damage if part of the history is
+ * missing.
+ */
 export function loadHistory(connection: StoreConnection, threadId: string): LoadedHistory {
   const database = connection.databaseOf(threadId);
   const tip = database.threads.tip(threadId);
@@ -28,8 +31,8 @@ export function loadHistory(connection: StoreConnection, threadId: string): Load
 }
 
 /**
- * A thread's history as clients see it, with unfinished items as they were last saved. If a writer is live, its turn runs.
- * Otherwise the turn that was cut off ends as the next writer will end it.
+ * A thread's history as clients see it, with unfinished items as they were last saved. If a writer
+ * is live, its turn runs. Otherwise the turn that was cut off ends as the next writer will end it.
  */
 export function shownHistory(
   connection: StoreConnection,

@@ -6,7 +6,10 @@ import type { LogEntry } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
 import { type Blobs, MARK_IN_JSON } from './blobs.ts';
 
-/** A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is not stored. */
+/**
+ * A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is
+ * not stored.
+ */
 export interface LogRow {
   logId: number;
   ordinal: number;
@@ -44,7 +47,10 @@ export const ALL = -1;
 export const RUNNING_IN_JSON = '"running":true';
 
 const MARKS = "kind IN ('turnStarted', 'turnEnded')";
-/** The rows that a reader wants. Only `everything` has rows of kinds that this version does not know. */
+/**
+ * The rows that a reader wants. Only `everything` has rows of kinds that this version does not
+ * know.
+ */
 const SELECTIONS = {
   everything: 'TRUE',
   turnMarks: MARKS,
@@ -91,7 +97,9 @@ export class LogRows {
   readonly #cut: Statement<[number, number]>;
   readonly #last: Statement<[number], number | null>;
 
-  /** Logs in memory have negative ids, because a history in memory can also have logs of the file. */
+  /**
+   * Logs in memory have negative ids, because a history in memory can also have logs of the file.
+   */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
     this.#db = db;
     this.#blobs = blobs;
@@ -125,7 +133,10 @@ export class LogRows {
     this.#cut = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal > ?');
   }
 
-  /** Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a removed log. */
+  /**
+   * Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a
+   * removed log.
+   */
   create(): number {
     const id = this.#inMemory ? --this.#lastInMemory : null;
     return Number(this.#create.run(id).lastInsertRowid);
@@ -158,7 +169,10 @@ export class LogRows {
     this.#cut.run(logId, tip);
   }
 
-  /** Passes the rows of a selection to `take`, until it returns false. Reads few rows at a time, in case they are large. */
+  /**
+   * Passes the rows of a selection to `take`, until it returns false. Reads few rows at a time, in
+   * case they are large.
+   */
   read(
     slice: LogSlice,
     { selection, direction, limit }: Reading & { selection: Selection },
@@ -184,8 +198,9 @@ export class LogRows {
   }
 
   /**
-   * Measures the first rows of a selection, at most `limit`, without reading them. `referring` has the rows whose entries are larger
-   * than they are, because strings of them, or their last state, are stored apart.
+   * Measures the first rows of a selection, at most `limit`, without reading them. `referring` has
+   * the rows whose entries are larger than they are, because strings of them, or their last state,
+   * are stored apart.
    */
   measure(
     slice: LogSlice,
@@ -229,7 +244,9 @@ export class LogRows {
     return statement.all(slice.logId, slice.first, slice.last, limit);
   }
 
-  /** Returns the ordinal at which a turn begins, or null if this log has no such turn up to `last`. */
+  /**
+   * Returns the ordinal at which a turn begins, or null if this log has no such turn up to `last`.
+   */
   findTurn(logId: number, turnId: string, last: number): number | null {
     return this.#findTurn.get(logId, turnId, last)?.ordinal ?? null;
   }

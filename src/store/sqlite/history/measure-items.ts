@@ -4,7 +4,10 @@ import { historyCursor, pageRange } from './history-page.ts';
 /** How many rows one call measures, so that it takes a few milliseconds. */
 const ROWS_MAX = 2_000;
 
-/** Measures a part of the items of a history, or of the turn that begins at `turn`, without reading what is stored apart from them. */
+/**
+ * Measures a part of the items of a history, or of the turn that begins at `turn`, without reading
+ * what is stored apart from them.
+ */
 export function measureItems(
   history: History,
   { cursor, turn }: { cursor: string | null; turn: HistoryPosition | null },

@@ -9,7 +9,10 @@ import { changedText, isTextChange, textChange } from './text-change.ts';
 /** A shorter payload fits in a page, and is stored as a whole each time. */
 const WHOLE_BYTES_MAX = 600;
 const CHANGES_MAX = 10_000;
-/** A longer payload is not kept in memory, and so is stored as a whole each time. It is saved seldom. */
+/**
+ * A longer payload is not kept in memory, and so is stored as a whole each time. It is saved
+ * seldom.
+ */
 const KEPT_CHARS_MAX = 1024 * 1024;
 /** Between the ids of the changes of two partials. */
 const CHANGE_IDS = 1_000_000;
@@ -40,7 +43,10 @@ interface Saved {
   text: string;
 }
 
-/** Unfinished items, in the order in which they were first saved. Of a growing item, each save stores only what was added. */
+/**
+ * Unfinished items, in the order in which they were first saved. Of a growing item, each save
+ * stores only what was added.
+ */
 export class PartialRows {
   readonly #add: Statement<[number, string, string, string]>;
   readonly #replace: Statement<[number, string, number]>;
@@ -150,7 +156,9 @@ export class PartialRows {
     return item as unknown as StoredItem;
   }
 
-  /** Stores what has changed since the last save. Returns false if the whole payload must be stored. */
+  /**
+   * Stores what has changed since the last save. Returns false if the whole payload must be stored.
+   */
   #putChange(saved: Saved, { savedAtMs, text }: { savedAtMs: number; text: string }): boolean {
     const [first, last] = changeIds(saved.number);
     if (saved.changes >= CHANGES_MAX || this.#countChanges.get(first, last) !== saved.changes)

@@ -14,7 +14,9 @@ interface ItemRange {
   first: HistoryPosition | null;
 }
 
-/** Reads a page of items of the whole history, or of a part of it. Parses only the rows of the page. */
+/**
+ * Reads a page of items of the whole history, or of a part of it. Parses only the rows of the page.
+ */
 export function readItems(
   history: History,
   query: SliceQuery,
@@ -47,7 +49,10 @@ export function readItems(
   };
 }
 
-/** Reads those of the items that the turn at `turn` has, in its order, as many as stay within `bytesMax`, but at least one. */
+/**
+ * Reads those of the items that the turn at `turn` has, in its order, as many as stay within
+ * `bytesMax`, but at least one.
+ */
 export function readNamedItems(
   history: History,
   turn: HistoryPosition,

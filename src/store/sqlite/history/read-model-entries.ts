@@ -5,7 +5,10 @@ import { historyCursor, pageRange } from './history-page.ts';
 /** How many entries one call reads, so that it takes a few milliseconds. */
 const ENTRIES_MAX = 1_000;
 
-/** Reads a part of the entries for the model that are stored, oldest first. Entries before the last compaction are not needed. */
+/**
+ * Reads a part of the entries for the model that are stored, oldest first. Entries before the last
+ * compaction are not needed.
+ */
 export function readModelEntries(
   history: History,
   { cursor, bytesMax }: { cursor: string | null; bytesMax: number },

@@ -9,7 +9,10 @@ import { bytesLimit, ENTRIES_MAX, historyPage, pageRange, rowLimit } from './his
 /** The most turns on a page, so that reading it takes a few milliseconds. */
 const TURNS_MAX = { summary: 150, notLoaded: ENTRIES_MAX };
 
-/** Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still runs. */
+/**
+ * Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still
+ * runs.
+ */
 export function readTurns(
   history: History,
   query: TurnQuery,
@@ -68,7 +71,10 @@ function inPlace(
   }));
 }
 
-/** The turns of a range without their items, oldest first. `live`: whether the last one runs if it has no end. */
+/**
+ * The turns of a range without their items, oldest first. `live`: whether the last one runs if it
+ * has no end.
+ */
 function turnsOfRange(
   history: History,
   { first, end, live }: { first: HistoryPosition; end: HistoryPosition; live: boolean },
@@ -79,7 +85,10 @@ function turnsOfRange(
   return turns;
 }
 
-/** Adds the messages of the summary, to as many turns as stay within `bytesMax`, but to at least one. Returns their number. */
+/**
+ * Adds the messages of the summary, to as many turns as stay within `bytesMax`, but to at least
+ * one. Returns their number.
+ */
 function summarize(
   history: History,
   page: TurnPlace[],

@@ -1,7 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { Damage } from '../as-store-error.ts';
 
-/** A segment of a history. `last` is null for the thread's own log, which ends at the thread's tip. */
+/**
+ * A segment of a history. `last` is null for the thread's own log, which ends at the thread's tip.
+ */
 export interface SegmentRow {
   logId: number;
   last: number | null;
@@ -15,8 +17,9 @@ interface SharedRow {
 }
 
 /**
- * The segments of the histories of one database. Histories share their beginnings, so that a fork of a fork adds one row. The one before
- * a segment has a smaller id, so that each history ends, also in a damaged database.
+ * The segments of the histories of one database. Histories share their beginnings, so that a fork
+ * of a fork adds one row. The one before a segment has a smaller id, so that each history ends,
+ * also in a damaged database.
  */
 export class SegmentRows {
   readonly #find: Statement<[number, number, number], number>;
@@ -72,7 +75,10 @@ export class SegmentRows {
     this.#set.run(threadId, beforeId, ownLogId);
   }
 
-  /** Removes a thread's history, and what only it has. Returns the ids of the logs that it no longer holds. */
+  /**
+   * Removes a thread's history, and what only it has. Returns the ids of the logs that it no longer
+   * holds.
+   */
   remove(threadId: string): number[] {
     const own = this.#remove.get(threadId);
     if (own === undefined) return [];
@@ -84,7 +90,10 @@ export class SegmentRows {
     return logIds;
   }
 
-  /** The segments of a thread's history, oldest first. Empty if it has none. Throws Damage if part of them is missing. */
+  /**
+   * The segments of a thread's history, oldest first. Empty if it has none. Throws Damage if part
+   * of them is missing.
+   */
   list(threadId: string): SegmentRow[] {
     const own = this.#own.get(threadId);
     if (own === undefined) return [];

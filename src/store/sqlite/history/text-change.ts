@@ -5,8 +5,9 @@ export type TextChange = (string | [from: number, to: number])[];
 const PROBE_CHARS = 48;
 
 /**
- * Returns how `after` can be made of `before`. It is short if text was inserted or replaced at one place, and also if the beginning
- * of what lies between two such places was cut off, as in the output of a command whose middle is left out.
+ * Returns how `after` can be made of `before`. It is short if text was inserted or replaced at one
+ * place, and also if the beginning of what lies between two such places was cut off, as in the
+ * output of a command whose middle is left out.
  */
 export function textChange(before: string, after: string): TextChange {
   const start = commonStart(before, after);
@@ -51,7 +52,10 @@ function isRange(part: unknown, length: number): boolean {
   );
 }
 
-/** Finds a long piece of the new text in the old one: its index in both, and its length. Null if there is none. */
+/**
+ * Finds a long piece of the new text in the old one: its index in both, and its length. Null if
+ * there is none.
+ */
 function keptPart(
   before: string,
   after: string,

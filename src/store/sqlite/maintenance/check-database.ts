@@ -40,8 +40,8 @@ const RULES: { text: string; sql: string }[] = [
 ];
 
 /**
- * Returns what is wrong with a database, one sentence each; empty: nothing. Reads all of it. Throws `store_newer`, and errors of
- * SQLite if it cannot be read at all.
+ * Returns what is wrong with a database, one sentence each; empty: nothing. Reads all of it. Throws
+ * `store_newer`, and errors of SQLite if it cannot be read at all.
  */
 export function checkDatabase(db: Database, file: string): string[] {
   const version = databaseVersion(db);

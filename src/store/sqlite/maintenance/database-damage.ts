@@ -13,14 +13,18 @@ const WAL_PLACES = [18, 19];
 const NO_WAL = 1;
 const WITH_COMMAND = "run 'heddle store check'";
 
-/** What a look at the database shows: what is wrong with it, why it was not checked, or why it cannot be used. */
+/**
+ * What a look at the database shows: what is wrong with it, why it was not checked, or why it
+ * cannot be used.
+ */
 export type DatabaseState =
   | { state: 'checked'; findings: string[] }
   | { state: 'unchecked' | 'unusable'; why: string };
 
 /**
- * Looks for damage in a database without changing any file. Only what can be read that way is checked: a database of moderate size that is
- * closed, so that it has no WAL, or whose WAL has its index. Never rejects.
+ * Looks for damage in a database without changing any file. Only what can be read that way is
+ * checked: a database of moderate size that is closed, so that it has no WAL, or whose WAL has its
+ * index. Never rejects.
  */
 export async function databaseDamage(file: string, versions: NodeVersions): Promise<DatabaseState> {
   const stats = statOf(file);

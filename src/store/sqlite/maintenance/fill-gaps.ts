@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3';
 
 /** The readers of a log skip this record, as they skip any kind that they do not know. */
 const LOST = JSON.stringify({ kind: 'lost', turnId: null });
-/** A log that lacks more records ends at the last one that is there: the number of its end is damaged. */
+/**
+ * A log that lacks more records ends at the last one that is there: the number of its end is
+ * damaged.
+ */
 const GAP_MAX = 1_000_000;
 
 /** The logs of all histories, and the ordinals that they must reach. */
@@ -60,9 +63,10 @@ interface EntryRow {
 }
 
 /**
- * Puts a record of the kind `lost` in the place of each record that the histories need and the logs do not have, and the start of
- * a turn in the place of the last one before a record of a turn whose start was lost. Makes each thread's tip the end of its log.
- * Returns the numbers of lost records by thread. Call it within a transaction.
+ * Puts a record of the kind `lost` in the place of each record that the histories need and the logs
+ * do not have, and the start of a turn in the place of the last one before a record of a turn whose
+ * start was lost. Makes each thread's tip the end of its log. Returns the numbers of lost records
+ * by thread. Call it within a transaction.
  */
 export function fillGaps(db: Database): Map<string, number> {
   boundEnds(db);

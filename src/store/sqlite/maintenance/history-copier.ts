@@ -18,9 +18,9 @@ interface ListedSegment {
 }
 
 /**
- * Returns a function that copies the history of a thread, and returns false if a part of it is lost. Such a history has what comes after
- * the lost part, at least the thread's own log. Copies the segments that histories share at once, so that `dropUnusedSegments` must
- * follow.
+ * Returns a function that copies the history of a thread, and returns false if a part of it is
+ * lost. Such a history has what comes after the lost part, at least the thread's own log. Copies
+ * the segments that histories share at once, so that `dropUnusedSegments` must follow.
  */
 export function historyCopier(
   from: SalvageSource,
@@ -63,8 +63,9 @@ function sharingCopier(from: SalvageSource, target: SalvageTarget): (owner: Owne
 }
 
 /**
- * Copies the segments that histories share, with their ids. A segment has a larger id than the one before it, so that one is known
- * already, or it is lost. Returns by id whether all segments before it are there; 0 is the beginning of all histories.
+ * Copies the segments that histories share, with their ids. A segment has a larger id than the one
+ * before it, so that one is known already, or it is lost. Returns by id whether all segments before
+ * it are there; 0 is the beginning of all histories.
  */
 function copySegments(
   from: SalvageSource,

@@ -8,9 +8,9 @@ const ROWID_MAX = Number.MAX_SAFE_INTEGER;
 export type ReadableRow = Record<string, unknown> & { rowid: number };
 
 /**
- * Yields all rows of a table that can be read, in the order of their numbers, and calls `onDamage` for each stretch of rows that
- * cannot. Uses no index. It always ends: the numbers only grow, and the search for the end of a stretch takes as many steps as they have
- * bits.
+ * Yields all rows of a table that can be read, in the order of their numbers, and calls `onDamage`
+ * for each stretch of rows that cannot. Uses no index. It always ends: the numbers only grow, and
+ * the search for the end of a stretch takes as many steps as they have bits.
  */
 export function* readableRows(
   db: Database,
@@ -51,7 +51,10 @@ export function unlessDamaged<T>(read: () => T): T | null {
   }
 }
 
-/** Returns a number behind `from` where reading is possible again, and directly before which it is not. */
+/**
+ * Returns a number behind `from` where reading is possible again, and directly before which it is
+ * not.
+ */
 function endOfDamage(from: number, isReadable: (from: number) => boolean): number {
   let step = 1;
   while (from + step <= ROWID_MAX && !isReadable(from + step)) step *= 2;

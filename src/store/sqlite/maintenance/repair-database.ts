@@ -23,9 +23,9 @@ export interface RepairDeps {
 }
 
 /**
- * Copies what can be read of the database into a new one, which takes its place, and sets the old one aside. Changes nothing of the
- * old one, and is complete or has not happened, also after a kill. Call it alone in the gate. Throws errors of SQLite and the file
- * system.
+ * Copies what can be read of the database into a new one, which takes its place, and sets the old
+ * one aside. Changes nothing of the old one, and is complete or has not happened, also after a
+ * kill. Call it alone in the gate. Throws errors of SQLite and the file system.
  */
 export function repairDatabase({ file, migrationsDir, connect, onProgress }: RepairDeps): Repair {
   const draft = `${file}.${randomUUID()}.new`;
@@ -75,7 +75,10 @@ function withConnection(path: string, deps: DraftDeps, work: Work): void {
     withGraftedSchema(path, deps, (copy) => isRead(copy, deps, work) || work(null));
 }
 
-/** Calls `work` if the database can be read, and returns whether it can. Reads only, so that nothing of the WAL gets into the file. */
+/**
+ * Calls `work` if the database can be read, and returns whether it can. Reads only, so that nothing
+ * of the WAL gets into the file.
+ */
 function isRead(path: string, { connect }: DraftDeps, work: Work): boolean {
   const db = connect(path, { readonly: true, fileMustExist: true });
   try {

@@ -14,7 +14,10 @@ import { SalvageTarget } from './salvage-target.ts';
 const THREAD_JSON = ['origin', 'git_info', 'settings', 'token_usage', 'told', 'goal'] as const;
 /** Those of them that may be null. */
 const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal'] as const;
-/** A log is no longer than this beyond what its histories need: a larger ordinal is a damaged number. */
+/**
+ * A log is no longer than this beyond what its histories need: a larger ordinal is a damaged
+ * number.
+ */
 const ORDINALS_BEYOND_MAX = 10_000;
 
 interface Source {
@@ -24,9 +27,10 @@ interface Source {
 }
 
 /**
- * Copies all threads and logs that can be read into an empty database with the current tables. Reads the tables only, no index, and
- * makes indexes, the search index and the uses of blobs anew. A lost record is replaced by a record of the kind `lost`, which
- * readers skip, so the rest of its thread can be used. Leases and held logs are left out: they belong to running processes.
+ * Copies all threads and logs that can be read into an empty database with the current tables.
+ * Reads the tables only, no index, and makes indexes, the search index and the uses of blobs anew.
+ * A lost record is replaced by a record of the kind `lost`, which readers skip, so the rest of its
+ * thread can be used. Leases and held logs are left out: they belong to running processes.
  */
 export function salvageDatabase({ db: source, onProgress }: Source, db: Database): Salvage {
   const losses: Salvage['losses'] = {
@@ -103,7 +107,10 @@ function copyEntries(from: SalvageSource, target: SalvageTarget): void {
   }
 }
 
-/** Copies the blobs that are used and whole. What has lost a blob is lost too. Returns how many unfinished items are. */
+/**
+ * Copies the blobs that are used and whole. What has lost a blob is lost too. Returns how many
+ * unfinished items are.
+ */
 function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
   const isUsed = target.db
     .prepare<[unknown], number>('SELECT 1 FROM blob_use WHERE hash = ? LIMIT 1')
@@ -198,7 +205,9 @@ function changeReader(
   };
 }
 
-/** Numbers of logs are never used twice, because a cursor may have that of a log that was removed. */
+/**
+ * Numbers of logs are never used twice, because a cursor may have that of a log that was removed.
+ */
 function keepLogNumbers(from: SalvageSource, target: SalvageTarget): void {
   const last = unlessDamaged(() =>
     from.db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'log'").pluck().get(),

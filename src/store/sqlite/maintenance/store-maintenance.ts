@@ -42,8 +42,9 @@ export interface MaintenanceOptions {
 const PAGES_AT_ONCE = 2_000;
 
 /**
- * Keeps a store in order while no server runs on it, or beside servers where that is possible. All methods reject with StoreErrors.
- * A kill at any moment leaves the database and the backup complete, as they were before or as they are after.
+ * Keeps a store in order while no server runs on it, or beside servers where that is possible. All
+ * methods reject with StoreErrors. A kill at any moment leaves the database and the backup
+ * complete, as they were before or as they are after.
  */
 export class StoreMaintenance {
   readonly #options: MaintenanceOptions;
@@ -66,8 +67,9 @@ export class StoreMaintenance {
   }
 
   /**
-   * Writes a copy of the database to a new file, which gets its name once it is complete and checked. Works beside running servers: the
-   * copy is the state at its start. Refuses a file that exists.
+   * Writes a copy of the database to a new file, which gets its name once it is complete and
+   * checked. Works beside running servers: the copy is the state at its start. Refuses a file that
+   * exists.
    */
   async backUp(target: string): Promise<{ bytes: number; threads: number }> {
     return this.#guard(async (connect) => {
@@ -92,7 +94,10 @@ export class StoreMaintenance {
     }, target);
   }
 
-  /** Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a server runs. */
+  /**
+   * Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a
+   * server runs.
+   */
   async restore(backup: string): Promise<{ threads: number; setAside: string | null }> {
     return this.#alone(async (connect) => {
       const { file, onProgress } = this.#options;
@@ -119,8 +124,8 @@ export class StoreMaintenance {
   }
 
   /**
-   * Replaces a damaged database by a new one with all that can be read, and keeps the damaged one beside it. Returns null if nothing is
-   * wrong. Refused while a server runs.
+   * Replaces a damaged database by a new one with all that can be read, and keeps the damaged one
+   * beside it. Returns null if nothing is wrong. Refused while a server runs.
    */
   async repair(): Promise<Repair | null> {
     return this.#alone(async (connect) => {
@@ -136,7 +141,10 @@ export class StoreMaintenance {
     });
   }
 
-  /** Writes the database anew without its free space, in the current format of files. Refused while a server runs. */
+  /**
+   * Writes the database anew without its free space, in the current format of files. Refused while
+   * a server runs.
+   */
   async vacuum(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#alone(async (connect) => {
       const file = this.#existing();
@@ -261,7 +269,10 @@ interface Seal {
   shownAs?: string;
 }
 
-/** Makes a copy one file without a WAL, checks all of it, and returns the number of its threads. Throws `store_damaged`. */
+/**
+ * Makes a copy one file without a WAL, checks all of it, and returns the number of its threads.
+ * Throws `store_damaged`.
+ */
 function sealed(
   draft: string,
   { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal,

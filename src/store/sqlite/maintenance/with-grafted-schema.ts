@@ -11,13 +11,17 @@ import {
 import { createDraft, type DraftDeps } from '../database/create-draft.ts';
 import { removeDraft } from './remove-draft.ts';
 
-/** The header says how long the file is, unless these two numbers in it differ, and where its free pages begin. */
+/**
+ * The header says how long the file is, unless these two numbers in it differ, and where its free
+ * pages begin.
+ */
 const HEADER = { changes: 24, freePages: 32, freeCount: 36, validFor: 92 } as const;
 
 /**
- * Calls `work` with a copy of a database whose first page, or others that list its tables, are damaged. The copy has those pages of
- * an empty database instead. The tables of a database that this version has made begin at the same pages; those of others are not
- * found, and then nothing can be read.
+ * Calls `work` with a copy of a database whose first page, or others that list its tables, are
+ * damaged. The copy has those pages of an empty database instead. The tables of a database that
+ * this version has made begin at the same pages; those of others are not found, and then nothing
+ * can be read.
  */
 export function withGraftedSchema(
   file: string,

@@ -4,7 +4,10 @@ import type { AgentPage } from '../../agents-below.ts';
 import type { AgentRecord } from '../../thread-store.ts';
 import type { ThreadOrigin } from './thread-origin.ts';
 
-/** The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a ring. */
+/**
+ * The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a
+ * ring.
+ */
 export const IDS_BELOW =
   'WITH RECURSIVE below (id) AS (SELECT id FROM thread WHERE parent_id = @ancestorId UNION SELECT thread.id FROM thread JOIN below ON parent_id = below.id) SELECT id FROM below';
 
@@ -12,7 +15,8 @@ export const IDS_BELOW =
 const AGENTS_MAX = 400;
 const PARENTS_MAX = 1_000;
 
-// The expressions of the index `thread_agent`: written otherwise, they would be computed from the rows.
+// The expressions of the index `thread_agent`: written otherwise, they would be computed from the
+// rows.
 const SPAWN_TURN = "(CASE WHEN json_valid(origin) THEN origin ->> '$.spawnTurnId' END)";
 const TOKENS = [
   'totalTokens',

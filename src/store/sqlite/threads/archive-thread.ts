@@ -3,8 +3,8 @@ import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /**
- * Archives or unarchives a thread. Throws `active_writer`, and `thread_archived` or `thread_not_archived` if the thread is
- * already in that state.
+ * Archives or unarchives a thread. Throws `active_writer`, and `thread_archived` or
+ * `thread_not_archived` if the thread is already in that state.
  */
 export function archiveThread(
   connection: StoreConnection,
@@ -24,7 +24,10 @@ export function archiveThread(
   });
 }
 
-/** Archives threads of the file, all of them or none. One that was archived at this time stays as it is. Throws as above. */
+/**
+ * Archives threads of the file, all of them or none. One that was archived at this time stays as it
+ * is. Throws as above.
+ */
 export function archiveThreads(
   connection: StoreConnection,
   threadIds: readonly string[],

@@ -13,7 +13,10 @@ export function beginThread(
   return beginWithHistory(connection, record, () => ({ segments: [], entries }));
 }
 
-/** Stores a new thread that has a staged history, takes it and makes its writer. Null: the history is lost. */
+/**
+ * Stores a new thread that has a staged history, takes it and makes its writer. Null: the history
+ * is lost.
+ */
 export function beginFromStaged(
   connection: StoreConnection,
   record: ThreadRecord,

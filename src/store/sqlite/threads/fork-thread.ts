@@ -7,8 +7,8 @@ import type { StoreConnection } from '../store-connection.ts';
 import { beginWithHistory } from './begin-thread.ts';
 
 /**
- * Stores a fork, takes it and makes its writer. The source is read in the same transaction. Otherwise another process could
- * delete it in between, and with it its logs.
+ * Stores a fork, takes it and makes its writer. The source is read in the same transaction.
+ * Otherwise another process could delete it in between, and with it its logs.
  */
 export function forkThread(
   connection: StoreConnection,
@@ -38,7 +38,10 @@ function parentIsSource({ source }: ThreadRecord, sourceId: string): boolean {
   return spawnSource(source)?.parent_thread_id === sourceId;
 }
 
-/** Whether the file cannot record which logs an ephemeral thread holds: then the thread gets a copy of them. */
+/**
+ * Whether the file cannot record which logs an ephemeral thread holds: then the thread gets a copy
+ * of them.
+ */
 function isUnwritable(error: unknown): boolean {
   return (
     error instanceof StoreError && (error.code === 'store_read_only' || error.code === 'store_full')

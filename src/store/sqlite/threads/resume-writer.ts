@@ -3,9 +3,10 @@ import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /**
- * Takes a thread again for a writer of this process that was lost with an earlier connection, without recovering the thread: its
- * turn may still run. Throws `store_failed` if the last write to the thread is none of these, because another writer has had the
- * thread since, and for an ephemeral thread, which was lost with the connection.
+ * Takes a thread again for a writer of this process that was lost with an earlier connection,
+ * without recovering the thread: its turn may still run. Throws `store_failed` if the last write to
+ * the thread is none of these, because another writer has had the thread since, and for an
+ * ephemeral thread, which was lost with the connection.
  */
 export function resumeWriter(
   connection: StoreConnection,

@@ -11,7 +11,10 @@ interface Revert {
   patch: ThreadPatch;
 }
 
-/** Removes a turn and everything after it from a thread. Throws `turn_not_found`, `active_writer` and `thread_archived`. */
+/**
+ * Removes a turn and everything after it from a thread. Throws `turn_not_found`, `active_writer`
+ * and `thread_archived`.
+ */
 export function revertThread(connection: StoreConnection, revert: Revert): ThreadRecord {
   const { threadId, patch } = revert;
   const database = connection.writable(connection.databaseOf(threadId));
@@ -32,8 +35,8 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
 }
 
 /**
- * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the thread gets a shorter
- * list of logs with a new log at its end.
+ * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the
+ * thread gets a shorter list of logs with a new log at its end.
  */
 function cutOff(
   connection: StoreConnection,

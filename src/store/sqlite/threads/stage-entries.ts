@@ -9,8 +9,8 @@ export interface StagedHistory {
 }
 
 /**
- * Stores a part of a staged history, after its first `tip` entries. Returns false if the history is lost: then nothing of it will stay, and
- * it must be begun again under another id. Can be repeated.
+ * Stores a part of a staged history, after its first `tip` entries. Returns false if the history is
+ * lost: then nothing of it will stay, and it must be begun again under another id. Can be repeated.
  */
 export function stageEntries(
   connection: StoreConnection,
@@ -28,7 +28,9 @@ export function stageEntries(
   );
 }
 
-/** Stores a piece of a text of a staged history, and returns its hash. Null: the history is lost. */
+/**
+ * Stores a piece of a text of a staged history, and returns its hash. Null: the history is lost.
+ */
 export function stagePiece(connection: StoreConnection, id: string, piece: string): string | null {
   return inStaged(connection, id, (logId) => connection.disk.blobs.keep(piece, logId));
 }

@@ -51,17 +51,26 @@ interface Row {
 type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
 
-/** The log that a thread's writer appends to, the ordinal of its last entry, and when that was appended. */
+/**
+ * The log that a thread's writer appends to, the ordinal of its last entry, and when that was
+ * appended.
+ */
 export interface ThreadTip {
   logId: number;
   tip: number;
   writtenAtMs: number;
 }
 
-/** A tip, and the identity of the last write of a writer. Null: none has written since the thread was stored. */
+/**
+ * A tip, and the identity of the last write of a writer. Null: none has written since the thread
+ * was stored.
+ */
 export type WrittenTip = ThreadTip & { writeId: string | null };
 
-/** The parameters of a list of threads, in the terms of the table. Each filter is a JSON array, or null for all. */
+/**
+ * The parameters of a list of threads, in the terms of the table. Each filter is a JSON array, or
+ * null for all.
+ */
 export interface ThreadListParams {
   live: 0 | 1;
   value: number;
@@ -197,7 +206,10 @@ export class ThreadRows {
     return this.#archivedAtMs.get(threadId);
   }
 
-  /** Sets when a thread was archived, and changes nothing else. Returns false if there is none that is not archived. */
+  /**
+   * Sets when a thread was archived, and changes nothing else. Returns false if there is none that
+   * is not archived.
+   */
   archive(threadId: string, atMs: number): boolean {
     return this.#archive.run(atMs, threadId).changes === 1;
   }
@@ -214,7 +226,10 @@ export class ThreadRows {
       .map((row) => this.#record(row, { without: 'clientTools' }));
   }
 
-  /** Moves the tip of the thread's own log. Returns false if the tip is not `from`, because another writer has appended. */
+  /**
+   * Moves the tip of the thread's own log. Returns false if the tip is not `from`, because another
+   * writer has appended.
+   */
   advance(
     threadId: string,
     from: number,
@@ -223,7 +238,10 @@ export class ThreadRows {
     return this.#advance.run(tip, writtenAtMs, writeId, threadId, from).changes === 1;
   }
 
-  /** Gives a thread another log of its own, which from then on also keeps the blobs of the thread's record. */
+  /**
+   * Gives a thread another log of its own, which from then on also keeps the blobs of the thread's
+   * record.
+   */
   move(threadId: string, { logId, tip, writtenAtMs }: ThreadTip): void {
     const record = this.#existing(threadId);
     this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
@@ -235,7 +253,10 @@ export class ThreadRows {
     this.#remove.run(threadId);
   }
 
-  /** Changes a thread and returns its new record. Call it within a transaction. Throws `thread_not_found`. */
+  /**
+   * Changes a thread and returns its new record. Call it within a transaction. Throws
+   * `thread_not_found`.
+   */
   update(threadId: string, change: ThreadChange): ThreadRecord {
     const tip = this.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
@@ -293,7 +314,10 @@ export class ThreadRows {
     return changes;
   }
 
-  /** A search with few hits starts from the hits and sorts them. One with many follows the order and compares each row. */
+  /**
+   * A search with few hits starts from the hits and sorts them. One with many follows the order and
+   * compares each row.
+   */
   #lister(
     { column, descending, inclusive }: ThreadOrder,
     { term, hits }: Search,

@@ -1,7 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { foldCase } from '../../fold-case.ts';
 
-/** If there are more hits than this, reading the list in its order finds a page of them faster than sorting them. */
+/**
+ * If there are more hits than this, reading the list in its order finds a page of them faster than
+ * sorting them.
+ */
 const HITS_MAX = 500;
 /** The rest of a longer term is only compared with the text. */
 const INDEXED_CHARS_MAX = 18;
@@ -11,7 +14,10 @@ const LAST_CHARACTER = '\u{10ffff}';
 export interface Search {
   /** The folded search term; null: no search. */
   term: string | null;
-  /** A JSON array of the ids of all threads whose name or preview contains the term; null if they are too many. */
+  /**
+   * A JSON array of the ids of all threads whose name or preview contains the term; null if they
+   * are too many.
+   */
   hits: string | null;
 }
 

@@ -10,18 +10,24 @@ const PAGE_SIZE_AT = 16;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
 
-/** Whether this database file is the one that the WAL was written for. True if that cannot be told. */
+/**
+ * Whether this database file is the one that the WAL was written for. True if that cannot be told.
+ */
 export function ownsWal(readPage: ReadPage, walFile: string): boolean {
   const marks = marksInWal(walFile);
   if (marks.length === 0) return true;
   const mark = markOf(readPage);
   if (mark === 'unknown') return true;
   const token = mark?.token ?? NO_TOKEN;
-  // The file has what it had when the WAL began, or a checkpoint has already given it something of the WAL.
+  // The file has what it had when the WAL began, or a checkpoint has already given it something of
+  // the WAL.
   return marks.some((one) => one.token === token || one.before === token);
 }
 
-/** Whether the WAL beside a database was left by another file in its place. False while any process has the database open. */
+/**
+ * Whether the WAL beside a database was left by another file in its place. False while any process
+ * has the database open.
+ */
 export function hasForeignWal(file: string): boolean {
   const wal = `${file}-wal`;
   if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) <= WAL_HEADER_BYTES) return false;
@@ -33,8 +39,9 @@ export function hasForeignWal(file: string): boolean {
 }
 
 /**
- * Sets a WAL aside that was left by another file in the place of the database, before SQLite replays it into this one. Call it alone
- * in the gate: otherwise the WAL may be that of a process that has just opened the database. Throws the system's error.
+ * Sets a WAL aside that was left by another file in the place of the database, before SQLite
+ * replays it into this one. Call it alone in the gate: otherwise the WAL may be that of a process
+ * that has just opened the database. Throws the system's error.
  */
 export function setAsideForeignWal(file: string, log: Log): void {
   if (!hasForeignWal(file)) return;

@@ -14,7 +14,10 @@ export const NO_TOKEN = '0000000000000000';
 const TABLE = 'wal_mark';
 const MAGIC = Buffer.from('heddle-wal-mark:');
 const TOKEN_BYTES = 8;
-/** How the only row begins: the length of its record, its id, the length of the header, and the types of its columns. */
+/**
+ * How the only row begins: the length of its record, its id, the length of the header, and the
+ * types of its columns.
+ */
 const ROW = Buffer.concat([Buffer.from([0x25, 0x01, 0x05, 0x00, 0x2c, 0x1c, 0x1c]), MAGIC]);
 const LEAF = 0x0d;
 const INTERIOR = 0x05;
@@ -33,7 +36,10 @@ export function markIn(page: Buffer): WalMark | null {
   return { token: hex(token), before: hex(token + TOKEN_BYTES) };
 }
 
-/** The mark of a database file, from its pages. Null if it has none, and `unknown` if that cannot be told. */
+/**
+ * The mark of a database file, from its pages. Null if it has none, and `unknown` if that cannot be
+ * told.
+ */
 export function markOf(readPage: ReadPage): WalMark | null | 'unknown' {
   const numbers = [1];
   let root: number | undefined;

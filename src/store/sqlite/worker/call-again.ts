@@ -40,7 +40,10 @@ const AGAIN: Again = {
     }),
 };
 
-/** Makes a call that an earlier thread of the store may have made before it died. The outcome is that of one call. */
+/**
+ * Makes a call that an earlier thread of the store may have made before it died. The outcome is
+ * that of one call.
+ */
 export function callAgain(
   store: SqliteStore,
   { method, args }: Pick<StoreCall, 'method' | 'args'>,
@@ -51,7 +54,10 @@ export function callAgain(
   return again?.(store, ...args);
 }
 
-/** The writer of a thread that is stored already; its id is new, so this call has stored it. Null: it is not stored. */
+/**
+ * The writer of a thread that is stored already; its id is new, so this call has stored it. Null:
+ * it is not stored.
+ */
 async function begun(store: SqliteStore, { id }: ThreadRecord) {
   return (await store.getThread(id)) === null ? null : store.resumeWriter(id, [null]);
 }

@@ -26,9 +26,10 @@ interface StagingOptions {
 }
 
 /**
- * Stores a thread with a long history in parts, between which the calls of others run. Nobody sees any of it before the last call, which
- * stores the thread. What is left of an attempt that fails is removed: by the store, or when another process finds that this one has died.
- * Resolves as the call `createThread` does.
+ * Stores a thread with a long history in parts, between which the calls of others run. Nobody sees
+ * any of it before the last call, which stores the thread. What is left of an attempt that fails is
+ * removed: by the store, or when another process finds that this one has died. Resolves as the call
+ * `createThread` does.
  */
 export async function createFromStaged(
   thread: StoreThread,

@@ -6,13 +6,16 @@ import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call
 import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
 
 export interface WorkerStore extends ThreadStore {
-  /** Starts the thread, and opens the database if it exists, so that the next call need not wait for that. Never throws. */
+  /**
+   * Starts the thread, and opens the database if it exists, so that the next call need not wait for
+   * that. Never throws.
+   */
   warmUp(): void;
 }
 
 /**
- * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock and no slow disk blocks the
- * caller's thread. The thread starts at the first use. `close` ends it.
+ * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock
+ * and no slow disk blocks the caller's thread. The thread starts at the first use. `close` ends it.
  */
 export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
   const thread = new StoreThread(options);

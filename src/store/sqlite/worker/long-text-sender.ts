@@ -9,8 +9,8 @@ interface KeptPiece {
 }
 
 /**
- * Replaces the long texts of values by stand-ins, once their pieces are stored. The same text, or one that has grown, is often sent
- * again: pieces that it had the last time are not stored again.
+ * Replaces the long texts of values by stand-ins, once their pieces are stored. The same text, or
+ * one that has grown, is often sent again: pieces that it had the last time are not stored again.
  */
 export class LongTextSender {
   readonly #texts: LongTexts;
@@ -24,7 +24,10 @@ export class LongTextSender {
     this.#keep = keep;
   }
 
-  /** `isGrowing`: a text will be sent again when it is longer, so its last piece is left in the stand-in. Rejects as `keep` does. */
+  /**
+   * `isGrowing`: a text will be sent again when it is longer, so its last piece is left in the
+   * stand-in. Rejects as `keep` does.
+   */
   async send<T>(value: T, { isGrowing = false } = {}): Promise<T> {
     if (jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS) return value;
     const standIns = new Map<string, string>();
@@ -56,7 +59,10 @@ export class LongTextSender {
   }
 }
 
-/** Replaces the stand-ins of a value by the texts that they stand for. Resolves with null if a piece is gone. */
+/**
+ * Replaces the stand-ins of a value by the texts that they stand for. Resolves with null if a piece
+ * is gone.
+ */
 export async function wholeTexts(
   value: unknown,
   texts: LongTexts,

@@ -10,9 +10,9 @@ import type { StoreThread } from './store-thread.ts';
 const TRIES_MAX = 3;
 
 /**
- * The writer of a thread, by its handle in the thread of the store. If that dies, the next call opens the writer in another one, if
- * nobody else has had the thread since. Each append has an identity, which is stored with it, so that an append that is made again is
- * stored once.
+ * The writer of a thread, by its handle in the thread of the store. If that dies, the next call
+ * opens the writer in another one, if nobody else has had the thread since. Each append has an
+ * identity, which is stored with it, so that an append that is made again is stored once.
  */
 export class RemoteWriter implements ThreadWriter {
   readonly threadId: string;

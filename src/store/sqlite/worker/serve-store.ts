@@ -80,7 +80,10 @@ class StoreServer {
     });
   }
 
-  /** A caller that makes its next call at once would be answered for ever in one round of the event loop, and what is put off never. */
+  /**
+   * A caller that makes its next call at once would be answered for ever in one round of the event
+   * loop, and what is put off never.
+   */
   #performReceived(): void {
     if (this.#roundSinceMs === null) {
       this.#roundSinceMs = monotonicMs();
@@ -137,7 +140,10 @@ class StoreServer {
     return method === 'keep' ? (value as string) : writer.writeId;
   }
 
-  /** Opens a writer of an earlier thread again. Its last write is the one before the call, or that of the call itself. */
+  /**
+   * Opens a writer of an earlier thread again. Its last write is the one before the call, or that
+   * of the call itself.
+   */
   async #resume(
     handle: number,
     threadId: string,

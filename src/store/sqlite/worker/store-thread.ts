@@ -24,15 +24,24 @@ import {
 
 /** A store that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 256;
-/** The most that the calls of a lane on their way need together. A larger one is on its way by itself. */
+/**
+ * The most that the calls of a lane on their way need together. A larger one is on its way by
+ * itself.
+ */
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer writes have a lane of their own, so that others do not wait for all of them. */
 const SHORT_BYTES_MAX = 1024 * 1024;
-/** The pauses before the thread is started again after it could not start. After so many times, all calls are refused. */
+/**
+ * The pauses before the thread is started again after it could not start. After so many times, all
+ * calls are refused.
+ */
 const START_PAUSES_MS = [0, 50, 200, 750];
 /** How often something is read again that was changed while its long texts were read. */
 const READS_MAX = 3;
-/** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
+/**
+ * A call with which so many threads have died is refused. All but the first had no other call, so
+ * they died of this one.
+ */
 const DEATHS_MAX = 5;
 
 export interface StoreThreadOptions extends ServedStoreOptions {
@@ -72,8 +81,9 @@ class LongAnswer {
 }
 
 /**
- * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had are made again in another one, one
- * by one, so that a call that kills it takes no other with it. It keeps the process alive during calls.
+ * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had
+ * are made again in another one, one by one, so that a call that kills it takes no other with it.
+ * It keeps the process alive during calls.
  */
 export class StoreThread {
   readonly #options: StoreThreadOptions;
@@ -318,7 +328,10 @@ export class StoreThread {
     this.#again.unshift(...calls.filter(({ deaths }) => deaths < DEATHS_MAX));
   }
 
-  /** No call has been made. It is tried again after a pause, because what the system lacks may become free. */
+  /**
+   * No call has been made. It is tried again after a pause, because what the system lacks may
+   * become free.
+   */
   #startAgain(calls: readonly Waiting[], reason: Error): void {
     for (const { call } of calls) call.again = true;
     this.#again.unshift(...calls);

@@ -3,7 +3,10 @@ import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 /** The most lines that are compared for a shortest edit script, and the most edits in it. */
 const LINES_MAX = 10_000;
 const EDITS_MAX = 200;
-/** The most comparisons of lines for one diff. After that, no shortest edit script is computed any more. */
+/**
+ * The most comparisons of lines for one diff. After that, no shortest edit script is computed any
+ * more.
+ */
 const STEPS_MAX = 20_000_000;
 const STEPS_A_LINE = 20;
 const LINES_AT_ONCE = 1_000;
@@ -17,8 +20,9 @@ export interface Run {
 }
 
 /**
- * Compares two texts by lines. Returns the fewest changes if they are few. Otherwise splits the texts at lines that occur once in
- * each and in the same order, and compares what is in between. Texts without such lines count as changed as a whole.
+ * Compares two texts by lines. Returns the fewest changes if they are few. Otherwise splits the
+ * texts at lines that occur once in each and in the same order, and compares what is in between.
+ * Texts without such lines count as changed as a whole.
  */
 export async function compareLines(
   old: readonly string[],
@@ -102,7 +106,10 @@ class Comparison {
     this.#put('+', now[1] - nowFrom);
   }
 
-  /** The shortest edit script. Returns null if a span is empty, or if they are too large or too different. */
+  /**
+   * The shortest edit script. Returns null if a span is empty, or if they are too large or too
+   * different.
+   */
   async #fewestEdits(old: Span, now: Span): Promise<Run[] | null> {
     if (old[0] === old[1] || now[0] === now[1] || this.#steps > STEPS_MAX) return null;
     const { diffArrays } = await import('diff');
@@ -155,7 +162,10 @@ type Pair = readonly [oldAt: number, nowAt: number];
 
 /** The longest subsequence in which `nowAt` increases. `oldAt` increases in `pairs`. */
 async function longestIncrease(pairs: readonly Pair[], breaks: EventLoopYield): Promise<Pair[]> {
-  /** By length minus 1: the index of the pair that ends the subsequence of that length with the lowest `nowAt`. */
+  /**
+   * By length minus 1: the index of the pair that ends the subsequence of that length with the
+   * lowest `nowAt`.
+   */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length).fill(-1);
   for (const [index, [, nowAt]] of pairs.entries()) {
@@ -176,7 +186,10 @@ async function longestIncrease(pairs: readonly Pair[], breaks: EventLoopYield): 
   return increase.reverse();
 }
 
-/** The index of the first end whose `nowAt` is not below the given one. The ends are sorted by `nowAt`. */
+/**
+ * The index of the first end whose `nowAt` is not below the given one. The ends are sorted by
+ * `nowAt`.
+ */
 function firstNotBelow(nowAt: number, ends: readonly number[], pairs: readonly Pair[]): number {
   let [low, high] = [0, ends.length];
   while (low < high) {

@@ -6,7 +6,10 @@ import { unifiedDiff } from './unified-diff.ts';
 /** The work for a file besides its lines, counted as lines. */
 const LINES_A_FILE = 100;
 
-/** The changes of a plan for clients, sorted by path: the content of added and deleted files, a unified diff of updated ones. */
+/**
+ * The changes of a plan for clients, sorted by path: the content of added and deleted files, a
+ * unified diff of updated ones.
+ */
 export async function fileChanges(
   changes: readonly PlannedChange[],
   breaks: EventLoopYield,

@@ -14,7 +14,10 @@ interface StreamedFile {
   lines: string[];
 }
 
-/** The changes in the complete lines of a patch that is still being written, with paths as the patch writes them. */
+/**
+ * The changes in the complete lines of a patch that is still being written, with paths as the patch
+ * writes them.
+ */
 export function streamedChanges(written: string): FileUpdateChange[] {
   const files: StreamedFile[] = [];
   for (const line of written.slice(0, written.lastIndexOf('\n') + 1).split('\n')) {
@@ -42,7 +45,10 @@ function takeLine({ kind, lines }: StreamedFile, line: string): void {
   else if (/^[ +@-]/.test(line)) lines.push(`${line}\n`);
 }
 
-/** The `input` string in JSON arguments that may be incomplete. An incomplete escape at the end is dropped. */
+/**
+ * The `input` string in JSON arguments that may be incomplete. An incomplete escape at the end is
+ * dropped.
+ */
 export function streamedInput(args: string): string {
   const begin = INPUT_BEGIN.exec(args);
   if (begin === null) return '';

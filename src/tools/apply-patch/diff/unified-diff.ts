@@ -14,7 +14,10 @@ interface Window {
   now: string[];
 }
 
-/** A hunk in progress: its first line in both texts, counted from 0, and its lines with their prefixes, some of them in each part. */
+/**
+ * A hunk in progress: its first line in both texts, counted from 0, and its lines with their
+ * prefixes, some of them in each part.
+ */
 interface Hunk {
   oldStart: number;
   newStart: number;
@@ -35,7 +38,10 @@ export async function unifiedDiff(
   return (await hunks(window, runs, breaks)).map(hunkText).join('');
 }
 
-/** Skips what the texts have in common at the beginning and at the end, since most changes of a large file are small. */
+/**
+ * Skips what the texts have in common at the beginning and at the end, since most changes of a
+ * large file are small.
+ */
 async function windowOf(before: string, after: string, breaks: EventLoopYield): Promise<Window> {
   const head = linesBack(before, sameStart(before, after), CONTEXT_LINES);
   const tail = sameEnd(before, after, head);
@@ -87,7 +93,10 @@ function linesBack(text: string, at: number, count: number): number {
   return start;
 }
 
-/** The start of the line that is `count` lines after the line that contains `at`, or the end of the text. */
+/**
+ * The start of the line that is `count` lines after the line that contains `at`, or the end of the
+ * text.
+ */
 function linesOn(text: string, at: number, count: number): number {
   let start = at;
   for (let left = count; left > 0 && start < text.length; left--)
@@ -146,7 +155,9 @@ async function hunks(
   return made;
 }
 
-/** Splits a run of common lines into context lines and a gap of lines that are far from any change. */
+/**
+ * Splits a run of common lines into context lines and a gap of lines that are far from any change.
+ */
 function withGap(
   run: Run,
   index: number,
@@ -185,7 +196,9 @@ function hunkText({ oldStart, oldCount, newStart, newCount, parts }: Hunk): stri
   return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${parts.join('')}`;
 }
 
-/** The range in a hunk header. Lines are counted from 1; an empty range names the line before it. */
+/**
+ * The range in a hunk header. Lines are counted from 1; an empty range names the line before it.
+ */
 function range(start: number, count: number): string {
   if (count === 1) return String(start + 1);
   return `${count === 0 ? start : start + 1},${count}`;

@@ -57,7 +57,10 @@ export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall 
   };
 }
 
-/** Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of strings. Throws BadArguments. */
+/**
+ * Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of
+ * strings. Throws BadArguments.
+ */
 export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = requireObject(args, 'command');
   const { command } = fields;

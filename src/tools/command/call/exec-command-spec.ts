@@ -70,7 +70,10 @@ export function execCommandSpec({
   };
 }
 
-/** The parameters by which a command asks for more than its sandbox allows. `permissions`: whether it may ask for single ones. */
+/**
+ * The parameters by which a command asks for more than its sandbox allows. `permissions`: whether
+ * it may ask for single ones.
+ */
 function sandboxParameters(permissions: boolean): JsonObject {
   const escalated =
     'require_escalated asks the user for approval to run the command outside the sandbox.';

@@ -23,7 +23,10 @@ interface NetworkQuestion extends HostQuestion {
   approvalId: string;
   /** Withdraws the question. */
   signal: AbortSignal;
-  /** Stores the rule of a person who decides about the host from now on. Returns the problem for the user, or null. */
+  /**
+   * Stores the rule of a person who decides about the host from now on. Returns the problem for the
+   * user, or null.
+   */
   store(rule: NetworkRule): string | null;
   /** Warns the clients. */
   warn(message: string): Promise<void>;

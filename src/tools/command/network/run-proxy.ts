@@ -19,7 +19,10 @@ interface RunProxyOptions {
   shown: ShownCommand;
 }
 
-/** The proxy of a command of the model. Its questions go to the reviewers of the turn; without the turn, nobody is asked. */
+/**
+ * The proxy of a command of the model. Its questions go to the reviewers of the turn; without the
+ * turn, nobody is asked.
+ */
 export function runProxy(
   run: CommandRun,
   { policy, host, timers, shown }: RunProxyOptions,

@@ -5,8 +5,9 @@ import { networkRuleLine } from '../../../policy/network/read-network-rule.ts';
 import type { HostQuestion } from './network-access.ts';
 
 /**
- * Stores a person's rule about the host of a question in `rules/default.rules` of the home. A rule about another host is not stored,
- * because nobody was asked about it, and neither is one that would have no effect. Returns the problem for the user, or null.
+ * Stores a person's rule about the host of a question in `rules/default.rules` of the home. A rule
+ * about another host is not stored, because nobody was asked about it, and neither is one that
+ * would have no effect. Returns the problem for the user, or null.
  */
 export function storeNetworkRule(
   home: string,

@@ -29,11 +29,12 @@ const CONTENTS_MAX = 64;
 const PROGRAM_WORDS_MAX = 64;
 
 /**
- * Returns the state of the places that a command depends on: its working directory, the files that it names, and the files that
- * well-known programs read as code. Code is identified by device, inode, size and time of change, small files of the user also by their
- * content, because a file that is mapped into memory can change without these. Folders are identified by device and inode, and data by
- * the place that its path leads to. Returns null if the command depends on too many places, on some that cannot be read, or on some that
- * it does not name in full.
+ * Returns the state of the places that a command depends on: its working directory, the files that
+ * it names, and the files that well-known programs read as code. Code is identified by device,
+ * inode, size and time of change, small files of the user also by their content, because a file
+ * that is mapped into memory can change without these. Folders are identified by device and inode,
+ * and data by the place that its path leads to. Returns null if the command depends on too many
+ * places, on some that cannot be read, or on some that it does not name in full.
  */
 export async function commandIdentity(command: UnresolvedCommand): Promise<CommandIdentity | null> {
   const named = namedPaths({ ...command, realCwd: resolveLinks(command.cwd) });
@@ -82,7 +83,10 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   return states;
 }
 
-/** Returns the real path of a path, which need not exist. Returns the code of the system's error if it cannot be resolved. */
+/**
+ * Returns the real path of a path, which need not exist. Returns the code of the system's error if
+ * it cannot be resolved.
+ */
 async function placeState(path: string): Promise<string> {
   try {
     return pathOf(await locateFile(path));
@@ -96,7 +100,10 @@ interface EntryState {
   isFolder: boolean;
 }
 
-/** Returns the identity of the file or folder at a path, or the code of the system's error. Null: nothing is there. */
+/**
+ * Returns the identity of the file or folder at a path, or the code of the system's error. Null:
+ * nothing is there.
+ */
 async function entryState(path: string, contents: Contents): Promise<EntryState | null> {
   try {
     const location = await locateFile(path);
@@ -124,7 +131,10 @@ interface SmallFile {
   file: string;
 }
 
-/** The small files of a command. Their contents are read when all are known, so that the same ones are read each time. */
+/**
+ * The small files of a command. Their contents are read when all are known, so that the same ones
+ * are read each time.
+ */
 class Contents {
   readonly #files = new Map<string, SmallFile>();
 
@@ -132,7 +142,10 @@ class Contents {
     this.#files.set(path, file);
   }
 
-  /** Adds the hashes of the contents to the states of their paths. Beyond the limit, the first files by path count. */
+  /**
+   * Adds the hashes of the contents to the states of their paths. Beyond the limit, the first files
+   * by path count.
+   */
   async addTo(states: Map<string, string>): Promise<void> {
     const paths = [...this.#files.keys()].sort();
     const realPaths = new Map<string, string>();
@@ -173,7 +186,10 @@ function unseen(error: unknown): string {
   return code;
 }
 
-/** The files that programs read from a folder and those above it without being told. Null: it is too deep. */
+/**
+ * The files that programs read from a folder and those above it without being told. Null: it is too
+ * deep.
+ */
 function impliedFiles(
   folder: string,
   { sought, words, programFolders }: NamedPaths,

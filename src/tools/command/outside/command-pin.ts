@@ -13,15 +13,22 @@ import {
 } from './command-identity.ts';
 
 /**
- * The state of the files and folders that a command outside the sandbox depends on, taken when the command is judged. Keeps the working
- * directory open, so that a folder or link that replaces it has no effect.
+ * The state of the files and folders that a command outside the sandbox depends on, taken when the
+ * command is judged. Keeps the working directory open, so that a folder or link that replaces it
+ * has no effect.
  */
 export class CommandPin {
   /** Null: the command depends on too many or unknown places, so it cannot be recognized again. */
   readonly identity: CommandIdentity | null;
-  /** A path that leads to the working directory itself. Null: it does not exist, or the system has no such path. */
+  /**
+   * A path that leads to the working directory itself. Null: it does not exist, or the system has
+   * no such path.
+   */
   readonly folder: string | null;
-  /** A link that commands can replace, and that leads to a working directory which they cannot write. Null: there is none. */
+  /**
+   * A link that commands can replace, and that leads to a working directory which they cannot
+   * write. Null: there is none.
+   */
   readonly strayed: string | null;
   readonly #command: UnresolvedCommand;
   readonly #handle: FileHandle | null;
@@ -59,8 +66,8 @@ export class CommandPin {
   }
 
   /**
-   * Returns a path that the command depends on and that has changed since. Returns null if there is none. Without an identity, only
-   * checks the links in the path of the working directory.
+   * Returns a path that the command depends on and that has changed since. Returns null if there is
+   * none. Without an identity, only checks the links in the path of the working directory.
    */
   async changed(): Promise<string | null> {
     if (this.strayed !== null) return this.strayed;
@@ -92,8 +99,9 @@ async function openFolder(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * Returns the link that commands can replace and through which a path led to an opened folder outside the roots. A person who is asked
- * sees only the path. Returns the path itself if it now leads to another folder. Otherwise returns null.
+ * Returns the link that commands can replace and through which a path led to an opened folder
+ * outside the roots. A person who is asked sees only the path. Returns the path itself if it now
+ * leads to another folder. Otherwise returns null.
  */
 function strayedLink(path: string, opened: string | null, roots: readonly string[]): string | null {
   if (opened === null || opened === path || roots.some((root) => isWithin(opened, root)))

@@ -15,8 +15,9 @@ const PLACES_MAX = 4096;
 const REPOSITORY_FILES = ['HEAD', 'config', 'objects', 'refs', 'commondir'];
 
 /**
- * Returns the places that decide what git does in a folder: what makes a folder a repository, its settings with those of the user and
- * the included ones, the files that they name, and the hooks. Returns null if there are too many, or if one cannot be read.
+ * Returns the places that decide what git does in a folder: what makes a folder a repository, its
+ * settings with those of the user and the included ones, the files that they name, and the hooks.
+ * Returns null if there are too many, or if one cannot be read.
  */
 export async function gitDependencies(folder: string, env: Env): Promise<string[] | null> {
   const above = foldersAbove(resolveLinks(folder));
@@ -40,7 +41,10 @@ export async function gitDependencies(folder: string, env: Env): Promise<string[
   return places.length > PLACES_MAX ? null : places;
 }
 
-/** The files with settings, the files that these name, and the hooks. Null: some of them are unknown. */
+/**
+ * The files with settings, the files that these name, and the hooks. Null: some of them are
+ * unknown.
+ */
 async function settledPlaces(
   from: string,
   found: GitFolder | null,

@@ -25,8 +25,8 @@ interface Place {
 }
 
 /**
- * Reads files of settings and those that they include, even if the condition of an include does not hold. Returns null if a file cannot
- * be read or understood, or if there are more than 32.
+ * Reads files of settings and those that they include, even if the condition of an include does not
+ * hold. Returns null if a file cannot be read or understood, or if there are more than 32.
  */
 export async function gitSettings(
   from: readonly string[],
@@ -53,7 +53,10 @@ function includedFiles(entries: readonly GitConfigEntry[], place: Place): string
   return settingPaths(entries.filter(isInclude), place);
 }
 
-/** Returns the folders of hooks that settings name, absolute. Returns null if one of them is not certain. */
+/**
+ * Returns the folders of hooks that settings name, absolute. Returns null if one of them is not
+ * certain.
+ */
 export function hooksPaths({ entries }: GitSettings, place: Place): string[] | null {
   return settingPaths(
     entries.filter(({ section, key }) => section === 'core' && key === 'hookspath'),
@@ -81,7 +84,10 @@ function settingPaths(entries: readonly GitConfigEntry[], place: Place): string[
   return paths.length === values.length ? paths : null;
 }
 
-/** A path in settings, absolute. Null: it starts from the home of another user, from git's own folder, or from no known home. */
+/**
+ * A path in settings, absolute. Null: it starts from the home of another user, from git's own
+ * folder, or from no known home.
+ */
 function settingPath(value: string, { from, home }: Place): string | null {
   if (value.startsWith('~/') && home !== '') return join(home, value.slice(2));
   return value.startsWith('~') || value.startsWith('%(') ? null : resolve(from, value);

@@ -27,8 +27,9 @@ interface LeavingCommand {
 }
 
 /**
- * Reads what `leavingDoubt` needs to know about the files of a command. Looks at files, and reads only those of repositories and
- * the user's settings of git. Returns null if the command names too many places.
+ * Reads what `leavingDoubt` needs to know about the files of a command. Looks at files, and reads
+ * only those of repositories and the user's settings of git. Returns null if the command names too
+ * many places.
  */
 export async function leavingFacts({
   commands,
@@ -72,8 +73,8 @@ export async function leavingFacts({
 }
 
 /**
- * Returns a function that returns the folders of hooks that the settings of the machine and the user name, for a working tree. Returns
- * null if these settings are not certain.
+ * Returns a function that returns the folders of hooks that the settings of the machine and the
+ * user name, for a working tree. Returns null if these settings are not certain.
  */
 async function userHooks(
   env: LeavingCommand['env'],
@@ -91,7 +92,10 @@ function localRemotes(repository: RepositoryFacts | null): string[] {
   return addresses.filter((path) => path !== '');
 }
 
-/** Returns the real path of a path, which need not exist. Null: commands can change a link in it, or it cannot be resolved. */
+/**
+ * Returns the real path of a path, which need not exist. Null: commands can change a link in it, or
+ * it cannot be resolved.
+ */
 function realPathOf(path: string, roots: readonly string[]): string | null {
   try {
     const { end, links, isComplete } = followPath(path);

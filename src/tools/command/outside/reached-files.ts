@@ -32,9 +32,10 @@ export interface ReachedFiles {
 }
 
 /**
- * Returns all files that words may stand for, if each folder that one of them names may be the one that another one starts from, and if
- * the beginning of each word may have been moved there: `sub/x`, `x` and `t/x` all name `x` in the folder `sub`. Returns null if there are
- * too many, or if a folder cannot be read.
+ * Returns all files that words may stand for, if each folder that one of them names may be the one
+ * that another one starts from, and if the beginning of each word may have been moved there:
+ * `sub/x`, `x` and `t/x` all name `x` in the folder `sub`. Returns null if there are too many, or
+ * if a folder cannot be read.
  */
 export async function reachedFiles({
   starts,
@@ -56,7 +57,10 @@ export async function reachedFiles({
   return ends === null ? null : { folders, files: [...files, ...ends] };
 }
 
-/** Returns the real paths of the folders that can be reached by any sequence of the words. Null: there are too many. */
+/**
+ * Returns the real paths of the folders that can be reached by any sequence of the words. Null:
+ * there are too many.
+ */
 async function reachedFolders(
   starts: readonly string[],
   words: ReadonlySet<string>,
@@ -79,7 +83,10 @@ async function foldersAt(paths: readonly string[]): Promise<string[]> {
   return found.filter((one) => one !== null).filter((one) => one !== '/');
 }
 
-/** The words themselves and their ends, since what stands before may be the name of a folder that is moved or mounted. */
+/**
+ * The words themselves and their ends, since what stands before may be the name of a folder that is
+ * moved or mounted.
+ */
 function variants(words: Iterable<string>): Set<string> {
   const all = new Set<string>();
   for (const word of words) {
@@ -103,7 +110,10 @@ function stemVariants(words: Iterable<string>): Set<string> {
   ]);
 }
 
-/** The folders above the entry that a word names: all of a relative path, and the nearest of an absolute one. */
+/**
+ * The folders above the entry that a word names: all of a relative path, and the nearest of an
+ * absolute one.
+ */
 function above(word: string): string[] {
   if (!isName(word) || !word.includes('/')) return [];
   if (isAbsolute(word)) return [dirname(word)];
@@ -133,7 +143,10 @@ async function folderAt(path: string): Promise<string | null> {
   }
 }
 
-/** The entries whose names begin with those of the paths and a dot. Null: a folder is too large, or cannot be read. */
+/**
+ * The entries whose names begin with those of the paths and a dot. Null: a folder is too large, or
+ * cannot be read.
+ */
 async function withEnds(paths: readonly string[]): Promise<string[] | null> {
   const byFolder = new Map<string, Set<string>>();
   for (const path of paths) {

@@ -15,9 +15,9 @@ const CAN_RUN = 0o111;
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40})\s*$/;
 
 /**
- * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksFrom`
- * returns the folders of hooks that the user's own settings may name for a working tree. Returns null if there is no repository, or if
- * its `.git` does not belong to it.
+ * Returns what the files of the repository say that git finds from a folder without links. Nothing
+ * in it is run. `hooksFrom` returns the folders of hooks that the user's own settings may name for
+ * a working tree. Returns null if there is no repository, or if its `.git` does not belong to it.
  */
 export async function repositoryFacts(
   folder: string,

@@ -20,8 +20,9 @@ interface InterruptedCommand {
 }
 
 /**
- * Ends a command that has been sent Ctrl-C and does not end: by SIGTERM, and then by a kill. One in a terminal may answer Ctrl-C and
- * continue, such as a shell or an interpreter: if it prints anything after Ctrl-C, it is left alone. `over` ends the wait.
+ * Ends a command that has been sent Ctrl-C and does not end: by SIGTERM, and then by a kill. One in
+ * a terminal may answer Ctrl-C and continue, such as a shell or an interpreter: if it prints
+ * anything after Ctrl-C, it is left alone. `over` ends the wait.
  */
 export async function endInterrupted(
   command: InterruptedCommand,

@@ -3,7 +3,10 @@ import { cutText } from '../../../base/text/cut-text.ts';
 /** Parts shorter than this are joined with the next one. */
 const PART_CHARS_MIN = 4096;
 
-/** A growing string of which only the beginning and the end are kept. Lengths are in UTF-16 code units. */
+/**
+ * A growing string of which only the beginning and the end are kept. Lengths are in UTF-16 code
+ * units.
+ */
 export class KeptText {
   readonly #halfMax: number;
   #head = '';
@@ -41,8 +44,9 @@ export class KeptText {
   }
 
   /**
-   * The whole string. If it is longer than `charsMax`: its beginning and its end, with `marker` in between, which takes the number
-   * of code units that are not shown. Never shows half a surrogate pair.
+   * The whole string. If it is longer than `charsMax`: its beginning and its end, with `marker` in
+   * between, which takes the number of code units that are not shown. Never shows half a surrogate
+   * pair.
    */
   text(charsMax: number, marker: (leftOut: number) => string): string {
     if (this.#length <= charsMax && this.#head.length + this.#tailLength === this.#length)

@@ -38,8 +38,9 @@ export type CommandOutcome =
   | { state: 'yielded'; session: CommandSession };
 
 /**
- * Starts a command and waits for its end, at most as long as its call says. If it is still running then, it continues in the
- * background if the call yields, and is killed otherwise. An interrupt always kills it.
+ * Starts a command and waits for its end, at most as long as its call says. If it is still running
+ * then, it continues in the background if the call yields, and is killed otherwise. An interrupt
+ * always kills it.
  */
 export async function startCommand(run: CommandRun, start: CommandStart): Promise<CommandOutcome> {
   const { shown, host } = start;
@@ -79,7 +80,8 @@ function boundsOf(
   { sandboxed, readOnly }: Permit,
 ): SandboxBounds | null {
   if (readOnly) return readOnlyBounds({ context, deps });
-  // The last check of those that keep a command inside: what the administrator hides is hidden from all.
+  // The last check of those that keep a command inside: what the administrator hides is hidden from
+  // all.
   return sandboxed || mustStayInside(context.settings.hidden)
     ? commandBounds({ context, deps }, permissions)
     : null;
@@ -141,8 +143,8 @@ async function startProcess(
 }
 
 /**
- * Returns the working directory, and a problem if something has changed. Outside the sandbox, the directory is the pinned one itself. In
- * the sandbox, another one at its path reaches no further.
+ * Returns the working directory, and a problem if something has changed. Outside the sandbox, the
+ * directory is the pinned one itself. In the sandbox, another one at its path reaches no further.
  */
 async function startPlace(
   cwd: string,

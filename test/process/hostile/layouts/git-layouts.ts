@@ -92,7 +92,9 @@ function configOf({ random, outside, work }: HostileWorld): string {
   return `[core]\n\tworktree = ${worktree}\n\tfsmonitor = ./run.sh\n\thooksPath = ./hooks\n[include]\n\tpath = ${path}\n`;
 }
 
-/** A repository whose hooks or settings are links to other places of the workspace, or to nothing. */
+/**
+ * A repository whose hooks or settings are links to other places of the workspace, or to nothing.
+ */
 function linkedParts(world: HostileWorld): void {
   const { random } = world;
   const git = random.pick([world.at('.git'), world.at('sub', '.git')]);

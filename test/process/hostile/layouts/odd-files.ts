@@ -2,7 +2,10 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostileWorld } from '../hostile-world.ts';
 
-/** Functions that create an entry at a path that its readers do not expect. Each returns whether the path was free. */
+/**
+ * Functions that create an entry at a path that its readers do not expect. Each returns whether the
+ * path was free.
+ */
 const ODD_FILES: readonly { weight: number; make(world: HostileWorld, path: string): boolean }[] = [
   { weight: 3, make: (world, path) => world.pipe(path) },
   { weight: 2, make: (world, path) => world.socket(path) },

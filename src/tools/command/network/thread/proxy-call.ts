@@ -15,7 +15,10 @@ export type DecisionData =
   | { refusal: RefusalData }
   | { failed: string };
 
-/** A call that gets a `ThreadAnswer`. Proxies and listeners have numbers, which the main thread chooses. */
+/**
+ * A call that gets a `ThreadAnswer`. Proxies and listeners have numbers, which the main thread
+ * chooses.
+ */
 export type AnsweredCall =
   | { type: 'listen'; listener: number }
   | { type: 'receive'; listener: number; program: readonly string[]; port: number }

@@ -11,7 +11,10 @@ import type {
 import type { CommandProxies, OpenProxy, ProxyOptions } from '../command-proxies.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 
-/** Beyond this the thread ends, and not the process. The bytes that the proxies pass on do not count. */
+/**
+ * Beyond this the thread ends, and not the process. The bytes that the proxies pass on do not
+ * count.
+ */
 const HEAP_MB_MAX = 512;
 
 interface ProxyThreadOptions {
@@ -32,9 +35,10 @@ interface Opened {
 }
 
 /**
- * The proxies of commands and their listeners, in a thread of their own: whatever a command sends, it does not hold up this thread, which
- * only decides. The thread starts at the first use, and anew after it has died; then the proxies that were open have ended. It keeps the
- * process alive only while a listener is made or changed.
+ * The proxies of commands and their listeners, in a thread of their own: whatever a command sends,
+ * it does not hold up this thread, which only decides. The thread starts at the first use, and anew
+ * after it has died; then the proxies that were open have ended. It keeps the process alive only
+ * while a listener is made or changed.
  */
 export class ProxyThread implements CommandProxies, Listeners {
   readonly #options: ProxyThreadOptions;

@@ -10,7 +10,10 @@ import type { OpenProxy } from '../command-proxies.ts';
 import { localProxies } from '../local-proxies.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 
-/** Has the proxies of commands and their listeners, as the messages of the port say. The other side of the port decides. */
+/**
+ * Has the proxies of commands and their listeners, as the messages of the port say. The other side
+ * of the port decides.
+ */
 export function serveProxies(port: MessagePort): void {
   const server = new ProxyServer((reply) => port.postMessage(reply));
   port.on('message', (call: ProxyCall) => server.receive(call));
