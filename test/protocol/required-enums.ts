@@ -10,7 +10,10 @@ const NAMES = [
 ] as const;
 type Name = (typeof NAMES)[number];
 
-/** The values that a type allows in a required schema: those of an enum, or the tags of a union. Empty: the schema has no such type. */
+/**
+ * The values that a type allows in a required schema: those of an enum, or the tags of a union.
+ * Empty: the schema has no such type.
+ */
 export function requiredValues(name: Name, type: string): string[] {
   return [...new Set(valuesIn(definitions(name)[type]))];
 }

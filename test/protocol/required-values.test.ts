@@ -85,7 +85,10 @@ const IMPORTED: Record<string, string> = {
   CommandExecutionSource: 'unifiedExecInteraction',
 };
 
-/** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */
+/**
+ * The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values
+ * that clients see with the schema.
+ */
 const AGENTS: Record<string, string> = {
   CollabAgentStatus: 'completed errored interrupted notFound pendingInit running shutdown',
   CollabAgentTool: 'closeAgent resumeAgent sendInput spawnAgent wait',

@@ -17,8 +17,9 @@ import {
 } from './samples.ts';
 
 /*
- * A process with a store of its own, for the tests of several processes: `store-child.ts FILE MIGRATIONS JOB NUMBER`.
- * It writes a line after each step, and then waits until it is killed or its input ends.
+ * A process with a store of its own, for the tests of several processes:
+ * `store-child.ts FILE MIGRATIONS JOB NUMBER`. It writes a line after each step, and then waits
+ * until it is killed or its input ends.
  */
 const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2);
 const ignore = () => {};

@@ -145,7 +145,7 @@ describe('what a person reads', () => {
       run.type('\x04');
       expect((await run.exit).code).toBe(0);
       expect(run.shown).toContain('\x1b[36m"method"\x1b[0m:\x1b[1m"thread/start"\x1b[0m');
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what moves the cursor and colors the text.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are colors.
       const plain = run.lines().map((line) => line.replace(/\x1b\[[\d;]*[A-Za-z]/g, ''));
       const messages = plain.filter((line) => /^(?:> )?[→←] /.test(line));
       expect(messages.length).toBeGreaterThan(3);
