@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
+import { hasUsableSqlite } from '../../src/store/sqlite/connect/native-build-problem.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { EXECUTABLE, type Place, place, startHeddle } from './support.ts';
 
 const root = dirname(dirname(EXECUTABLE));
 /** Node 20 and 22 have none. Node 24 has one: there heddle works without better-sqlite3. */
-const hasOwnSqlite = isSafeSqlite(process.versions.sqlite ?? '0');
+const hasOwnSqlite = hasUsableSqlite(process.versions);
 const OTHER = '999';
 
 /**

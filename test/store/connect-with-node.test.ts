@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { connectWithNode } from '../../src/store/sqlite/connect/connect-with-node.ts';
-import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
+import { hasUsableSqlite } from '../../src/store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { describeLateItems } from './late-items.contract.ts';
 import { TempHome } from './temp-home.ts';
@@ -8,8 +8,8 @@ import { describeThreadChanges } from './thread-changes.contract.ts';
 import { describeThreadLists } from './thread-lists.contract.ts';
 import { describeThreadStore } from './thread-store.contract.ts';
 
-/** Node 20 has no SQLite. */
-const sqlite = isSafeSqlite(process.versions.sqlite ?? '0') ? await import('node:sqlite') : null;
+/** Node 20 has no SQLite, and that of Node 22 cannot be used. */
+const sqlite = hasUsableSqlite(process.versions) ? await import('node:sqlite') : null;
 
 describe.runIf(sqlite !== null)('with the SQLite of Node', () => {
   const connect = (...args: Parameters<ReturnType<typeof connectWithNode>>) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
 import {
+  hasUsableSqlite,
   nativeBuildProblem,
   wrongNode,
 } from '../../src/store/sqlite/connect/native-build-problem.ts';
@@ -51,6 +52,16 @@ test.each([
   ['4.0.0', true],
 ])('SQLite %s is safe with several writers: %s', (version, safe) => {
   expect(isSafeSqlite(version)).toBe(safe);
+});
+
+test.each([
+  ['24.0.0', '3.51.3', true],
+  ['26.1.0', '3.53.4', true],
+  ['24.0.0', '3.51.2', false],
+  ['22.23.3', '3.53.4', false],
+  ['20.20.2', undefined, false],
+])('Node %s with SQLite %s has one that heddle can use: %s', (node, sqlite, usable) => {
+  expect(hasUsableSqlite({ node, ...(sqlite === undefined ? {} : { sqlite }) })).toBe(usable);
 });
 
 test.each([

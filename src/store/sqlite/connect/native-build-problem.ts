@@ -28,11 +28,19 @@ const REGISTERS_CHARS_MAX = 32;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
+ * Whether heddle can use Node's own SQLite. That of Node 22 reads text only up to a NUL character,
+ * whatever its version, and writes a warning to stderr.
+ */
+export function hasUsableSqlite({ node, sqlite }: Omit<NodeVersions, 'modules'>): boolean {
+  return sqlite !== undefined && isSafeSqlite(sqlite) && Number.parseInt(node, 10) >= 24;
+}
+
+/**
  * Returns why the store cannot work with this Node, with the solution, or null if it can. Looks
  * only at the file of better-sqlite3, and does not load it.
  */
 export async function nativeBuildProblem(versions: NodeVersions): Promise<string | null> {
-  if (versions.sqlite !== undefined && isSafeSqlite(versions.sqlite)) return null;
+  if (hasUsableSqlite(versions)) return null;
   const built = await builtFor();
   return built === versions.modules ? null : wrongNode(built, versions);
 }
