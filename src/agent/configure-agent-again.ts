@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureThread, type ThreadRequest } from './new-thread.ts';
 import { keptSettings, threadCwd } from './settings/resolve-settings.ts';

@@ -14,12 +14,8 @@ import {
   turnMismatch,
   turnNotSteerable,
 } from '../protocol/rpc-error.ts';
-import type {
-  ThreadPatch,
-  ThreadRecord,
-  ThreadSettings,
-  ThreadWriter,
-} from '../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { newThread } from './new-thread.ts';

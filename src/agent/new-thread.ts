@@ -17,7 +17,7 @@ import { standInWarning } from '../config/providers/stand-in-warning.ts';
 import { webSearch } from '../config/web-search.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';

@@ -2,7 +2,7 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { RpcError } from '../protocol/rpc-error.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { McpTools } from './mcp/mcp-tools.ts';

@@ -1,6 +1,8 @@
 import { noRolloutFound, threadArchived } from '../protocol/rpc-error.ts';
+import type { LogEntry } from '../store/log-entry.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ForkPoint, LogEntry, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { ForkPoint } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureAgentAgain } from './configure-agent-again.ts';
 import { costAt } from './history/cost-at.ts';

@@ -4,7 +4,7 @@ import type {
   ThreadTokenUsage,
   TokenUsageBreakdown,
 } from '../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { LastUsage } from './prompt/check-window.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';

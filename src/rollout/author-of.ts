@@ -1,6 +1,6 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { Author } from '../store/log-entry.ts';
 import type { AuthoredItem } from '../store/model-items.ts';
-import type { Author } from '../store/thread-store.ts';
 import { messageText } from './begin-item.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, UntimedItem, UserInput } from '../protocol/generated/types.ts';
-import type { Author, LogEntry } from '../store/thread-store.ts';
+import type { Author, LogEntry } from '../store/log-entry.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { beginItem, completeItem } from './begin-item.ts';
 

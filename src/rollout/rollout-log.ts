@@ -6,7 +6,7 @@ import type {
   TurnError,
   UntimedItem,
 } from '../protocol/generated/types.ts';
-import type { Author, LogEntry } from '../store/thread-store.ts';
+import type { Author, LogEntry } from '../store/log-entry.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
 import { messageText } from './begin-item.ts';
 import { importedEntry, shownItem } from './history-entries.ts';

@@ -1,4 +1,5 @@
-import { AGENTS_READ_MAX, type AgentRecord } from './thread-store.ts';
+import type { AgentRecord } from './thread-record.ts';
+import { AGENTS_READ_MAX } from './thread-store.ts';
 
 /** A part of the agents that some threads have started themselves. */
 export interface AgentPage {

@@ -1,6 +1,6 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
-import type { Author } from './thread-store.ts';
+import type { Author } from './log-entry.ts';
 
 /**
  * An item that the model reads, and its author. Null: the model, a tool, or nobody has noted the

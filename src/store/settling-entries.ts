@@ -1,8 +1,8 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import { agentCopyMessage, cutOffMessage, reviewCutOffMessage } from './cut-off-message.ts';
 import type { LateItem } from './history-entry.ts';
+import type { LogEntry, StoredItem } from './log-entry.ts';
 import { isBlank, settleItem } from './settle-item.ts';
-import type { LogEntry, StoredItem } from './thread-store.ts';
 
 /** A turn that has begun and not ended. */
 export interface OpenTurn {

@@ -14,7 +14,8 @@ import type {
   TokenUsageBreakdown,
   UntimedItem,
 } from '../protocol/generated/types.ts';
-import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
+import type { LogEntry } from '../store/log-entry.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */

@@ -12,7 +12,7 @@ import { type Processes, SandboxUnavailableError } from '../sandbox/processes/pr
 import { runProgram } from '../sandbox/run-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { DecisionMask } from '../secrets/decision-mask.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import { findShell, shellArgv } from './command/call/user-shell.ts';
 import { UNATTENDED } from './command/sessions/unattended.ts';
 import { FILE_CHARS_MAX, READ_FILE, type ReadFile } from './read-file.ts';

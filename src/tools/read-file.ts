@@ -10,7 +10,7 @@ import type { ToolSpec } from '../model/model.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import type { DecisionMask } from '../secrets/decision-mask.ts';
 import { HIDDEN } from '../secrets/redact-likely-secrets.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import { mayRead } from './may-read.ts';
 import { sandboxFolders } from './sandbox-folders.ts';
 

@@ -2,7 +2,7 @@ import type { JsonValue } from '../base/json-value.ts';
 import type { HookForm } from '../hooks/hook-call.ts';
 import type { ToolSpec } from '../model/model.ts';
 import type { Grants } from '../policy/permissions/grants.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import type { Action, ActionOutcome } from './action.ts';
 
 /** The facts about one call. */

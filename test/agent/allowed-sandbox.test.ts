@@ -7,7 +7,7 @@ import { isSandboxAsStrict } from '../../src/config/strictness/strictest-first.t
 import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
 import { sandboxModeOf } from '../../src/policy/permissions/required/check-required.ts';
 import type { SandboxMode, SandboxPolicy } from '../../src/protocol/generated/types.ts';
-import type { ThreadSettings } from '../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../src/store/thread-record.ts';
 import { commandSettings } from '../../src/tools/command/command-settings.ts';
 import { load } from '../config/load.ts';
 import { tempFolder } from '../config/temp-folder.ts';

@@ -4,7 +4,7 @@ import { type ConfiguredSettings, confined } from '../../src/agent/settings/conf
 import { hiddenFiles, isHidden } from '../../src/policy/permissions/hidden-files.ts';
 import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
 import type { SandboxPolicy } from '../../src/protocol/generated/types.ts';
-import type { ThreadSettings } from '../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../src/store/thread-record.ts';
 import { commandSettings } from '../../src/tools/command/command-settings.ts';
 import { load } from '../config/load.ts';
 import { allowedBy, FOLDERS, sandboxPolicies } from '../policy/sandbox-policies.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';

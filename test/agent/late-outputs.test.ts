@@ -15,9 +15,11 @@ import type {
   ResponseItem,
   UntimedItem,
 } from '../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { LogEntry, ThreadSettings, WriteChanges } from '../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../src/store/thread-record.ts';
+import type { WriteChanges } from '../../src/store/thread-store.ts';
 import { type Action, UNCONFINED } from '../../src/tools/action.ts';
 import type { CallContext, Tool } from '../../src/tools/tool.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ModelEvent } from '../../src/model/model.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { type Message, type TestClient, text } from '../support/test-client.ts';
 import {

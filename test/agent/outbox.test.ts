@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { Outbox } from '../../src/agent/outbox.ts';
 import { StepSequence } from '../../src/agent/step.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../../src/store/log-entry.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { LogEntry, StoredItem, WriteChanges } from '../../src/store/thread-store.ts';
+import type { WriteChanges } from '../../src/store/thread-store.ts';
 import { Gate } from '../support/gate.ts';
 
 const FULL = new StoreError('store_full', 'the disk is full', { file: 'heddle.db' });

@@ -1,7 +1,7 @@
 // @module-tag slow
 import { cpSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { LogEntry } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { SESSIONS_MAX } from '../../src/tools/command/sessions/command-sessions.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { answer, PLAN_MODE, QUESTIONS, question } from '../support/asking.ts';

@@ -9,7 +9,8 @@ import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
-import type { ThreadSettings, ThreadWriter } from '../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../src/store/thread-record.ts';
+import type { ThreadWriter } from '../../src/store/thread-store.ts';
 import {
   type Action,
   type ActionOutcome,

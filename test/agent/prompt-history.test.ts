@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Outbox } from '../../src/agent/outbox.ts';
 import { PromptBudget } from '../../src/agent/prompt/prompt-budget.ts';
 import { PromptHistory } from '../../src/agent/prompt/prompt-history.ts';
-import type { LogEntry, ModelEntry } from '../../src/store/thread-store.ts';
+import type { LogEntry, ModelEntry } from '../../src/store/log-entry.ts';
 import { asked, calls, said } from '../support/test-model.ts';
 
 const PROMPT_BYTES_MAX = 100_000;

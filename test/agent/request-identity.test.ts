@@ -6,7 +6,7 @@ import type { AgentTree } from '../../src/agent/sub-agents/agent-tree.ts';
 import { ThreadState } from '../../src/agent/thread-state.ts';
 import type { TurnContext } from '../../src/agent/turn/turn-part.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import type { ThreadRecord } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { fillThread, openStore } from '../store/fill-thread.ts';
 import {
   agentMessage,

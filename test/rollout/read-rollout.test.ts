@@ -6,8 +6,8 @@ import type { ResponseItem, UntimedItem } from '../../src/protocol/generated/typ
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { FILE_BYTES_MAX } from '../../src/rollout/read-lines.ts';
 import { type Rollout, readRollout } from '../../src/rollout/read-rollout.ts';
+import type { Author, LogEntry } from '../../src/store/log-entry.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
-import type { Author, LogEntry } from '../../src/store/thread-store.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';
 import {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
-import type { LogEntry, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 
 /**
  * Opens the store of a home, as a process beside a server does. Close it before the server needs

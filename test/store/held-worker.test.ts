@@ -1,7 +1,8 @@
 // @module-tag slow
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { gaugedScript } from '../support/gauged-script.ts';
 import { memorySlowness } from '../support/memory-slowness.ts';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
-import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
   command,

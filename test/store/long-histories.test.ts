@@ -1,8 +1,8 @@
 // @module-tag slow
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { PIECE_CHARS } from '../../src/store/sqlite/history/long-texts.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { mortalScript } from '../support/mortal-script.ts';
 import { RecordingLog } from '../support/recording-log.ts';

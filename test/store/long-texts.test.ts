@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { PIECE_CHARS } from '../../src/store/sqlite/history/long-texts.ts';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { Random } from '../process/hostile/random.ts';
 import {
   agentMessage,

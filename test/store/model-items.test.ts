@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
 import { idOf, modelMessage } from './samples.ts';
 
 const turn = idOf(1);

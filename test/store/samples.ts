@@ -1,17 +1,10 @@
 import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry, ModelSlice, StoredItem } from '../../src/store/log-entry.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
 import type { HistoryPage, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
-import type {
-  LogEntry,
-  ModelSlice,
-  StoredItem,
-  StoredTurn,
-  ThreadRecord,
-  ThreadSettings,
-  ThreadStore,
-  ThreadWriter,
-} from '../../src/store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../../src/store/thread-record.ts';
+import type { StoredTurn, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 
 /** The id of the thread or turn with this number: a UUID, in the order of the numbers. */
 export function idOf(number: number): string {

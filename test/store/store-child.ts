@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { ThreadRecord } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
 import {
   agentMessage,
   command,

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { foldCase } from '../../src/store/fold-case.ts';
 import type { ThreadQuery } from '../../src/store/page-query.ts';
-import type { ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { everyThread, idOf, threadRecord } from './samples.ts';
 import type { StoreHarness } from './thread-store.contract.ts';
 

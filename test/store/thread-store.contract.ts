@@ -1,14 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TurnTooLarge, wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import type { ItemQuery, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
-import type {
-  ForkPoint,
-  LogEntry,
-  ThreadPatch,
-  ThreadRecord,
-  ThreadStore,
-} from '../../src/store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../src/store/thread-record.ts';
+import type { ForkPoint, ThreadStore } from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
   agentMessage,

@@ -1,4 +1,5 @@
-import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 
 type Append = Parameters<ThreadWriter['append']>;
 type BeforeWrite = (what: {

@@ -6,7 +6,7 @@ import type {
   ThreadActiveFlag,
 } from '../../protocol/generated/types.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientRequest } from '../../tools/action.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { Outbox } from '../outbox.ts';

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import type { ActionOutcome } from '../../tools/action.ts';
 import type { PendingCall } from '../turn/turn-part.ts';
 

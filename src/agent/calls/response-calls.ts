@@ -1,7 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { Places } from '../../base/places.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { findTool, runToolCall, type ToolCall, type ToolCallDeps } from './run-tool-call.ts';
 
 export interface ResponseCallsDeps extends ToolCallDeps {

@@ -7,7 +7,7 @@ import { flatSpecName } from '../../model/flat-tool-name.ts';
 import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
 import type { CallDecision, PendingCall } from '../turn/turn-part.ts';

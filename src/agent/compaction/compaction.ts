@@ -10,7 +10,7 @@ import type {
 } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import { offeredSpecs } from '../../tools/tool.ts';
 import { itemCompleted, itemStarted } from '../items/item-shown.ts';
 import { additionalContextIn, toldAfterCompaction } from '../prompt/additional-context.ts';

@@ -1,8 +1,8 @@
 import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { messageText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
+import type { Author } from '../../store/log-entry.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Author } from '../../store/thread-store.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import { withoutBulk } from '../prompt/without-bulk.ts';
 

@@ -7,7 +7,7 @@ import {
   type RpcError,
 } from '../../protocol/rpc-error.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
 import { seconds } from '../turn/turn-view.ts';
 

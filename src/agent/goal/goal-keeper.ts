@@ -11,7 +11,7 @@ import type {
 } from '../../protocol/generated/types.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadPatch } from '../../store/thread-store.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
 import { isDecided } from '../../tools/denial.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
 import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import {
   changedGoal,

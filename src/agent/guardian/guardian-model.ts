@@ -6,7 +6,7 @@ import {
 } from '../../config/providers/choose-provider.ts';
 import { type ContextWindow, contextWindow } from '../../config/providers/context-window.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 
 /** The model that guards a thread, and its settings. */
 export interface GuardianModel {

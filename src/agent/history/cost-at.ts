@@ -1,5 +1,6 @@
 import type { Page } from '../../store/page-query.ts';
-import type { ForkPoint, StoredTurn, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
+import type { ForkPoint, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 
 /** How many turns are read at a time. */
 const PAGE_TURNS = 50;

@@ -1,4 +1,5 @@
-import type { LogEntry, ThreadRecord } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
 
 /** The fields of a new thread that depend on the history that it begins with. */

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
-import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
 import { historyFacts } from './history-facts.ts';

@@ -1,6 +1,6 @@
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import type { Session } from '../../rollout/session/read-session.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { newThread, resolveThread } from '../new-thread.ts';
 import { historyFacts } from './history-facts.ts';

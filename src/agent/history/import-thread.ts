@@ -1,4 +1,4 @@
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { type ImportProgress, importRollout } from './import-rollout.ts';
 import { importSession, type SessionImport } from './import-session.ts';

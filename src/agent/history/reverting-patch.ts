@@ -1,9 +1,5 @@
-import type {
-  ForkPoint,
-  ThreadPatch,
-  ThreadRecord,
-  ThreadStore,
-} from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
+import type { ForkPoint, ThreadStore } from '../../store/thread-store.ts';
 import { textPreview } from '../prompt/thread-preview.ts';
 import { costAt } from './cost-at.ts';
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json-value.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import type { HookEventName } from '../../protocol/generated/types.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 
 interface Occasion {
   record: ThreadRecord;

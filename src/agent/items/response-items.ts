@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
 import { beginItem, completeItem, messageText, withoutResults } from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
-import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import type { Outbox } from '../outbox.ts';
 import type { StepSequence } from '../step.ts';

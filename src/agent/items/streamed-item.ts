@@ -1,7 +1,7 @@
 import type { TagSplitter } from '../../base/text/tag-splitter.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import type { PlanSplitter } from './plan-splitter.ts';
 
 /** An item that a model's response has begun. */

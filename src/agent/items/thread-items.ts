@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, UntimedItem } from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import { settledReviews } from '../../store/settle-item.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
 import { itemCompleted, itemStarted } from './item-shown.ts';

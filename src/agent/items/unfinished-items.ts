@@ -1,6 +1,6 @@
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 
 /**

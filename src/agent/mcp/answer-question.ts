@@ -10,7 +10,7 @@ import type {
   ResponseItem,
   ServerRequests,
 } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { type ActionHost, type Ask, UNCONFINED } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import { askAside } from '../aside/ask-aside.ts';

@@ -7,7 +7,7 @@ import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { McpToolCallResult, UntimedItem } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
   type ActionHost,

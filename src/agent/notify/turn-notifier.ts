@@ -6,7 +6,8 @@ import { readOr } from '../../config/config-error.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { type Processes, ProcessStartError } from '../../sandbox/processes/processes.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { StoredTurn, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
+import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 

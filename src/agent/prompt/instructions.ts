@@ -31,7 +31,7 @@ import {
   sandboxBounds,
 } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { mayBeSeen } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import { withAdditional } from './additional-context.ts';

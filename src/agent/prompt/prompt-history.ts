@@ -1,5 +1,5 @@
+import type { LogEntry, ModelSlice } from '../../store/log-entry.ts';
 import type { AuthoredItem, ReadItem } from '../../store/model-items.ts';
-import type { LogEntry, ModelSlice } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 import { OrderedPrompt, type Prompt } from './ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from './prompt-budget.ts';

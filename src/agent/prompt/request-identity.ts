@@ -3,7 +3,7 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
 /**

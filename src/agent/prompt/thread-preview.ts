@@ -1,6 +1,6 @@
 import { cutText } from '../../base/text/cut-text.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 
 /** The longest preview, in characters. */
 const PREVIEW_CHARS_MAX = 500;

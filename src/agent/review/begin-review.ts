@@ -6,7 +6,7 @@ import {
 } from '../../instructions/review-instructions.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { ReviewTarget, UntimedItem } from '../../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import { itemShown } from '../items/item-shown.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';

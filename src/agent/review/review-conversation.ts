@@ -4,7 +4,7 @@ import { reviewMessage } from '../../instructions/review-message.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';

@@ -8,7 +8,7 @@ import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
 import { hasBounds, isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
 import type { CollaborationMode, SandboxPolicy } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { furtherLimits, includesLimits } from './further-limits.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
 

@@ -21,7 +21,7 @@ import type {
   Personality,
   TurnStartParams,
 } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { allowedSandbox } from './allowed-sandbox.ts';
 import {
   type SandboxOverrides,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 
 /** The announcement that a thread's next turn has other settings; empty if they are the same. */
 export function settingsChange(

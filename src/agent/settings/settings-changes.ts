@@ -1,6 +1,6 @@
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
 import { type ConfiguredSettings, confined } from './confined-settings.ts';

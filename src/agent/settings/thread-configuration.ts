@@ -5,7 +5,7 @@ import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { WebSearch } from '../../config/web-search.ts';
 import type { Model } from '../../model/model.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Instructions } from '../prompt/instructions.ts';

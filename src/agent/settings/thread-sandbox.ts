@@ -10,7 +10,7 @@ import {
 } from '../../policy/permissions/permission-profile.ts';
 import { withRequiredHidden } from '../../policy/permissions/required/required-hidden.ts';
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 
 /** The settings of a thread that are its sandbox. */
 export type ThreadSandbox = Required<

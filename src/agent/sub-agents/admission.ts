@@ -1,5 +1,6 @@
 import { spawnSource } from '../../store/spawn-source.ts';
-import { AGENTS_READ_MAX, type AgentRecord, type ThreadStore } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
+import { AGENTS_READ_MAX, type ThreadStore } from '../../store/thread-store.ts';
 import { type AgentLimits, AgentRefused } from './agent-tree.ts';
 import { isOpen } from './parent-of.ts';
 import { pickNickname } from './pick-nickname.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { AgentRole } from '../../config/agents/agent-role.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { AgentSettings } from '../settings/thread-configuration.ts';
 
 interface Asked {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown, UserInput } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Denials } from '../guardian/denials.ts';
 import type { AgentState } from './agent-state.ts';

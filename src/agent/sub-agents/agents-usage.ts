@@ -1,5 +1,6 @@
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import type { ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 import { addUsage } from '../prompt/add-usage.ts';
 
 interface AgentsUsageDeps {

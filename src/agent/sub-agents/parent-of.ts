@@ -1,5 +1,5 @@
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { AgentRecord } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
 
 /** The id of the thread that has started an agent; null for other threads. */
 export function parentOf({ source }: Pick<AgentRecord, 'source'>): string | null {

@@ -1,6 +1,7 @@
 import { spawnSource } from '../../store/spawn-source.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { AgentRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 
 /** How many threads are retired by one change of the store, so that it takes a few milliseconds. */
 const TOGETHER_MAX = 250;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/resolve-settings.ts';
 import type { TurnContext, TurnInput, TurnKind } from './turn-part.ts';

@@ -6,7 +6,7 @@ import type {
   TokenUsageBreakdown,
   TurnError,
 } from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ResponseCalls } from '../calls/response-calls.ts';
 import { findTool, isToolCall, type ToolCall } from '../calls/run-tool-call.ts';

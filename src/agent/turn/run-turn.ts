@@ -1,9 +1,9 @@
 import { interruptedMessage } from '../../instructions/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { itemShown } from '../items/item-shown.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';

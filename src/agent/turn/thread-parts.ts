@@ -1,6 +1,6 @@
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import type { ThreadPatch } from '../../store/thread-store.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';

@@ -7,7 +7,7 @@ import type {
   TokenUsageBreakdown,
   TurnError,
 } from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ToolCall } from '../calls/run-tool-call.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';

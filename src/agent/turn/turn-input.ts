@@ -6,8 +6,9 @@ import type {
   TurnStartParams,
   TurnSteerParams,
 } from '../../protocol/generated/types.ts';
+import type { Author, LogEntry, StoredItem } from '../../store/log-entry.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Author, LogEntry, StoredItem, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { mayBeSeen, mayRead } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';

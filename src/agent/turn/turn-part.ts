@@ -20,7 +20,7 @@ import type {
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { ShellExports } from '../../tools/command/snapshot/shell-exports.ts';

@@ -3,13 +3,9 @@ import type { Config } from '../../config/config.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type {
-  LogEntry,
-  ThreadPatch,
-  ThreadRecord,
-  ThreadSettings,
-} from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { additionalContext } from '../prompt/additional-context.ts';

@@ -1,6 +1,7 @@
 import type { FeedbackSaveParams } from '../../protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
-import type { StoredItem, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { Attachment } from './read-attachments.ts';
 import type { ReportMask } from './report-mask.ts';
 

@@ -1,5 +1,6 @@
+import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, PageQuery } from '../../store/page-query.ts';
-import type { StoredItem, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
+import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import { combinedPage } from './combined-page.ts';
 

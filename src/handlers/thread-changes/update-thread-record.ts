@@ -1,5 +1,5 @@
 import { noRolloutFound } from '../../protocol/rpc-error.ts';
-import type { ThreadChange, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadChange, ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /**

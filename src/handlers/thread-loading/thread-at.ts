@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { ImportProgress } from '../../agent/history/import-rollout.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -1,5 +1,5 @@
 import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
-import type { AgentRecord } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

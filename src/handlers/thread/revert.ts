@@ -1,4 +1,4 @@
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

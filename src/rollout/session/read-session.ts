@@ -2,7 +2,7 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileRefusedError } from '../../base/files/file-refused-error.ts';
 import type { Ids } from '../../base/ids.ts';
 import { LineSplitter } from '../../base/text/line-splitter.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { parseLine } from '../rollout-record.ts';
 import { type SessionFacts, SessionReader } from './session-reader.ts';
 

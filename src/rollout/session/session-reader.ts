@@ -1,7 +1,8 @@
 import type { Ids } from '../../base/ids.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
-import { type LogEntry, NAME_CHARS_MAX } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import { NAME_CHARS_MAX } from '../../store/thread-record.ts';
 import { Fields } from '../fields.ts';
 import { RolloutLog } from '../rollout-log.ts';
 import { timeOf } from '../rollout-record.ts';

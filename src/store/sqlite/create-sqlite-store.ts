@@ -4,6 +4,7 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type AgentPage, agentsBelow } from '../agents-below.ts';
+import type { LogEntry, ModelSlice, StoredItem } from '../log-entry.ts';
 import type { ThreadQuery } from '../page-query.ts';
 import {
   type HistoryPage,
@@ -15,18 +16,12 @@ import {
 import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
   AgentRecord,
-  ForkPoint,
-  LogEntry,
-  ModelSlice,
-  StoredItem,
-  StoredTurn,
   ThreadChange,
   ThreadMetadata,
   ThreadPatch,
   ThreadRecord,
-  ThreadStore,
-  ThreadWriter,
-} from '../thread-store.ts';
+} from '../thread-record.ts';
+import type { ForkPoint, StoredTurn, ThreadStore, ThreadWriter } from '../thread-store.ts';
 import { asStoreError, isBusy, locked } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './connect/load-sqlite.ts';
 import type { NodeVersions } from './connect/native-build-problem.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { LogEntry } from '../log-entry.ts';
 import { activeWriter, StoreError, writerClosed } from '../store-error.ts';
-import type { LogEntry, ThreadWriter, WriteChanges } from '../thread-store.ts';
+import type { ThreadWriter, WriteChanges } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { JoinedWrite } from './store-queue.ts';
 

@@ -11,7 +11,7 @@ import {
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
   type ActionHost,

@@ -5,7 +5,7 @@ import { judgeCommand } from '../../policy/command/judge-command.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { mustStayInside } from '../../policy/permissions/required/required-hidden.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
   type ActionHost,

@@ -7,7 +7,7 @@ import { trustsNames } from '../../policy/command/trusts-names.ts';
 import { asksAboutSkills } from '../../policy/permissions/may-ask.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { type Action, type ActionOutcome, failed } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';

@@ -8,7 +8,7 @@ import {
   SandboxUnavailableError,
 } from '../../../src/sandbox/processes/processes.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { ThreadSettings } from '../../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../../src/store/thread-record.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { asked, failed, message, response, TestModel } from '../../support/test-model.ts';
 import { ALLOW } from './guardian-server.ts';

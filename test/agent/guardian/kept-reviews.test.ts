@@ -9,8 +9,9 @@ import type {
   ItemApprovalReview,
   UntimedItem,
 } from '../../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { LogEntry, ThreadStore } from '../../../src/store/thread-store.ts';
+import type { ThreadStore } from '../../../src/store/thread-store.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { Gate } from '../../support/gate.ts';
 import { message, response } from '../../support/test-model.ts';

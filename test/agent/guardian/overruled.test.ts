@@ -9,7 +9,7 @@ import type { Outbox } from '../../../src/agent/outbox.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { contextMessage } from '../../../src/instructions/context-message.ts';
-import type { ThreadSettings } from '../../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../../src/store/thread-record.ts';
 import { UNCONFINED } from '../../../src/tools/action.ts';
 import { CountingIds } from '../../support/counting-ids.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
-import type { ThreadSettings } from '../../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../../src/store/thread-record.ts';
 import { functionCall, response } from '../../support/test-model.ts';
 import { agentOf } from './agents-model.ts';
 import {

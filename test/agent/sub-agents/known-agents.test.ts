@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
+import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { LogEntry } from '../../../src/store/thread-store.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';

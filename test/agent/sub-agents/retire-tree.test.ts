@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { retireTree } from '../../../src/agent/sub-agents/retire-tree.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { AgentRecord } from '../../../src/store/thread-store.ts';
+import type { AgentRecord } from '../../../src/store/thread-record.ts';
 
 /** An agent at this depth, as the store lists it. */
 function agent(id: string, depth: number): AgentRecord {

@@ -15,10 +15,8 @@ class Screen extends Writable {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the sequences.
-    for (const [token, number = '', command] of chunk
-      .toString()
-      .matchAll(/\x1b\[(\d*)([A-Z])|[\s\S]/g))
-      this.#take(token, number, command);
+    const tokens = chunk.toString().matchAll(/\x1b\[(\d*)([A-Z])|[\s\S]/g);
+    for (const [token, number = '', command] of tokens) this.#take(token, number, command);
     done();
   }
 

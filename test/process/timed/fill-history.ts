@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../src/store/thread-store.ts';
+import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { fillThread, openStore } from '../../store/fill-thread.ts';
 import {
   agentMessage,

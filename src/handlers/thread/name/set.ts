@@ -1,5 +1,5 @@
 import { emptyThreadName, threadNameTooLong } from '../../../protocol/rpc-error.ts';
-import { NAME_CHARS_MAX } from '../../../store/thread-store.ts';
+import { NAME_CHARS_MAX } from '../../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';

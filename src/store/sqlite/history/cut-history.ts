@@ -1,7 +1,8 @@
 import type { LateItem } from '../../history-entry.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import { settlingEntries } from '../../settling-entries.ts';
 import { turnNotFound } from '../../store-error.ts';
-import type { ForkPoint, LogEntry } from '../../thread-store.ts';
+import type { ForkPoint } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { loadHistory } from './load-history.ts';

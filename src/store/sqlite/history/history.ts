@@ -1,8 +1,8 @@
 import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry } from '../../history-entry.ts';
+import type { StoredItem } from '../../log-entry.ts';
 import { settleItem } from '../../settle-item.ts';
-import type { StoredItem } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
 import {
   ALL,

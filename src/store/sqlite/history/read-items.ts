@@ -1,5 +1,5 @@
+import type { StoredItem } from '../../log-entry.ts';
 import type { HistoryPage, SliceQuery } from '../../page-query.ts';
-import type { StoredItem } from '../../thread-store.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
 import { bytesLimit, historyPage, pageRange, rangeFrom, rowLimit } from './history-page.ts';
 import type { LogRow } from './log-rows.ts';

@@ -1,4 +1,4 @@
-import type { ModelEntry, ModelSlice } from '../../thread-store.ts';
+import type { ModelEntry, ModelSlice } from '../../log-entry.ts';
 import { after, type History } from './history.ts';
 import { historyCursor, pageRange } from './history-page.ts';
 

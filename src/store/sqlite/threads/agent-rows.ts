@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { TokenUsageBreakdown } from '../../../protocol/generated/types.ts';
 import type { AgentPage } from '../../agents-below.ts';
-import type { AgentRecord } from '../../thread-store.ts';
+import type { AgentRecord } from '../../thread-record.ts';
 import type { ThreadOrigin } from './thread-origin.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { threadArchived, threadNotArchived, threadNotFound } from '../../store-error.ts';
-import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { LogEntry, ThreadRecord } from '../../thread-store.ts';
+import type { LogEntry } from '../../log-entry.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import type { HistoryCut } from '../history/cut-history.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';

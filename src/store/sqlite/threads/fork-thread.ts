@@ -1,6 +1,7 @@
 import { spawnSource } from '../../spawn-source.ts';
 import { StoreError } from '../../store-error.ts';
-import type { ForkPoint, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
+import type { ForkPoint } from '../../thread-store.ts';
 import { cutHistory } from '../history/cut-history.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';

@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import type { Page, ThreadQuery } from '../../page-query.ts';
 import { invalidCursor } from '../../store-error.ts';
-import type { ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import { ALL } from '../history/log-rows.ts';
 import type { ThreadRows } from './thread-rows.ts';
 

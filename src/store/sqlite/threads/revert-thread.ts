@@ -1,5 +1,5 @@
 import { threadArchived } from '../../store-error.ts';
-import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import { cutHistory } from '../history/cut-history.ts';
 import type { LogTail } from '../sqlite-writer.ts';

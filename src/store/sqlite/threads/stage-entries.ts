@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../thread-store.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /** A history that is stored in parts, unseen, before the thread that will have it. */

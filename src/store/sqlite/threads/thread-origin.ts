@@ -1,5 +1,5 @@
 import type { GitInfo, SessionSource } from '../../../protocol/generated/types.ts';
-import type { ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 
 /** The fields of a thread's record that never change. */
 export type ThreadOrigin = Pick<

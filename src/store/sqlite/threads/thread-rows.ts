@@ -8,7 +8,7 @@ import type {
   ThreadMetadata,
   ThreadPatch,
   ThreadRecord,
-} from '../../thread-store.ts';
+} from '../../thread-record.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';

@@ -1,5 +1,5 @@
 import { StoreError } from '../../store-error.ts';
-import type { ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import type { SqliteStore } from '../create-sqlite-store.ts';
 import type { StoreCall, StoreMethod } from './store-call.ts';
 

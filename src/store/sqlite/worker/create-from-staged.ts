@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { jsonWeight } from '../../../base/json-pieces.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, piecesLost } from '../../store-error.ts';
-import type { LogEntry, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import type { LongTexts } from '../history/long-texts.ts';
 import { LongTextSender } from './long-text-sender.ts';
 import type { StoreThread } from './store-thread.ts';

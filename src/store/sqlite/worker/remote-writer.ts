@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, writerClosed } from '../../store-error.ts';
-import type { LogEntry, ThreadWriter, WriteChanges } from '../../thread-store.ts';
+import type { ThreadWriter, WriteChanges } from '../../thread-store.ts';
 import type { WriteIdentity } from '../sqlite-writer.ts';
 import { LongTextSender } from './long-text-sender.ts';
 import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
