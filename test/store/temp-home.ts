@@ -5,10 +5,8 @@ import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import {
-  createSqliteStore,
-  type SqliteStoreOptions,
-} from '../../src/store/sqlite/create-sqlite-store.ts';
+import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
+import type { SqliteStoreOptions } from '../../src/store/sqlite/store-access.ts';
 import { StoreConnection } from '../../src/store/sqlite/store-connection.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -3,7 +3,7 @@ import { threadNotFound } from '../../store-error.ts';
 import { Damage } from '../as-store-error.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import type { StoreConnection } from '../store-connection.ts';
-import type { ThreadTip } from '../threads/thread-rows.ts';
+import type { ThreadTip } from '../threads/thread-tip.ts';
 import { History } from './history.ts';
 import { openTurn } from './open-turn.ts';
 

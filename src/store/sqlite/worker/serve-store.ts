@@ -1,13 +1,10 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { monotonicMs, systemClock } from '../../../base/clock.ts';
 import type { Log, LogMethod } from '../../../base/log.ts';
-import {
-  createSqliteStore,
-  type SqliteStore,
-  type SqliteStoreOptions,
-} from '../create-sqlite-store.ts';
+import { createSqliteStore, type SqliteStore } from '../create-sqlite-store.ts';
 import { LongTexts } from '../history/long-texts.ts';
 import type { SqliteWriter, WriteIdentity } from '../sqlite-writer.ts';
+import type { SqliteStoreOptions } from '../store-access.ts';
 import { callAgain } from './call-again.ts';
 import {
   errorData,
