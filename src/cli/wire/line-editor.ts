@@ -25,6 +25,8 @@ export class LineEditor {
   readonly #isDumb: boolean;
   /** Whether the line is shown. */
   #isShown = false;
+  /** From then on Node refuses to show the line. */
+  #isClosed = false;
   /** The text to print in one go: each time, the line is drawn anew. */
   #waiting = '';
 
@@ -44,6 +46,7 @@ export class LineEditor {
     });
     input.on('error', () => this.#terminal.close());
     input.on('keypress', () => this.#countRows());
+    this.#terminal.on('close', () => this.#leaveLine());
     this.#terminal.on('SIGINT', () => (this.#terminal.line === '' ? onInterrupt() : this.#clear()));
   }
 
@@ -55,8 +58,6 @@ export class LineEditor {
       yield line;
       this.#prompt();
     }
-    if (this.#isShown) this.#output.write('\n');
-    this.#isShown = false;
     this.#flush();
   }
 
@@ -69,8 +70,15 @@ export class LineEditor {
     this.#terminal.close();
   }
 
+  #leaveLine(): void {
+    this.#isClosed = true;
+    if (this.#isShown) this.#output.write('\n');
+    this.#isShown = false;
+  }
+
   #prompt(): void {
     this.#flush();
+    if (this.#isClosed) return;
     this.#isShown = true;
     this.#terminal.prompt();
   }
