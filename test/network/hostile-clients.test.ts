@@ -520,19 +520,16 @@ test('the proxies of several clients share the files that the server can open, a
   const proxies = await Promise.all(Array.from({ length: 4 }, () => startProxy({ budget })));
   for (const { port, sockets } of proxies) {
     const clients = Array.from({ length: 150 }, () => connect({ port, host: '127.0.0.1' }));
-    for (const client of clients) {
+    const answered = clients.map((client) => {
       onTestFinished(() => void client.destroy());
       client.on('error', () => {}).write(`CONNECT 127.0.0.1:${silent.port} HTTP/1.1\r\n\r\n`);
-    }
+      return new Promise((resolve) => client.once('data', resolve).once('close', resolve));
+    });
     await vi.waitFor(() => expect(sockets.size).toBeGreaterThan(5), {
       interval: 2,
       timeout: 30_000,
     });
-    await Promise.all(
-      clients.map(
-        (client) => new Promise((resolve) => client.once('data', resolve).once('close', resolve)),
-      ),
-    );
+    await Promise.all(answered);
   }
   const counts = proxies.map(({ sockets }) => sockets.size);
   expect(counts.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(200);
