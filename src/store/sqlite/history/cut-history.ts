@@ -4,8 +4,9 @@ import { settlingEntries } from '../../settling-entries.ts';
 import { turnNotFound } from '../../store-error.ts';
 import type { ForkPoint } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
-import type { History, HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
 import { loadHistory } from './load-history.ts';
+import type { HistoryPosition } from './log-row.ts';
 import { openTurn } from './open-turn.ts';
 
 /** The start of a history: shared segments, followed by entries for the thread's own log. */

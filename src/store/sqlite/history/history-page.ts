@@ -1,7 +1,8 @@
 import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import { type Page, type PageQuery, SLICE_BYTES_MAX, type SliceQuery } from '../../page-query.ts';
 import { invalidCursor } from '../../store-error.ts';
-import { after, type History, type HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
+import { after, type HistoryPosition } from './log-row.ts';
 
 /** The most entries on a page, so that reading it takes a few milliseconds. */
 export const ENTRIES_MAX = 1_000;

@@ -1,27 +1,35 @@
 import { jsonWeight } from '../../../base/json-pieces.ts';
-import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry } from '../../history-entry.ts';
 import type { StoredItem } from '../../log-entry.ts';
 import { settleItem } from '../../settle-item.ts';
 import { Damage } from '../as-store-error.ts';
 import {
   ALL,
+  after,
+  type HistoryPosition,
+  inOrder,
+  isInSelection,
   type LogRow,
-  type LogRows,
   type LogSlice,
   type Reading,
   RUNNING_IN_JSON,
   type Selection,
   type TurnMark,
-} from './log-rows.ts';
+} from './log-row.ts';
+import type { LogRows } from './log-rows.ts';
+import { RowSlice, type Slicing } from './row-slice.ts';
 
-/**
- * A position in a history: before the entry with this ordinal in this log. A history has a log at
- * most once.
- */
-export interface HistoryPosition {
-  logId: number;
-  ordinal: number;
+/** The first rows of a selection: their size in bytes of JSON, their number, and the last one. */
+interface Measured {
+  bytes: number;
+  count: number;
+  last: HistoryPosition | null;
+}
+
+/** The parts of a history that its logs do not have. */
+interface Unrecorded {
+  tail?: LogRow[];
+  underWay?: ReadonlyMap<string, StoredItem>;
 }
 
 export type LogsOf = (logId: number) => LogRows;
@@ -105,32 +113,16 @@ export class History {
    * never divided because of its bytes: its rows are not stored yet, so their positions may change.
    */
   slice(from: HistoryPosition, to: HistoryPosition, reading: Slicing): RowSlice {
-    const { selection, direction, limit, bytesMax } = reading;
-    const slice: RowSlice = { rows: [], bytes: 0, isCut: false };
-    const isFull = () => limit !== ALL && slice.rows.length >= limit;
-    const take = (row: LogRow) => {
-      const size = this.#size(row);
-      slice.isCut = slice.rows.length > 0 && slice.bytes + size > bytesMax;
-      if (slice.isCut) return false;
-      slice.rows.push(row);
-      slice.bytes += size;
-      return !isFull();
-    };
-    const takeTail = () => {
-      const tail = inOrder(this.#tailRows(from, to).filter(isIn(selection)), direction);
-      const bytes = tail.reduce((sum, row) => sum + this.#size(row), 0);
-      slice.isCut ||= slice.rows.length > 0 && tail.length > 0 && slice.bytes + bytes > bytesMax;
-      if (slice.isCut || isFull()) return;
-      slice.rows.push(...(limit === ALL ? tail : tail.slice(0, limit - slice.rows.length)));
-      slice.bytes += bytes;
-    };
-    if (direction === 'desc') takeTail();
+    const { selection, direction } = reading;
+    const slice = new RowSlice(reading, (row) => this.#size(row));
+    const tail = inOrder(this.#tailRows(from, to).filter(isInSelection(selection)), direction);
+    if (direction === 'desc') slice.takeTail(tail);
     for (const part of inOrder(this.slices(from, to), direction)) {
-      if (slice.isCut || isFull()) break;
-      const rest = limit === ALL ? ALL : limit - slice.rows.length;
-      this.#logsOf(part.logId).read(part, { selection, direction, limit: rest }, take);
+      if (slice.isEnded) break;
+      const read = { selection, direction, limit: slice.rest };
+      this.#logsOf(part.logId).read(part, read, (row) => slice.take(row));
     }
-    if (direction === 'asc' && !slice.isCut) takeTail();
+    if (direction === 'asc') slice.takeTail(tail);
     return slice;
   }
 
@@ -142,12 +134,8 @@ export class History {
     from: HistoryPosition,
     to: HistoryPosition,
     { selection, limit }: { selection: Selection; limit: number },
-  ): { bytes: number; count: number; last: HistoryPosition | null } {
-    const found: { bytes: number; count: number; last: HistoryPosition | null } = {
-      bytes: 0,
-      count: 0,
-      last: null,
-    };
+  ): Measured {
+    const found: Measured = { bytes: 0, count: 0, last: null };
     for (const part of this.slices(from, to)) {
       if (found.count >= limit) return found;
       const { count, octets, last, referring } = this.#logsOf(part.logId).measure(
@@ -161,7 +149,7 @@ export class History {
       if (count > 0) found.last = { logId: part.logId, ordinal: last };
     }
     if (found.count < limit)
-      for (const row of this.#tailRows(from, to).filter(isIn(selection)))
+      for (const row of this.#tailRows(from, to).filter(isInSelection(selection)))
         found.bytes += this.#size(row);
     return found;
   }
@@ -309,52 +297,4 @@ export class History {
     }
     return rows;
   }
-}
-
-export interface Slicing extends Reading {
-  selection: Selection;
-  bytesMax: number;
-}
-
-export interface RowSlice {
-  rows: LogRow[];
-  /** The size of their entries, approximately, in bytes of JSON. */
-  bytes: number;
-  /** Whether the slice ends because of its bytes. */
-  isCut: boolean;
-}
-
-/** The parts of a history that its logs do not have. */
-interface Unrecorded {
-  tail?: LogRow[];
-  underWay?: ReadonlyMap<string, StoredItem>;
-}
-
-export function after({ logId, ordinal }: HistoryPosition): HistoryPosition {
-  return { logId, ordinal: ordinal + 1 };
-}
-
-/**
- * Whether a row of the tail belongs to a selection. Selections that do not name items have all of
- * its rows.
- */
-function isIn(selection: Selection): (row: LogRow) => boolean {
-  switch (selection) {
-    case 'items':
-      return ({ kind }) => kind === 'item';
-    case 'userMessages':
-      return ({ type }) => type === 'userMessage';
-    case 'agentMessages':
-      return ({ type }) => type === 'agentMessage';
-    case 'turnMarks':
-      return ({ kind }) => kind !== 'item';
-    case 'compactions':
-      return ({ kind }) => kind === 'compacted';
-    default:
-      return () => true;
-  }
-}
-
-function inOrder<T>(list: T[], direction: SortDirection): T[] {
-  return direction === 'asc' ? list : list.toReversed();
 }

@@ -1,7 +1,8 @@
 import type { StoredItem } from '../../log-entry.ts';
 import type { HistoryPage, ItemQuery } from '../../page-query.ts';
 import { itemNotFound, turnNotFound } from '../../store-error.ts';
-import type { History, HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
+import type { HistoryPosition } from './log-row.ts';
 import { readItems } from './read-items.ts';
 
 /**

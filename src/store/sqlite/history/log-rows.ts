@@ -5,63 +5,17 @@ import type { HistoryEntry, LateItem } from '../../history-entry.ts';
 import type { LogEntry } from '../../log-entry.ts';
 import { Damage } from '../as-store-error.ts';
 import { type Blobs, MARK_IN_JSON } from './blobs.ts';
-
-/**
- * A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is
- * not stored.
- */
-export interface LogRow {
-  logId: number;
-  ordinal: number;
-  kind: string;
-  type: string | null;
-  payload: string;
-  /** The length of the payload in bytes. */
-  octets: number;
-  entry?: HistoryEntry;
-}
-
-/** The position of a turn's start or end. */
-export interface TurnMark {
-  logId: number;
-  ordinal: number;
-  kind: 'turnStarted' | 'turnEnded';
-  turnId: string;
-}
-
-/** A part of a log, from the ordinal `first` to `last`, both included. */
-export interface LogSlice {
-  logId: number;
-  first: number;
-  last: number;
-}
-
-export interface Reading {
-  direction: SortDirection;
-  /** A number of rows, or ALL. */
-  limit: number;
-}
-export const ALL = -1;
-
-/** In the payload of an item that ran on after its turn. */
-export const RUNNING_IN_JSON = '"running":true';
-
-const MARKS = "kind IN ('turnStarted', 'turnEnded')";
-/**
- * The rows that a reader wants. Only `everything` has rows of kinds that this version does not
- * know.
- */
-const SELECTIONS = {
-  everything: 'TRUE',
-  turnMarks: MARKS,
-  items: "kind = 'item'",
-  userMessages: "kind = 'item' AND type = 'userMessage'",
-  agentMessages: "kind = 'item' AND type = 'agentMessage'",
-  model: "kind IN ('model', 'deferredRead', 'compacted')",
-  compactions: "kind = 'compacted'",
-  lateItems: "kind = 'lateItem'",
-};
-export type Selection = keyof typeof SELECTIONS;
+import {
+  ALL,
+  type LogRow,
+  type LogSlice,
+  MARKS,
+  type Reading,
+  RUNNING_IN_JSON,
+  SELECTIONS,
+  type Selection,
+  type TurnMark,
+} from './log-row.ts';
 
 /** Whether a row refers to something that is stored apart. */
 const REFERS = `(instr(payload, '${MARK_IN_JSON}') > 0 OR instr(payload, '${RUNNING_IN_JSON}') > 0)`;

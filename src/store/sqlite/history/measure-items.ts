@@ -1,5 +1,6 @@
-import type { History, HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
 import { historyCursor, pageRange } from './history-page.ts';
+import type { HistoryPosition } from './log-row.ts';
 
 /** How many rows one call measures, so that it takes a few milliseconds. */
 const ROWS_MAX = 2_000;

@@ -1,5 +1,6 @@
 import type { OpenTurn } from '../../settling-entries.ts';
-import type { History, HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
+import type { HistoryPosition } from './log-row.ts';
 
 /**
  * Returns the turn that has begun before a position and not ended before it, or null if there is

@@ -1,8 +1,9 @@
 import type { StoredItem } from '../../log-entry.ts';
 import type { HistoryPage, SliceQuery } from '../../page-query.ts';
-import { after, type History, type HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
 import { bytesLimit, historyPage, pageRange, rangeFrom, rowLimit } from './history-page.ts';
-import type { LogRow } from './log-rows.ts';
+import type { LogRow } from './log-row.ts';
+import { after, type HistoryPosition } from './log-row.ts';
 
 /** Restricts a page of items; null: not. */
 interface ItemRange {

@@ -1,6 +1,7 @@
 import type { ModelEntry, ModelSlice } from '../../log-entry.ts';
-import { after, type History } from './history.ts';
+import type { History } from './history.ts';
 import { historyCursor, pageRange } from './history-page.ts';
+import { after } from './log-row.ts';
 
 /** How many entries one call reads, so that it takes a few milliseconds. */
 const ENTRIES_MAX = 1_000;

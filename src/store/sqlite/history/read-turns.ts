@@ -3,8 +3,9 @@ import type { HistoryPage, TurnQuery } from '../../page-query.ts';
 import type { StoredTurn } from '../../thread-store.ts';
 import { timedItem } from '../../timed-item.ts';
 import { toTurns } from '../../to-turns.ts';
-import type { History, HistoryPosition } from './history.ts';
+import type { History } from './history.ts';
 import { bytesLimit, ENTRIES_MAX, historyPage, pageRange, rowLimit } from './history-page.ts';
+import type { HistoryPosition } from './log-row.ts';
 
 /** The most turns on a page, so that reading it takes a few milliseconds. */
 const TURNS_MAX = { summary: 150, notLoaded: ENTRIES_MAX };

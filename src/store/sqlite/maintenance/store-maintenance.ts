@@ -9,7 +9,6 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Database } from 'better-sqlite3';
 import type { Log } from '../../../base/log.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
@@ -19,14 +18,14 @@ import type { NodeVersions } from '../connect/native-build-problem.ts';
 import { FILE_FORMAT } from '../database/create-draft.ts';
 import { fileIdentity } from '../database/file-identity.ts';
 import { enterGateAlone, type Gate, inUse } from '../database/gate.ts';
-import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
 import { enterInOrder, putInOrder } from '../database/open-database.ts';
 import { swapDatabase } from '../database/swap-database.ts';
 import { syncFile, syncFolder } from '../database/sync-file.ts';
-import { checkDatabase } from './check-database.ts';
+import { databaseFindings } from './database-findings.ts';
 import type { Repair } from './losses.ts';
 import { removeDraft } from './remove-draft.ts';
 import { repairDatabase } from './repair-database.ts';
+import { sealCopy } from './seal-copy.ts';
 
 export interface MaintenanceOptions {
   /** The database file. */
@@ -59,7 +58,7 @@ export class StoreMaintenance {
       const gate = this.#enter(connect);
       try {
         this.#options.onProgress('checking');
-        return findings(this.#existing(), connect);
+        return databaseFindings(this.#existing(), connect);
       } finally {
         gate.leave();
       }
@@ -79,7 +78,7 @@ export class StoreMaintenance {
       try {
         await this.#copyTo(draft, connect);
         this.#options.onProgress('checking the copy');
-        const threads = sealed(draft, {
+        const threads = sealCopy(draft, {
           connect,
           mode: 'DELETE',
           ...this.#options,
@@ -109,7 +108,7 @@ export class StoreMaintenance {
         for (const end of ['', '-wal'])
           if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
         onProgress('checking the copy');
-        const threads = sealed(draft, {
+        const threads = sealCopy(draft, {
           connect,
           mode: 'WAL',
           ...this.#options,
@@ -131,7 +130,7 @@ export class StoreMaintenance {
     return this.#alone(async (connect) => {
       const { file, migrationsDir, onProgress } = this.#options;
       onProgress('checking');
-      if (findings(this.#existing(), connect).length === 0) return null;
+      if (databaseFindings(this.#existing(), connect).length === 0) return null;
       return repairDatabase({
         file,
         migrationsDir,
@@ -153,7 +152,7 @@ export class StoreMaintenance {
         closeSync(openSync(draft, 'wx', 0o600));
         const bytesBefore = this.#compactInto(draft, connect);
         this.#options.onProgress('checking the copy');
-        sealed(draft, {
+        sealCopy(draft, {
           connect,
           mode: 'WAL',
           ...this.#options,
@@ -241,60 +240,6 @@ export class StoreMaintenance {
     } catch (error) {
       throw asStoreError(error, isFileDamage(error) ? this.#options.file : written);
     }
-  }
-}
-
-/** The problems of a file, a sentence each. */
-function findings(file: string, connect: Connect): string[] {
-  let db: Database | null = null;
-  try {
-    if (statSync(file).size === 0) return ['it is empty'];
-    db = connect(file, { readonly: true, fileMustExist: true });
-    return checkDatabase(db, file);
-  } catch (error) {
-    if (!isFileDamage(error) || !(error instanceof Error)) throw error;
-    return [error.message];
-  } finally {
-    db?.close();
-  }
-}
-
-interface Seal {
-  connect: Connect;
-  migrationsDir: string;
-  mode: 'DELETE' | 'WAL';
-  /** The beginning of the error for a damaged copy. */
-  ifDamaged: string;
-  /** The file that is named if it is of a newer version. */
-  shownAs?: string;
-}
-
-/**
- * Makes a copy one file without a WAL, checks all of it, and returns the number of its threads.
- * Throws `store_damaged`.
- */
-function sealed(
-  draft: string,
-  { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal,
-): number {
-  const damaged = (reason: string) => new StoreError('store_damaged', `${ifDamaged} (${reason})`);
-  try {
-    if (statSync(draft).size === 0) throw damaged('it is empty');
-    const db = connect(draft, { fileMustExist: true });
-    try {
-      db.pragma('journal_mode = DELETE');
-      const wrong = checkDatabase(db, shownAs);
-      if (wrong.length > 0) throw damaged(wrong.join('; '));
-      if (mode === 'WAL' && schemaVersion(db) < SCHEMA_VERSION) migrate(db, migrationsDir);
-      const threads = Number(db.prepare('SELECT count(*) FROM thread').pluck().get());
-      db.pragma(`journal_mode = ${mode}`);
-      return threads;
-    } finally {
-      db.close();
-    }
-  } catch (error) {
-    if (isFileDamage(error) && error instanceof Error) throw damaged(error.message);
-    throw error;
   }
 }
 

@@ -2,7 +2,7 @@ import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import type { Page, ThreadQuery } from '../../page-query.ts';
 import { invalidCursor } from '../../store-error.ts';
 import type { ThreadRecord } from '../../thread-record.ts';
-import { ALL } from '../history/log-rows.ts';
+import { ALL } from '../history/log-row.ts';
 import type { ThreadRows } from './thread-rows.ts';
 
 const ORDERS = {

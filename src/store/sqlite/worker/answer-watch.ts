@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../../../base/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
 
 /**
  * After this time without a message, the thread is asked for one; after twice this time, it is
@@ -78,4 +79,32 @@ export class AnswerWatch {
       this.#look();
     }, LOOK_MS);
   }
+}
+
+/** Notices that the thread of a store hangs, and tells the log and the user. */
+export function watchStore(
+  store: {
+    file: string;
+    log: Log;
+    waitClock?: Clock;
+    onSilent?: (message: string) => void;
+  },
+  ping: () => void,
+): AnswerWatch {
+  const { file, log, waitClock = systemClock, onSilent } = store;
+  const tell = (level: 'error' | 'info', text: string) => {
+    log[level]({ file }, text);
+    onSilent?.(text);
+  };
+  return new AnswerWatch({
+    clock: waitClock,
+    ping,
+    onSilent: (seconds) => tell('error', silent(file, seconds)),
+    onBack: (seconds) =>
+      tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
+  });
+}
+
+function silent(file: string, seconds: number): string {
+  return `${file} has not answered for ${seconds} s: threads wait for it. Check whether its disk or network file system responds. If it does and this does not end, restart heddle.`;
 }

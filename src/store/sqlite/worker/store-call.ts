@@ -136,3 +136,15 @@ export function errorOf({ message, stack, code, store, cause }: ErrorData): Erro
       : new StoreError(store.code, message, store.details, options);
   return Object.assign(error, { stack: stack ?? message, ...(code !== null && { code }) });
 }
+
+/** The fields of a log line, with the errors that they have. */
+export function withErrors(fields: object): object {
+  const isError = (value: unknown): value is { error: ErrorData } =>
+    typeof value === 'object' && value !== null && 'error' in value;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      isError(value) ? errorOf(value.error) : (value as unknown),
+    ]),
+  );
+}

@@ -1,36 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
-import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { Log } from '../../../base/log.ts';
 import { startWorker } from '../../../base/processes/start-worker.ts';
 import { piecesLost, StoreError, storeClosed } from '../../store-error.ts';
 import { LongTexts } from '../history/long-texts.ts';
-import { AnswerWatch } from './answer-watch.ts';
-import { CallLane } from './call-lane.ts';
+import { type AnswerWatch, watchStore } from './answer-watch.ts';
+import { CallLanes, type Waiting } from './call-lanes.ts';
 import { wholeTexts } from './long-text-sender.ts';
 import type { ServedStoreOptions, StoreWorkerData } from './serve-store.ts';
 import {
-  type ErrorData,
   errorData,
   errorOf,
-  READ_BYTES,
-  STORE_METHODS,
   type StoreAnswer,
   type StoreCall,
-  type StoreMethod,
   type StoreReply,
+  withErrors,
 } from './store-call.ts';
 
 /** A store that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 256;
-/**
- * The most that the calls of a lane on their way need together. A larger one is on its way by
- * itself.
- */
-const LANE_BYTES_MAX = 32 * 1024 * 1024;
-/** Longer writes have a lane of their own, so that others do not wait for all of them. */
-const SHORT_BYTES_MAX = 1024 * 1024;
 /**
  * The pauses before the thread is started again after it could not start. After so many times, all
  * calls are refused.
@@ -61,16 +50,6 @@ export interface StoreThreadOptions extends ServedStoreOptions {
 
 type OutgoingCall = Pick<StoreCall, 'method' | 'args'> & Partial<Pick<StoreCall, 'writer'>>;
 
-interface Waiting {
-  call: StoreCall;
-  bytes: number;
-  lane: CallLane<Waiting>;
-  /** How many threads have died with the call. */
-  deaths: number;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-}
-
 /** An answer with stand-ins for long texts. */
 class LongAnswer {
   readonly value: unknown;
@@ -93,9 +72,7 @@ export class StoreThread {
   readonly #sent = new Map<number, Waiting>();
   /** The calls of threads that have died. They go before all others. */
   #again: Waiting[] = [];
-  readonly #reads = new CallLane<Waiting>(LANE_BYTES_MAX);
-  readonly #writes = new CallLane<Waiting>(LANE_BYTES_MAX);
-  readonly #longWrites = new CallLane<Waiting>(LANE_BYTES_MAX);
+  readonly #lanes = new CallLanes();
   readonly #watch: AnswerWatch;
   #worker: Worker | null = null;
   /** Whether the thread has started, and so may have made calls. */
@@ -110,28 +87,11 @@ export class StoreThread {
 
   constructor(options: StoreThreadOptions) {
     this.#options = options;
-    const { file, log, waitClock = systemClock, onSilent } = options;
-    const tell = (level: 'error' | 'info', text: string) => {
-      log[level]({ file }, text);
-      onSilent?.(text);
-    };
-    this.#watch = new AnswerWatch({
-      clock: waitClock,
-      ping: () =>
-        this.#worker?.postMessage([
-          {
-            id: 0,
-            writer: null,
-            method: 'ping',
-            args: [],
-            nowMs: options.clock.now(),
-            again: false,
-          },
-        ]),
-      onSilent: (seconds) => tell('error', silent(file, seconds)),
-      onBack: (seconds) =>
-        tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
-    });
+    this.#watch = watchStore(options, () =>
+      this.#worker?.postMessage([
+        { id: 0, writer: null, method: 'ping', args: [], nowMs: options.clock.now(), again: false },
+      ]),
+    );
   }
 
   /** Calls a method of the store, or of a writer by its handle. */
@@ -166,10 +126,7 @@ export class StoreThread {
   }
 
   get #hasCalls(): boolean {
-    return (
-      this.#again.length > 0 ||
-      [this.#reads, this.#writes, this.#longWrites].some(({ isEmpty }) => !isEmpty)
-    );
+    return this.#again.length > 0 || !this.#lanes.isEmpty;
   }
 
   #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
@@ -182,12 +139,7 @@ export class StoreThread {
         nowMs: this.#options.clock.now(),
         again: false,
       };
-      const readBytes =
-        READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
-      const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
-      const writes = bytes > SHORT_BYTES_MAX ? this.#longWrites : this.#writes;
-      const lane = readBytes === undefined ? writes : this.#reads;
-      lane.add({ call, bytes, lane, deaths: 0, resolve, reject });
+      this.#lanes.add({ call, deaths: 0, resolve, reject });
       this.#postSoon();
     });
   }
@@ -211,10 +163,7 @@ export class StoreThread {
     // While a call is made again, it is alone.
     const [first] = this.#sent.values();
     if (!all && first !== undefined && first.deaths > 0) return [];
-    return [
-      ...this.#again.splice(0),
-      ...[this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all })),
-    ];
+    return [...this.#again.splice(0), ...this.#lanes.take({ all })];
   }
 
   #post(waiting: readonly Waiting[]): void {
@@ -350,9 +299,7 @@ export class StoreThread {
       {},
       { cause: reason },
     );
-    const lanes = [this.#reads, this.#longWrites, this.#writes].flatMap((lane) =>
-      lane.take({ all: true }),
-    );
+    const lanes = this.#lanes.take({ all: true });
     for (const waiting of lanes) waiting.lane.ended(waiting);
     for (const { reject } of [...this.#again.splice(0), ...lanes]) reject(error);
   }
@@ -360,19 +307,4 @@ export class StoreThread {
 
 function cannotStart(file: string, { message }: Error): string {
   return `${file} cannot be used: the thread of the store cannot start (${message}). If memory or file descriptors are used up, end other programs, or restart heddle.`;
-}
-
-function silent(file: string, seconds: number): string {
-  return `${file} has not answered for ${seconds} s: threads wait for it. Check whether its disk or network file system responds. If it does and this does not end, restart heddle.`;
-}
-
-function withErrors(fields: object): object {
-  const isError = (value: unknown): value is { error: ErrorData } =>
-    typeof value === 'object' && value !== null && 'error' in value;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      isError(value) ? errorOf(value.error) : (value as unknown),
-    ]),
-  );
 }
