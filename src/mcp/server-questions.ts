@@ -26,7 +26,7 @@ interface ServerQuestionsDeps {
 /** The requests in whose course servers ask. They answer the others by themselves. */
 const ASKING: ReadonlySet<McpRequest['op']> = new Set(['callTool', 'readResource']);
 
-const NO_CALL: McpAnswer = { error: { code: -32600, message: 'no call of a thread is open that this belongs to' } };
+const NO_CALL: McpAnswer = { error: { code: -32600, message: 'the question belongs to no open call of a thread' } };
 
 /** Answers what a server asks, by the user whose call is open. */
 export class ServerQuestions {

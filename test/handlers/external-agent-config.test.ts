@@ -301,11 +301,11 @@ describe('externalAgentConfig/import', () => {
       server,
       (['CONFIG', 'MCP_SERVER_CONFIG', 'HOOKS', 'SKILLS', 'AGENTS_MD'] as const).map((type) => item(type)),
     );
-    const kept = (what: string) => `${what} already, and is left as it is`;
+    const kept = (what: string) => `${what} already, and was not changed`;
     const write = { failureStage: 'write' };
     expect(results.flatMap(({ failures }) => failures)).toEqual([
       failure('CONFIG', `${user}/.claude/settings.json`, kept('shell_environment_policy.set.FOO is set in config.toml'), write),
-      failure('MCP_SERVER_CONFIG', 'web', 'config.toml has a server web already, which is left as it is', write),
+      failure('MCP_SERVER_CONFIG', 'web', 'config.toml has a server web already, which was not changed', write),
       failure('HOOKS', 'Stop', kept(`${home}/hooks.json exists`), write),
       failure('SKILLS', 'alpha', kept(`${home}/skills/alpha exists`), write),
       failure('AGENTS_MD', `${user}/.claude/CLAUDE.md`, kept(`${home}/AGENTS.md exists`), write),
@@ -365,7 +365,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
     const server = await start({ 'user/.claude.json': json({ mcpServers }) });
     const [result] = await imported(server, [item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 's099' }, { name: 's100' }] } })]);
     expect(result?.successes.map(({ source }) => source)).toEqual(['s099']);
-    const message = 'there are more than 100 servers: this one and those after it are left';
+    const message = 'there are more than 100 servers: this one and those after it are left out';
     expect(result?.failures).toEqual([failure('MCP_SERVER_CONFIG', 's100', message)]);
   });
 

@@ -138,7 +138,7 @@ describe('a command whose files cannot be compared', () => {
     const { session } = await started({ 'work/a/b/c/x': '', 'work/b/c/x': '', 'work/c/x': '' });
     for (const decision of ['acceptForSession', 'accept'] as const) {
       const { asked, item } = await session.run(command, OUTSIDE, { decision });
-      expect(asked).toMatchObject([{ reason: expect.stringContaining('heddle cannot tell all files that the command depends on') }]);
+      expect(asked).toMatchObject([{ reason: expect.stringContaining('heddle does not know all files that the command depends on') }]);
       expect(asked[0]?.availableDecisions).toEqual(['accept', 'decline', 'cancel']);
       expect(item).toMatchObject({ status: 'completed', exitCode: 0 });
     }

@@ -332,7 +332,7 @@ export class Compaction implements TurnPart {
 const UNCHANGED = { isCompacted: false, error: null, warning: null } as const;
 
 function keptWarning(error: TurnError | null): string {
-  return withReason('The thread is near its limit and could not be summarized; it stays as it is for now.', error);
+  return withReason('The thread is near its limit and could not be summarized; it does not change for now.', error);
 }
 
 function tokensOf(items: readonly AuthoredItem[]): number {

@@ -94,7 +94,7 @@ const CONDITION = {
   read: (text: string) => readVerdict(text, HOOK_ANSWER_SCHEMA, ['ok']) as Condition | null,
 };
 
-const UNSEEN = 'A hook could not check this: a secret that may decide is hidden in a file or an output that its model has read.';
+const UNSEEN = 'A hook could not check this: its decision may depend on a secret that is hidden in a file or an output.';
 
 /** The model did not see what may decide: the user decides about a call, and everything else counts as not checked. */
 function unseen(event: HookEvent): HookResult {

@@ -63,7 +63,7 @@ function elicitationParams(params: JsonObject, { threadId, turnId, server }: Ask
     return { ...common, mode: 'url', url: address, elicitationId: String(elicitationId ?? '') };
   }
   const form = elicitationForm(requestedSchema);
-  return form === null ? 'the requested schema is not one of an elicitation form' : { ...common, mode: 'form', requestedSchema: form };
+  return form === null ? 'the requested schema is not valid for an elicitation form' : { ...common, mode: 'form', requestedSchema: form };
 }
 
 /** Without the keys by which clients recognize the server's own questions about approvals. */
@@ -75,7 +75,7 @@ function metaOfServer(meta: JsonValue | undefined): JsonObject | null {
 /** The server wants the model to answer a prompt: the reviewer of the thread has to allow it. */
 async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
-  if (params.tools !== undefined) return refusal('tools are not offered to the model in the course of sampling');
+  if (params.tools !== undefined) return refusal('tools are not offered to the model during sampling');
   const other = messages.flatMap(blocksOf).find((block) => !isText(block));
   if (other !== undefined) {
     const type = isObject(other) ? String(other.type) : 'unknown';

@@ -88,7 +88,7 @@ export class ThreadPrograms {
   /** A thread has been loaded, or its configuration has changed. */
   changed(): void {
     const { sandbox, log } = this.#deps;
-    sandbox.programsChanged().catch((error: unknown) => log.error({ err: error }, 'the files of new programs cannot be looked at'));
+    sandbox.programsChanged().catch((error: unknown) => log.error({ err: error }, 'the files of new programs cannot be examined'));
   }
 
   #of({ config, mcp }: Configured, cwd: string): ProgramSet {

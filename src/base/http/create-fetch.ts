@@ -66,7 +66,7 @@ async function responseOf(exchange: HttpExchange, failed: (why: Break) => unknow
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(head.headers)) for (const value of [values].flat()) headers.append(name, value);
   const encoding = headers.get('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') throw new TypeError(`the response is compressed (${encoding}), although that was not asked for`);
+  if (encoding !== 'identity') throw new TypeError(`the response is compressed (${encoding}), although heddle did not ask for that`);
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
   const body = bodyOf(exchange, failed, new Weight(limits, isStream));
   if (!WITHOUT_BODY.includes(head.status)) return new Response(body, { status: head.status, headers });

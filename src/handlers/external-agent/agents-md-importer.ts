@@ -18,7 +18,7 @@ export const agentsMdImporter: Importer = {
     if (isOccupied(target)) {
       // A link to the other file is a common way to have one file for several agents.
       const isSame = (await readSource(target, scope.cwd ?? '/', INSTRUCTIONS_BYTES_MAX).catch(() => null)) === text;
-      const message = `${target} exists already, and is left as it is`;
+      const message = `${target} exists already, and was not changed`;
       return { ...nothing, refused: isSame ? [] : [{ source, message, failureStage: 'write' }] };
     }
     return {

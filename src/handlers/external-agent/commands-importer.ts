@@ -72,7 +72,7 @@ async function skillOf(file: string, folder: string, scope: Scope): Promise<{ na
     const isSame = (await readSource(path, dirname(scope.skills.target)).catch(() => null)) === text;
     return isSame
       ? { name, text: null }
-      : { source: name, message: `${dirname(path)} exists already, and is left as it is`, failureStage: 'write' };
+      : { source: name, message: `${dirname(path)} exists already, and was not changed`, failureStage: 'write' };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { source: name, message: error.message, failureStage: 'read' };

@@ -59,7 +59,7 @@ function freeTables(
   if (first !== undefined)
     refused.push({
       source: first,
-      message: `there are more than ${SERVERS_MAX} servers: this one and those after it are left`,
+      message: `there are more than ${SERVERS_MAX} servers: this one and those after it are left out`,
       failureStage: 'select',
     });
   for (const [name, server] of sorted.slice(0, SERVERS_MAX)) {
@@ -73,7 +73,7 @@ function freeTables(
 }
 
 function collision(name: string): Refused {
-  return { source: name, message: `config.toml has a server ${name} already, which is left as it is`, failureStage: 'write' };
+  return { source: name, message: `config.toml has a server ${name} already, which was not changed`, failureStage: 'write' };
 }
 
 /** The servers by name. A file that cannot be read is refused, and the others count. */

@@ -70,7 +70,7 @@ async function whyNotTaken(name: string, scope: Scope): Promise<Omit<Refused, 's
     const to = join(target, name);
     if (isOccupied(to)) {
       const isSame = (await readSource(join(to, SKILL_FILE), dirname(target)).catch(() => null)) === text;
-      return isSame ? 'same' : { message: `${to} exists already, and is left as it is`, failureStage: 'write' };
+      return isSame ? 'same' : { message: `${to} exists already, and was not changed`, failureStage: 'write' };
     }
     const problem = await problemIn(from);
     return problem === null ? null : { message: problem, failureStage: 'read' };

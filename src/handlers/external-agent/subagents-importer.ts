@@ -96,7 +96,7 @@ async function roleOf(path: string, scope: Scope): Promise<{ name: string; role:
     const file = join(scope.agents.target, `${name.replaceAll(' ', '-')}.toml`);
     if (!isOccupied(file)) return { name, role: { file, text, left } };
     const isSame = (await readSource(file, scope.agents.target).catch(() => null)) === text;
-    return isSame ? { name, role: null } : refuse(`${file} exists already, and is left as it is`, { source: name, stage: 'write' });
+    return isSame ? { name, role: null } : refuse(`${file} exists already, and was not changed`, { source: name, stage: 'write' });
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return refuse(error.message, { stage: 'read' });

@@ -60,7 +60,7 @@ export class McpLogins {
     const key = `${config.name} ${config.transport.url}`;
     const before = this.#open.get(key) ?? null;
     if (before === null && this.#open.size >= OPEN_MAX)
-      throw new McpError('other', `${OPEN_MAX} logins have begun and not ended: finish them first, or try again when their time is over`);
+      throw new McpError('other', `${OPEN_MAX} logins are open: finish them first, or try again later`);
     before?.ending.abort(new McpError('cancelled', 'another login to this server has begun'));
     const ending = new AbortController();
     let shown = (_url: string): void => {};
@@ -75,7 +75,7 @@ export class McpLogins {
     });
     const begun = await Promise.race([address, ended.then((problem) => ({ problem }))]);
     if ('url' in begun) return { loginId: this.#deps.ids.next(), authorizationUrl: begun.url, ended };
-    if (begun.problem === null) throw new McpError('other', `the MCP server ${config.name} asks nobody to log in`);
+    if (begun.problem === null) throw new McpError('other', `the MCP server ${config.name} does not require a login`);
     throw new McpError('other', `logging in to ${config.name} failed: ${begun.problem}`);
   }
 
@@ -112,7 +112,7 @@ export class McpLogins {
     const answer = async (question: McpQuestion): Promise<McpAnswer> => {
       if (question.kind === 'credentials') return { result: credentials.read({ name, url }) as never };
       if (question.kind === 'storeCredentials') return { result: (await credentials.change({ name, url }, () => question.change)) ?? null };
-      if (question.kind !== 'authorize') return refusal('nobody can be asked in the course of a login');
+      if (question.kind !== 'authorize') return refusal('nobody can be asked during a login');
       if (!/^https?:\/\//i.test(question.url)) return refusal('the server names no http or https address to log in at');
       const answered = callback.answer(new URL(question.url).searchParams.get('state') ?? '');
       shown(question.url);

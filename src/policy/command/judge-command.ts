@@ -123,7 +123,7 @@ function byAllowingRule(
   if (!goesBeyond) return run(sandboxed);
   if (readsWithGit(request.command)) return READ_ONLY_RUN;
   const isKnown = leaving !== null && (sandboxed || request.identity !== null);
-  const doubt = isKnown ? leavingDoubt(request.command, request.cwd, leaving) : 'heddle cannot tell all files that it depends on';
+  const doubt = isKnown ? leavingDoubt(request.command, request.cwd, leaving) : 'heddle does not know all files that it depends on';
   if (doubt === null) return run(sandboxed);
   const why = `a rule allows this command, but beyond the sandbox it may run code or change files for other commands: ${doubt}.`;
   const refusal = beyondRefusal(approvalPolicy);

@@ -85,11 +85,11 @@ test('the signal ends a request before and after its head, and closes the connec
 });
 
 test.each([
-  ['http://127.0.0.1:1', {}, /^no whole response from http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/],
+  ['http://127.0.0.1:1', {}, /^no complete response from http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/],
   [
     'http://a.example',
     { HTTP_PROXY: 'http://u:secret@127.0.0.1:1' },
-    /^no whole response from http:\/\/a\.example through the proxy in HTTP_PROXY: /,
+    /^no complete response from http:\/\/a\.example through the proxy in HTTP_PROXY: /,
   ],
   ['http://a.example', { HTTP_PROXY: 'socks5://127.0.0.1:1' }, /^The proxy in HTTP_PROXY is a socks5 proxy/],
 ])('no response from %s', async (url, env, text) => {
@@ -101,5 +101,5 @@ test.each([
 
 test('a compressed response is refused, because its length is unknown', async () => {
   const url = await serving((_req, res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end('x'));
-  await expect(fetchWith()(url)).rejects.toThrow('the response is compressed (gzip), although that was not asked for');
+  await expect(fetchWith()(url)).rejects.toThrow('the response is compressed (gzip), although heddle did not ask for that');
 });

@@ -50,7 +50,7 @@ export async function takeSnapshot({ processes, clock, env }: SnapshotDeps, sign
   await processes.killOwned(OWNER);
   if ('failure' in result) return { problem: result.failure };
   if (result.exitCode !== 0 || !result.stdout.endsWith('\0')) {
-    return { problem: `a start file of ${shell} ended it, replaced it or took its descriptors 7 and 8 (exit code ${result.exitCode})` };
+    return { problem: `a start file of ${shell} ended it, replaced it or used its descriptors 7 and 8 (exit code ${result.exitCode})` };
   }
   const variables = result.isCut ? 'tooMany' : exportedVariables(result.stdout, env);
   return variables === 'tooMany' ? { problem: 'it exports too much' } : { variables, ms: Math.round(clock.monotonic() - startedMs) };
