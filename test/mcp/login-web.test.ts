@@ -54,7 +54,7 @@ test.each([
   const { port, received } = await local();
   const fetch = web(NAMES).loginFetch({ url: 'https://mcp.example/mcp', reachesPrivate: false }, OPTIONS);
   for (const path of ['/.well-known/oauth-authorization-server', '/register', '/token'])
-    await expect(fetch(`http://${host}:${port}${path}`, post)).rejects.toThrow('which is no public address');
+    await expect(fetch(`http://${host}:${port}${path}`, post)).rejects.toThrow('which is not a public address');
   expect(received).toEqual([]);
 });
 
@@ -81,9 +81,9 @@ test('a server whose name once led to a public address stays public, and so does
   const { port, received } = await local();
   const changing = web({ 'mcp.example': [[PUBLIC], ['127.0.0.1']] });
   const fetch = changing.loginFetch({ url: 'https://mcp.example/mcp', reachesPrivate: false }, OPTIONS);
-  for (let times = 0; times < 3; times++) await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('no public address');
+  for (let times = 0; times < 3; times++) await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('not a public address');
   const unknown = changing.loginFetch({ url: 'https://unknown.example/mcp', reachesPrivate: false }, OPTIONS);
-  await expect(unknown(`http://127.0.0.1:${port}/token`)).rejects.toThrow('no public address');
+  await expect(unknown(`http://127.0.0.1:${port}/token`)).rejects.toThrow('not a public address');
   expect(received).toEqual([]);
 });
 
@@ -99,7 +99,7 @@ test('a connection that the server itself has opened is not used for its login',
   expect(await reached.head()).toMatchObject({ status: 200 });
   reached.finish();
   const fetch = both.loginFetch({ url: address, reachesPrivate: false }, OPTIONS);
-  await expect(fetch(`http://mcp.example:${port}/token`, post)).rejects.toThrow('no public address');
+  await expect(fetch(`http://mcp.example:${port}/token`, post)).rejects.toThrow('not a public address');
   expect(received).toHaveLength(1);
 });
 
@@ -108,7 +108,7 @@ test('a proxy of the user may have a private address, and does not get literal p
   const proxied = web({ ...NAMES, 'proxy.example': [['127.0.0.1']] }, { http_proxy: `http://proxy.example:${port}` });
   const fetch = proxied.loginFetch({ url: 'https://mcp.example/mcp', reachesPrivate: false }, OPTIONS);
   expect((await fetch('http://login.example/token', post)).status).toBe(200);
-  await expect(fetch('http://10.0.0.1/token', post)).rejects.toThrow('no public address');
+  await expect(fetch('http://10.0.0.1/token', post)).rejects.toThrow('not a public address');
   expect(received).toEqual(['POST login.examplehttp://login.example/token']);
 });
 
@@ -127,7 +127,7 @@ test.each([
     const target = { url: 'https://mcp.example/mcp', reachesPrivate: false };
     const isName = /private|mixed/.test(address);
     // Behind a proxy, it is not known where a name leads.
-    if (!('http_proxy' in env && isName)) await expect(names.checkShown(target, address)).rejects.toThrow('no public address');
+    if (!('http_proxy' in env && isName)) await expect(names.checkShown(target, address)).rejects.toThrow('not a public address');
     await names.checkShown({ ...target, reachesPrivate: true }, address);
     await names.checkShown({ ...target, url: 'http://10.1.2.3/mcp' }, address);
     await names.checkShown(target, 'https://mcp.example/authorize');
@@ -141,5 +141,5 @@ test('a public address of this machine is not public', async () => {
     { url: 'https://mcp.example/mcp', reachesPrivate: false },
     OPTIONS,
   );
-  await expect(fetch('http://own.example:1/token')).rejects.toThrow('no public address');
+  await expect(fetch('http://own.example:1/token')).rejects.toThrow('not a public address');
 });

@@ -139,7 +139,7 @@ test('a command that is given up does not wait for its namespace, which another 
   const waiting = namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds);
   given.abort();
   await expect(waiting).rejects.toThrow('The command was cancelled before it started.');
-  await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow('given up');
+  await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow('cancelled before it started');
   await setImmediate();
   expect([made, closed]).toEqual([[1], []]);
   expect(numberOf(await namespaces.takeFor(COMMAND, bounds))).toBe(1);
