@@ -167,9 +167,7 @@ test('a server with endless noise is ended, with the reason', async () => {
   await runTurn(server);
   const failed = () => server.client.notifications('mcpServer/startupStatus/updated').find(({ status }) => status === 'failed');
   await until(server, 'the failure', () => failed() !== undefined);
-  expect(failed()?.error).toBe(
-    'it sends too many lines that are not messages: a server on stdio must write nothing else to its stdout',
-  );
+  expect(failed()?.error).toBe('it sends too many lines that are not messages: a server on stdio must write nothing else to its stdout');
 });
 
 test('a server that asks without end and does not read is ended, with the reason', async () => {

@@ -37,10 +37,7 @@ export function setAsideForeignWal(file: string, log: Log): void {
   const aside = `${file}.stale-${new Date().toISOString().replace(/[:.]/g, '-')}-wal`;
   renameSync(`${file}-wal`, aside);
   rmSync(`${file}-shm`, { force: true });
-  log.warn(
-    { file, aside },
-    'the database was replaced by another file, so the WAL of the former file was renamed, and is not used',
-  );
+  log.warn({ file, aside }, 'the database was replaced by another file, so the WAL of the former file was renamed, and is not used');
 }
 
 function ownsFile(file: string, wal: string): boolean {
