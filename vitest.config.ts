@@ -4,10 +4,11 @@ import { useOwnTempFolder } from './test/support/run/own-temp-folder.ts';
 import { mockingFiles, untaggedFiles } from './test/support/run/test-files.ts';
 
 /**
- * `npm test` has the mode `quick`: without the tests that have the tag `slow`, and with few runs of those that have the tag `seeded`.
- * `npm run test:rest` has the mode `rest`: the tests with these tags, with all runs. Both together run each test, and those with the tag
- * `seeded` twice. Without a mode, everything runs, with all runs. `npm run test:littered` runs tests of the mode `quick` once more: see
- * test/support/run/littered.js.
+ * `npm test` has the mode `quick`: without the tests that have the tag `slow`, and with few runs of
+ * those that have the tag `seeded`. `npm run test:rest` has the mode `rest`: the tests with these
+ * tags, with all runs. Both together run each test, and those with the tag `seeded` twice. Without
+ * a mode, everything runs, with all runs. `npm run test:littered` runs tests of the mode `quick`
+ * once more: see test/support/run/littered.js.
  */
 const FILTERS: Record<string, string[]> = { quick: ['!slow'], rest: ['slow or seeded'] };
 
@@ -17,8 +18,8 @@ const TAGS = [
 ];
 
 /**
- * The tests of these folders measure, so they run after all other tests, one folder after another, and in each folder one file after
- * another.
+ * The tests of these folders measure, so they run after all other tests, one folder after another,
+ * and in each folder one file after another.
  */
 const ALONE = ['timed', 'hostile', 'faults'];
 const folderOf = (name: string) => `test/process/${name}/**`;
@@ -36,8 +37,10 @@ export default defineConfig(({ mode }) => {
     // A busy machine may need seconds for what takes milliseconds.
     expect: { poll: { timeout: 30_000 } },
     // The slow tests mostly wait for processes, so twice as many files as cores suit them.
-    maxWorkers: mode === 'rest' ? 2 * availableParallelism() : Math.max(2, availableParallelism() - 1),
-    // To load the sources again for each file would take longer than most files. Those that replace modules need their own.
+    maxWorkers:
+      mode === 'rest' ? 2 * availableParallelism() : Math.max(2, availableParallelism() - 1),
+    // To load the sources again for each file would take longer than most files. Those that replace
+    // modules need their own.
     isolate: false,
     restoreMocks: true,
     env: { HEDDLE_TEST_RUNS: mode === 'quick' ? 'few' : 'all' },
@@ -50,11 +53,31 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       projects: [
-        { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: [...leftOut, ...mocking, 'test/process/**'] } },
+        {
+          test: {
+            ...common,
+            name: 'heddle',
+            include: ['test/**/*.test.ts'],
+            exclude: [...leftOut, ...mocking, 'test/process/**'],
+          },
+        },
         { test: { ...common, name: 'mocking', include: mocking, isolate: true } },
-        { test: { ...built, name: 'process', include: ['test/process/**/*.test.ts'], exclude: [...leftOut, ...measuring] } },
+        {
+          test: {
+            ...built,
+            name: 'process',
+            include: ['test/process/**/*.test.ts'],
+            exclude: [...leftOut, ...measuring],
+          },
+        },
         ...ALONE.map((name, index) => ({
-          test: { ...built, name, include: [`${folderOf(name)}/*.test.ts`], fileParallelism: false, sequence: { groupOrder: index + 1 } },
+          test: {
+            ...built,
+            name,
+            include: [`${folderOf(name)}/*.test.ts`],
+            fileParallelism: false,
+            sequence: { groupOrder: index + 1 },
+          },
         })),
       ],
     },

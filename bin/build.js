@@ -1,5 +1,13 @@
 const { createHash } = require('node:crypto');
-const { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} = require('node:fs');
 const { builtinModules } = require('node:module');
 const { tmpdir } = require('node:os');
 const { basename, dirname, extname, join, posix, relative, sep } = require('node:path');
@@ -16,18 +24,25 @@ async function build() {
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
 
-/** The files of the package tree-sitter-bash that are copied to dist, and the names of the copies. */
-const GRAMMAR = { 'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm', LICENSE: 'tree-sitter-bash.LICENSE' };
+/**
+ * The files of the package tree-sitter-bash that are copied to dist, and the names of the copies.
+ */
+const GRAMMAR = {
+  'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm',
+  LICENSE: 'tree-sitter-bash.LICENSE',
+};
 
 /**
- * The validators of requests and of a provider's items, which become separate scripts: together they are more than a quarter of
- * the code. The first response only needs the handshake's validator.
+ * The validators of requests and of a provider's items, which become separate scripts: together
+ * they are more than a quarter of the code. The first response only needs the handshake's
+ * validator.
  */
 const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
 /**
- * The scripts that are loaded when they are needed, and their sources. The editor of config.toml has its own parser. The check of -c has
- * its own copy of what reads settings: late.cjs takes much longer to load, before the handshake.
+ * The scripts that are loaded when they are needed, and their sources. The editor of config.toml
+ * has its own parser. The check of -c has its own copy of what reads settings: late.cjs takes much
+ * longer to load, before the handshake.
  */
 const APART = {
   ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
@@ -46,14 +61,27 @@ const THREADS = {
   'progress-worker': 'src/cli/progress/progress-worker.ts',
 };
 
-/** Packages that are not bundled: they are native or have other files, but for yaml, which few users need. */
-const NOT_BUNDLED = ['@silvia-odwyer/photon-node', 'better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter'];
+/**
+ * Packages that are not bundled: they are native or have other files, but for yaml, which few users
+ * need.
+ */
+const NOT_BUNDLED = [
+  '@silvia-odwyer/photon-node',
+  'better-sqlite3',
+  'yaml',
+  '@lydell/node-pty',
+  'web-tree-sitter',
+];
 
-/** Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which would copy the whole text. */
+/**
+ * Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which
+ * would copy the whole text.
+ */
 const FUNCTION = {
   format: 'cjs',
   target: 'node20.19',
-  // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use `import()`.
+  // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use
+  // `import()`.
   supported: { 'dynamic-import': false },
   minifyWhitespace: true,
   sourcesContent: false,
@@ -81,9 +109,10 @@ const BUNDLE = {
 };
 
 /**
- * Builds the scripts of the executable. Those of the server are three: dist/heddle.cjs is src/main.ts and what it imports, late.cjs
- * is what main.ts and app.ts load later, with `import()`, and shared.cjs has the modules that both need. A module that other modules
- * import with `import()` is in the script of these, and runs at its first use.
+ * Builds the scripts of the executable. Those of the server are three: dist/heddle.cjs is
+ * src/main.ts and what it imports, late.cjs is what main.ts and app.ts load later, with `import()`,
+ * and shared.cjs has the modules that both need. A module that other modules import with `import()`
+ * is in the script of these, and runs at its first use.
  */
 async function buildExecutable() {
   const [server, others] = await Promise.all([
@@ -108,13 +137,20 @@ async function buildExecutable() {
   ]);
   const scripts = await Promise.all(server.outputFiles.map(asFunction));
   mkdirSync(dist, { recursive: true });
-  for (const { path, text } of [...scripts.flat(), ...others.outputFiles]) replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
+  for (const { path, text } of [...scripts.flat(), ...others.outputFiles])
+    replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
   await makeCodeCache();
 }
 
 /** Makes an ES module a function. Returns its script and its source map. */
 async function asFunction({ path, text }) {
-  const { code, map } = await esbuild.transform(text, { ...FUNCTION, banner: HEAD, footer: FOOT, sourcemap: 'external', sourcefile: path });
+  const { code, map } = await esbuild.transform(text, {
+    ...FUNCTION,
+    banner: HEAD,
+    footer: FOOT,
+    sourcemap: 'external',
+    sourcefile: path,
+  });
   return [
     { path, text: `${code}//# sourceMappingURL=${basename(path)}.map\n` },
     { path: `${path}.map`, text: map },
@@ -125,12 +161,14 @@ async function asFunction({ path, text }) {
 function copyGrammar() {
   const folder = dirname(require.resolve('tree-sitter-bash/package.json'));
   mkdirSync(dist, { recursive: true });
-  for (const [name, copy] of Object.entries(GRAMMAR)) replaceFile(join(dist, copy), readFileSync(join(folder, name)));
+  for (const [name, copy] of Object.entries(GRAMMAR))
+    replaceFile(join(dist, copy), readFileSync(join(folder, name)));
 }
 
 /**
- * Makes dist/lib, the package's exports, as ES modules without the packages that they import. Code that both entries need is in
- * shared files. Builds in another folder, which then replaces the old one.
+ * Makes dist/lib, the package's exports, as ES modules without the packages that they import. Code
+ * that both entries need is in shared files. Builds in another folder, which then replaces the old
+ * one.
  */
 async function buildLibrary() {
   const folder = join(dist, 'lib');
@@ -155,22 +193,33 @@ async function buildLibrary() {
   renameSync(fresh, folder);
 }
 
-/** Modules of Node, whose functions the response to `initialize` does not need. Together they take a tenth of the time until then. */
+/**
+ * Modules of Node, whose functions the response to `initialize` does not need. Together they take a
+ * tenth of the time until then.
+ */
 const LATE_MODULES = ['crypto', 'fs/promises', 'timers/promises', 'v8'];
 
 /** Loads these modules of Node when one of their functions is first called. */
 const lateModules = {
   name: 'late-modules',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: new RegExp(`^(node:)?(${LATE_MODULES.join('|')})$`) }, ({ namespace, path }) =>
-      namespace === 'late' ? { path, external: true } : { path: path.replace('node:', ''), namespace: 'late' },
+    onResolve(
+      { filter: new RegExp(`^(node:)?(${LATE_MODULES.join('|')})$`) },
+      ({ namespace, path }) =>
+        namespace === 'late'
+          ? { path, external: true }
+          : { path: path.replace('node:', ''), namespace: 'late' },
     );
-    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({ contents: lateFunctions(path).join('\n') }));
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
+      contents: lateFunctions(path).join('\n'),
+    }));
   },
 };
 
 function lateFunctions(path) {
-  const names = Object.entries(require(path)).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []));
+  const names = Object.entries(require(path)).flatMap(([name, value]) =>
+    typeof value === 'function' ? [name] : [],
+  );
   // Without classes, which cannot be called.
   return names
     .filter((name) => /^[a-z]/.test(name))
@@ -180,41 +229,64 @@ function lateFunctions(path) {
 /** Modules of Node that every start needs. */
 const EARLY_MODULES = ['fs', 'path', 'os', 'util', 'buffer', 'process'];
 
-/** Loads other modules of Node, and packages that are not bundled, with the module that imports them. ES modules would load them first. */
+/**
+ * Loads other modules of Node, and packages that are not bundled, with the module that imports
+ * them. ES modules would load them first.
+ */
 const withImporter = {
   name: 'with-importer',
   setup({ onResolve, onLoad }) {
-    const names = [...builtinModules.filter((name) => !EARLY_MODULES.includes(name)), 'sqlite', ...NOT_BUNDLED];
+    const names = [
+      ...builtinModules.filter((name) => !EARLY_MODULES.includes(name)),
+      'sqlite',
+      ...NOT_BUNDLED,
+    ];
     onResolve({ filter: new RegExp(`^(node:)?(${names.join('|')})$`) }, ({ kind, path }) =>
       kind === 'import-statement' ? { path, namespace: 'with-importer' } : { path, external: true },
     );
-    onLoad({ filter: /.*/, namespace: 'with-importer' }, ({ path }) => ({ contents: `module.exports = require('${path}');` }));
+    onLoad({ filter: /.*/, namespace: 'with-importer' }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
   },
 };
 
 /** The modules whose `import()` leads to the late script. */
 const BEGINNINGS = ['src/main.ts', 'src/app.ts'];
 /** An `import()` of a module that is bundled. */
-const IMPORT = new RegExp(`(?<!typeof )\\bimport\\('(?!node:|${NOT_BUNDLED.join('|')})([^']+)'\\)`, 'g');
+const IMPORT = new RegExp(
+  `(?<!typeof )\\bimport\\('(?!node:|${NOT_BUNDLED.join('|')})([^']+)'\\)`,
+  'g',
+);
 
-/** Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each `import()`. */
+/**
+ * Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each
+ * `import()`.
+ */
 const lateScript = {
   name: 'late-script',
   setup({ onResolve, onLoad, resolve }) {
     onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
       const from = relative(root, path).replaceAll(sep, '/');
       const load = BEGINNINGS.includes(from)
-        ? (target) => `import('late').then(({ modules }) => modules['${resolveFrom(from, target)}']())`
+        ? (target) =>
+            `import('late').then(({ modules }) => modules['${resolveFrom(from, target)}']())`
         : (target) => `Promise.resolve().then(() => require('${target}'))`;
-      return { loader: 'ts', contents: readFileSync(path, 'utf8').replace(IMPORT, (_, target) => load(target)) };
+      return {
+        loader: 'ts',
+        contents: readFileSync(path, 'utf8').replace(IMPORT, (_, target) => load(target)),
+      };
     });
     // Packages can have another copy of their code for `require`.
     onResolve({ filter: /^[^.]/, namespace: 'file' }, ({ kind, path, importer, resolveDir }) =>
-      kind === 'require-call' && importer.endsWith('.ts') ? resolve(path, { kind: 'dynamic-import', importer, resolveDir }) : null,
+      kind === 'require-call' && importer.endsWith('.ts')
+        ? resolve(path, { kind: 'dynamic-import', importer, resolveDir })
+        : null,
     );
     onResolve({ filter: /^late$/ }, () => ({ path: 'late', namespace: 'late-script' }));
     onLoad({ filter: /.*/, namespace: 'late-script' }, () => {
-      const rows = BEGINNINGS.flatMap(lateTargets).map((target) => `'${target}': () => require('./${target}')`);
+      const rows = BEGINNINGS.flatMap(lateTargets).map(
+        (target) => `'${target}': () => require('./${target}')`,
+      );
       return { contents: `export const modules = {${rows.join()}};`, resolveDir: root };
     });
   },
@@ -222,7 +294,9 @@ const lateScript = {
 
 /** The modules that a module imports with `import()`, by their paths from the root. */
 function lateTargets(from) {
-  return [...readFileSync(join(root, from), 'utf8').matchAll(IMPORT)].map(([, target]) => resolveFrom(from, target));
+  return [...readFileSync(join(root, from), 'utf8').matchAll(IMPORT)].map(([, target]) =>
+    resolveFrom(from, target),
+  );
 }
 
 function resolveFrom(from, target) {
@@ -233,8 +307,12 @@ function resolveFrom(from, target) {
 const scriptsApart = {
   name: 'scripts-apart',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/(${Object.keys(APART).join('|')})\\.[jt]s$`) }, ({ kind, path }) =>
-      kind === 'entry-point' ? null : { path: `./${basename(path, extname(path))}.cjs`, external: true },
+    onResolve(
+      { filter: new RegExp(`/(${Object.keys(APART).join('|')})\\.[jt]s$`) },
+      ({ kind, path }) =>
+        kind === 'entry-point'
+          ? null
+          : { path: `./${basename(path, extname(path))}.cjs`, external: true },
     );
   },
 };
@@ -245,8 +323,9 @@ function signed(text) {
 }
 
 /**
- * Runs the server for a session with one turn, so that V8 caches the code that it compiles for it: the first turn of a server takes
- * two thirds of the time that way, and loading the cache less than a millisecond more. Code for other requests is not cached.
+ * Runs the server for a session with one turn, so that V8 caches the code that it compiles for it:
+ * the first turn of a server takes two thirds of the time that way, and loading the cache less than
+ * a millisecond more. Code for other requests is not cached.
  */
 async function makeCodeCache() {
   for (const name of readdirSync(dist)) if (name.endsWith('.cache')) rmSync(join(dist, name));

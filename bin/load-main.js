@@ -18,8 +18,8 @@ function loadMain() {
 }
 
 /**
- * Runs one of the built scripts and returns its exports. Uses the code that V8 compiled at build time: compiling it again takes
- * longer than the rest of the start.
+ * Runs one of the built scripts and returns its exports. Uses the code that V8 compiled at build
+ * time: compiling it again takes longer than the rest of the start.
  */
 function load(name) {
   const known = loaded.get(name);
@@ -58,7 +58,10 @@ function requireDescriptors() {
   }
 }
 
-/** V8 compares only the length of the source, and refuses code of other versions. So the name has the source's hash and V8's version. */
+/**
+ * V8 compares only the length of the source, and refuses code of other versions. So the name has
+ * the source's hash and V8's version.
+ */
 function codeCacheOf(file, source) {
   const [, build = ''] = /\/\/ build (\w+)\n$/.exec(source.slice(-64)) ?? [];
   return `${file}.${build}-${process.arch}-${process.versions.v8}.cache`;

@@ -2,4 +2,6 @@
 const { parentPort, workerData } = require('node:worker_threads');
 const { load } = require('./load-main.js');
 
-parentPort.postMessage(load('scale-picture.cjs').scalePicture(workerData.picture, workerData.sideMax));
+parentPort.postMessage(
+  load('scale-picture.cjs').scalePicture(workerData.picture, workerData.sideMax),
+);

@@ -1,4 +1,5 @@
-// Runs the server, and in it the thread of the store, and keeps the code that V8 has compiled by the end. bin/run-session.js is the client.
+// Runs the server, and in it the thread of the store, and keeps the code that V8 has compiled by
+// the end. bin/run-session.js is the client.
 const { renameSync, writeFileSync } = require('node:fs');
 const threads = require('node:worker_threads');
 const { load, loaded, loadMain } = require('./load-main.js');

@@ -1,7 +1,15 @@
-// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only needs Node. It says what it does and for
-// how long. If nothing is missing, it prints nothing and ends after a few milliseconds.
+// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only
+// needs Node. It says what it does and for how long. If nothing is missing, it prints nothing and
+// ends after a few milliseconds.
 const { createHash } = require('node:crypto');
-const { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
+const {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} = require('node:fs');
 const { constants } = require('node:os');
 const { join } = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
@@ -9,7 +17,12 @@ const { bringNativePackage, nativePackageLoads } = require('./setup/native-packa
 const { npm } = require('./setup/npm.js');
 const { AGAIN, fail, say } = require('./setup/report.js');
 const { killCommands, showProgress } = require('./setup/run-step.js');
-const { aptInstall, installLine, installSystemPackages, missing } = require('./setup/system-packages.js');
+const {
+  aptInstall,
+  installLine,
+  installSystemPackages,
+  missing,
+} = require('./setup/system-packages.js');
 
 const root = join(__dirname, '..');
 const NODE_MIN = [20, 19];
@@ -20,7 +33,14 @@ const NPM_ADVICE =
 const COMMANDS = ['git'];
 /** The server runs commands in it. Without it, the server refuses commands that need a sandbox. */
 const SANDBOX_COMMANDS = process.platform === 'linux' ? ['bwrap'] : [];
-const BUILD_INPUTS = ['bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema/bundle.ts'];
+const BUILD_INPUTS = [
+  'bin',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'src',
+  'schema/bundle.ts',
+];
 
 const lockFile = join(root, '.setup.lock');
 const sandboxStamp = join(root, 'node_modules', '.heddle-sandbox');
@@ -29,7 +49,8 @@ const buildStamp = join(root, 'dist', '.heddle-setup');
 
 async function setup() {
   requireNode();
-  if (missing(COMMANDS).length === 0 && sandboxIsReady() && packagesAreReady() && buildIsReady()) return;
+  if (missing(COMMANDS).length === 0 && sandboxIsReady() && packagesAreReady() && buildIsReady())
+    return;
   await takeLock();
   await installSystemPackages(missing(COMMANDS));
   if (!packagesAreReady()) await installPackages();
@@ -45,7 +66,10 @@ function requireNode() {
   );
 }
 
-/** Also true if the setup has already printed the command for installing the sandbox, so that it prints it only once. */
+/**
+ * Also true if the setup has already printed the command for installing the sandbox, so that it
+ * prints it only once.
+ */
 function sandboxIsReady() {
   return missing(SANDBOX_COMMANDS).length === 0 || existsSync(sandboxStamp);
 }
@@ -54,14 +78,20 @@ function sandboxIsReady() {
 async function bringSandbox() {
   const problem = await aptInstall('bubblewrap');
   if (problem === null) return;
-  say(`${problem}. heddle refuses sandboxed commands until it is installed; run: ${installLine('bubblewrap')}`);
+  say(
+    `${problem}. heddle refuses sandboxed commands until it is installed; run: ${installLine('bubblewrap')}`,
+  );
   writeFileSync(sandboxStamp, '');
 }
 
 /** Identifies the lockfile, and the kind of Node that better-sqlite3 is compiled for. */
 function packagesKey() {
   const { platform, arch, versions } = process;
-  return digest((hash) => hash.update(`${platform} ${arch} ${versions.modules}\n`).update(readFileSync(join(root, 'package-lock.json'))));
+  return digest((hash) =>
+    hash
+      .update(`${platform} ${arch} ${versions.modules}\n`)
+      .update(readFileSync(join(root, 'package-lock.json'))),
+  );
 }
 
 function packagesAreReady() {
@@ -72,19 +102,34 @@ async function installPackages() {
   if (!packagesMatchLock()) {
     rmSync(packagesStamp, { force: true });
     // Only the install script of better-sqlite3 is needed. It runs below.
-    const args = ['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-    const { succeeded, problem, output } = await showProgress('installing the npm packages', () => npm(args, { msMax: PACKAGES_MS_MAX }));
-    if (!succeeded) fail(`the npm packages could not be installed: ${problem}. ${NPM_ADVICE}, ${AGAIN}`, output);
+    const args = [
+      'ci',
+      '--ignore-scripts',
+      '--include=dev',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+    ];
+    const { succeeded, problem, output } = await showProgress('installing the npm packages', () =>
+      npm(args, { msMax: PACKAGES_MS_MAX }),
+    );
+    if (!succeeded)
+      fail(`the npm packages could not be installed: ${problem}. ${NPM_ADVICE}, ${AGAIN}`, output);
   }
   if (!nativePackageLoads()) await bringNativePackage();
   writeFileSync(packagesStamp, packagesKey());
 }
 
-/** Whether node_modules has the packages of the lockfile, according to npm's own record in node_modules. */
+/**
+ * Whether node_modules has the packages of the lockfile, according to npm's own record in
+ * node_modules.
+ */
 function packagesMatchLock() {
   const installed = parsed(read(join(root, 'node_modules', '.package-lock.json')))?.packages;
   if (installed === undefined) return false;
-  const { '': _project, ...wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const { '': _project, ...wanted } = JSON.parse(
+    readFileSync(join(root, 'package-lock.json'), 'utf8'),
+  ).packages;
   return Object.entries(wanted).every(([path, { version, optional }]) =>
     path in installed ? installed[path].version === version : optional === true,
   );
@@ -94,7 +139,8 @@ function packagesMatchLock() {
 function buildKey() {
   return digest((hash) => {
     hash.update(`${process.arch} ${process.versions.v8}\n`);
-    for (const file of BUILD_INPUTS.flatMap(filesIn)) hash.update(`${file}\n`).update(readFileSync(join(root, file)));
+    for (const file of BUILD_INPUTS.flatMap(filesIn))
+      hash.update(`${file}\n`).update(readFileSync(join(root, file)));
   });
 }
 
@@ -116,7 +162,9 @@ async function build() {
     await showProgress('building dist/heddle.cjs', () => builder.build());
     builder.replaceFile(buildStamp, key);
   } catch (error) {
-    fail(`the build failed: ${error.message.split('\n')[0]}. If you have not changed the sources, look at git status`);
+    fail(
+      `the build failed: ${error.message.split('\n')[0]}. If you have not changed the sources, look at git status`,
+    );
   }
 }
 
@@ -124,9 +172,12 @@ async function build() {
 async function takeLock() {
   // The first attempt may only have removed the lock of a process that has ended.
   if (!lockIsFree() && !lockIsFree()) {
-    await showProgress(`waiting for another setup in this folder to end (if there is none, remove ${lockFile})`, async () => {
-      while (!lockIsFree()) await sleep(LOCK_POLL_MS);
-    });
+    await showProgress(
+      `waiting for another setup in this folder to end (if there is none, remove ${lockFile})`,
+      async () => {
+        while (!lockIsFree()) await sleep(LOCK_POLL_MS);
+      },
+    );
   }
   process.on('exit', () => rmSync(lockFile, { force: true }));
 }
@@ -137,7 +188,8 @@ function lockIsFree() {
     writeFileSync(lockFile, String(process.pid), { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error.code !== 'EEXIST') fail(`${error.message}. This user must be able to write in the folder of the clone`);
+    if (error.code !== 'EEXIST')
+      fail(`${error.message}. This user must be able to write in the folder of the clone`);
     if (!isAlive(Number(read(lockFile)))) rmSync(lockFile, { force: true });
     return false;
   }

@@ -1,13 +1,16 @@
-// A client that runs one turn in a new thread, and prints the answer as it streams. In a project with `"type": "module"` in its
-// package.json: npm install heddle tsx && npx tsx client.ts "What is here?"
-// To check its types: npm install --save-dev typescript @types/node, and "types": ["node"] in tsconfig.json.
+// A client that runs one turn in a new thread, and prints the answer as it streams. In a project
+// with `"type": "module"` in its package.json: npm install heddle tsx && npx tsx client.ts "What is
+// here?" To check its types: npm install --save-dev typescript @types/node, and "types": ["node"]
+// in tsconfig.json.
 import { RequestError, showText, spawnServer } from 'heddle/client';
 
 const [input = 'say Good morning.'] = process.argv.slice(2);
 const client = spawnServer({ onSkipped: (reason) => console.error(showText(reason)) });
 
 try {
-  const { serverInfo } = await client.initialize({ clientInfo: { name: 'my-client', version: '1.0.0' } });
+  const { serverInfo } = await client.initialize({
+    clientInfo: { name: 'my-client', version: '1.0.0' },
+  });
   console.error(`${serverInfo.name} ${serverInfo.version}`);
 
   const { thread, model } = await client.request('thread/start', { cwd: process.cwd() });

@@ -1,5 +1,6 @@
-// A complete session with heddle, with a `kill -9` in the middle. Run it with `npm run demo`; `npm run demo -- --help` lists the
-// options. The demo checks everything that it shows, and fails if something is wrong.
+// A complete session with heddle, with a `kill -9` in the middle. Run it with `npm run demo`; `npm
+// run demo -- --help` lists the options. The demo checks everything that it shows, and fails if
+// something is wrong.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +31,10 @@ function optionsOrEnd(args: string[]): DemoOptions {
 }
 
 async function runDemo({ wire, model, settings }: DemoOptions): Promise<void> {
-  const screen = new Screen(process.stdout, { wire, colors: process.stdout.isTTY === true && !process.env.NO_COLOR });
+  const screen = new Screen(process.stdout, {
+    wire,
+    colors: process.stdout.isTTY === true && !process.env.NO_COLOR,
+  });
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-demo-'));
   const args = ['app-server', ...settings.flatMap((setting) => ['-c', setting])];
   const session = new DemoSession({ screen, folder, args, isEmbedded: model === null });
@@ -39,19 +43,29 @@ async function runDemo({ wire, model, settings }: DemoOptions): Promise<void> {
     void session.end();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => process.exit(1));
   process.stdout.once('error', () => process.exit(1)); // The reader of the output has closed it.
   const watch = new AbortController();
   try {
     if (model !== null) {
-      const { summary, warnings } = await checkProvider({ home: join(folder, 'home'), cwd: folder, settings });
+      const { summary, warnings } = await checkProvider({
+        home: join(folder, 'home'),
+        cwd: folder,
+        settings,
+      });
       screen.note(`model provider: ${summary}`);
       for (const warning of warnings) screen.note(`warning: ${warning}`);
     }
-    const refusal = await Promise.race([session.run(), tooLong(model === null ? EMBEDDED_MS_MAX : MODEL_MS_MAX, watch.signal)]);
+    const refusal = await Promise.race([
+      session.run(),
+      tooLong(model === null ? EMBEDDED_MS_MAX : MODEL_MS_MAX, watch.signal),
+    ]);
     showEnd(screen, refusal);
   } catch (error) {
-    process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(
+      `\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
     process.exitCode = 1;
   } finally {
     watch.abort();

@@ -6,4 +6,5 @@ import { readmePictures } from './demo/readme-pictures.ts';
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'pictures');
 
 mkdirSync(FOLDER, { recursive: true });
-for (const [name, picture] of Object.entries(await readmePictures())) writeFileSync(join(FOLDER, name), picture);
+for (const [name, picture] of Object.entries(await readmePictures()))
+  writeFileSync(join(FOLDER, name), picture);

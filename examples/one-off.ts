@@ -1,6 +1,7 @@
-// Asks the agent one question about this folder, prints the answer and ends. The server runs in this process. In a project with
-// `"type": "module"` in its package.json: npm install heddle tsx && npx tsx one-off.ts "What is here?"
-// To check its types: npm install --save-dev typescript @types/node, and "types": ["node"] in tsconfig.json.
+// Asks the agent one question about this folder, prints the answer and ends. The server runs in
+// this process. In a project with `"type": "module"` in its package.json: npm install heddle tsx &&
+// npx tsx one-off.ts "What is here?" To check its types: npm install --save-dev typescript
+// @types/node, and "types": ["node"] in tsconfig.json.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createAppServer } from 'heddle';

@@ -1,4 +1,5 @@
-// Tests of code that uses an agent. The server runs in the tests' process, and its model answers from a script.
+// Tests of code that uses an agent. The server runs in the tests' process, and its model answers
+// from a script.
 //
 // In a project with `"type": "module"` in its package.json:
 //   npm install heddle && npm install --save-dev vitest
@@ -13,7 +14,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 /** The code under test: asks the agent whether a change is fine. Only `yes` counts as a yes. */
 async function isFine(client: Client, diff: string): Promise<boolean> {
   const { thread } = await client.request('thread/start', { ephemeral: true });
-  const { turn, text } = await client.turn({ threadId: thread.id, input: `Is this change fine? Answer yes or no.\n${diff}` }).result;
+  const { turn, text } = await client.turn({
+    threadId: thread.id,
+    input: `Is this change fine? Answer yes or no.\n${diff}`,
+  }).result;
   if (turn.status !== 'completed') throw new Error(`no review: ${turn.error?.message}`);
   return text.trim().toLowerCase() === 'yes';
 }
@@ -68,7 +72,12 @@ test('the client gets the same messages in each run', async () => {
   const client = await clientOf('- [{ reasoning: A question about me. }, I am a script.]');
   const { thread } = await client.request('thread/start', { ephemeral: true });
   const { turn, items } = await client.turn({ threadId: thread.id, input: 'Who are you?' }).result;
-  expect({ thread: thread.id, turn: turn.id, startedAt: turn.startedAt, items: items.map(({ type }) => type) }).toEqual({
+  expect({
+    thread: thread.id,
+    turn: turn.id,
+    startedAt: turn.startedAt,
+    items: items.map(({ type }) => type),
+  }).toEqual({
     thread: '019b76da-a800-7000-8000-000000000001',
     turn: '019b76da-a800-7000-8000-000000000002',
     startedAt: 1_767_225_600,

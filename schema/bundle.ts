@@ -35,7 +35,10 @@ export interface Schema {
 
 export type Definitions = Record<string, Schema>;
 
-/** The content of `schema/methods.json`. The descriptions are for docs/methods.md, the OpenRPC document and generated types. */
+/**
+ * The content of `schema/methods.json`. The descriptions are for docs/methods.md, the OpenRPC
+ * document and generated types.
+ */
 export interface MethodTable {
   clientRequests: Record<string, ClientRequestRow>;
   serverRequests: Record<string, ServerRequestRow>;
@@ -43,7 +46,10 @@ export interface MethodTable {
   clientNotifications: Record<string, { description: string }>;
 }
 
-/** A request of clients. Without `result` it is known, but not served: then the description says why. */
+/**
+ * A request of clients. Without `result` it is known, but not served: then the description says
+ * why.
+ */
 export interface ClientRequestRow {
   description: string;
   stability: 'stable' | 'experimental';
@@ -67,7 +73,10 @@ export interface ServerRequestRow {
 
 /** The content of `schema/errors.json`. */
 export interface ErrorTable {
-  /** By `error.data.code`: the numbers of JSON-RPC that it comes with, what it means, and what to do. */
+  /**
+   * By `error.data.code`: the numbers of JSON-RPC that it comes with, what it means, and what to
+   * do.
+   */
   codes: Record<string, ErrorRow>;
   /** By the kind in `codexErrorInfo`. One without advice is never sent for a turn that ran here. */
   turnErrors: Record<string, { meaning: string; advice?: string }>;
@@ -85,16 +94,20 @@ export interface ErrorRow {
 const TABLES = ['methods.json', 'errors.json'];
 
 /**
- * Reads the resource files of a folder (not `*.schema.json`, which are independent) into one set of definitions. Every `$ref`
- * becomes local (`#/definitions/NAME`). Throws if a name is defined twice, or if a reference has no target.
+ * Reads the resource files of a folder (not `*.schema.json`, which are independent) into one set of
+ * definitions. Every `$ref` becomes local (`#/definitions/NAME`). Throws if a name is defined
+ * twice, or if a reference has no target.
  */
 export function bundleDefinitions(folder: string): Definitions {
   const owners = new Map<string, string>();
   const definitions: Definitions = {};
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.endsWith('.schema.json') && !TABLES.includes(file));
+  const files = readdirSync(folder).filter(
+    (file) => file.endsWith('.json') && !file.endsWith('.schema.json') && !TABLES.includes(file),
+  );
   for (const file of files.sort()) {
     for (const [name, schema] of Object.entries(readSchema(join(folder, file)).definitions ?? {})) {
-      if (owners.has(name)) throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);
+      if (owners.has(name))
+        throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);
       owners.set(name, file);
       definitions[name] = mapSchema(schema, (node) => withOwner(node, file));
     }
@@ -114,12 +127,16 @@ export function readSchema(file: string): Schema {
   return JSON.parse(readFileSync(file, 'utf8')) as Schema;
 }
 
-/** Copies a schema. Applies `change` to all schemas inside it, inner ones first, and to the schema itself last. */
+/**
+ * Copies a schema. Applies `change` to all schemas inside it, inner ones first, and to the schema
+ * itself last.
+ */
 export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Schema {
   const copy = { ...schema };
   if (schema.properties) copy.properties = mapDefinitions(schema.properties, change);
   if (typeof schema.items === 'object') copy.items = mapSchema(schema.items, change);
-  if (typeof schema.additionalProperties === 'object') copy.additionalProperties = mapSchema(schema.additionalProperties, change);
+  if (typeof schema.additionalProperties === 'object')
+    copy.additionalProperties = mapSchema(schema.additionalProperties, change);
   if (schema.anyOf) copy.anyOf = schema.anyOf.map((variant) => mapSchema(variant, change));
   if (schema.oneOf) copy.oneOf = schema.oneOf.map((variant) => mapSchema(variant, change));
   if (schema.allOf) copy.allOf = schema.allOf.map((part) => mapSchema(part, change));
@@ -127,8 +144,13 @@ export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Sch
 }
 
 /** Applies `mapSchema` to each schema of a set. */
-export function mapDefinitions(definitions: Definitions, change: (node: Schema) => Schema): Definitions {
-  return Object.fromEntries(Object.entries(definitions).map(([name, schema]) => [name, mapSchema(schema, change)]));
+export function mapDefinitions(
+  definitions: Definitions,
+  change: (node: Schema) => Schema,
+): Definitions {
+  return Object.fromEntries(
+    Object.entries(definitions).map(([name, schema]) => [name, mapSchema(schema, change)]),
+  );
 }
 
 /** The definitions as the server accepts them: fields with `x-null-is-absent` can also be null. */
@@ -136,7 +158,9 @@ export function asAccepted(definitions: Definitions): Definitions {
   return mapDefinitions(definitions, (node) => {
     if (!node['x-null-is-absent']) return node;
     const { allOf, ...schema } = node;
-    return allOf ? { ...schema, anyOf: [...allOf, { type: 'null' }] } : { ...schema, type: [schema.type ?? [], 'null'].flat() };
+    return allOf
+      ? { ...schema, anyOf: [...allOf, { type: 'null' }] }
+      : { ...schema, type: [schema.type ?? [], 'null'].flat() };
   });
 }
 
@@ -152,11 +176,15 @@ function withOwner(node: Schema, file: string): Schema {
 function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
   if (!node.$ref) return node;
   const local = `#/definitions/${definitionName(node.$ref)}`;
-  if (node.$ref !== `${owners.get(definitionName(node.$ref))}${local}`) throw new Error(`nothing is defined at ${node.$ref}`);
+  if (node.$ref !== `${owners.get(definitionName(node.$ref))}${local}`)
+    throw new Error(`nothing is defined at ${node.$ref}`);
   return { ...node, $ref: local };
 }
 
-/** The schema without limits on an array's length, which are for clients: the handler checks them and has its own messages. */
+/**
+ * The schema without limits on an array's length, which are for clients: the handler checks them
+ * and has its own messages.
+ */
 export function withoutLengths(node: Schema): Schema {
   if (node.minItems === undefined) return node;
   const { minItems, maxItems, ...list } = node;

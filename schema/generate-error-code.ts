@@ -1,6 +1,9 @@
 import type { ErrorTable } from './bundle.ts';
 
-/** The type of `error.data.code`, as TypeScript. The compiler refuses any code that `errors.json` does not have. */
+/**
+ * The type of `error.data.code`, as TypeScript. The compiler refuses any code that `errors.json`
+ * does not have.
+ */
 export function generateErrorCode({ codes }: ErrorTable): string {
   const members = Object.keys(codes).map((code) => `  | '${code}'\n`);
   return `// Generated from schema/ by \`npm run generate\`. Do not edit.

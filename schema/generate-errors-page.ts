@@ -6,8 +6,12 @@ export function generateErrorsPage({ codes, turnErrors }: ErrorTable): string {
     return `| \`${code}\` | ${numbers.join(', ')} | ${meaning} | ${advice} |\n`;
   });
   const kinds = Object.entries(turnErrors);
-  const sent = kinds.flatMap(([kind, { meaning, advice }]) => (advice === undefined ? [] : [`| \`${kind}\` | ${meaning} | ${advice} |\n`]));
-  const others = kinds.flatMap(([kind, { meaning, advice }]) => (advice === undefined ? [`| \`${kind}\` | ${meaning} |\n`] : []));
+  const sent = kinds.flatMap(([kind, { meaning, advice }]) =>
+    advice === undefined ? [] : [`| \`${kind}\` | ${meaning} | ${advice} |\n`],
+  );
+  const others = kinds.flatMap(([kind, { meaning, advice }]) =>
+    advice === undefined ? [`| \`${kind}\` | ${meaning} |\n`] : [],
+  );
   return `${HEAD}${requests.join('')}${TURNS}${sent.join('')}${OTHERS}${others.join('')}`;
 }
 

@@ -1,4 +1,11 @@
-import { type ClientRequestRow, type Definitions, definitionName, type ErrorTable, type MethodTable, type Schema } from './bundle.ts';
+import {
+  type ClientRequestRow,
+  type Definitions,
+  definitionName,
+  type ErrorTable,
+  type MethodTable,
+  type Schema,
+} from './bundle.ts';
 
 interface Tables {
   methods: MethodTable;
@@ -18,7 +25,9 @@ export function generateMethodsPage(definitions: Definitions, { methods, errors 
   const rows = Object.entries(clientRequests);
   const served = rows.filter(([, row]) => row.result !== undefined);
   const any = Object.entries(errors.codes).flatMap(([code, row]) => (row.any ? [code] : []));
-  const own = Object.entries(clientNotifications).map(([method, row]) => `${heading(method)}${row.description}\n`);
+  const own = Object.entries(clientNotifications).map(
+    ([method, row]) => `${heading(method)}${row.description}\n`,
+  );
   return [
     head(any),
     '## Requests of clients\n',
@@ -79,24 +88,32 @@ function clientRequest(definitions: Definitions, row: ClientRequestRow): string 
 
 function fieldLists(what: string, fields: readonly Field[]): string[] {
   const named = (required: boolean, experimental: boolean) =>
-    fields.filter((field) => field.required === required && field.experimental === experimental).map(({ name }) => name);
+    fields
+      .filter((field) => field.required === required && field.experimental === experimental)
+      .map(({ name }) => name);
   const lists: [string, string[]][] = [
     ['', fields.filter(({ required }) => required).map(({ name }) => name)],
     ['optional: ', named(false, false)],
     ['experimental: ', named(false, true)],
   ];
-  const shown = lists.flatMap(([label, names]) => (names.length === 0 ? [] : [`${label}${codes(names)}`]));
+  const shown = lists.flatMap(([label, names]) =>
+    names.length === 0 ? [] : [`${label}${codes(names)}`],
+  );
   return shown.length === 0 ? [] : [`- ${what}: ${shown.join('; ')}.`];
 }
 
 /** The fields that a client can use. In a union, a field is required if all variants require it. */
 function fieldsOf(definitions: Definitions, reference: string): Field[] {
   const schema = definitions[definitionName(reference)] ?? {};
-  const variants = (schema.oneOf ?? schema.anyOf ?? []).map((variant) => resolved(definitions, variant));
+  const variants = (schema.oneOf ?? schema.anyOf ?? []).map((variant) =>
+    resolved(definitions, variant),
+  );
   const parts = schema.properties ? [schema] : variants;
   const names = new Set(parts.flatMap(({ properties = {} }) => Object.keys(properties)));
   return [...names].flatMap((name) => {
-    const property = parts.map(({ properties = {} }) => properties[name]).find((found) => found !== undefined) ?? {};
+    const property =
+      parts.map(({ properties = {} }) => properties[name]).find((found) => found !== undefined) ??
+      {};
     if (property['x-not-served'] || property.description?.startsWith('Has no effect:')) return [];
     const required = parts.every((part) => part.required?.includes(name));
     return [{ name, required, experimental: Boolean(property['x-experimental']) }];
@@ -120,14 +137,23 @@ function refused(rows: readonly [string, ClientRequestRow][]): string[][] {
   });
 }
 
-/** Links to the headings of methods. Those that begin with the same one or two parts are in one line, all others in the last one. */
+/**
+ * Links to the headings of methods. Those that begin with the same one or two parts are in one
+ * line, all others in the last one.
+ */
 function index(methods: readonly string[]): string {
   const begin = (method: string, parts: number) => method.split('/').slice(0, parts).join('/');
-  const isShared = (method: string, parts: number) => methods.filter((other) => begin(other, parts) === begin(method, parts)).length > 1;
+  const isShared = (method: string, parts: number) =>
+    methods.filter((other) => begin(other, parts) === begin(method, parts)).length > 1;
   const groups = new Map<string, string[]>();
   for (const method of methods) {
-    const group = [2, 1].filter((parts) => isShared(method, parts)).map((parts) => begin(method, parts))[0] ?? '';
-    groups.set(group, [...(groups.get(group) ?? []), `[${method}](#${method.toLowerCase().replaceAll('/', '')})`]);
+    const group =
+      [2, 1].filter((parts) => isShared(method, parts)).map((parts) => begin(method, parts))[0] ??
+      '';
+    groups.set(group, [
+      ...(groups.get(group) ?? []),
+      `[${method}](#${method.toLowerCase().replaceAll('/', '')})`,
+    ]);
   }
   const lines = [...groups].sort(([one], [other]) => Number(one === '') - Number(other === ''));
   return `${lines.map(([, links]) => `- ${links.join(', ')}`).join('\n')}\n`;

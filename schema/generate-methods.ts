@@ -13,7 +13,8 @@ export function generateMethods(definitions: Definitions, methods: MethodTable):
     const served = row.result !== undefined;
     const schema = definitions[definitionName(row.params ?? '')] ?? {};
     const params = row.params === null ? 'none' : 'object';
-    const fields = (mark: Mark) => fieldList(markedFields(definitions, schema, { mark, method, path: [] }));
+    const fields = (mark: Mark) =>
+      fieldList(markedFields(definitions, schema, { mark, method, path: [] }));
     const unserved = fields('x-not-served');
     const facts = `served: ${served}, stability: '${row.stability}', params: '${params}', experimentalFields: ${fields('x-experimental')}`;
     return `  '${method}': { ${facts}${unserved === '[]' ? '' : `, notServedFields: ${unserved}`} },\n`;
@@ -26,15 +27,25 @@ function fieldList(fields: readonly MarkedField[]): string {
   return list === '' ? '[]' : `[\n${list}    ]`;
 }
 
-/** The fields below a schema that have the mark. Does not look inside arrays, where there are none. */
-function markedFields(definitions: Definitions, schema: Schema, place: { mark: Mark; method: string; path: string[] }): MarkedField[] {
+/**
+ * The fields below a schema that have the mark. Does not look inside arrays, where there are none.
+ */
+function markedFields(
+  definitions: Definitions,
+  schema: Schema,
+  place: { mark: Mark; method: string; path: string[] },
+): MarkedField[] {
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
   if (schema.$ref) parts.push(definitions[definitionName(schema.$ref)] ?? {});
   const fields = parts.flatMap((part) => markedFields(definitions, part, place));
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const path = [...place.path, key];
     const mark = property[place.mark];
-    if (mark) fields.push({ name: typeof mark === 'string' ? mark : `${place.method}.${path.join('.')}`, path });
+    if (mark)
+      fields.push({
+        name: typeof mark === 'string' ? mark : `${place.method}.${path.join('.')}`,
+        path,
+      });
     else fields.push(...markedFields(definitions, property, { ...place, path }));
   }
   return fields;

@@ -1,9 +1,13 @@
 import { compile } from 'json-schema-to-typescript';
 import { mapDefinitions, mapSchema, type Schema } from './bundle.ts';
 
-const BANNER = '// Generated from schema/model-script.schema.json by `npm run generate`. Do not edit.\n';
+const BANNER =
+  '// Generated from schema/model-script.schema.json by `npm run generate`. Do not edit.\n';
 
-/** The types of a model script (`ModelScript` and its parts), and the schema that the server validates scripts with. */
+/**
+ * The types of a model script (`ModelScript` and its parts), and the schema that the server
+ * validates scripts with.
+ */
 export async function generateModelScript(schema: Schema): Promise<string> {
   const checked = `/** The schema without notes for readers. */\nexport const modelScriptSchema = ${JSON.stringify(withoutNotes(schema))};`;
   return `${BANNER}\n${await generateTypes(schema)}\n${checked}\n`;
@@ -17,11 +21,16 @@ async function generateTypes({ definitions = {}, ...main }: Schema): Promise<str
     style: { singleQuote: true, printWidth: 140 },
   });
   return types
-    .replace(/\/\*\*\n \* This interface was referenced by .*\n \* via the `definition` .*\n \*\/\n/g, '')
+    .replace(
+      /\/\*\*\n \* This interface was referenced by .*\n \* via the `definition` .*\n \*\/\n/g,
+      '',
+    )
     .replace(/ \*\n \* This interface was referenced by .*\n \* via the `definition` .*\n/g, '');
 }
 
-/** The schema without keywords that would become a type's name or comment. A reference stays alone. */
+/**
+ * The schema without keywords that would become a type's name or comment. A reference stays alone.
+ */
 function plain(node: Schema): Schema {
   if (node.$ref !== undefined) return { $ref: node.$ref };
   const {
@@ -37,7 +46,13 @@ function withoutNotes({ definitions = {}, ...main }: Schema): Schema {
 }
 
 function checked(node: Schema): Schema {
-  const { $schema: _schema, title: _title, description: _description, examples: _examples, ...rest } = node as Schema & Notes;
+  const {
+    $schema: _schema,
+    title: _title,
+    description: _description,
+    examples: _examples,
+    ...rest
+  } = node as Schema & Notes;
   return rest;
 }
 

@@ -1,7 +1,15 @@
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
-import { type Definitions, definitionName, type MethodTable, mapDefinitions, mapSchema, type Schema, withoutLengths } from './bundle.ts';
+import {
+  type Definitions,
+  definitionName,
+  type MethodTable,
+  mapDefinitions,
+  mapSchema,
+  type Schema,
+  withoutLengths,
+} from './bundle.ts';
 
 const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.';
 
@@ -15,12 +23,15 @@ const RANGES: Record<string, { minimum: number; maximum: number }> = {
   uint64: { minimum: 0, maximum: 2 ** 64 },
 };
 
-/** A module: for each export, the definition that it validates, or a table from method to definition. */
+/**
+ * A module: for each export, the definition that it validates, or a table from method to
+ * definition.
+ */
 export type Exports = Record<string, string | Record<string, string>>;
 
 /**
- * The validators of params, which clients send, and of the items in them. The handshake has a separate one, since the server
- * needs only this one to start.
+ * The validators of params, which clients send, and of the items in them. The handshake has a
+ * separate one, since the server needs only this one to start.
  */
 export function paramsExports(methods: MethodTable): { handshake: Exports; others: Exports } {
   const params: Record<string, string> = {};
@@ -28,7 +39,10 @@ export function paramsExports(methods: MethodTable): { handshake: Exports; other
     if (row.params) params[method] = definitionName(row.params);
   }
   const { initialize = '', ...others } = params;
-  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others, validateItem: 'ItemAlone' } };
+  return {
+    handshake: { validateHandshake: { initialize } },
+    others: { validateParams: others, validateItem: 'ItemAlone' },
+  };
 }
 
 /** The validators of results that clients send for the server's requests. */
@@ -44,29 +58,51 @@ export function sentExports(methods: MethodTable): Exports {
   }
   const notifications = mapValues(methods.serverNotifications, (row) => definitionName(row.params));
   const requests = mapValues(methods.serverRequests, (row) => definitionName(row.params));
-  return { validateResult: results, validateNotification: notifications, validateRequest: requests };
+  return {
+    validateResult: results,
+    validateNotification: notifications,
+    validateRequest: requests,
+  };
 }
 
-/** A self-contained ES module with the exports. It contains each definition once, even if several methods use it. */
-export async function generateValidators(definitions: Definitions, exports: Exports): Promise<string> {
+/**
+ * A self-contained ES module with the exports. It contains each definition once, even if several
+ * methods use it.
+ */
+export async function generateValidators(
+  definitions: Definitions,
+  exports: Exports,
+): Promise<string> {
   const ajv = new Ajv({
     strict: false,
     discriminator: true,
     inlineRefs: false,
     messages: false,
-    // Without ajv's runtime, lengths count UTF-16 units. That is correct for minLength 1, and no other length is in use.
+    // Without ajv's runtime, lengths count UTF-16 units. That is correct for minLength 1, and no
+    // other length is in use.
     unicode: false,
     code: { source: true, esm: true },
   });
   ajv.addSchema({ $id: 'heddle', definitions: forAjv(definitions) });
-  const names = new Set(Object.values(exports).flatMap((table) => (typeof table === 'string' ? [table] : Object.values(table))));
-  const compiled = standalone.default(ajv, Object.fromEntries([...names].map((name) => [name, `heddle#/definitions/${name}`])));
+  const names = new Set(
+    Object.values(exports).flatMap((table) =>
+      typeof table === 'string' ? [table] : Object.values(table),
+    ),
+  );
+  const compiled = standalone.default(
+    ajv,
+    Object.fromEntries([...names].map((name) => [name, `heddle#/definitions/${name}`])),
+  );
   const tables = Object.entries(exports).map(([name, table]) => {
     if (typeof table === 'string') return `export const ${name} = ${table};`;
-    const rows = Object.entries(table).map(([method, definition]) => `${JSON.stringify(method)}: ${definition},`);
+    const rows = Object.entries(table).map(
+      ([method, definition]) => `${JSON.stringify(method)}: ${definition},`,
+    );
     return `export const ${name} = {${rows.join('')}};`;
   });
-  return inOneModule([compiled.replaceAll(/export (?=const \w+ = validate\d+;)/g, ''), ...tables].join('\n'));
+  return inOneModule(
+    [compiled.replaceAll(/export (?=const \w+ = validate\d+;)/g, ''), ...tables].join('\n'),
+  );
 }
 
 export function declareValidators(exports: Exports): string {
@@ -92,8 +128,9 @@ ${names.join('')}`;
 }
 
 /**
- * The same definitions in the form that ajv compiles best. Number formats become ranges, tagged unions begin with a list of
- * their tags, and each "X or null" gets its own definition, so that an error is about X and not about both.
+ * The same definitions in the form that ajv compiles best. Number formats become ranges, tagged
+ * unions begin with a list of their tags, and each "X or null" gets its own definition, so that an
+ * error is about X and not about both.
  */
 function forAjv(definitions: Definitions): Definitions {
   const orNull: Definitions = {};
@@ -113,18 +150,30 @@ function forAjv(definitions: Definitions): Definitions {
 
 /** The name of X in `{ anyOf: [X, null] }`. Returns null for other schemas. */
 function nullableName({ anyOf: [first, second, ...others] = [] }: Schema): string | null {
-  return first?.$ref && second?.type === 'null' && others.length === 0 ? definitionName(first.$ref) : null;
+  return first?.$ref && second?.type === 'null' && others.length === 0
+    ? definitionName(first.$ref)
+    : null;
 }
 
 function nullable(schema: Schema): Schema {
   const { type, anyOf, oneOf, discriminator } = schema;
   const isUntaggedUnion = (anyOf ?? oneOf) && !discriminator;
   if (type === undefined || isUntaggedUnion) return { anyOf: [schema, { type: 'null' }] };
-  return { ...schema, type: [type, 'null'].flat(), ...(schema.enum && { enum: [...schema.enum, null] }) };
+  return {
+    ...schema,
+    type: [type, 'null'].flat(),
+    ...(schema.enum && { enum: [...schema.enum, null] }),
+  };
 }
 
 function withoutNotes(node: Schema): Schema {
-  const { description, 'x-experimental': experimental, 'x-not-served': notServed, 'x-null-is-absent': lenient, ...schema } = node;
+  const {
+    description,
+    'x-experimental': experimental,
+    'x-not-served': notServed,
+    'x-null-is-absent': lenient,
+    ...schema
+  } = node;
   return schema;
 }
 
@@ -138,7 +187,11 @@ function withTags(node: Schema): Schema {
   const { discriminator, oneOf } = node;
   if (!discriminator || !oneOf) return node;
   const tag = discriminator.propertyName;
-  return { ...node, required: [tag], properties: { [tag]: { enum: oneOf.map((variant) => variant.properties?.[tag]?.const) } } };
+  return {
+    ...node,
+    required: [tag],
+    properties: { [tag]: { enum: oneOf.map((variant) => variant.properties?.[tag]?.const) } },
+  };
 }
 
 async function inOneModule(code: string): Promise<string> {

@@ -1,8 +1,9 @@
 import { type Definitions, definitionName, type Schema } from './bundle.ts';
 
 /**
- * The fields that the server reads of an item that a provider sends, by type of item. `needed` fields are required; the
- * others may be absent or null. Nothing else is checked, so that items of newer providers pass.
+ * The fields that the server reads of an item that a provider sends, by type of item. `needed`
+ * fields are required; the others may be absent or null. Nothing else is checked, so that items of
+ * newer providers pass.
  */
 const READ_FIELDS: Record<string, { needed: string[]; optional: string[] }> = {
   message: { needed: ['role', 'content'], optional: ['id', 'phase'] },
@@ -14,33 +15,42 @@ const READ_FIELDS: Record<string, { needed: string[]; optional: string[] }> = {
   image_generation_call: { needed: ['id'], optional: ['status', 'result'] },
 };
 
-/** The field that the server reads of the parts of a message or of reasoning, whatever their type. */
+/**
+ * The field that the server reads of the parts of a message or of reasoning, whatever their type.
+ */
 const PART_FIELD = 'text';
 
 /**
- * The definitions of the items that providers send, by type of item: `ResponseItem` reduced to the fields that the server
- * reads. An enum accepts any string, and a part can have any type. Items of other types are not checked.
+ * The definitions of the items that providers send, by type of item: `ResponseItem` reduced to the
+ * fields that the server reads. An enum accepts any string, and a part can have any type. Items of
+ * other types are not checked.
  */
 export function providedItems(definitions: Definitions): Definitions {
   const variants = definitions.ResponseItem?.oneOf ?? [];
   const entries = Object.entries(READ_FIELDS).map(([type, { needed, optional }]) => {
-    const properties = variants.find((variant) => variant.properties?.type?.const === type)?.properties ?? {};
+    const properties =
+      variants.find((variant) => variant.properties?.type?.const === type)?.properties ?? {};
     const field = (name: string): Schema => {
       const schema = properties[name];
       if (schema === undefined) throw new Error(`${type} has no field "${name}"`);
       return tolerant(schema, definitions);
     };
-    const fields = [...needed.map((name) => [name, withoutNull(field(name))]), ...optional.map((name) => [name, withNull(field(name))])];
+    const fields = [
+      ...needed.map((name) => [name, withoutNull(field(name))]),
+      ...optional.map((name) => [name, withNull(field(name))]),
+    ];
     return [type, { type: 'object', required: needed, properties: Object.fromEntries(fields) }];
   });
   return Object.fromEntries(entries);
 }
 
 function tolerant(schema: Schema, definitions: Definitions): Schema {
-  if (schema.$ref !== undefined) return tolerant(definitions[definitionName(schema.$ref)] ?? {}, definitions);
+  if (schema.$ref !== undefined)
+    return tolerant(definitions[definitionName(schema.$ref)] ?? {}, definitions);
   const [first] = schema.anyOf ?? [];
   if (first !== undefined) return tolerant(first, definitions);
-  if (schema.discriminator !== undefined) return tolerantUnion(schema, schema.discriminator.propertyName);
+  if (schema.discriminator !== undefined)
+    return tolerantUnion(schema, schema.discriminator.propertyName);
   const { type = 'object', items } = schema;
   return { type, ...(typeof items === 'object' && { items: tolerant(items, definitions) }) };
 }
@@ -52,7 +62,10 @@ function tolerantUnion({ oneOf = [] }: Schema, tag: string): Schema {
   return {
     type: 'object',
     required: [tag],
-    properties: { [tag]: { type: 'string' }, ...(hasText && { [PART_FIELD]: { type: ['string', 'null'] } }) },
+    properties: {
+      [tag]: { type: 'string' },
+      ...(hasText && { [PART_FIELD]: { type: ['string', 'null'] } }),
+    },
   };
 }
 

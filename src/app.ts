@@ -18,21 +18,22 @@ import type { Transport } from './transport/transport.ts';
 
 export interface App {
   /**
-   * Serves a client. Resolves when the client is gone and all its requests are answered, or when this server is closed. With
-   * `drain`, turns that run when the client closes its side first run to their end, and the client gets their events. After that
-   * no turn begins by itself.
+   * Serves a client. Resolves when the client is gone and all its requests are answered, or when
+   * this server is closed. With `drain`, turns that run when the client closes its side first run
+   * to their end, and the client gets their events. After that no turn begins by itself.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
   /**
-   * The number of turns that run or are being begun, of requests to clients that wait for an answer, and of requests of clients that
-   * are not answered yet.
+   * The number of turns that run or are being begun, of requests to clients that wait for an
+   * answer, and of requests of clients that are not answered yet.
    */
   open(): { turns: number; questions: number; requests: number };
   /** Sends a text for the user to all clients. */
   warn(message: string): void;
   /**
-   * Ends every turn, stores the state and releases all resources. Models read the reason: by default `shutdown`. Resolves with the
-   * reports of models that check their use, such as scripted ones. There are none if every script was followed.
+   * Ends every turn, stores the state and releases all resources. Models read the reason: by
+   * default `shutdown`. Resolves with the reports of models that check their use, such as scripted
+   * ones. There are none if every script was followed.
    */
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
@@ -44,12 +45,20 @@ const EARLY_REQUESTS_MAX = 50;
 const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
 
 /**
- * Creates the server from its parts. Until the first handshake is answered there are only connections: the handshake needs a tenth of
- * the code. The rest (backend.ts) is loaded then, while the client reads the response.
+ * Creates the server from its parts. Until the first handshake is answered there are only
+ * connections: the handshake needs a tenth of the code. The rest (backend.ts) is loaded then, while
+ * the client reads the response.
  */
 export function createApp(options: AppParts): App {
   const releaseStore = protectStore(storeFileIn(options.storeDir ?? options.home));
-  const { home, version, platform, clock = systemClock, ids = systemIds, pacing = unordered } = options;
+  const {
+    home,
+    version,
+    platform,
+    clock = systemClock,
+    ids = systemIds,
+    pacing = unordered,
+  } = options;
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
   const keepAlive = new KeepAlive();
@@ -60,7 +69,8 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     await backend.load().then(
       (loaded) => {
-        for (const [client, method, params] of early.splice(0)) loaded.unknownNames.heed(client, method, params);
+        for (const [client, method, params] of early.splice(0))
+          loaded.unknownNames.heed(client, method, params);
         return loaded.tellOfProblems(connection);
       },
       (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
@@ -71,11 +81,21 @@ export function createApp(options: AppParts): App {
     version,
     platform,
     capabilities: () => serverCapabilities(platform),
-    onHandshake: (connection) => void handshakes.run(`${connection}`, () => onHandshake(connection)),
+    onHandshake: (connection) =>
+      void handshakes.run(`${connection}`, () => onHandshake(connection)),
   });
   const rows = () => backend.loaded?.rows ?? backend.load().then((loaded) => loaded.rows);
   const dispatcher = new Dispatcher({ handshake, rows, log });
-  const front: Front = { clients, dispatcher, clock, ids, log, keepAlive, pace: pacing, store: pacing.store(options.store) };
+  const front: Front = {
+    clients,
+    dispatcher,
+    clock,
+    ids,
+    log,
+    keepAlive,
+    pace: pacing,
+    store: pacing.store(options.store),
+  };
   const backend = new LateBackend(options, front);
   const warned = (connection: number) => handshakes.tail(`${connection}`);
   /** The requests that were read before the backend was loaded. */
@@ -84,11 +104,18 @@ export function createApp(options: AppParts): App {
     if (backend.loaded !== null) backend.loaded.unknownNames.heed(client, method, params);
     else if (early.length < EARLY_REQUESTS_MAX) early.push([client, method, params]);
   };
-  const served = { ...front, tap: options.tap ?? null, backend: () => backend.loaded, warned, heed };
+  const served = {
+    ...front,
+    tap: options.tap ?? null,
+    backend: () => backend.loaded,
+    warned,
+    heed,
+  };
   let connections = 0;
 
   return {
-    connect: (transport, { drain = false } = {}) => serveClient(served, { number: connections++, transport, drain }),
+    connect: (transport, { drain = false } = {}) =>
+      serveClient(served, { number: connections++, transport, drain }),
     open: () => ({
       turns: backend.loaded?.threads.turnsRunning ?? 0,
       questions: clients.pendingCount,
@@ -106,7 +133,9 @@ export function createApp(options: AppParts): App {
 class LateBackend {
   readonly #options: AppParts;
   readonly #front: Front;
-  readonly #loading = new Once(() => this.#front.keepAlive.during(this.#front.pace.during(this.#load())));
+  readonly #loading = new Once(() =>
+    this.#front.keepAlive.during(this.#front.pace.during(this.#load())),
+  );
   #loaded: Backend | null = null;
 
   constructor(options: AppParts, front: Front) {
@@ -123,7 +152,10 @@ class LateBackend {
     return this.#loading.get();
   }
 
-  /** Loads it if it is not loaded, so that everything is released in one way. If it cannot be loaded, only the front is released. */
+  /**
+   * Loads it if it is not loaded, so that everything is released in one way. If it cannot be
+   * loaded, only the front is released.
+   */
   async close(reason?: 'shutdown' | 'clientGone'): Promise<string[]> {
     const { clients, store } = this.#front;
     const backend = await this.load().catch(async (error: unknown) => {
@@ -149,7 +181,10 @@ class LateBackend {
   }
 }
 
-/** Resolves one turn of the event loop later. The connections have written by then what they were to send. */
+/**
+ * Resolves one turn of the event loop later. The connections have written by then what they were to
+ * send.
+ */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -63,7 +63,9 @@ import { createShellExports } from './tools/command/snapshot/create-shell-export
 import type { WireTap } from './transport/wire-tap.ts';
 
 export interface AppParts {
-  /** The absolute path of the folder of config.toml and of the database. Created when it is needed. */
+  /**
+   * The absolute path of the folder of config.toml and of the database. Created when it is needed.
+   */
   home: string;
   /** The absolute working directory of threads that name none. */
   cwd: string;
@@ -74,19 +76,31 @@ export interface AppParts {
   /** The server's own version. */
   version: string;
   platform: NodeJS.Platform;
-  /** This process's id. Other processes get it in the error for a thread that this process has loaded. */
+  /**
+   * This process's id. Other processes get it in the error for a thread that this process has
+   * loaded.
+   */
   pid: number;
   /** `process.kill`. */
   sendSignal: (pid: number, signal: NodeJS.Signals) => void;
-  /** The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer there is null. */
+  /**
+   * The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer
+   * there is null.
+   */
   residentMemoryBytes?: () => number;
   /** The files that the server was started from. Commands cannot change them. */
   installation: Installation;
-  /** `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them there is no warning. */
+  /**
+   * `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them
+   * there is no warning.
+   */
   nodeVersions?: NodeVersions;
   clock?: Clock;
   ids?: Ids;
-  /** Answers for every provider. Providers are then only names: they need no definition, and are never asked. */
+  /**
+   * Answers for every provider. Providers are then only names: they need no definition, and are
+   * never asked.
+   */
   model?: Model;
   /** The folder of the database, by default `home`. */
   storeDir?: string;
@@ -94,27 +108,42 @@ export interface AppParts {
   recordsTrust?: boolean;
   /** Has the threads. Closed with the server. */
   store: ThreadStore;
-  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
+  /**
+   * The built script of the thread in which searches rank paths. By default they do so in this
+   * thread.
+   */
   searchScript?: string;
   /** Called when a client's handshake has been answered. */
   onHandshake?: () => void;
   /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
   proxyScript?: string;
-  /** Connects the proxies of commands in this thread to hosts, by default as the system resolves their names. */
+  /**
+   * Connects the proxies of commands in this thread to hosts, by default as the system resolves
+   * their names.
+   */
   dial?: Dial;
-  /** The built script of the thread that speaks with MCP servers. By default that happens in this thread. */
+  /**
+   * The built script of the thread that speaks with MCP servers. By default that happens in this
+   * thread.
+   */
   mcpScript?: string;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
-  /** The absolute path of the folder with the configuration and the requirements for all users. By default there is none. */
+  /**
+   * The absolute path of the folder with the configuration and the requirements for all users. By
+   * default there is none.
+   */
   systemDir?: string | null;
   /** Edits the text of config.toml. By default in this thread. */
   editToml?: EditToml;
   /** Scales a picture. By default in this thread. */
   scalePicture?: ScalePicture;
-  /** Called once, when responses that take much memory are under way. By default nothing is done about it. */
+  /**
+   * Called once, when responses that take much memory are under way. By default nothing is done
+   * about it.
+   */
   onLongResponses?: () => void;
   /** False: the start files of the user's shell are not read for its variables. Default: true. */
   readsShellExports?: boolean;
@@ -152,8 +181,8 @@ export interface Backend {
   /** Sends a connection the warnings about the configuration and the store. Never rejects. */
   tellOfProblems(connection: number): Promise<void>;
   /**
-   * Ends every turn, stores the state and releases all resources, those of the connections too. Resolves with the reports of models
-   * that check their use.
+   * Ends every turn, stores the state and releases all resources, those of the connections too.
+   * Resolves with the reports of models that check their use.
    */
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
@@ -167,7 +196,12 @@ export function createBackend(options: AppParts, front: Front): Backend {
   const { sources, config, skillFolders } = configuration;
   const { models, listings, rateLimits } = createModels(options, base);
   const { mcp, logins } = createMcp(options, base);
-  const notifier = new TurnNotifier({ ...base, env, cwd, isSimulated: options.pacing !== undefined });
+  const notifier = new TurnNotifier({
+    ...base,
+    env,
+    cwd,
+    isSimulated: options.pacing !== undefined,
+  });
   const threads = new Threads(
     {
       ...base,
@@ -177,7 +211,10 @@ export function createBackend(options: AppParts, front: Front): Backend {
       extraSkillRoots: () => skillFolders.extraRoots,
       modelFor: (provider) => models.get(provider),
       mcp,
-      toolApprovals: storedToolApprovals({ configWriter: configuration.changes.configWriter, config }),
+      toolApprovals: storedToolApprovals({
+        configWriter: configuration.changes.configWriter,
+        config,
+      }),
       notifier,
       http: new HttpClient({ env, clock, log }),
       partKinds: [...TURN_PART_LIST, ...partKinds],
@@ -208,8 +245,11 @@ export function createBackend(options: AppParts, front: Front): Backend {
     rateLimits: () => rateLimits.latest,
     announceAccount: (method, params) => clients.publish('everyone', method, params),
     installedModels: listings.installedModels,
-    defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
-    diagnostics: diagnosticsDeps(options, log, () => serverGauges({ clients, dispatcher, threads })),
+    defaultProvider: () =>
+      validOrNull(async () => chooseProvider(await config(), null).provider.id),
+    diagnostics: diagnosticsDeps(options, log, () =>
+      serverGauges({ clients, dispatcher, threads }),
+    ),
   });
   const parts = { ...base, logins, threads, notifier, services, skillFolders, mcp, models };
   return {
@@ -217,7 +257,8 @@ export function createBackend(options: AppParts, front: Front): Backend {
     threads,
     services,
     unknownNames: new UnknownNames(log),
-    tellOfProblems: (connection) => tellOfProblems({ ...options, log, sources, clients }, connection),
+    tellOfProblems: (connection) =>
+      tellOfProblems({ ...options, log, sources, clients }, connection),
     close: (reason) => close(parts, reason),
   };
 }
@@ -229,13 +270,24 @@ function createBase(options: AppParts, { clock, log, pace }: Front) {
   const serverPrograms = new ServerPrograms({ clock, env });
   const guardLists = guardListsFolder(env);
   const own = { storeDir, userHome: env.HOME ?? null, guardLists };
-  const sandbox = createSandbox({ ...options, ...own, arch: arch(), clock, serverPrograms, listeners });
+  const sandbox = createSandbox({
+    ...options,
+    ...own,
+    arch: arch(),
+    clock,
+    serverPrograms,
+    listeners,
+  });
   const swept = options.pacing === undefined ? sweepAtStart(guardLists, log) : Promise.resolve();
   const processes = pace.processes(createProcesses({ ...options, log, sandbox }));
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
   const programs = new ThreadPrograms({ sandbox, log, env, cwd });
   serverPrograms.listBy(() => programs.all());
-  const start = { env, isSimulated: options.pacing !== undefined, isRead: options.readsShellExports ?? true };
+  const start = {
+    env,
+    isSimulated: options.pacing !== undefined,
+    isRead: options.readsShellExports ?? true,
+  };
   const shellExports = createShellExports(start, { processes, clock, log });
   return { sandbox, programs, processes, proxies, credentials, shellExports, swept };
 }
@@ -246,9 +298,14 @@ type Base = Front & ReturnType<typeof createBase>;
 function createConfiguration(options: AppParts, { clients, clock, log, credentials }: Base) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded ? 'embedded' : options.model !== undefined;
+  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded
+    ? 'embedded'
+    : options.model !== undefined;
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
-  const config = async (folder: string | null = null, request: JsonObject | null = null): Promise<Config> => {
+  const config = async (
+    folder: string | null = null,
+    request: JsonObject | null = null,
+  ): Promise<Config> => {
     const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
     options.tap?.hide?.([...configuredSecrets(loaded), ...credentials.secrets()]);
     return loaded;
@@ -260,8 +317,13 @@ function createConfiguration(options: AppParts, { clients, clock, log, credentia
 }
 
 /** The models of the providers, and the rate limits that their responses tell. */
-function createModels({ model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts, { clients, clock, log }: Base) {
-  const rateLimits = new RateLimits((limits) => clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }));
+function createModels(
+  { model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts,
+  { clients, clock, log }: Base,
+) {
+  const rateLimits = new RateLimits((limits) =>
+    clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }),
+  );
   const deps = {
     ...{ env, clock, log },
     userAgent: `heddle/${version}`,
@@ -286,14 +348,35 @@ function scaleHere(): ScalePicture {
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
-function createMcp({ env, version, mcpScript }: AppParts, { processes, clock, ids, log, credentials }: Base) {
-  const mcp = new McpServers({ processes, clock, log, env, version, credentials, script: mcpScript ?? null });
+function createMcp(
+  { env, version, mcpScript }: AppParts,
+  { processes, clock, ids, log, credentials }: Base,
+) {
+  const mcp = new McpServers({
+    processes,
+    clock,
+    log,
+    env,
+    version,
+    credentials,
+    script: mcpScript ?? null,
+  });
   return { mcp, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }
 
-function diagnosticsDeps(options: AppParts, log: RecentLog, gauges: DiagnosticsDeps['gauges']): DiagnosticsDeps {
+function diagnosticsDeps(
+  options: AppParts,
+  log: RecentLog,
+  gauges: DiagnosticsDeps['gauges'],
+): DiagnosticsDeps {
   const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
-  return { pid, node: nodeVersions?.node ?? '', residentMemoryBytes, gauges, logMessages: () => log.messages() };
+  return {
+    pid,
+    node: nodeVersions?.node ?? '',
+    residentMemoryBytes,
+    gauges,
+    logMessages: () => log.messages(),
+  };
 }
 
 /** The proxies of commands. The thread starts when a command first needs one. */
@@ -304,14 +387,22 @@ function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
 }
 
 /** The parts with which clients change the configuration. */
-function configChanges({ editToml = editHere }: AppParts, sources: ConfigSources & { features: Record<string, boolean> }) {
+function configChanges(
+  { editToml = editHere }: AppParts,
+  sources: ConfigSources & { features: Record<string, boolean> },
+) {
   // Providers are validated too, even if this server does not use them.
   const configWith = (userText: string) => {
     // A trial must not record that the user trusts a project.
     const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
     return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
   };
-  const configWriter = new ConfigWriter({ home: sources.home, editToml, configWith, further: policyReads });
+  const configWriter = new ConfigWriter({
+    home: sources.home,
+    editToml,
+    configWith,
+    further: policyReads,
+  });
   return { switched: sources.features, configWriter };
 }
 
@@ -321,7 +412,8 @@ const editHere: EditToml = async (text, edits) => {
   return editToml(text, edits);
 };
 
-interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellExports' | 'store' | 'swept'> {
+interface Parts
+  extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellExports' | 'store' | 'swept'> {
   threads: Threads;
   notifier: TurnNotifier;
   services: ClientServices;
@@ -332,17 +424,37 @@ interface Parts extends Pick<Base, 'clients' | 'processes' | 'proxies' | 'shellE
 }
 
 async function close(
-  { threads, notifier, clients, services, skillFolders, mcp, logins, processes, proxies, shellExports, store, models, swept }: Parts,
+  {
+    threads,
+    notifier,
+    clients,
+    services,
+    skillFolders,
+    mcp,
+    logins,
+    processes,
+    proxies,
+    shellExports,
+    store,
+    models,
+    swept,
+  }: Parts,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await closeInOrder(
-    [() => threads.close(reason), () => shellExports.close?.(), () => services.fileSearches.close(), () => skillFolders.close()],
+    [
+      () => threads.close(reason),
+      () => shellExports.close?.(),
+      () => services.fileSearches.close(),
+      () => skillFolders.close(),
+    ],
     [() => notifier.settled()],
     [() => logins.close()],
     [() => mcp.close()],
     [() => processes.close(), () => swept],
     [() => proxies.close()],
-    // At the same time: a client that does not read must not delay a process that wants its threads.
+    // At the same time: a client that does not read must not delay a process that wants its
+    // threads.
     [() => clients.close(), () => store.close()],
     [endDrafts],
   );

@@ -35,7 +35,11 @@ export type { Clock, Timer } from './base/clock.ts';
 export type { JsonObject, JsonValue } from './base/json-value.ts';
 export type { Log, LogMethod } from './base/log.ts';
 export type { Model, ModelEvent, ModelRequest, ToolSpec } from './model/model.ts';
-export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/script/create-scripted-model.ts';
+export {
+  createScriptedModel,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from './model/script/create-scripted-model.ts';
 export { ScriptError, type ScriptProblem } from './model/script/script-error.ts';
 export type { ErrorCode } from './protocol/generated/error-code.ts';
 export type { ModelScript } from './protocol/generated/model-script.ts';
@@ -48,11 +52,15 @@ export interface AppServerOptions {
   home: string;
   /** The working directory of threads that name none. By default that of this process. */
   cwd?: string;
-  /** The environment variables of the server, such as the providers' keys. By default those of this process. */
+  /**
+   * The environment variables of the server, such as the providers' keys. By default those of this
+   * process.
+   */
   env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Settings that override config.toml: an object such as `{ model: 'x', sandbox_workspace_write: { network_access: true } }`, whose keys
-   * at the top may be dotted, or `key=value` strings as those of `-c`.
+   * Settings that override config.toml: an object such as `{ model: 'x', sandbox_workspace_write: {
+   * network_access: true } }`, whose keys at the top may be dotted, or `key=value` strings as those
+   * of `-c`.
    */
   overrides?: readonly string[] | JsonObject;
   /** A first client, which is connected at once. `connect` adds more. */
@@ -60,8 +68,9 @@ export interface AppServerOptions {
   /** Replaces the models that config.toml names. */
   model?: Model;
   /**
-   * True: as with `--deterministic`, the clock is simulated, ids count up, the model is `model` or the embedded one, and nothing is stored
-   * after `close()`. So the same messages get the same responses and notifications. Default: false.
+   * True: as with `--deterministic`, the clock is simulated, ids count up, the model is `model` or
+   * the embedded one, and nothing is stored after `close()`. So the same messages get the same
+   * responses and notifications. Default: false.
    */
   deterministic?: boolean;
   /** The server's log. By default nothing is logged. A pino logger fits. */
@@ -69,24 +78,29 @@ export interface AppServerOptions {
 }
 
 export interface AppServer {
-  /** Returns a client in this process. It ends when it or the server is closed. Throws if the server is closed. */
+  /**
+   * Returns a client in this process. It ends when it or the server is closed. Throws if the server
+   * is closed.
+   */
   connectClient(options?: ClientOptions): Client;
   /**
-   * Serves a client over a pair of streams, or over any other transport of messages. Resolves when the client is gone and all its
-   * requests have been answered, or when the server is closed; `output` or the transport has been ended by then. Rejects if the
-   * server is already closed.
+   * Serves a client over a pair of streams, or over any other transport of messages. Resolves when
+   * the client is gone and all its requests have been answered, or when the server is closed;
+   * `output` or the transport has been ended by then. Rejects if the server is already closed.
    */
   connect(transport: StreamPair | Transport): Promise<void>;
   /**
-   * Ends all turns, stores their state, ends all connections and releases all resources. Resolves with the reports of scripted
-   * models, which are empty unless a script was not followed. Can be called more than once.
+   * Ends all turns, stores their state, ends all connections and releases all resources. Resolves
+   * with the reports of scripted models, which are empty unless a script was not followed. Can be
+   * called more than once.
    */
   close(): Promise<string[]>;
 }
 
 /**
- * Creates a server in this process. It opens nothing before a client needs it, and `close()` releases everything. It keeps the
- * process alive only while a request is open or a turn runs. Throws a TypeError of one line if an option does not exist or is wrong.
+ * Creates a server in this process. It opens nothing before a client needs it, and `close()`
+ * releases everything. It keeps the process alive only while a request is open or a turn runs.
+ * Throws a TypeError of one line if an option does not exist or is wrong.
  */
 export function createAppServer(options: AppServerOptions): AppServer {
   requireOptions(options);
@@ -135,8 +149,10 @@ function requireOptions(options: AppServerOptions): void {
   requireKnownOptions<AppServerOptions>('createAppServer', options, known);
   // Code without types passes anything.
   const { home, model }: { home?: unknown; model?: unknown } = options;
-  if (typeof home !== 'string' || home === '') throw new TypeError('createAppServer: home must be the path of a folder');
-  if (model === undefined || (typeof model === 'object' && model !== null && 'stream' in model)) return;
+  if (typeof home !== 'string' || home === '')
+    throw new TypeError('createAppServer: home must be the path of a folder');
+  if (model === undefined || (typeof model === 'object' && model !== null && 'stream' in model))
+    return;
   throw new TypeError(
     `createAppServer: model must be an object with the method stream${typeof model === 'string' ? modelAdvice(model) : ''}`,
   );
@@ -148,13 +164,21 @@ function modelAdvice(model: string): string {
   return `: to name the model of a provider, pass overrides: { model: '${model}' }`;
 }
 
-/** The settings as one object. Throws a TypeError about the first one that is wrong, whatever config.toml says. */
+/**
+ * The settings as one object. Throws a TypeError about the first one that is wrong, whatever
+ * config.toml says.
+ */
 function settingsOf(overrides: Overrides): JsonObject {
   const isList = Array.isArray(overrides);
   if (typeof overrides !== 'object' || overrides === null) {
-    throw new TypeError('createAppServer: overrides must be an object with settings, or an array of key=value strings');
+    throw new TypeError(
+      'createAppServer: overrides must be an object with settings, or an array of key=value strings',
+    );
   }
-  const read = () => (isList ? flagsLayer(overrides, tomlParser(), 'overrides') : optionLayer(overrides as JsonObject));
+  const read = () =>
+    isList
+      ? flagsLayer(overrides, tomlParser(), 'overrides')
+      : optionLayer(overrides as JsonObject);
   const problem = layerProblem(read, 'overrides ');
   if (problem !== null) throw new TypeError(`createAppServer: ${problem}`);
   return read().config;
@@ -165,7 +189,15 @@ function tomlParser() {
 }
 
 function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'> {
-  const { home, cwd, env, log = SILENT_LOG, overrides = {}, model, deterministic = false } = options;
+  const {
+    home,
+    cwd,
+    env,
+    log = SILENT_LOG,
+    overrides = {},
+    model,
+    deterministic = false,
+  } = options;
   const { root, ...installation } = installed();
   const parts: CommonParts = {
     ...installation,
@@ -181,16 +213,27 @@ function createServer(options: AppServerOptions): Pick<App, 'connect' | 'close'>
     systemDir: systemDir(),
     sendSignal: (to, signal) => process.kill(to, signal),
   };
-  const storeFiles = (folder: string) => ({ file: storeFileIn(folder), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() });
+  const storeFiles = (folder: string) => ({
+    file: storeFileIn(folder),
+    migrationsDir: join(root, 'migrations'),
+    tempDir: tmpdir(),
+  });
   if (!deterministic) return createPlain(parts, { root, ...storeFiles(parts.home) });
   const { versions } = process;
-  return createDeterministic(parts, { storeFiles, nodeVersions: versions, activeResources: () => process.getActiveResourcesInfo() });
+  return createDeterministic(parts, {
+    storeFiles,
+    nodeVersions: versions,
+    activeResources: () => process.getActiveResourcesInfo(),
+  });
 }
 
 /** The parts of every server, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
 
-function createPlain(parts: CommonParts, { root, ...files }: DatabasePlaces & { root: string }): App {
+function createPlain(
+  parts: CommonParts,
+  { root, ...files }: DatabasePlaces & { root: string },
+): App {
   const { log, pid } = parts;
   const built = (name: string) => join(root, 'bin', name);
   const threads = {
@@ -217,15 +260,24 @@ function createPlain(parts: CommonParts, { root, ...files }: DatabasePlaces & { 
   return server;
 }
 
-/** The version and the files of the installed package, wherever this file was built or bundled to. */
+/**
+ * The version and the files of the installed package, wherever this file was built or bundled to.
+ */
 function installed(): Pick<AppParts, 'version' | 'installation'> & { root: string } {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');
   const { version } = require(manifest) as { version: string };
-  return { version, installation: { manifest, executable: process.execPath }, root: dirname(manifest) };
+  return {
+    version,
+    installation: { manifest, executable: process.execPath },
+    root: dirname(manifest),
+  };
 }
 
-/** Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as they are. */
+/**
+ * Inserted by the build, which also makes the scripts of the threads. Missing if the sources run as
+ * they are.
+ */
 declare const IS_BUILT: true | undefined;
 
 function createStore(options: StoreThreadOptions): ThreadStore {

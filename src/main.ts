@@ -7,7 +7,11 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
-import { type Command, parseCommandLine, type ServeOptions } from './cli/command-line/parse-command-line.ts';
+import {
+  type Command,
+  parseCommandLine,
+  type ServeOptions,
+} from './cli/command-line/parse-command-line.ts';
 import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
@@ -32,7 +36,9 @@ import { type StreamPair, streamTransport } from './transport/stream-transport.t
 declare const HEDDLE_VERSION: string;
 
 const STDOUT = 1;
-/** The exit code after an error inside the server that nothing has handled: EX_SOFTWARE of sysexits. */
+/**
+ * The exit code after an error inside the server that nothing has handled: EX_SOFTWARE of sysexits.
+ */
 const EXIT_INTERNAL = 70;
 
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
@@ -40,7 +46,10 @@ const PROGRESS = join(__dirname, '..', 'bin', 'load-progress.js');
 const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 const SCHEMA = join(__dirname, '..', 'schema');
-const INSTALLATION = { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath };
+const INSTALLATION = {
+  manifest: join(__dirname, '..', 'package.json'),
+  executable: process.execPath,
+};
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
@@ -89,19 +98,32 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
   return { server, transport, end: () => wireLog?.close() };
 }
 
-/** Rejects if the settings of the command line are wrong or, where it asks for that, those of the configuration. */
+/**
+ * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
+ * configuration.
+ */
 async function check(options: ServeOptions): Promise<void> {
   const { overrides, profile, strictConfig } = options;
   await requireValidOverrides(overrides);
   if (profile === null && !strictConfig) return;
   const { checkSettings } = await import('./cli/check-settings.ts');
   const cwd = workingDirectory(options.cwd);
-  await checkSettings(options, { home: homeFolder(), cwd, env: process.env, overrides, systemDir: systemDir() });
+  await checkSettings(options, {
+    home: homeFolder(),
+    cwd,
+    env: process.env,
+    overrides,
+    systemDir: systemDir(),
+  });
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
   const { WireLog } = await import('./cli/wire-log.ts');
-  return openFor('--wire-log', file, () => new WireLog(file, { clock: systemClock, env: process.env }));
+  return openFor(
+    '--wire-log',
+    file,
+    () => new WireLog(file, { clock: systemClock, env: process.env }),
+  );
 }
 
 /** The database in a folder, as every store takes it. */
@@ -130,7 +152,10 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Ap
     mcpScript: join(__dirname, '..', 'bin', 'load-mcp.js'),
     editToml: editInThread(TOML_EDITOR),
     scalePicture: scaleInThread(PICTURE_SCALER),
-    onLongResponses: () => void import('./base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) => limitHeapGrowth()),
+    onLongResponses: () =>
+      void import('./base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) =>
+        limitHeapGrowth(),
+      ),
     onHandshake: () => store.warmUp(),
     ...(model === null ? {} : { model }),
   });
@@ -154,7 +179,10 @@ async function startPaced(parts: CommonParts, options: ServeOptions): Promise<Se
   );
 }
 
-/** Logs errors that nothing has handled. `end` is called for those after which the process cannot go on. */
+/**
+ * Logs errors that nothing has handled. `end` is called for those after which the process cannot go
+ * on.
+ */
 function onFault(log: Log, end: (error: Error) => void): void {
   process.on('uncaughtException', (error) => {
     log.error({ err: error }, 'uncaught exception: the server ends');
@@ -173,7 +201,11 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
   await check(options);
-  const { server, transport, end: clearAway } = await start(options, log, { input: process.stdin, output: process.stdout });
+  const {
+    server,
+    transport,
+    end: clearAway,
+  } = await start(options, log, { input: process.stdin, output: process.stdout });
   const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
     stopWatching();
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
@@ -182,7 +214,8 @@ async function serve(options: ServeOptions): Promise<void> {
       return [];
     });
     clearAway();
-    for (const report of reports) process.stderr.write(`heddle: ${showText(report, { multiline: true })}\n`);
+    for (const report of reports)
+      process.stderr.write(`heddle: ${showText(report, { multiline: true })}\n`);
     process.exit(reports.length > 0 ? 1 : exitCode);
   };
   let ending: Promise<void> | null = null;
@@ -191,15 +224,24 @@ async function serve(options: ServeOptions): Promise<void> {
     return ending;
   };
   // A second signal ends the process at once. The watchdog then kills the commands that still run.
-  onSignal((number) => (ending === null ? void end(128 + number, 'shutdown') : process.exit(128 + number)));
+  onSignal((number) =>
+    ending === null ? void end(128 + number, 'shutdown') : process.exit(128 + number),
+  );
   const clientGone = (why: string) => {
     log.info({ why }, 'the client is gone');
     void end(0, 'clientGone');
   };
   process.stdout.on('error', ({ message }) => clientGone(message));
-  const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
+  const stopWatching = watchClient({
+    parent: () => process.ppid,
+    output: STDOUT,
+    onGone: clientGone,
+  });
   onFault(log, () => void end(EXIT_INTERNAL, 'shutdown'));
-  if (process.stdin.isTTY) process.stderr.write((await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')));
+  if (process.stdin.isTTY)
+    process.stderr.write(
+      (await import('./cli/greeting.ts')).greeting(join(__dirname, '..', 'docs')),
+    );
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0, 'clientGone');
@@ -210,7 +252,11 @@ async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Pr
   const { options } = command;
   protectStore(storeFileIn(homeFolder()));
   // A person reads stderr: what concerns them comes as warnings.
-  const log = createLog({ ...options, byDefault: options.logFile === null ? 'off' : 'warn' }, process.env, process.stderr);
+  const log = createLog(
+    { ...options, byDefault: options.logFile === null ? 'off' : 'warn' },
+    process.env,
+    process.stderr,
+  );
   onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
   await check(options);
   const { env, stdin, stdout, stderr } = process;
@@ -221,7 +267,8 @@ async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Pr
     start: (streams: Streams) => start(options, log, streams),
     onSignal,
     // The parent may end first, as with nohup.
-    onReaderGone: (handler: () => void) => void watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
+    onReaderGone: (handler: () => void) =>
+      void watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
     exit: (code: number) => process.exit(code),
     limitClose: (code: number) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
   };
@@ -236,7 +283,16 @@ async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void
   const { runInit } = await import('./cli/init/run-init.ts');
   const { env, stdin, stdout, stderr } = process;
   const exitCode = await runInit(values, {
-    ...{ home: homeFolder(), cwd: process.cwd(), env, systemDir: systemDir(), version: HEDDLE_VERSION, stdin, stdout, stderr },
+    ...{
+      home: homeFolder(),
+      cwd: process.cwd(),
+      env,
+      systemDir: systemDir(),
+      version: HEDDLE_VERSION,
+      stdin,
+      stdout,
+      stderr,
+    },
     ...{ editToml: editInThread(TOML_EDITOR), onSignal, exit: (code) => process.exit(code) },
   });
   // A provider that does not answer would be waited for.
@@ -288,13 +344,27 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
   process.stdout.write('', (error) => (error ? undefined : process.exit(isWell ? 0 : 1)));
 }
 
-async function request({ request: wanted, overrides }: Extract<Command, { run: 'request' }>): Promise<void> {
+async function request({
+  request: wanted,
+  overrides,
+}: Extract<Command, { run: 'request' }>): Promise<void> {
   // Also called if the terminal ends without an answer.
   process.exitCode = 1;
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
-  const options = { server, overrides, version: HEDDLE_VERSION, userHome: process.env.HOME || null };
-  if (await runRequest(wanted, options, { ...(await terminal()), columns: process.stdout.columns ?? null })) process.exitCode = 0;
+  const options = {
+    server,
+    overrides,
+    version: HEDDLE_VERSION,
+    userHome: process.env.HOME || null,
+  };
+  if (
+    await runRequest(wanted, options, {
+      ...(await terminal()),
+      columns: process.stdout.columns ?? null,
+    })
+  )
+    process.exitCode = 0;
 }
 
 async function terminal(): Promise<Terminal> {
@@ -306,14 +376,18 @@ const print = (text: string) => void process.stdout.write(text);
 async function run(argv: string[]): Promise<void> {
   const command = parseCommandLine(argv);
   if (!['serve', 'exec', 'wire'].includes(command.run))
-    onLostOutput(process.stdout, (reason) => process.exit(reason === null ? 1 : fail(new Error(reason))));
+    onLostOutput(process.stdout, (reason) =>
+      process.exit(reason === null ? 1 : fail(new Error(reason))),
+    );
   switch (command.run) {
     case 'help':
       return print((await import('./cli/command-line/show-help.ts')).showHelp(command.command));
     case 'version':
       return print(versionText(process.argv[1] ?? '', HEDDLE_VERSION));
     case 'completion':
-      return print((await import('./cli/command-line/show-completion.ts')).showCompletion(command.shell));
+      return print(
+        (await import('./cli/command-line/show-completion.ts')).showCompletion(command.shell),
+      );
     case 'init':
       return init(command).catch((error: unknown) => process.exit(fail(error)));
     case 'trust':
@@ -345,6 +419,7 @@ function fail(error: unknown, exitCode = isOfCommandLine(error) ? 2 : 1): number
   return exitCode;
 }
 
-const isOfCommandLine = (error: unknown) => [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
+const isOfCommandLine = (error: unknown) =>
+  [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
 
 run(process.argv.slice(2)).catch((error: unknown) => fail(error));

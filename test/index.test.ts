@@ -42,7 +42,9 @@ test('a home is all that a server needs', async () => {
 
 test('a file of a trusted project is in force only with the content that the user trusts', async () => {
   const cwd = tempFolder({ '.codex/config.toml': 'model = "ours"\n' });
-  const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(cwd)}]\ntrust_level = "trusted"\n` });
+  const home = tempFolder({
+    'config.toml': `[projects.${JSON.stringify(cwd)}]\ntrust_level = "trusted"\n`,
+  });
   const model = new TestModel();
   const { server } = start({ home, cwd, model, env: {}, overrides: ['model_provider=test'] });
   const client = server.connectClient();
@@ -69,31 +71,63 @@ test('the model, the folder, the environment and the log are options', async () 
 
 describe('overrides', () => {
   test.each<[string, AppServerOptions['overrides'] & {}]>([
-    ['an object', { model: 'x', sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } }],
-    ['an object with dotted keys', { model: 'x', sandbox_mode: 'workspace-write', 'sandbox_workspace_write.network_access': true }],
-    ['strings', ['model=x', 'sandbox_mode="workspace-write"', 'sandbox_workspace_write.network_access=true']],
+    [
+      'an object',
+      {
+        model: 'x',
+        sandbox_mode: 'workspace-write',
+        sandbox_workspace_write: { network_access: true },
+      },
+    ],
+    [
+      'an object with dotted keys',
+      {
+        model: 'x',
+        sandbox_mode: 'workspace-write',
+        'sandbox_workspace_write.network_access': true,
+      },
+    ],
+    [
+      'strings',
+      ['model=x', 'sandbox_mode="workspace-write"', 'sandbox_workspace_write.network_access=true'],
+    ],
   ])('can be %s', async (_form, overrides) => {
     const { server } = start({ env: {}, overrides });
     const client = server.connectClient();
     await client.initialize({ clientInfo: CLIENT_INFO });
     const { config, origins } = await client.request('config/read', {});
-    expect(config).toMatchObject({ model: 'x', sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } });
+    expect(config).toMatchObject({
+      model: 'x',
+      sandbox_mode: 'workspace-write',
+      sandbox_workspace_write: { network_access: true },
+    });
     expect(origins.model?.name).toEqual({ type: 'sessionFlags' });
-    expect((await client.request('thread/start')).sandbox).toMatchObject({ type: 'workspaceWrite', networkAccess: true });
+    expect((await client.request('thread/start')).sandbox).toMatchObject({
+      type: 'workspaceWrite',
+      networkAccess: true,
+    });
   });
 
   test.each<[unknown, string]>([
     [{ sandbox_mode: 'writable' }, 'overrides sandbox_mode: '],
     [['sandbox_mode=writable'], 'overrides sandbox_mode: '],
-    [{ sandbox_workspace_write: { network_access: 'yes' } }, 'overrides sandbox_workspace_write.network_access: '],
+    [
+      { sandbox_workspace_write: { network_access: 'yes' } },
+      'overrides sandbox_workspace_write.network_access: ',
+    ],
     [{ '.model': 'x' }, 'overrides: ".model" is not a key'],
     [['config.toml'], 'overrides config.toml: expected key=value'],
     ['model=x', 'overrides must be an object with settings, or an array of key=value strings'],
   ])('%j is refused in one line that names the setting', (overrides, problem) => {
     const options = { home: tempFolder(), overrides } as unknown as AppServerOptions;
-    expect(() => createAppServer(options)).toThrow(expect.objectContaining({ message: expect.not.stringContaining('\n') }));
     expect(() => createAppServer(options)).toThrow(
-      expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(`createAppServer: ${problem}`) }),
+      expect.objectContaining({ message: expect.not.stringContaining('\n') }),
+    );
+    expect(() => createAppServer(options)).toThrow(
+      expect.objectContaining({
+        name: 'TypeError',
+        message: expect.stringContaining(`createAppServer: ${problem}`),
+      }),
     );
   });
 });
@@ -103,7 +137,12 @@ describe('options that do not exist or are wrong are refused in one line', () =>
   const streams = { input: new PassThrough(), output: new PassThrough() };
 
   test.each<[string, (options: never) => unknown, object, string]>([
-    ['createAppServer', createAppServer, { home, overides: [] }, 'createAppServer: unknown option "overides": did you mean overrides?'],
+    [
+      'createAppServer',
+      createAppServer,
+      { home, overides: [] },
+      'createAppServer: unknown option "overides": did you mean overrides?',
+    ],
     [
       'createAppServer',
       createAppServer,
@@ -130,8 +169,18 @@ describe('options that do not exist or are wrong are refused in one line', () =>
       { onmessage() {} },
       'connectClient: unknown option "onmessage": did you mean onMessage?',
     ],
-    ['connect', connect, { ...streams, onSkiped() {} }, 'connect: unknown option "onSkiped": did you mean onSkipped?'],
-    ['spawnServer', spawnServer, { commands: 'x' }, 'spawnServer: unknown option "commands": did you mean command?'],
+    [
+      'connect',
+      connect,
+      { ...streams, onSkiped() {} },
+      'connect: unknown option "onSkiped": did you mean onSkipped?',
+    ],
+    [
+      'spawnServer',
+      spawnServer,
+      { commands: 'x' },
+      'spawnServer: unknown option "commands": did you mean command?',
+    ],
     [
       'createScriptedModel',
       (options) => createScriptedModel('- Hi.', options),
@@ -151,7 +200,9 @@ describe('options that do not exist or are wrong are refused in one line', () =>
     );
     expect(() => client.turn({ threadId: 'x', input: 'y' }, options)).toThrow(TypeError);
     expect(() => client.events({ thread: 'x' } as object)).toThrow(TypeError);
-    expect(() => client.notifications('turn/started', { thread: 'x' } as object)).toThrow(TypeError);
+    expect(() => client.notifications('turn/started', { thread: 'x' } as object)).toThrow(
+      TypeError,
+    );
   });
 });
 
@@ -164,13 +215,17 @@ test('the path of a script is no script', () => {
 
 test('a command with its arguments in one string is told from a program that is missing', async () => {
   const client = spawnServer({ command: 'heddle app-server' });
-  await expect(client.request('thread/list')).rejects.toThrow(/ENOENT: `command` is one program, and its arguments belong in `args`/);
+  await expect(client.request('thread/list')).rejects.toThrow(
+    /ENOENT: `command` is one program, and its arguments belong in `args`/,
+  );
 });
 
 test('the codes of errors are a union, so a wrong one does not compile', async () => {
   const client = start().server.connectClient();
   await client.initialize({ clientInfo: CLIENT_INFO });
-  const error = await client.request('thread/resume', { threadId: '/a/rollout.jsonl' }).catch((reason: unknown) => reason);
+  const error = await client
+    .request('thread/resume', { threadId: '/a/rollout.jsonl' })
+    .catch((reason: unknown) => reason);
   if (!(error instanceof RequestError)) throw error;
   const meaning = (code: ErrorCode | undefined) => {
     switch (code) {
@@ -225,7 +280,9 @@ test('closing the server ends its clients and rejects their open requests', asyn
   await run.started;
   await server.close();
   await client.closed;
-  await expect(client.request('thread/list')).rejects.toThrow('thread/list: the server has ended the connection');
+  await expect(client.request('thread/list')).rejects.toThrow(
+    'thread/list: the server has ended the connection',
+  );
 });
 
 describe('close()', () => {
@@ -241,7 +298,9 @@ describe('close()', () => {
     await client.initialize({ clientInfo: CLIENT_INFO });
     await server.close();
     await client.closed;
-    await expect(client.request('thread/list')).rejects.toThrow('thread/list: the server has ended the connection');
+    await expect(client.request('thread/list')).rejects.toThrow(
+      'thread/list: the server has ended the connection',
+    );
   });
 
   test('resolves the promise of connect(), and a client that does not read gets its responses when it reads', async () => {
@@ -265,9 +324,9 @@ describe('close()', () => {
     const { server } = start();
     const closed = server.close();
     expect(() => server.connectClient()).toThrow(new Error('the server is closed'));
-    await expect(server.connect({ input: new PassThrough(), output: new PassThrough() })).rejects.toThrow(
-      new Error('the server is closed'),
-    );
+    await expect(
+      server.connect({ input: new PassThrough(), output: new PassThrough() }),
+    ).rejects.toThrow(new Error('the server is closed'));
     expect(await closed).toEqual([]);
     expect(await server.close()).toEqual([]);
   });
@@ -279,7 +338,9 @@ test('a client that breaks its connection ends only that, and the server goes on
   const over = server.connect({ input: new PassThrough(), output });
   output.destroy(new Error('gone'));
   await over;
-  expect((await server.connectClient().initialize({ clientInfo: CLIENT_INFO })).serverInfo.name).toBe('heddle');
+  expect(
+    (await server.connectClient().initialize({ clientInfo: CLIENT_INFO })).serverInfo.name,
+  ).toBe('heddle');
 });
 
 test('when a client has ended, the server serves others, and the next server can use its home', async () => {
@@ -321,5 +382,7 @@ test('a server that cannot be loaded refuses requests, and closing it ends its c
 test('an invalid script throws an error with its problems', () => {
   const problem = { text: expect.any(String), place: expect.anything() };
   expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(ScriptError);
-  expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(expect.objectContaining({ problems: [problem] }));
+  expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(
+    expect.objectContaining({ problems: [problem] }),
+  );
 });

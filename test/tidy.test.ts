@@ -28,71 +28,168 @@ const LAYERS = [
 const SOURCE_LINES_MAX = 350;
 const FOLDER_FILES_MAX = 20;
 /**
- * The functions of node:fs that every file may use. None of them opens, lists, replaces or removes what is at a path, or throws for
- * its name.
+ * The functions of node:fs that every file may use. None of them opens, lists, replaces or removes
+ * what is at a path, or throws for its name.
  */
 const FS_FOR_ALL =
   'access accessSync chmodSync closeSync constants existsSync fdatasync fdatasyncSync fstatSync fsyncSync ftruncateSync lstat mkdir mkdirSync ' +
   'mkdtempSync readSync rmdir rmdirSync stat watch writeSync';
 /**
- * The files that may use others, and why. All other files read and write with `src/base/files/`, which never opens a file of
- * heddle's store: closing it would drop the locks of this process. They look with `src/base/paths/`.
+ * The files that may use others, and why. All other files read and write with `src/base/files/`,
+ * which never opens a file of heddle's store: closing it would drop the locks of this process. They
+ * look with `src/base/paths/`.
  */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/base/files/appended-file.ts': {
     uses: 'lstatSync openSync renameSync',
     because: 'creates files; looks at and renames what is in a folder that it keeps open',
   },
-  'src/base/files/draft-file.ts': { uses: 'openSync rmSync', because: "writes heddle's own list, with a name of its own" },
+  'src/base/files/draft-file.ts': {
+    uses: 'openSync rmSync',
+    because: "writes heddle's own list, with a name of its own",
+  },
   'src/base/files/list-folder.ts': {
     uses: 'opendir opendirSync readdir',
     because: 'opens folders only; small ones are listed faster at once',
   },
-  'src/base/files/open-new-file.ts': { uses: 'open openSync', because: 'creates files; compares an opened one with those of the store' },
+  'src/base/files/open-new-file.ts': {
+    uses: 'open openSync',
+    because: 'creates files; compares an opened one with those of the store',
+  },
   'src/base/files/open-pinned.ts': {
     uses: 'lstatSync open openSync statSync',
     because: 'the opener: compares with the files of the store',
   },
-  'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
-  'src/base/files/own-file.ts': { uses: 'readdirSync statSync', because: 'knows the files of the store' },
-  'src/base/loading/require-descriptors.ts': { uses: 'openSync', because: 'opens a folder, which it closes at once' },
-  'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
-  'src/base/files/with-lock-file.ts': { uses: 'linkSync renameSync rmSync', because: 'removes lock files, whose names are ours' },
-  'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
-  'src/deterministic/create-deterministic.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
-  'src/cli/doctor/run-doctor.ts': { uses: 'rmSync', because: 'removes a folder that it has made, with a random name' },
-  'src/cli/exec/asking/keyboard.ts': { uses: 'openSync', because: 'opens the terminal of the process' },
-  'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
+  'src/base/files/open-regular-file.ts': {
+    uses: 'statSync',
+    because: 'a faster answer for nothing than an error',
+  },
+  'src/base/files/own-file.ts': {
+    uses: 'readdirSync statSync',
+    because: 'knows the files of the store',
+  },
+  'src/base/loading/require-descriptors.ts': {
+    uses: 'openSync',
+    because: 'opens a folder, which it closes at once',
+  },
+  'src/base/files/read-proc.ts': {
+    uses: 'readFileSync readdirSync readlinkSync',
+    because: 'reads what the kernel makes',
+  },
+  'src/base/files/with-lock-file.ts': {
+    uses: 'linkSync renameSync rmSync',
+    because: 'removes lock files, whose names are ours',
+  },
+  'src/base/files/read-regular-file.ts': {
+    uses: 'readlinkSync',
+    because: 'asks where an open file lies',
+  },
+  'src/deterministic/create-deterministic.ts': {
+    uses: 'rmSync',
+    because: 'removes a folder that it has created',
+  },
+  'src/cli/doctor/run-doctor.ts': {
+    uses: 'rmSync',
+    because: 'removes a folder that it has made, with a random name',
+  },
+  'src/cli/exec/asking/keyboard.ts': {
+    uses: 'openSync',
+    because: 'opens the terminal of the process',
+  },
+  'src/cli/generate/write-files.ts': {
+    uses: 'writeFileSync',
+    because: 'writes where the user says',
+  },
   'src/config/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
-  'src/files/copy-path.ts': { uses: 'readlink realpath symlink', because: 'copies links; a client reads the errors' },
-  'src/files/file-location.ts': { uses: 'readlink realpath', because: 'the caller needs the errors' },
-  'src/files/open-folder.ts': { uses: 'open readdir', because: 'opens folders only, and needs names as bytes' },
+  'src/files/copy-path.ts': {
+    uses: 'readlink realpath symlink',
+    because: 'copies links; a client reads the errors',
+  },
+  'src/files/file-location.ts': {
+    uses: 'readlink realpath',
+    because: 'the caller needs the errors',
+  },
+  'src/files/open-folder.ts': {
+    uses: 'open readdir',
+    because: 'opens folders only, and needs names as bytes',
+  },
   'src/files/path-watch.ts': { uses: 'realpath', because: 'catches all errors' },
-  'src/files/remove-path.ts': { uses: 'unlink', because: 'asks first whether it is a file of the store' },
-  'src/files/replace-file.ts': { uses: 'rename rm', because: 'asks first whether it is a file of the store; removes its drafts' },
-  'src/handlers/external-agent/skills-importer.ts': { uses: 'rename', because: 'renames a folder that it has made' },
-  'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
-  'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },
-  'src/sandbox/linux/network-namespaces.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
-  'src/sandbox/linux/prepare-namespace.ts': { uses: 'openSync', because: 'opens namespaces, which cannot be read' },
+  'src/files/remove-path.ts': {
+    uses: 'unlink',
+    because: 'asks first whether it is a file of the store',
+  },
+  'src/files/replace-file.ts': {
+    uses: 'rename rm',
+    because: 'asks first whether it is a file of the store; removes its drafts',
+  },
+  'src/handlers/external-agent/skills-importer.ts': {
+    uses: 'rename',
+    because: 'renames a folder that it has made',
+  },
+  'src/sandbox/linux/create-bubblewrap.ts': {
+    uses: 'openSync',
+    because: "opens the server's own descriptors",
+  },
+  'src/sandbox/linux/make-unnamed-file.ts': {
+    uses: 'openSync unlinkSync',
+    because: 'creates a file in a new folder',
+  },
+  'src/sandbox/linux/network-namespaces.ts': {
+    uses: 'openSync',
+    because: "opens the server's own descriptors",
+  },
+  'src/sandbox/linux/prepare-namespace.ts': {
+    uses: 'openSync',
+    because: 'opens namespaces, which cannot be read',
+  },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/sandbox/places/guard-list.ts': { uses: 'rmSync', because: 'removes its own list' },
-  'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
-  'src/sandbox/places/sweep-guards.ts': { uses: 'openSync rmSync', because: 'opens folders only; removes lists, whose names are ours' },
+  'src/sandbox/places/open-place.ts': {
+    uses: 'openSync',
+    because: 'opens handles, which cannot be read',
+  },
+  'src/sandbox/places/sweep-guards.ts': {
+    uses: 'openSync rmSync',
+    because: 'opens folders only; removes lists, whose names are ours',
+  },
   'src/sandbox/processes/pipes.ts': { uses: 'openSync', because: "opens the server's own pipes" },
   'src/sandbox/processes/spawn-child.ts': { uses: 'openSync', because: 'opens /dev/null' },
-  'src/sandbox/processes/terminals.ts': { uses: 'openSync', because: "opens the server's own terminals" },
-  'src/store/sqlite/database/copy-database.ts': { uses: 'copyFileSync rmSync statSync', because: "heddle's own database" },
-  'src/store/sqlite/database/create-draft.ts': { uses: 'openSync', because: 'creates a file with a new name' },
-  'src/store/sqlite/database/file-identity.ts': { uses: 'statSync', because: "heddle's own database" },
-  'src/store/sqlite/database/gate.ts': { uses: 'openSync rmSync statSync', because: "heddle's own lock files" },
-  'src/store/sqlite/database/leases.ts': { uses: 'openSync rmSync', because: "heddle's own lock files" },
-  'src/store/sqlite/database/migrate.ts': { uses: 'readdirSync readFileSync', because: 'reads what heddle is installed with' },
+  'src/sandbox/processes/terminals.ts': {
+    uses: 'openSync',
+    because: "opens the server's own terminals",
+  },
+  'src/store/sqlite/database/copy-database.ts': {
+    uses: 'copyFileSync rmSync statSync',
+    because: "heddle's own database",
+  },
+  'src/store/sqlite/database/create-draft.ts': {
+    uses: 'openSync',
+    because: 'creates a file with a new name',
+  },
+  'src/store/sqlite/database/file-identity.ts': {
+    uses: 'statSync',
+    because: "heddle's own database",
+  },
+  'src/store/sqlite/database/gate.ts': {
+    uses: 'openSync rmSync statSync',
+    because: "heddle's own lock files",
+  },
+  'src/store/sqlite/database/leases.ts': {
+    uses: 'openSync rmSync',
+    because: "heddle's own lock files",
+  },
+  'src/store/sqlite/database/migrate.ts': {
+    uses: 'readdirSync readFileSync',
+    because: 'reads what heddle is installed with',
+  },
   'src/store/sqlite/database/open-database.ts': {
     uses: 'copyFileSync linkSync openSync rmSync statSync',
     because: "heddle's own database",
   },
-  'src/store/sqlite/maintenance/remove-draft.ts': { uses: 'rmSync', because: 'a database that has no name yet' },
+  'src/store/sqlite/maintenance/remove-draft.ts': {
+    uses: 'rmSync',
+    because: 'a database that has no name yet',
+  },
   'src/store/sqlite/maintenance/repair-database.ts': {
     uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database, and the database while nobody has it open",
@@ -101,23 +198,44 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'copyFileSync linkSync openSync renameSync statSync',
     because: 'makes and reads backups where the user says, in a process of its own',
   },
-  'src/store/sqlite/error-cause.ts': { uses: 'openSync rmSync', because: 'creates a file with a new name, and removes it' },
-  'src/store/sqlite/database/store-watch.ts': { uses: 'statSync', because: "heddle's own database" },
-  'src/store/sqlite/database/swap-database.ts': { uses: 'renameSync rmSync statSync', because: "heddle's own database, used by no one" },
-  'src/store/sqlite/database/sync-file.ts': { uses: 'openSync', because: "heddle's own database before it has its name" },
+  'src/store/sqlite/error-cause.ts': {
+    uses: 'openSync rmSync',
+    because: 'creates a file with a new name, and removes it',
+  },
+  'src/store/sqlite/database/store-watch.ts': {
+    uses: 'statSync',
+    because: "heddle's own database",
+  },
+  'src/store/sqlite/database/swap-database.ts': {
+    uses: 'renameSync rmSync statSync',
+    because: "heddle's own database, used by no one",
+  },
+  'src/store/sqlite/database/sync-file.ts': {
+    uses: 'openSync',
+    because: "heddle's own database before it has its name",
+  },
   'src/store/sqlite/maintenance/with-grafted-schema.ts': {
     uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database",
   },
   'src/store/sqlite/wal/wal-sync.ts': { uses: 'openSync', because: "heddle's own WAL" },
-  'src/store/sqlite/database/sweep-litter.ts': { uses: 'rmSync', because: 'removes what dead processes have left' },
+  'src/store/sqlite/database/sweep-litter.ts': {
+    uses: 'rmSync',
+    because: 'removes what dead processes have left',
+  },
   'src/store/sqlite/wal/set-aside-foreign-wal.ts': {
     uses: 'openSync renameSync rmSync statSync',
     because: "heddle's own database, if no process has it open",
   },
-  'src/store/sqlite/wal/wal-marker.ts': { uses: 'openSync', because: "heddle's own WAL, which has no locks" },
+  'src/store/sqlite/wal/wal-marker.ts': {
+    uses: 'openSync',
+    because: "heddle's own WAL, which has no locks",
+  },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
-  'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
+  'src/tools/apply-patch/write-plan.ts': {
+    uses: 'rename unlink',
+    because: 'asks first whether it is a file of the store',
+  },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },
 };
 /** The files that start programs, and never git of their own accord. */
@@ -143,15 +261,17 @@ const STARTS_NO_GIT: Record<string, string> = {
   'src/tools/command/snapshot/take-snapshot.ts': "the user's shell",
 };
 /**
- * What blocks the main thread for long if its input is long, and the files that may use it, with the reason: mostly, why the input is short.
- * All others use the doors, which do it in parts: parseJson in base/parse-long-json.ts, base/text/decode-utf8.ts and utf8-text.ts.
+ * What blocks the main thread for long if its input is long, and the files that may use it, with
+ * the reason: mostly, why the input is short. All others use the doors, which do it in parts:
+ * parseJson in base/parse-long-json.ts, base/text/decode-utf8.ts and utf8-text.ts.
  */
 const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> = {
   'parse JSON': {
     use: /\bJSON\.parse\(|\b(?:parsed|strict)Json\(/,
     files: {
       'src/agent/aside/read-verdict.ts': 'the verdict of a model, which has a limit',
-      'src/agent/client-tools/client-tools.ts': 'the tools of a thread, which a limit of the request bounds',
+      'src/agent/client-tools/client-tools.ts':
+        'the tools of a thread, which a limit of the request bounds',
       'src/agent/review/read-review.ts': 'the answer of a reviewer',
       'src/base/json-value.ts': 'is parsedJson',
       'src/base/parse-long-json.ts': 'is the door',
@@ -163,15 +283,18 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/key-ranges.ts': 'a key',
       'src/config/login/stored-login.ts': 'a small file',
-      'src/config/trust/trust-record.ts': 'a line; the file is within RECORD_BYTES_MAX and parsed once',
+      'src/config/trust/trust-record.ts':
+        'a line; the file is within RECORD_BYTES_MAX and parsed once',
       'src/handlers/config-writing/login-writer.ts': 'a small file',
       'src/hooks/read-output.ts': 'output within a limit',
       'src/mcp/host/pipe-transport.ts': 'in the thread of MCP servers',
       'src/mcp/oauth/credential-store.ts': 'a small file',
-      'src/model/chat/chat-tool-calls.ts': 'the argument of a custom tool; the pieces of a call without an index',
+      'src/model/chat/chat-tool-calls.ts':
+        'the argument of a custom tool; the pieces of a call without an index',
       'src/model/embedded/embedded-step.ts': 'a line of the user, for tests',
       'src/model/found-tools.ts': 'the result of a search of tools, which has a limit',
-      'src/model/http/response/event-reader.ts': 'events within SHORT_CHARS_MAX; longer ones go through the door',
+      'src/model/http/response/event-reader.ts':
+        'events within SHORT_CHARS_MAX; longer ones go through the door',
       'src/model/http/event-redactor.ts': 'arguments within EXAMINED_CHARS_MAX',
       'src/model/http/http-failure.ts': 'the body of an error, which has a limit',
       'src/model/http/parameters/refusal-words.ts': 'the body of an error, which has a limit',
@@ -187,9 +310,11 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/store/sqlite/history/blobs.ts': 'in the thread of the store',
       'src/store/sqlite/history/partial-rows.ts': 'in the thread of the store',
       'src/store/sqlite/maintenance/fill-gaps.ts': 'in the thread of the store',
-      'src/store/sqlite/maintenance/salvage-database.ts': 'in the thread of the store, or in a process of its own',
+      'src/store/sqlite/maintenance/salvage-database.ts':
+        'in the thread of the store, or in a process of its own',
       'src/tools/apply-patch/diff/streamed-changes.ts': 'input within PREVIEW_CHARS_MAX',
-      'src/tools/look-command.ts': 'the arguments that a guardian or hook writes, which have a limit',
+      'src/tools/look-command.ts':
+        'the arguments that a guardian or hook writes, which have a limit',
       'src/tools/read-file.ts': 'the arguments that a guardian or hook writes, which have a limit',
       'src/transport/json-reader.ts': 'messages within SHORT_JSON_CHARS',
       'src/transport/request-ids.ts': 'the id of a request',
@@ -214,12 +339,16 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\.postMessage\(/,
     files: {
       'src/cli/progress/progress-thread.ts': 'a few words',
-      'src/mcp/create-host-port.ts': 'calls, whose arguments have a limit of values and characters (McpCallAction)',
-      'src/mcp/host/mcp-worker.ts': 'from the thread of MCP servers; results are within the limits of limited-result.ts',
+      'src/mcp/create-host-port.ts':
+        'calls, whose arguments have a limit of values and characters (McpCallAction)',
+      'src/mcp/host/mcp-worker.ts':
+        'from the thread of MCP servers; results are within the limits of limited-result.ts',
       'src/search/worker/index-thread.ts': 'queries and lists of paths in parts',
       'src/search/worker/serve-indexes.ts': 'from a thread; matches have a limit',
-      'src/store/sqlite/worker/serve-store.ts': 'from the thread of the store; pages have a limit of bytes',
-      'src/store/sqlite/worker/store-thread.ts': 'calls to the store, within its budgets; long texts and histories are sent in pieces',
+      'src/store/sqlite/worker/serve-store.ts':
+        'from the thread of the store; pages have a limit of bytes',
+      'src/store/sqlite/worker/store-thread.ts':
+        'calls to the store, within its budgets; long texts and histories are sent in pieces',
       'src/tools/command/network/thread/proxy-thread.ts': 'decisions about connections',
       'src/tools/command/network/thread/serve-proxies.ts': 'from the thread of proxies',
     },
@@ -228,7 +357,8 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\bstructuredClone\(/,
     files: {
       'src/agent/items/response-items.ts': 'a reasoning item; others are copied at their top only',
-      'src/agent/items/unfinished-items.ts': 'a reasoning item; others are copied at their top only',
+      'src/agent/items/unfinished-items.ts':
+        'a reasoning item; others are copied at their top only',
     },
   },
   'yield without a turn': {
@@ -245,7 +375,8 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/model/embedded/answer-writer.ts': 'the events of the embedded model',
       'src/sandbox/local-listeners.ts': 'waits for connections',
       'src/sandbox/processes/output-reader.ts': 'lets other streams be read',
-      'src/sandbox/processes/process-table.ts': 'a list of processes, for kills, which must not wait',
+      'src/sandbox/processes/process-table.ts':
+        'a list of processes, for kills, which must not wait',
       'src/search/path-index.ts': 'in the thread of searches',
       'src/server/connection.ts': 'orders messages',
       'src/server/dispatcher.ts': 'orders messages',
@@ -260,10 +391,16 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
 const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
 
 const projectFiles = filesIn('');
-const { clientRequests } = JSON.parse(textOf('schema/methods.json')) as { clientRequests: Record<string, { result?: string } | null> };
-const served = Object.keys(clientRequests).filter((method) => clientRequests[method]?.result !== undefined);
+const { clientRequests } = JSON.parse(textOf('schema/methods.json')) as {
+  clientRequests: Record<string, { result?: string } | null>;
+};
+const served = Object.keys(clientRequests).filter(
+  (method) => clientRequests[method]?.result !== undefined,
+);
 const source = projectFiles.filter((path) => /^src\/.*\.[jt]s$/.test(path) && !isGenerated(path));
-const tests = projectFiles.filter((path) => /^test\/.*\.ts$/.test(path) && !isGenerated(path) && path !== 'test/tidy.test.ts');
+const tests = projectFiles.filter(
+  (path) => /^test\/.*\.ts$/.test(path) && !isGenerated(path) && path !== 'test/tidy.test.ts',
+);
 
 describe('the source', () => {
   test('has a place in the layers for each of its files', () => {
@@ -280,21 +417,31 @@ describe('the source', () => {
   });
 
   test('does not know the client, but for the entry that gives one, and the command line', () => {
-    const knowing = source.filter((path) => importsOf(path).some((target) => part(target) === 'client'));
-    expect(knowing.filter((path) => !['client', 'index.ts', 'cli'].includes(part(path)))).toEqual([]);
+    const knowing = source.filter((path) =>
+      importsOf(path).some((target) => part(target) === 'client'),
+    );
+    expect(knowing.filter((path) => !['client', 'index.ts', 'cli'].includes(part(path)))).toEqual(
+      [],
+    );
   });
 
   test('keeps the rooms of the agent below its threads', () => {
     const threads = ['src/agent/threads.ts', 'src/agent/loaded-thread.ts'];
     const rooms = source.filter((path) => /^src\/agent\/[^/]+\//.test(path));
-    expect(rooms.filter((path) => importsOf(path).some((target) => threads.includes(target)))).toEqual([]);
+    expect(
+      rooms.filter((path) => importsOf(path).some((target) => threads.includes(target))),
+    ).toEqual([]);
   });
 
   test('has SQL in src/store only', () => {
     const sql =
       /\b(SELECT\s[^;]*\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX)|PRAGMA\s+\w+)\b/;
     const outside = source.filter((path) => part(path) !== 'store');
-    expect(outside.filter((path) => sql.test(codeOf(path)) || /from 'better-sqlite3'/.test(codeOf(path)))).toEqual([]);
+    expect(
+      outside.filter(
+        (path) => sql.test(codeOf(path)) || /from 'better-sqlite3'/.test(codeOf(path)),
+      ),
+    ).toEqual([]);
   });
 
   test('reaches for `process` where it begins only: the executable, the library, and the client that starts servers', () => {
@@ -314,41 +461,67 @@ describe('the source', () => {
   });
 
   test('starts programs outside the sandbox for a reason that the sandbox knows: what they run must not have been written by commands', () => {
-    const free = source.filter((path) => /bounds: null\b/.test(codeOf(path)) && !/\bstartedFor\b/.test(codeOf(path)));
+    const free = source.filter(
+      (path) => /bounds: null\b/.test(codeOf(path)) && !/\bstartedFor\b/.test(codeOf(path)),
+    );
     // A client starts its own process there, and ripgrep belongs to the server.
     expect(free).toEqual(['src/handlers/process.ts', 'src/search/list-files.ts']);
     const starting = source.filter((path) => /\bkind: 'configured'(?! \|)/.test(codeOf(path)));
-    expect(starting).toEqual(['src/agent/notify/turn-notifier.ts', 'src/mcp/server-process.ts', 'src/sandbox/run-program.ts']);
+    expect(starting).toEqual([
+      'src/agent/notify/turn-notifier.ts',
+      'src/mcp/server-process.ts',
+      'src/sandbox/run-program.ts',
+    ]);
   });
 
   test('starts git with git/safe-git-env.ts only, which keeps it from starting what a repository names', () => {
     const safe = 'src/git/safe-git-env.ts';
-    const setting = /\bGIT_(?:CONFIG|OPTIONAL|TERMINAL|NO_LAZY|ALLOW)|core\.(?:hooksPath|fsmonitor)/i;
+    const setting =
+      /\bGIT_(?:CONFIG|OPTIONAL|TERMINAL|NO_LAZY|ALLOW)|core\.(?:hooksPath|fsmonitor)/i;
     expect(source.filter((path) => setting.test(codeOf(path)))).toEqual([safe]);
     const start = /\b(?:runProgram|runToEnd|spawnProgram)\(|\b(?:clientP|p)rocesses\s*\.start\(/;
-    const others = source.filter((path) => start.test(codeOf(path)) && !importsOf(path).includes(safe));
+    const others = source.filter(
+      (path) => start.test(codeOf(path)) && !importsOf(path).includes(safe),
+    );
     expect(others).toEqual(Object.keys(STARTS_NO_GIT));
   });
 
   test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
-    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and codex-home.ts is about another home.
-    const others = ['src/instructions/skills/skill-places.ts', 'src/policy/permissions/sandbox-bounds.ts'];
-    expect(naming).toEqual(['src/cli/codex-home.ts', 'src/config/trust/project-files.ts', ...others]);
+    // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and
+    // codex-home.ts is about another home.
+    const others = [
+      'src/instructions/skills/skill-places.ts',
+      'src/policy/permissions/sandbox-bounds.ts',
+    ];
+    expect(naming).toEqual([
+      'src/cli/codex-home.ts',
+      'src/config/trust/project-files.ts',
+      ...others,
+    ]);
   });
 
   test('asks is-empty-git-folder.ts wherever it looks for the repository of a folder: an empty `.git` is none', () => {
-    const searching = source.filter((path) => /\bjoin\((?:folder|above|one), '\.git'\)/.test(codeOf(path)));
+    const searching = source.filter((path) =>
+      /\bjoin\((?:folder|above|one), '\.git'\)/.test(codeOf(path)),
+    );
     // This one protects every `.git`.
     const others = searching.filter((path) => path !== 'src/sandbox/places/find-nested-places.ts');
-    expect(others.filter((path) => !/\bisEmptyGitFolder\(|filter\(isEmptyGitFolder\)/.test(codeOf(path)))).toEqual([]);
+    expect(
+      others.filter(
+        (path) => !/\bisEmptyGitFolder\(|filter\(isEmptyGitFolder\)/.test(codeOf(path)),
+      ),
+    ).toEqual([]);
     expect(others).toHaveLength(4);
   });
 
   test('reads only such files in the home as no command can create or change: they decide what runs, or have keys', () => {
-    const read = source.filter((path) => /^src\/(config|mcp|handlers\/config-writing)\//.test(path)).flatMap(homeFilesOf);
+    const read = source
+      .filter((path) => /^src\/(config|mcp|handlers\/config-writing)\//.test(path))
+      .flatMap(homeFilesOf);
     expect(read.length).toBeGreaterThan(15);
-    const isProtected = (name: string) => isOfHome(join('/home', name), '/home', HOME_PROTECTED) || isSecretCopy(name);
+    const isProtected = (name: string) =>
+      isOfHome(join('/home', name), '/home', HOME_PROTECTED) || isSecretCopy(name);
     expect(read.filter(({ name }) => !isProtected(name)).map(({ place }) => place)).toEqual([
       // The files of profiles, which all contain `config.toml`.
       'src/config/load-config.ts: name',
@@ -363,7 +536,9 @@ describe('the source', () => {
   test('opens, lists, replaces and removes files that others wrote with base/files/ only, and looks at their names with base/paths/', () => {
     const open = source.filter((path) => !/^src\/base\/paths\//.test(path));
     const raw = open.flatMap((path) => fsUsesOf(path).map((name) => `${path}: ${name}`));
-    const allowed = Object.entries(FS_FOR_SOME).flatMap(([path, { uses }]) => uses.split(' ').map((name) => `${path}: ${name}`));
+    const allowed = Object.entries(FS_FOR_SOME).flatMap(([path, { uses }]) =>
+      uses.split(' ').map((name) => `${path}: ${name}`),
+    );
     expect(raw.sort()).toEqual(allowed.sort());
   });
 
@@ -374,20 +549,33 @@ describe('the source', () => {
   });
 
   test('measures no duration by the wall clock, except against times of files and of processes that are gone', () => {
-    const elapsed = /(clock|Date)\.now\(\)\s*-|-\s*[\w.#]*(clock|Date)\.now\(\)|\w+AtMs\s*-|-\s*[\w.]+AtMs\b/;
-    const measuring = source.filter((path) => elapsed.test(codeOf(path).replaceAll('monotonic() - shownAtMs', '')));
+    const elapsed =
+      /(clock|Date)\.now\(\)\s*-|-\s*[\w.#]*(clock|Date)\.now\(\)|\w+AtMs\s*-|-\s*[\w.]+AtMs\b/;
+    const measuring = source.filter((path) =>
+      elapsed.test(codeOf(path).replaceAll('monotonic() - shownAtMs', '')),
+    );
     // own-file.ts compares with the time of change of a file, which is the system's.
-    expect(measuring).toEqual(['src/base/files/own-file.ts', 'src/rollout/rollout-log.ts', 'src/store/settling-entries.ts']);
+    expect(measuring).toEqual([
+      'src/base/files/own-file.ts',
+      'src/rollout/rollout-log.ts',
+      'src/store/settling-entries.ts',
+    ]);
   });
 
   test('starts programs with base/processes/spawn-program.ts only: a spawn without file descriptors left would end the process', () => {
-    const starting = /import (?!type )[^;]*from '(?:node:)?child_process'|(?:import|require)\('(?:node:)?child_process'\)/;
-    expect(source.filter((path) => starting.test(textOf(path)))).toEqual(['src/base/processes/spawn-program.ts']);
+    const starting =
+      /import (?!type )[^;]*from '(?:node:)?child_process'|(?:import|require)\('(?:node:)?child_process'\)/;
+    expect(source.filter((path) => starting.test(textOf(path)))).toEqual([
+      'src/base/processes/spawn-program.ts',
+    ]);
   });
 
   test('starts threads with base/processes/start-worker.ts only: what waits for a thread ends with it, however it ends', () => {
-    const starting = /\bnew Worker\(|import [^;{]*\{[^};]*(?<!type )\bWorker\b[^;]*from '(?:node:)?worker_threads'/;
-    const starters = source.filter((path) => starting.test(textOf(path)) && !/import type \{ Worker \}/.test(textOf(path)));
+    const starting =
+      /\bnew Worker\(|import [^;{]*\{[^};]*(?<!type )\bWorker\b[^;]*from '(?:node:)?worker_threads'/;
+    const starters = source.filter(
+      (path) => starting.test(textOf(path)) && !/import type \{ Worker \}/.test(textOf(path)),
+    );
     expect(starters).toEqual(['src/base/processes/start-worker.ts']);
   });
 
@@ -398,15 +586,20 @@ describe('the source', () => {
 
   test('asks by one function whether a model may read a file, and gives each thread what its profile hides', () => {
     const uses = (pattern: RegExp) => source.filter((path) => pattern.test(codeOf(path))).sort();
-    const outside = (paths: string[]) => paths.filter((path) => !path.startsWith('src/policy/permissions/'));
+    const outside = (paths: string[]) =>
+      paths.filter((path) => !path.startsWith('src/policy/permissions/'));
     expect(outside(uses(/\bisReadable\b.*is-writable\.ts/))).toEqual([
       'src/sandbox/places/real-bounds.ts',
       'src/tools/command/command-bounds.ts',
       'src/tools/may-read.ts',
     ]);
     // `execBounds` gets the folders of a request. Every other caller gets those of a thread.
-    const calls = outside(uses(/\bsandboxBounds\(/)).filter((path) => path !== 'src/handlers/client-processes/exec-bounds.ts');
-    expect(calls.filter((path) => !/\bsandboxBounds\([^;]*sandboxFolders\(/.test(codeOf(path)))).toEqual([]);
+    const calls = outside(uses(/\bsandboxBounds\(/)).filter(
+      (path) => path !== 'src/handlers/client-processes/exec-bounds.ts',
+    );
+    expect(
+      calls.filter((path) => !/\bsandboxBounds\([^;]*sandboxFolders\(/.test(codeOf(path))),
+    ).toEqual([]);
     expect(uses(/\bfindHidden\(/)).toEqual([
       'src/sandbox/linux/sandbox-view.ts',
       'src/sandbox/macos/create-seatbelt.ts',
@@ -415,14 +608,24 @@ describe('the source', () => {
     ]);
   });
 
-  test.each(Object.entries(BLOCKING))('may %s only in the files that are listed with a reason', (_name, { use, files }) => {
-    expect(source.filter((path) => use.test(codeOf(path))).sort()).toEqual(Object.keys(files).sort());
-  });
+  test.each(Object.entries(BLOCKING))(
+    'may %s only in the files that are listed with a reason',
+    (_name, { use, files }) => {
+      expect(source.filter((path) => use.test(codeOf(path))).sort()).toEqual(
+        Object.keys(files).sort(),
+      );
+    },
+  );
 
   test('awaits mayStart() directly before it starts a program, so that many starts do not block the main thread', () => {
-    const starting = source.filter((path) => /\bspawnProgram\(/.test(codeOf(path)) && path !== 'src/base/processes/spawn-program.ts');
+    const starting = source.filter(
+      (path) =>
+        /\bspawnProgram\(/.test(codeOf(path)) && path !== 'src/base/processes/spawn-program.ts',
+    );
     // The client starts one program, in another process.
-    expect(starting.filter((path) => !/await mayStart\(\);\n/.test(codeOf(path)))).toEqual(['src/client/spawn-server.ts']);
+    expect(starting.filter((path) => !/await mayStart\(\);\n/.test(codeOf(path)))).toEqual([
+      'src/client/spawn-server.ts',
+    ]);
   });
 
   test('measures time with base/clock.ts: performance.now() loads a module of Node', () => {
@@ -435,23 +638,29 @@ describe('the source', () => {
   });
 
   test('decides in tools/denial.ts only that the item of an action counts as declined', () => {
-    const deciding = source.filter((path) => /status: [^,}\n]*'declined'/.test(codeOf(path)) && !path.startsWith('src/rollout/'));
+    const deciding = source.filter(
+      (path) => /status: [^,}\n]*'declined'/.test(codeOf(path)) && !path.startsWith('src/rollout/'),
+    );
     expect(deciding).toEqual([]);
   });
 
   test('hides nothing from those who decide by the masks for logs: decision-mask.ts is theirs', () => {
     const deciding = source.filter((path) => /^src\/(?:agent|tools|hooks|policy)\//.test(path));
     // The message of a check that failed is told, and nobody judges by it.
-    expect(deciding.filter((path) => /\b(?:jsonRedactor|redactLikelySecrets)\(/.test(codeOf(path)))).toEqual([
-      'src/agent/mcp/run-safety-check.ts',
-    ]);
+    expect(
+      deciding.filter((path) => /\b(?:jsonRedactor|redactLikelySecrets)\(/.test(codeOf(path))),
+    ).toEqual(['src/agent/mcp/run-safety-check.ts']);
   });
 
   test('stores the author of each message for the model, and judges by the text only what other programs wrote', () => {
-    const isBare = (line: string) => /kind: 'model', (turnId|item)/.test(line) && !/author/.test(line);
+    const isBare = (line: string) =>
+      /kind: 'model', (turnId|item)/.test(line) && !/author/.test(line);
     const bare = source.filter((path) => codeOf(path).split('\n').some(isBare));
     expect(bare).toEqual(['src/agent/items/response-items.ts']);
-    const judging = source.filter((path) => /\b(isUserMessage|writtenBy)\(/.test(codeOf(path)) && !path.startsWith('src/rollout/'));
+    const judging = source.filter(
+      (path) =>
+        /\b(isUserMessage|writtenBy)\(/.test(codeOf(path)) && !path.startsWith('src/rollout/'),
+    );
     expect(judging).toEqual(['src/agent/turn/inject-model-items.ts']);
   });
 
@@ -471,9 +680,14 @@ describe('the source', () => {
       'src/mcp/host/mcp-worker.ts',
       'src/tools/command/network/thread/proxy-worker.ts',
     ];
-    const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/connect/node-sqlite.d.ts'];
+    const entries = [
+      ...scripts,
+      'src/sandbox/processes/node-pty.d.ts',
+      'src/store/sqlite/connect/node-sqlite.d.ts',
+    ];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
-    const ofMethods = (path: string) => path.startsWith('src/handlers/') && methodsIn(path).length > 0;
+    const ofMethods = (path: string) =>
+      path.startsWith('src/handlers/') && methodsIn(path).length > 0;
     const ofErrors = (path: string) => /^src\/protocol\/[a-z-]+-errors\.ts$/.test(path);
     expect(misnamed.filter((path) => !ofMethods(path) && !ofErrors(path))).toEqual([]);
   });
@@ -483,12 +697,18 @@ describe('the source', () => {
       .filter((path) => path.startsWith('src/handlers/'))
       .flatMap((path) => methodsIn(path).map((method) => ({ method, path })));
     expect(places.map(({ method }) => method).sort()).toEqual([...served].sort());
-    expect(places.filter(({ method, path }) => path !== 'src/handlers/always-empty.ts' && path !== fileOfMethod(method))).toEqual([]);
+    expect(
+      places.filter(
+        ({ method, path }) =>
+          path !== 'src/handlers/always-empty.ts' && path !== fileOfMethod(method),
+      ),
+    ).toEqual([]);
   });
 
   test('has no folder that became a warehouse', () => {
     const counts = new Map<string, number>();
-    for (const path of source) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+    for (const path of source)
+      counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
     expect([...counts].filter(([, count]) => count > FOLDER_FILES_MAX)).toEqual([]);
   });
 
@@ -497,7 +717,9 @@ describe('the source', () => {
   });
 
   test(`has no file over ${SOURCE_LINES_MAX} lines`, () => {
-    const written = projectFiles.filter((path) => /^(src|schema|bin|examples)\/.*\.[jt]s$/.test(path) && !isGenerated(path));
+    const written = projectFiles.filter(
+      (path) => /^(src|schema|bin|examples)\/.*\.[jt]s$/.test(path) && !isGenerated(path),
+    );
     const long = written.map((path) => `${path}: ${textOf(path).split('\n').length - 1}`);
     expect(long.filter((line) => Number(line.split(': ')[1]) > SOURCE_LINES_MAX)).toEqual([]);
   });
@@ -510,19 +732,28 @@ test('no file or folder is named utils: what it does is its name', () => {
 test('src/README.md names only files that exist', () => {
   const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
   expect(
-    [...new Set(named)].filter((path) => !path.includes('*') && !projectFiles.some((file) => `/${file}`.endsWith(`/${path}`))),
+    [...new Set(named)].filter(
+      (path) =>
+        !path.includes('*') && !projectFiles.some((file) => `/${file}`.endsWith(`/${path}`)),
+    ),
   ).toEqual([]);
 });
 
 test('the migrations are numbered from 0001 without a gap', () => {
-  const names = projectFiles.filter((path) => path.startsWith('migrations/')).map((path) => posix.basename(path));
+  const names = projectFiles
+    .filter((path) => path.startsWith('migrations/'))
+    .map((path) => posix.basename(path));
   expect(names.filter((name) => !/^\d{4}_[a-z0-9_]+\.sql$/.test(name))).toEqual([]);
-  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_name, index) => index + 1));
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(
+    names.map((_name, index) => index + 1),
+  );
 });
 
 test('no test waits for time to pass', () => {
   const waiting = /\b(setTimeout|setInterval)\b|\bsleep\s*\(/;
-  const checked = tests.filter((path) => !path.startsWith('test/bench/') && path !== 'test/base/clock.test.ts');
+  const checked = tests.filter(
+    (path) => !path.startsWith('test/bench/') && path !== 'test/base/clock.test.ts',
+  );
   expect(checked.filter((path) => waiting.test(codeOf(path)))).toEqual([]);
 });
 
@@ -542,13 +773,17 @@ test('docs/durability.md names only tests and kinds of faults that exist', () =>
   const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:[,;] "[^"]+")*)/g)];
   const missing = named.flatMap(([, path = '', names = '']) => {
     if (!tests.includes(path)) return [path];
-    return [...names.matchAll(/"([^"]+)"/g)].flatMap(([, name = '']) => (textOf(path).includes(`'${name}'`) ? [] : [`${path}: ${name}`]));
+    return [...names.matchAll(/"([^"]+)"/g)].flatMap(([, name = '']) =>
+      textOf(path).includes(`'${name}'`) ? [] : [`${path}: ${name}`],
+    );
   });
   expect(missing).toEqual([]);
 });
 
 test('no file names a folder of the machine it was written on', () => {
-  const folders = [root, homedir()].map((folder) => new RegExp(`(?<![\\w.-])${folder.replaceAll('.', '\\.')}/`));
+  const folders = [root, homedir()].map(
+    (folder) => new RegExp(`(?<![\\w.-])${folder.replaceAll('.', '\\.')}/`),
+  );
   const naming = projectFiles.flatMap((path) =>
     folders.filter((folder) => folder.test(textOf(path))).map((folder) => `${path}: ${folder}`),
   );
@@ -559,47 +794,80 @@ describe('the tests', () => {
   const files = tests.filter((path) => path.endsWith('.test.ts'));
 
   test('that measure time have the tag slow, so npm test leaves them out', () => {
-    const measuring = files.filter((path) => /^test\/process\/(?:timed|hostile|faults)\//.test(path));
+    const measuring = files.filter((path) =>
+      /^test\/process\/(?:timed|hostile|faults)\//.test(path),
+    );
     expect(measuring.length).toBeGreaterThan(10);
-    expect(measuring.filter((path) => !textOf(path).startsWith('// @module-tag slow\n'))).toEqual([]);
+    expect(measuring.filter((path) => !textOf(path).startsWith('// @module-tag slow\n'))).toEqual(
+      [],
+    );
   });
 
   test('that take the number of their inputs from support/runs.ts have the tag seeded, so test:rest runs them with all', () => {
-    const seeded = files.filter((path) => /\bruns\(/.test(textOf(path)) && textOf(path).includes('support/runs.ts'));
+    const seeded = files.filter(
+      (path) => /\bruns\(/.test(textOf(path)) && textOf(path).includes('support/runs.ts'),
+    );
     expect(seeded.length).toBeGreaterThan(10);
     expect(seeded.filter((path) => !textOf(path).includes("tags: 'seeded'"))).toEqual([]);
   });
 });
 
 describe('package-lock.json', () => {
-  const lock = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, LockedPackage> };
+  const lock = JSON.parse(textOf('package-lock.json')) as {
+    packages: Record<string, LockedPackage>;
+  };
 
   test('records no download address', () => {
-    const addressed = Object.entries(lock.packages).filter(([, { resolved }]) => resolved?.startsWith('http'));
+    const addressed = Object.entries(lock.packages).filter(([, { resolved }]) =>
+      resolved?.startsWith('http'),
+    );
     expect(addressed.map(([path]) => path)).toEqual([]);
   });
 
   // A registry may lack packages of other platforms, and then nobody can look up their hashes.
   test('has the hash of every package, except development tools of other platforms', () => {
-    const others = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined);
-    const isOtherTool = ({ dev, optional, os }: LockedPackage) => dev === true && optional === true && os?.length === 1;
+    const others = Object.entries(lock.packages).filter(
+      ([path, { integrity }]) => path !== '' && integrity === undefined,
+    );
+    const isOtherTool = ({ dev, optional, os }: LockedPackage) =>
+      dev === true && optional === true && os?.length === 1;
     expect(others.filter(([, locked]) => !isOtherTool(locked)).map(([path]) => path)).toEqual([]);
-    expect(others.filter(([path]) => existsSync(join(root, path))).map(([path]) => path)).toEqual([]);
+    expect(others.filter(([path]) => existsSync(join(root, path))).map(([path]) => path)).toEqual(
+      [],
+    );
   });
 
   test('has one package whose install script runs, better-sqlite3, and users of the package install no other that has one', () => {
-    const scripted = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
-    expect(scripted.filter(([, { dev }]) => dev !== true).map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
-    const { allowScripts } = JSON.parse(textOf('package.json')) as { allowScripts: Record<string, boolean> };
-    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['better-sqlite3']);
-    expect(scripted.filter(([path]) => allowScripts[path.replace('node_modules/', '')] === undefined)).toEqual([]);
+    const scripted = Object.entries(lock.packages).filter(
+      ([, { hasInstallScript }]) => hasInstallScript === true,
+    );
+    expect(scripted.filter(([, { dev }]) => dev !== true).map(([path]) => path)).toEqual([
+      'node_modules/better-sqlite3',
+    ]);
+    const { allowScripts } = JSON.parse(textOf('package.json')) as {
+      allowScripts: Record<string, boolean>;
+    };
+    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual([
+      'better-sqlite3',
+    ]);
+    expect(
+      scripted.filter(([path]) => allowScripts[path.replace('node_modules/', '')] === undefined),
+    ).toEqual([]);
   });
 
   test("names the packages of every platform, or `npm ci` refuses it ('npm run lockfile' adds them)", () => {
-    const optional = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
-      Object.keys(optionalDependencies).map((name) => ({ name, paths: [`node_modules/${name}`, `${path}/node_modules/${name}`] })),
+    const optional = Object.entries(lock.packages).flatMap(
+      ([path, { optionalDependencies = {} }]) =>
+        Object.keys(optionalDependencies).map((name) => ({
+          name,
+          paths: [`node_modules/${name}`, `${path}/node_modules/${name}`],
+        })),
     );
-    expect(optional.filter(({ paths }) => !paths.some((path) => path in lock.packages)).map(({ name }) => name)).toEqual([]);
+    expect(
+      optional
+        .filter(({ paths }) => !paths.some((path) => path in lock.packages))
+        .map(({ name }) => name),
+    ).toEqual([]);
   });
 });
 
@@ -615,7 +883,9 @@ interface LockedPackage {
 
 /** Paths from the root, with slashes, sorted. */
 function filesIn(folder: string): string[] {
-  const entries = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => !NOT_OURS.includes(entry.name));
+  const entries = readdirSync(join(root, folder), { withFileTypes: true }).filter(
+    (entry) => !NOT_OURS.includes(entry.name),
+  );
   return entries
     .flatMap((entry) => {
       const path = posix.join(folder, entry.name);
@@ -637,30 +907,53 @@ function isGenerated(path: string): boolean {
   return path.includes('/generated/');
 }
 
-/** The functions of node:fs that a file imports and that not every file may use. Any other way to import the module is `*`. */
+/**
+ * The functions of node:fs that a file imports and that not every file may use. Any other way to
+ * import the module is `*`.
+ */
 function fsUsesOf(path: string): string[] {
   const code = codeOf(path);
-  const imports = [...code.matchAll(/^import (type )?\{([^}]*)\} from 'node:fs(?:\/promises)?';$/gm)];
+  const imports = [
+    ...code.matchAll(/^import (type )?\{([^}]*)\} from 'node:fs(?:\/promises)?';$/gm),
+  ];
   const mentions = code.match(/['"`](node:)?fs(\/promises)?['"`]/g) ?? [];
-  const names = imports.flatMap(([, isType, list = '']) => (isType === undefined ? list.split(',') : [])).map((name) => name.trim());
-  const functions = names.filter((name) => name !== '' && !name.startsWith('type ')).map((name) => name.split(' as ')[0] ?? name);
+  const names = imports
+    .flatMap(([, isType, list = '']) => (isType === undefined ? list.split(',') : []))
+    .map((name) => name.trim());
+  const functions = names
+    .filter((name) => name !== '' && !name.startsWith('type '))
+    .map((name) => name.split(' as ')[0] ?? name);
   const raw = functions.filter((name) => !FS_FOR_ALL.split(' ').includes(name));
   return mentions.length === imports.length ? raw : [...raw, '*'];
 }
 
-/** The paths that a file joins with the home: each name, or the expression if it is neither a string nor a constant of the source. */
+/**
+ * The paths that a file joins with the home: each name, or the expression if it is neither a string
+ * nor a constant of the source.
+ */
 function homeFilesOf(path: string): { place: string; name: string }[] {
-  return [...codeOf(path).matchAll(/\bjoin\((?:this\.#?)?(?:\w+\.)*home, ([^,)]+)\)/g)].map(([, written = '']) => {
-    const constant = /^[A-Z_]+$/.test(written) ? new RegExp(`^(?:export )?const ${written} = '([^']*)';`, 'm') : null;
-    const found = constant === null ? undefined : [path, ...source].map((each) => codeOf(each).match(constant)?.[1]).find(Boolean);
-    return { place: `${path}: ${written}`, name: found ?? written.replaceAll("'", '') };
-  });
+  return [...codeOf(path).matchAll(/\bjoin\((?:this\.#?)?(?:\w+\.)*home, ([^,)]+)\)/g)].map(
+    ([, written = '']) => {
+      const constant = /^[A-Z_]+$/.test(written)
+        ? new RegExp(`^(?:export )?const ${written} = '([^']*)';`, 'm')
+        : null;
+      const found =
+        constant === null
+          ? undefined
+          : [path, ...source].map((each) => codeOf(each).match(constant)?.[1]).find(Boolean);
+      return { place: `${path}: ${written}`, name: found ?? written.replaceAll("'", '') };
+    },
+  );
 }
 
 /** Whether a file has an export with its name: `readRules` or `READ_RULES` in read-rules.ts. */
 function isNamedAfterExport(path: string): boolean {
   const name = posix.basename(path, posix.extname(path)).replaceAll('-', '');
-  const exported = [...textOf(path).matchAll(/^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm)];
+  const exported = [
+    ...textOf(path).matchAll(
+      /^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm,
+    ),
+  ];
   return exported.some(([, word = '']) => word.replaceAll('_', '').toLowerCase() === name);
 }
 
@@ -671,10 +964,19 @@ function methodsIn(path: string): string[] {
     .filter((method) => method in clientRequests);
 }
 
-/** The file that a method belongs in: `thread/goal/set` in thread/goal/set.ts, else thread/goal.ts, else thread.ts. */
+/**
+ * The file that a method belongs in: `thread/goal/set` in thread/goal/set.ts, else thread/goal.ts,
+ * else thread.ts.
+ */
 function fileOfMethod(method: string): string | undefined {
-  const words = method.split('/').map((word) => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-'));
-  const prefixes = words.map((_word, index) => `src/handlers/${words.slice(0, words.length - index).join('/')}.ts`);
+  const words = method
+    .split('/')
+    .map((word) =>
+      word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-'),
+    );
+  const prefixes = words.map(
+    (_word, index) => `src/handlers/${words.slice(0, words.length - index).join('/')}.ts`,
+  );
   return prefixes.find((path) => source.includes(path));
 }
 
@@ -689,6 +991,10 @@ function layerOf(path: string): number {
 
 /** The project's own files that a file imports, types included. */
 function importsOf(path: string): string[] {
-  const specifiers = [...codeOf(path).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']*)'/g)].map((match) => match[1] ?? '');
-  return specifiers.map((specifier) => posix.join(posix.dirname(path), specifier)).filter((target) => target.startsWith('src/'));
+  const specifiers = [...codeOf(path).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']*)'/g)].map(
+    (match) => match[1] ?? '',
+  );
+  return specifiers
+    .map((specifier) => posix.join(posix.dirname(path), specifier))
+    .filter((target) => target.startsWith('src/'));
 }

@@ -16,10 +16,17 @@ const FROM_SOURCE = { npm_config_build_from_source: 'better-sqlite3' };
 
 /** Whether this Node can load better-sqlite3. */
 function nativePackageLoads() {
-  return spawnSync(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], { cwd: root }).status === 0;
+  return (
+    spawnSync(process.execPath, ['-e', "new (require('better-sqlite3'))(':memory:')"], {
+      cwd: root,
+    }).status === 0
+  );
 }
 
-/** Takes a prebuilt better-sqlite3 if there is one for this Node, else compiles it. Ends the setup if neither is possible. */
+/**
+ * Takes a prebuilt better-sqlite3 if there is one for this Node, else compiles it. Ends the setup
+ * if neither is possible.
+ */
 async function bringNativePackage() {
   const why = await downloadNativePackage();
   if (why === null) return;
@@ -31,17 +38,27 @@ async function bringNativePackage() {
     () => npm(args, { msMax: COMPILE_MS_MAX, env: FROM_SOURCE }),
   );
   if (nativePackageLoads()) return;
-  fail(`better-sqlite3 could not be compiled: ${problem ?? 'this Node cannot load the result'}. ${ADVICE}, ${AGAIN}`, output);
+  fail(
+    `better-sqlite3 could not be compiled: ${problem ?? 'this Node cannot load the result'}. ${ADVICE}, ${AGAIN}`,
+    output,
+  );
 }
 
 const ADVICE =
   'If the headers of Node cannot be downloaded, set npm_config_nodedir to a folder that has them (/usr for /usr/include/node). ' +
   'If a mirror has prebuilt packages, set npm_config_better_sqlite3_binary_host to its URL. Correct the cause';
 
-/** Does the first half of the install script of better-sqlite3, within a limit of time. Returns why that failed, else null. */
+/**
+ * Does the first half of the install script of better-sqlite3, within a limit of time. Returns why
+ * that failed, else null.
+ */
 async function downloadNativePackage() {
   const program = join(root, 'node_modules', 'prebuild-install', 'bin.js');
-  const options = { cwd: join(root, 'node_modules', 'better-sqlite3'), env: process.env, msMax: DOWNLOAD_MS_MAX };
+  const options = {
+    cwd: join(root, 'node_modules', 'better-sqlite3'),
+    env: process.env,
+    msMax: DOWNLOAD_MS_MAX,
+  };
   const download = () => runCommand(process.execPath, [program, '--verbose'], options);
   const { succeeded, problem, output } = await showProgress(
     `looking for a prebuilt better-sqlite3 for Node ${process.versions.node}`,

@@ -12,8 +12,8 @@ const OUTPUT_CHARS_MAX = 16_384;
 const running = new Set();
 
 /**
- * Says what `work` does, and for how long it has been at it: on a terminal in a line that is renewed, elsewhere in a line every ten
- * seconds. Returns or throws what `work` does.
+ * Says what `work` does, and for how long it has been at it: on a terminal in a line that is
+ * renewed, elsewhere in a line every ten seconds. Returns or throws what `work` does.
  */
 async function showProgress(title, work, output = process.stderr) {
   const startedAtMs = Date.now();
@@ -21,14 +21,20 @@ async function showProgress(title, work, output = process.stderr) {
   const begun = `setup: ${title}`;
   const line = () => (seconds() === 0 ? begun : `${begun} (${seconds()} s)`);
   output.write(output.isTTY ? cut(begun, output.columns) : `${begun}\n`);
-  const show = () => output.write(output.isTTY ? `\r\x1b[2K${cut(line(), output.columns)}` : `${begun}: ${seconds()} s so far\n`);
+  const show = () =>
+    output.write(
+      output.isTTY
+        ? `\r\x1b[2K${cut(line(), output.columns)}`
+        : `${begun}: ${seconds()} s so far\n`,
+    );
   const timer = setInterval(show, output.isTTY ? RENEWED_MS : REPEATED_MS);
   try {
     return await work();
   } finally {
     clearInterval(timer);
     if (output.isTTY) output.write(`\r\x1b[2K${line()}\n`);
-    else if (Date.now() - startedAtMs >= REPEATED_MS) output.write(`${begun}: ended after ${seconds()} s\n`);
+    else if (Date.now() - startedAtMs >= REPEATED_MS)
+      output.write(`${begun}: ended after ${seconds()} s\n`);
   }
 }
 
@@ -39,13 +45,20 @@ function cut(text, columns) {
 }
 
 /**
- * Runs a command with all that it starts, for at most `msMax` milliseconds. Resolves with whether it succeeded, and if not, why: `output` is
- * the end of what it wrote to stdout and stderr, and `problem` says how it ended. Never rejects.
+ * Runs a command with all that it starts, for at most `msMax` milliseconds. Resolves with whether
+ * it succeeded, and if not, why: `output` is the end of what it wrote to stdout and stderr, and
+ * `problem` says how it ended. Never rejects.
  */
 function runCommand(command, args, { cwd, env, shell = false, msMax }) {
   return new Promise((resolve) => {
     // A group of its own, so that all that it starts can be killed.
-    const child = spawn(command, args, { cwd, env, shell, detached: !isWindows, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      cwd,
+      env,
+      shell,
+      detached: !isWindows,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     running.add(child);
     let output = '';
     const keep = (text) => {
@@ -62,7 +75,9 @@ function runCommand(command, args, { cwd, env, shell = false, msMax }) {
       running.delete(child);
       resolve({ succeeded: problem === null, problem, output: output.trim() });
     };
-    child.once('error', (error) => end(error.code === 'ENOENT' ? `${command} was not found in the PATH` : error.message));
+    child.once('error', (error) =>
+      end(error.code === 'ENOENT' ? `${command} was not found in the PATH` : error.message),
+    );
     child.once('close', (code, signal) => {
       if (isLate) end(`${command} did not end within ${Math.round(msMax / 1000)} s`);
       else end(code === 0 ? null : `${command} ended with ${signal ?? `exit code ${code}`}`);

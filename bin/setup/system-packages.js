@@ -6,13 +6,22 @@ const { runCommand, showProgress } = require('./run-step.js');
 const isWindows = process.platform === 'win32';
 const APT_MS_MAX = 20 * 60_000;
 /** The Debian package of each command. */
-const PACKAGES = { git: 'git', bwrap: 'bubblewrap', python3: 'python3', make: 'make', 'g++': 'g++' };
+const PACKAGES = {
+  git: 'git',
+  bwrap: 'bubblewrap',
+  python3: 'python3',
+  make: 'make',
+  'g++': 'g++',
+};
 const OTHER_MANAGERS = { dnf: 'dnf install -y', pacman: 'pacman -S --noconfirm', apk: 'apk add' };
 
 /** Returns those of the commands that are not in the PATH. */
 function missing(commands) {
   const folders = (process.env.PATH || '').split(delimiter);
-  const found = (command) => folders.some((folder) => folder !== '' && canRun(join(folder, isWindows ? `${command}.exe` : command)));
+  const found = (command) =>
+    folders.some(
+      (folder) => folder !== '' && canRun(join(folder, isWindows ? `${command}.exe` : command)),
+    );
   return commands.filter((command) => !found(command));
 }
 
@@ -41,7 +50,8 @@ async function aptInstall(names) {
   return showProgress(`installing ${names} with apt-get`, async () => {
     for (const args of [['update', '-qq'], install]) {
       const { succeeded, problem, output } = await runCommand('apt-get', args, options);
-      if (!succeeded) return `apt-get could not install ${names}: ${problem}${output === '' ? '' : `: ${output.split('\n').at(-1)}`}`;
+      if (!succeeded)
+        return `apt-get could not install ${names}: ${problem}${output === '' ? '' : `: ${output.split('\n').at(-1)}`}`;
     }
     return null;
   });
@@ -50,7 +60,8 @@ async function aptInstall(names) {
 /** The command line that installs these packages. */
 function installLine(names) {
   const sudo = isRoot() ? '' : 'sudo ';
-  if (isDebian()) return `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${names}`;
+  if (isDebian())
+    return `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${names}`;
   const manager = Object.keys(OTHER_MANAGERS).find((command) => missing([command]).length === 0);
   return `${sudo}${OTHER_MANAGERS[manager] ?? 'YOUR-PACKAGE-MANAGER install'} ${names}`;
 }

@@ -25,38 +25,68 @@ export interface CheckOptions {
 }
 
 /**
- * Asks the provider that the settings choose whether it can be reached and takes the key. Returns its name, model and URL, and warnings about
- * the settings. Rejects within 15 seconds, with the reason and what to do about it.
+ * Asks the provider that the settings choose whether it can be reached and takes the key. Returns
+ * its name, model and URL, and warnings about the settings. Rejects within 15 seconds, with the
+ * reason and what to do about it.
  */
-export async function checkProvider({ home, cwd, settings }: CheckOptions): Promise<{ summary: string; warnings: string[] }> {
+export async function checkProvider({
+  home,
+  cwd,
+  settings,
+}: CheckOptions): Promise<{ summary: string; warnings: string[] }> {
   const options = settings.flatMap((setting) => ['-c', setting]);
   // The doctor also starts the user's shell, whose start files may be slow.
   const env = { ...process.env, HEDDLE_HOME: home, CODEX_HOME: home, HOME: cwd };
   const output = await doctorOutput([EXECUTABLE, 'doctor', '--json', ...options], { cwd, env });
   const { checks } = JSON.parse(output) as { checks: Check[] };
-  const [configuration, provider] = ['configuration', 'provider'].map((wanted) => checks.find(({ name }) => name === wanted));
-  if (configuration === undefined || provider === undefined) throw new Error('heddle doctor says nothing about the provider');
+  const [configuration, provider] = ['configuration', 'provider'].map((wanted) =>
+    checks.find(({ name }) => name === wanted),
+  );
+  if (configuration === undefined || provider === undefined)
+    throw new Error('heddle doctor says nothing about the provider');
   const problems = [...configuration.problems, ...provider.problems];
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) throw unusable(problem.message);
   if (provider.facts.api === 'scripted' || provider.facts.api === 'embedded')
-    throw new Error(`--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama. ${WITHOUT}`);
-  return { summary: showText(provider.summary), warnings: problems.map(({ message }) => showText(message)) };
+    throw new Error(
+      `--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama. ${WITHOUT}`,
+    );
+  return {
+    summary: showText(provider.summary),
+    warnings: problems.map(({ message }) => showText(message)),
+  };
 }
 
 function unusable(reason: string, cause?: unknown): Error {
   const sentence = showText(reason.trim()).replace(/(?<![.!?])$/, '.');
-  return new Error(`the model cannot be asked: ${sentence} Check the key, the network and the settings of -c. ${WITHOUT}`, { cause });
+  return new Error(
+    `the model cannot be asked: ${sentence} Check the key, the network and the settings of -c. ${WITHOUT}`,
+    { cause },
+  );
 }
 
 /** The doctor ends with an error also if other things than the provider are missing. */
-async function doctorOutput(args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {
+async function doctorOutput(
+  args: string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+): Promise<string> {
   try {
-    const limits = { timeout: CHECK_MS_MAX, killSignal: 'SIGKILL', maxBuffer: OUTPUT_BYTES_MAX } as const;
+    const limits = {
+      timeout: CHECK_MS_MAX,
+      killSignal: 'SIGKILL',
+      maxBuffer: OUTPUT_BYTES_MAX,
+    } as const;
     return (await promisify(execFile)(process.execPath, args, { ...options, ...limits })).stdout;
   } catch (error) {
-    const { stdout, stderr, killed } = error as { stdout?: string; stderr?: string; killed?: boolean };
-    if (killed === true) throw new Error(`the provider was not checked within ${CHECK_MS_MAX / 1000} s. ${WITHOUT}`, { cause: error });
+    const { stdout, stderr, killed } = error as {
+      stdout?: string;
+      stderr?: string;
+      killed?: boolean;
+    };
+    if (killed === true)
+      throw new Error(`the provider was not checked within ${CHECK_MS_MAX / 1000} s. ${WITHOUT}`, {
+        cause: error,
+      });
     if (stdout) return stdout;
     throw unusable(stderr?.trim().split('\n')[0] || 'heddle doctor failed', error);
   }

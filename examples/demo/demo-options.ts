@@ -29,8 +29,14 @@ export class DemoUsageError extends Error {}
 export function demoOptions(args: string[]): DemoOptions {
   const { help = false, wire = false, model = null, config = [] } = valuesOf(args);
   if (model === '') throw usageError('--model requires the name of a model');
-  if (model === null && config.length > 0) throw usageError('-c needs --model NAME, which asks for another model than the embedded one');
-  return { help, wire, model, settings: model === null ? EMBEDDED : [...config, `model=${JSON.stringify(model)}`] };
+  if (model === null && config.length > 0)
+    throw usageError('-c needs --model NAME, which asks for another model than the embedded one');
+  return {
+    help,
+    wire,
+    model,
+    settings: model === null ? EMBEDDED : [...config, `model=${JSON.stringify(model)}`],
+  };
 }
 
 /** Nothing else decides which model answers: no key, no configuration of the system. */
@@ -48,7 +54,14 @@ function valuesOf(args: string[]) {
       },
     }).values;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS_'))) throw error;
+    if (
+      !(
+        error instanceof Error &&
+        'code' in error &&
+        String(error.code).startsWith('ERR_PARSE_ARGS_')
+      )
+    )
+      throw error;
     // The other sentences are about the syntax of options in general.
     const [first = ''] = error.message.split(/\.\s|\n/);
     throw usageError(first.replace(/\.$/, ''));

@@ -8,10 +8,16 @@ import { type DemoTexts, EMBEDDED_TEXTS, LANGUAGE_NOTE, MODEL_TEXTS } from './de
 import { Editor, type SeenTurn } from './editor.ts';
 import type { Screen } from './screen.ts';
 
-/** Streaming text is saved every half second, so after this time a part of the message has been saved. */
+/**
+ * Streaming text is saved every half second, so after this time a part of the message has been
+ * saved.
+ */
 const KILL_AFTER_MS = 1500;
 const HEADLINE_CHARS_MAX = 70;
-/** The beginning of the output of a command that is refused because this system has no sandbox. The rest says what to do. */
+/**
+ * The beginning of the output of a command that is refused because this system has no sandbox. The
+ * rest says what to do.
+ */
 const NO_SANDBOX = 'Commands cannot be sandboxed';
 
 export interface SessionOptions {
@@ -32,7 +38,9 @@ interface FirstProcess {
   cut: SeenTurn & { id: string };
 }
 
-/** The session of the demo. It checks everything that it shows, and rejects if something is wrong. */
+/**
+ * The session of the demo. It checks everything that it shows, and rejects if something is wrong.
+ */
 export class DemoSession {
   readonly project: string;
   readonly #screen: Screen;
@@ -67,7 +75,13 @@ export class DemoSession {
   /** Needs the project. */
   startServer(): Editor {
     const home = join(this.#folder, 'home');
-    const editor = new Editor({ home, cwd: this.project, args: this.#args, env: this.#env, screen: this.#screen });
+    const editor = new Editor({
+      home,
+      cwd: this.project,
+      args: this.#args,
+      env: this.#env,
+      screen: this.#screen,
+    });
     this.#editors.push(editor);
     return editor;
   }
@@ -77,7 +91,14 @@ export class DemoSession {
     mkdirSync(this.project);
     writeFileSync(join(this.project, 'hello.txt'), 'Hello.\n');
     const git = (...args: string[]) => runGit(this.project, args);
-    const author = ['-c', 'user.name=demo', '-c', 'user.email=demo@localhost', '-c', 'commit.gpgsign=false'];
+    const author = [
+      '-c',
+      'user.name=demo',
+      '-c',
+      'user.email=demo@localhost',
+      '-c',
+      'commit.gpgsign=false',
+    ];
     git('init', '--quiet');
     git('symbolic-ref', 'HEAD', 'refs/heads/main');
     git('add', '.');
@@ -86,13 +107,21 @@ export class DemoSession {
   }
 
   /** Sends the user's text, waits until the turn has ended, and checks the turn. */
-  async #runTurn(editor: Editor, threadId: string, text: string): Promise<SeenTurn & { id: string }> {
+  async #runTurn(
+    editor: Editor,
+    threadId: string,
+    text: string,
+  ): Promise<SeenTurn & { id: string }> {
     const turn = await editor.say(threadId, text);
     await editor.until(() => turn.end !== null);
-    assert.ok(turn.end?.status === 'completed', `the turn ended ${turn.end?.status}: ${turn.end?.error?.message}`);
+    assert.ok(
+      turn.end?.status === 'completed',
+      `the turn ended ${turn.end?.status}: ${turn.end?.error?.message}`,
+    );
     const messages = turn.completed.filter((item) => item.type === 'agentMessage');
     assert.ok(messages.length > 0, 'a turn has an answer');
-    for (const { id, text: whole } of messages) assert.equal(turn.streamed.get(id), whole, 'the deltas add up to the message');
+    for (const { id, text: whole } of messages)
+      assert.equal(turn.streamed.get(id), whole, 'the deltas add up to the message');
     return turn;
   }
 
@@ -101,11 +130,15 @@ export class DemoSession {
     const editor = this.startServer();
     const { serverInfo, protocolVersion, userAgent, capabilities } = await editor.shakeHands();
     const methods = Object.values(capabilities.methods).flat().length;
-    this.#screen.note(`initialize: ${serverInfo.name} ${serverInfo.version}, protocol ${protocolVersion}, ${methods} methods`);
+    this.#screen.note(
+      `initialize: ${serverInfo.name} ${serverInfo.version}, protocol ${protocolVersion}, ${methods} methods`,
+    );
     assert.equal(serverInfo.name, 'heddle');
     assert.ok(userAgent.startsWith(`heddle-demo/${protocolVersion} `));
 
-    const { thread, approvalPolicy, sandbox } = await editor.client.request('thread/start', { cwd: this.project });
+    const { thread, approvalPolicy, sandbox } = await editor.client.request('thread/start', {
+      cwd: this.project,
+    });
     this.#screen.note(
       `thread/start: ${short(thread.id)}, model ${thread.model}, branch ${thread.gitInfo?.branch}, approvals ${JSON.stringify(approvalPolicy)}, sandbox ${sandbox.type}`,
     );
@@ -139,7 +172,10 @@ export class DemoSession {
     this.#assertPartKept(thread.turns[1]?.items.at(-1), cut);
 
     this.#screen.heading('4. A fork after the first turn, and a turn in each thread');
-    const { thread: fork } = await editor.client.request('thread/fork', { threadId, lastTurnId: first.id });
+    const { thread: fork } = await editor.client.request('thread/fork', {
+      threadId,
+      lastTurnId: first.id,
+    });
     this.#showHistory('thread/fork', fork);
     assert.equal(fork.forkedFromId, threadId);
     assert.deepEqual(fork.turns, thread.turns.slice(0, 1), 'a fork has the history of its source');
@@ -172,11 +208,18 @@ export class DemoSession {
       ],
     );
     await editor.client.close();
-    assert.deepEqual(await editor.client.exit, { code: 0, signal: null }, 'the server exits cleanly when its stdin ends');
+    assert.deepEqual(
+      await editor.client.exit,
+      { code: 0, signal: null },
+      'the server exits cleanly when its stdin ends',
+    );
     return refusal;
   }
 
-  /** The agent reads a file, changes it, and asks before it leaves its sandbox. Returns the reason if there is no sandbox, else null. */
+  /**
+   * The agent reads a file, changes it, and asks before it leaves its sandbox. Returns the reason
+   * if there is no sandbox, else null.
+   */
   async useHands(editor: Editor): Promise<string | null> {
     const { thread } = await editor.client.request('thread/start', {
       cwd: this.project,
@@ -186,10 +229,16 @@ export class DemoSession {
     });
     const { completed, allowed } = await this.#runTurn(editor, thread.id, this.#texts.hands);
     const commands = completed.filter((item) => item.type === 'commandExecution');
-    const refusal = commands.find(({ aggregatedOutput }) => aggregatedOutput?.startsWith(NO_SANDBOX))?.aggregatedOutput ?? null;
+    const refusal =
+      commands.find(({ aggregatedOutput }) => aggregatedOutput?.startsWith(NO_SANDBOX))
+        ?.aggregatedOutput ?? null;
     assert.ok(
       // A login shell can print something first.
-      refusal !== null || commands.some(({ exitCode, aggregatedOutput }) => exitCode === 0 && aggregatedOutput?.endsWith('Hello.\n')),
+      refusal !== null ||
+        commands.some(
+          ({ exitCode, aggregatedOutput }) =>
+            exitCode === 0 && aggregatedOutput?.endsWith('Hello.\n'),
+        ),
       `the first command shows the file, inside the sandbox: ${commands[0]?.aggregatedOutput ?? 'no command ran'}`,
     );
     assert.ok(
@@ -202,7 +251,10 @@ export class DemoSession {
     return refusal;
   }
 
-  /** Approval requests go to the guardian model. The embedded one lets one command pass and denies the other. */
+  /**
+   * Approval requests go to the guardian model. The embedded one lets one command pass and denies
+   * the other.
+   */
   async #useGuardian(editor: Editor): Promise<void> {
     const { thread } = await editor.client.request('thread/start', {
       cwd: this.project,
@@ -213,45 +265,81 @@ export class DemoSession {
     });
     const { completed, allowed } = await this.#runTurn(editor, thread.id, this.#texts.guarded);
     assert.equal(allowed.length, 0, 'the user is not asked');
-    const reviews = completed.flatMap((item) => (item.type === 'commandExecution' ? (item.approvalReviews ?? []) : []));
+    const reviews = completed.flatMap((item) =>
+      item.type === 'commandExecution' ? (item.approvalReviews ?? []) : [],
+    );
     assert.ok(reviews.length > 0, 'the guardian reviews what leaves the sandbox');
     if (!this.#isEmbedded) return;
     assert.deepEqual(reviews.map(({ review }) => review.status).sort(), ['approved', 'denied']);
-    assert.equal(readFileSync(join(this.#folder, 'second.txt'), 'utf8'), 'Hello, heddle.\n', 'the approved command ran');
-    assert.equal(readFileSync(join(this.#folder, 'outside.txt'), 'utf8'), 'Hello, heddle.\n', 'the denied command did not run');
+    assert.equal(
+      readFileSync(join(this.#folder, 'second.txt'), 'utf8'),
+      'Hello, heddle.\n',
+      'the approved command ran',
+    );
+    assert.equal(
+      readFileSync(join(this.#folder, 'outside.txt'), 'utf8'),
+      'Hello, heddle.\n',
+      'the denied command did not run',
+    );
   }
 
   /** The agent starts another one, which works in a thread of its own and reports. */
   async #useAgents(editor: Editor): Promise<void> {
-    const { thread } = await editor.client.request('thread/start', { cwd: this.project, ephemeral: true, sandbox: 'read-only' });
+    const { thread } = await editor.client.request('thread/start', {
+      cwd: this.project,
+      ephemeral: true,
+      sandbox: 'read-only',
+    });
     const completed = [];
-    for (const text of this.#texts.agents) completed.push(...(await this.#runTurn(editor, thread.id, text)).completed);
+    for (const text of this.#texts.agents)
+      completed.push(...(await this.#runTurn(editor, thread.id, text)).completed);
     const calls = completed.filter((item) => item.type === 'collabAgentToolCall');
-    const started = calls.find(({ tool, status }) => tool === 'spawnAgent' && status === 'completed');
+    const started = calls.find(
+      ({ tool, status }) => tool === 'spawnAgent' && status === 'completed',
+    );
     const agentId = started?.receiverThreadIds[0];
     assert.ok(agentId !== undefined, 'an agent was started');
     const report = calls.find(({ tool }) => tool === 'wait')?.agentsStates[agentId];
     assert.equal(report?.status, 'completed', 'the agent has finished');
     const { thread: agent } = await editor.client.request('thread/read', { threadId: agentId });
     const role = agent.agentRole ?? 'default';
-    this.#screen.note(`${short(agentId)} is ${agent.agentNickname}, an agent of ${short(thread.id)} with the role ${role}`);
-    assert.equal(agent.parentThreadId, thread.id, 'the thread of the agent names the thread that started it');
-    if (this.#isEmbedded) assert.equal(report.message, 'hello.txt has two words.', 'the report reaches the agent that waits for it');
+    this.#screen.note(
+      `${short(agentId)} is ${agent.agentNickname}, an agent of ${short(thread.id)} with the role ${role}`,
+    );
+    assert.equal(
+      agent.parentThreadId,
+      thread.id,
+      'the thread of the agent names the thread that started it',
+    );
+    if (this.#isEmbedded)
+      assert.equal(
+        report.message,
+        'hello.txt has two words.',
+        'the report reaches the agent that waits for it',
+      );
     await editor.until(() => editor.usageOf(thread.id)?.withAgents !== undefined);
   }
 
   /** Checks that the saved part of the message that the kill cut off is there. */
   #assertPartKept(item: ThreadItem | undefined, cut: SeenTurn): void {
-    assert.ok(item?.type === 'agentMessage' && item.text !== '', 'a part of the message that was cut off is kept');
+    assert.ok(
+      item?.type === 'agentMessage' && item.text !== '',
+      'a part of the message that was cut off is kept',
+    );
     const seen = cut.streamed.get(item.id) ?? '';
-    assert.ok(seen.startsWith(item.text) || item.text.startsWith(seen), 'the kept text matches the streamed text');
+    assert.ok(
+      seen.startsWith(item.text) || item.text.startsWith(seen),
+      'the kept text matches the streamed text',
+    );
     this.#screen.note(
       `(${item.text.length.toLocaleString('en')} of ${seen.length.toLocaleString('en')} characters of the message that was cut off are kept)`,
     );
   }
 
   #showHistory(method: string, { id, turns }: Thread): void {
-    this.#screen.note(`${method}: ${short(id)} has ${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}`);
+    this.#screen.note(
+      `${method}: ${short(id)} has ${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}`,
+    );
     for (const { status, items } of turns) {
       this.#screen.note(`- ${status}`);
       for (const item of items) this.#screen.says(...headline(item));
@@ -264,7 +352,9 @@ function runGit(cwd: string, args: string[]): string {
     return execFileSync('git', args, { cwd, encoding: 'utf8' }).trim();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new Error('git is not in the PATH: install it, and run the demo again', { cause: error });
+      throw new Error('git is not in the PATH: install it, and run the demo again', {
+        cause: error,
+      });
     throw error;
   }
 }
@@ -293,7 +383,10 @@ async function assertTurnIds(editor: Editor, threadId: string, expected: string[
 function headline(item: ThreadItem): [who: string, text: string] {
   switch (item.type) {
     case 'userMessage':
-      return ['you', start(item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join(' '))];
+      return [
+        'you',
+        start(item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join(' ')),
+      ];
     case 'agentMessage':
       return ['agent', start(item.text)];
     case 'reasoning':

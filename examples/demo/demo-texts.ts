@@ -12,7 +12,8 @@ export interface DemoTexts {
 /** The long answer has three long messages: a fast computer streams one of them in two seconds. */
 const LONG_MESSAGES = 'repeat 1000000 tick\n'.repeat(3).trim();
 /** The task of an agent. The embedded model follows its lines, too. */
-const AGENT_TASK = 'call exec_command {"cmd":"wc -w < hello.txt","login":false}\nsay hello.txt has two words.';
+const AGENT_TASK =
+  'call exec_command {"cmd":"wc -w < hello.txt","login":false}\nsay hello.txt has two words.';
 
 /** Explains the texts below to a reader of the demo. */
 export const LANGUAGE_NOTE =
@@ -53,5 +54,7 @@ export const MODEL_TEXTS: DemoTexts = {
     'Do three things: show me hello.txt with cat; with apply_patch make it say "Hello, heddle." instead; copy it to ../outside.txt, for which you must ask to leave the sandbox. Then tell me in a sentence.',
   guarded:
     'Ask to leave the sandbox with one command, and copy hello.txt to ../second.txt. Do nothing else, and tell me in a sentence what happened.',
-  agents: ['Start one agent that counts the words of hello.txt, wait for it, and tell me in a sentence what it found.'],
+  agents: [
+    'Start one agent that counts the words of hello.txt, wait for it, and tell me in a sentence what it found.',
+  ],
 };

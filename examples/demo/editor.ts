@@ -56,7 +56,10 @@ export class Editor {
       onMessage: ({ direction, line }) => screen.wire(direction, line),
     });
     this.client.handle('item/commandExecution/requestApproval', ({ turnId, command, reason }) => {
-      this.#screen.says('asks', `${showText(reason ?? 'May this command run?')}\n$ ${showText(command ?? '')}`);
+      this.#screen.says(
+        'asks',
+        `${showText(reason ?? 'May this command run?')}\n$ ${showText(command ?? '')}`,
+      );
       this.#screen.says('you', 'accept');
       this.#turn(turnId).allowed.push(command ?? '');
       return { decision: 'accept' };
@@ -65,7 +68,9 @@ export class Editor {
   }
 
   shakeHands() {
-    return this.client.initialize({ clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' } });
+    return this.client.initialize({
+      clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' },
+    });
   }
 
   /** The last usage of a thread. */
@@ -76,11 +81,17 @@ export class Editor {
   /** Sends the user's text. Resolves when the server has accepted the turn. */
   async say(threadId: string, text: string): Promise<SeenTurn & { id: string }> {
     this.#screen.says('you', text);
-    const { turn } = await this.client.request('turn/start', { threadId, input: [{ type: 'text', text }] });
+    const { turn } = await this.client.request('turn/start', {
+      threadId,
+      input: [{ type: 'text', text }],
+    });
     return Object.assign(this.#turn(turn.id), { id: turn.id });
   }
 
-  /** Resolves when `holds` returns true, which is checked after each notification. Rejects if the server ends before. */
+  /**
+   * Resolves when `holds` returns true, which is checked after each notification. Rejects if the
+   * server ends before.
+   */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -90,13 +101,25 @@ export class Editor {
       };
       this.#looks.add(look);
       look();
-      void this.client.exit.then(({ code, signal }) => reject(new Error(`the server exited (${signal ?? code}) too early`)));
+      void this.client.exit.then(({ code, signal }) =>
+        reject(new Error(`the server exited (${signal ?? code}) too early`)),
+      );
     });
   }
 
-  /** The record of a turn. Created by the turn's first notification or by the response to `turn/start`, whichever comes first. */
+  /**
+   * The record of a turn. Created by the turn's first notification or by the response to
+   * `turn/start`, whichever comes first.
+   */
   #turn(id: string): SeenTurn {
-    const turn = this.#turns.get(id) ?? { completed: [], streamed: new Map(), deltas: 0, usage: null, allowed: [], end: null };
+    const turn = this.#turns.get(id) ?? {
+      completed: [],
+      streamed: new Map(),
+      deltas: 0,
+      usage: null,
+      allowed: [],
+      end: null,
+    };
     this.#turns.set(id, turn);
     return turn;
   }
@@ -145,7 +168,10 @@ export class Editor {
         break;
       case 'item/autoApprovalReview/completed': {
         const { status, riskLevel, rationale } = params.review;
-        this.#screen.says('guards', showText(`${status} (risk: ${riskLevel ?? 'unknown'}). ${rationale ?? ''}`));
+        this.#screen.says(
+          'guards',
+          showText(`${status} (risk: ${riskLevel ?? 'unknown'}). ${rationale ?? ''}`),
+        );
         break;
       }
       case 'item/completed':
@@ -156,7 +182,8 @@ export class Editor {
         break;
       case 'error':
         // Any other error ends the demo, which then shows it.
-        if (params.willRetry) this.#screen.says('error', `${params.error.message} (The request is repeated.)`);
+        if (params.willRetry)
+          this.#screen.says('error', `${params.error.message} (The request is repeated.)`);
         break;
       case 'turn/completed':
         this.#showEnd(params.turn);
@@ -180,7 +207,8 @@ export class Editor {
         this.#screen.says('agents', collabText(item));
         break;
       case 'fileChange':
-        for (const { path, diff } of item.changes) this.#screen.edits(showText(relative(this.#cwd, path)), diff);
+        for (const { path, diff } of item.changes)
+          this.#screen.edits(showText(relative(this.#cwd, path)), diff);
         break;
       default: // Other items are not shown.
     }
@@ -189,11 +217,18 @@ export class Editor {
   #showEnd({ id, status, durationMs }: Turn): void {
     const { deltas, usage } = this.#turn(id);
     const tokens = (usage?.last.totalTokens ?? 0).toLocaleString('en');
-    this.#screen.note(`(turn ${status} in ${durationMs} ms: ${deltas} deltas; ${tokens} tokens in the last request)`);
+    this.#screen.note(
+      `(turn ${status} in ${durationMs} ms: ${deltas} deltas; ${tokens} tokens in the last request)`,
+    );
   }
 }
 
-function commandText({ command, aggregatedOutput, exitCode, status }: Extract<ThreadItem, { type: 'commandExecution' }>): string {
+function commandText({
+  command,
+  aggregatedOutput,
+  exitCode,
+  status,
+}: Extract<ThreadItem, { type: 'commandExecution' }>): string {
   const output = aggregatedOutput?.trimEnd() ?? '';
   return [
     `$ ${showText(command)}`,
@@ -202,9 +237,20 @@ function commandText({ command, aggregatedOutput, exitCode, status }: Extract<Th
   ].join('\n');
 }
 
-function collabText({ tool, status, prompt, agentsStates }: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): string {
-  const states = Object.values(agentsStates).map((state) => `${state?.status}${state?.message ? `: ${showText(state.message)}` : ''}`);
-  return [`${tool}: ${status}`, ...(prompt ? [showText(prompt, { multiline: true })] : []), ...states].join('\n');
+function collabText({
+  tool,
+  status,
+  prompt,
+  agentsStates,
+}: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): string {
+  const states = Object.values(agentsStates).map(
+    (state) => `${state?.status}${state?.message ? `: ${showText(state.message)}` : ''}`,
+  );
+  return [
+    `${tool}: ${status}`,
+    ...(prompt ? [showText(prompt, { multiline: true })] : []),
+    ...states,
+  ].join('\n');
 }
 
 function planLine({ status, step }: TurnPlanStep): string {

@@ -10,7 +10,11 @@ const TITLE = 'A turn in the demo of heddle: a command, a patch, and an approval
 /** Answers in place of a model. */
 const SCRIPT = [
   { call: 'exec_command', arguments: { cmd: 'cat hello.txt', login: false } },
-  { call: 'apply_patch', input: '*** Begin Patch\n*** Update File: hello.txt\n@@\n-Hello.\n+Hello, heddle.\n*** End Patch\n' },
+  {
+    call: 'apply_patch',
+    input:
+      '*** Begin Patch\n*** Update File: hello.txt\n@@\n-Hello.\n+Hello, heddle.\n*** End Patch\n',
+  },
   {
     call: 'exec_command',
     arguments: {
@@ -24,8 +28,8 @@ const SCRIPT = [
 ];
 
 /**
- * Runs a part of the demo with a script and a deterministic server. Returns the pictures of what it shows, by file name: the same ones each
- * time. Rejects if there is no sandbox for commands.
+ * Runs a part of the demo with a script and a deterministic server. Returns the pictures of what it
+ * shows, by file name: the same ones each time. Rejects if there is no sandbox for commands.
  */
 export async function readmePictures(): Promise<Record<string, string>> {
   const text = await shownTurn();
@@ -41,9 +45,18 @@ async function shownTurn(): Promise<string> {
   const script = join(folder, 'script.json');
   writeFileSync(script, JSON.stringify(SCRIPT));
   let shown = '';
-  const screen = new Screen({ write: (text) => (shown += text), isTTY: true, columns: COLUMNS }, { wire: false, colors: true });
+  const screen = new Screen(
+    { write: (text) => (shown += text), isTTY: true, columns: COLUMNS },
+    { wire: false, colors: true },
+  );
   const args = ['app-server', '--deterministic', '--model-script', script];
-  const session = new DemoSession({ screen, folder, args, isEmbedded: false, env: { ...process.env, SHELL: '/bin/sh' } });
+  const session = new DemoSession({
+    screen,
+    folder,
+    args,
+    isEmbedded: false,
+    env: { ...process.env, SHELL: '/bin/sh' },
+  });
   try {
     session.makeProject();
     const editor = session.startServer();

@@ -27,18 +27,27 @@ export interface Output {
 }
 
 export interface ScreenOptions {
-  /** Shows every message on the wire: to the right of the conversation if there is room, else below it. */
+  /**
+   * Shows every message on the wire: to the right of the conversation if there is room, else below
+   * it.
+   */
   wire: boolean;
   colors: boolean;
 }
 
-/** Shows a conversation, as it arrives, for a person to read. On a terminal, no line is wider than the terminal. */
+/**
+ * Shows a conversation, as it arrives, for a person to read. On a terminal, no line is wider than
+ * the terminal.
+ */
 export class Screen {
   readonly #output: Output;
   readonly #options: ScreenOptions;
   #column = 0;
   #shownOfMessage = 0;
-  /** The spaces and the beginning of the word that are not written yet: the rest decides whether the word fits into the line. */
+  /**
+   * The spaces and the beginning of the word that are not written yet: the rest decides whether the
+   * word fits into the line.
+   */
   #space = '';
   #word = '';
   #style: string | undefined;
@@ -57,7 +66,8 @@ export class Screen {
 
   note(text: string): void {
     this.#flushDeltas();
-    for (const line of this.#wrapped(showText(text), this.#right - NOTE_INDENT.length)) this.#line(`${NOTE_INDENT}${line}`);
+    for (const line of this.#wrapped(showText(text), this.#right - NOTE_INDENT.length))
+      this.#line(`${NOTE_INDENT}${line}`);
   }
 
   /** Shows a complete message with the name of its author. */
@@ -91,7 +101,9 @@ export class Screen {
     const room = MESSAGE_CHARS_MAX - this.#shownOfMessage;
     if (room < 0) return;
     this.#shownOfMessage += text.length;
-    const shown = showText(text.length <= room ? text : `${text.slice(0, room)}…`, { multiline: true });
+    const shown = showText(text.length <= room ? text : `${text.slice(0, room)}…`, {
+      multiline: true,
+    });
     for (const piece of shown.match(/\n|[^\S\n]+|\S+/g) ?? []) {
       if (piece.trim() !== '') {
         this.#word += piece;
@@ -112,7 +124,8 @@ export class Screen {
   /** Shows a message on the wire. Consecutive deltas of one method become one line. */
   wire(direction: 'sent' | 'received', line: string): void {
     if (!this.#options.wire) return;
-    const delta = direction === 'received' ? /^\{"method":"([^"]*[dD]elta)"/.exec(line)?.[1] : undefined;
+    const delta =
+      direction === 'received' ? /^\{"method":"([^"]*[dD]elta)"/.exec(line)?.[1] : undefined;
     if (delta !== undefined && this.#deltas?.method === delta) {
       this.#deltas.count++;
       return;
@@ -128,16 +141,23 @@ export class Screen {
 
   get #width(): number {
     const { isTTY, columns } = this.#output;
-    return isTTY === true ? Math.max(TERMINAL_COLUMNS_MIN, columns || TERMINAL_COLUMNS) : PAGE_COLUMNS;
+    return isTTY === true
+      ? Math.max(TERMINAL_COLUMNS_MIN, columns || TERMINAL_COLUMNS)
+      : PAGE_COLUMNS;
   }
 
   get #isBeside(): boolean {
-    return this.#options.wire && this.#width >= CONVERSATION_COLUMNS_BESIDE + GAP_COLUMNS + WIRE_COLUMNS_MIN;
+    return (
+      this.#options.wire &&
+      this.#width >= CONVERSATION_COLUMNS_BESIDE + GAP_COLUMNS + WIRE_COLUMNS_MIN
+    );
   }
 
   /** The width of the conversation. */
   get #right(): number {
-    return this.#isBeside ? CONVERSATION_COLUMNS_BESIDE : Math.min(CONVERSATION_COLUMNS, this.#width);
+    return this.#isBeside
+      ? CONVERSATION_COLUMNS_BESIDE
+      : Math.min(CONVERSATION_COLUMNS, this.#width);
   }
 
   /** The text in lines of at most this width if a person reads it at a terminal, else in one. */
@@ -173,7 +193,10 @@ export class Screen {
     this.#write('\n');
   }
 
-  /** Writes the word that waits: in this line if it fits, else in the next one, and in pieces if it is longer than a line. */
+  /**
+   * Writes the word that waits: in this line if it fits, else in the next one, and in pieces if it
+   * is longer than a line.
+   */
   #flushWord(): void {
     if (this.#word === '') return;
     const [word, space] = [this.#word, this.#space];
@@ -195,7 +218,11 @@ export class Screen {
   #write(text: string, style?: string): void {
     const end = text.lastIndexOf('\n');
     this.#column = end === -1 ? this.#column + lengthOf(text) : lengthOf(text.slice(end + 1));
-    this.#output.write(style !== undefined && text !== '\n' && this.#options.colors ? `\x1b[${style}m${text}\x1b[0m` : text);
+    this.#output.write(
+      style !== undefined && text !== '\n' && this.#options.colors
+        ? `\x1b[${style}m${text}\x1b[0m`
+        : text,
+    );
   }
 }
 
@@ -203,7 +230,9 @@ export class Screen {
 function pieces(word: string, length: number): string[] {
   const characters = [...word];
   const count = Math.max(1, Math.ceil(characters.length / length));
-  return Array.from({ length: count }, (_, index) => characters.slice(index * length, (index + 1) * length).join(''));
+  return Array.from({ length: count }, (_, index) =>
+    characters.slice(index * length, (index + 1) * length).join(''),
+  );
 }
 
 function lengthOf(text: string): number {

@@ -1,4 +1,6 @@
-/** A picture of the text on a terminal, as SVG: text stays text, and no font or style is fetched. */
+/**
+ * A picture of the text on a terminal, as SVG: text stays text, and no font or style is fetched.
+ */
 export interface PictureOptions {
   title: string;
   /** Lines with SGR sequences of one number, as Screen writes them. */
@@ -37,7 +39,8 @@ export const LIGHT: PictureColors = {
   red: '#cf222e',
 };
 
-const FONTS = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace";
+const FONTS =
+  "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace";
 const FONT_SIZE = 13;
 /** The advance of a character, which each text is set to: fonts differ a little. */
 const CHARACTER_WIDTH = 7.8;
@@ -50,7 +53,9 @@ export function terminalPicture({ title, text, columns, colors }: PictureOptions
   const width = Math.ceil(columns * CHARACTER_WIDTH + 2 * PADDING);
   const height = lines.length * LINE_HEIGHT + 2 * PADDING;
   const { background, border } = colors;
-  const texts = lines.flatMap((line, row) => lineTexts(line, PADDING + row * LINE_HEIGHT + FONT_SIZE, colors));
+  const texts = lines.flatMap((line, row) =>
+    lineTexts(line, PADDING + row * LINE_HEIGHT + FONT_SIZE, colors),
+  );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
 <title>${escaped(title)}</title>
 <rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="${background}" stroke="${border}"/>
@@ -65,9 +70,17 @@ function lineTexts(line: string, y: number, colors: PictureColors): string[] {
   const [first = '', ...styled] = line.split('\x1b[');
   const parts = [
     { style: '', text: first },
-    ...styled.map((part) => ({ style: part.split('m', 1)[0] ?? '', text: part.slice(part.indexOf('m') + 1) })),
+    ...styled.map((part) => ({
+      style: part.split('m', 1)[0] ?? '',
+      text: part.slice(part.indexOf('m') + 1),
+    })),
   ];
-  const fills: Record<string, string> = { 2: colors.dim, 31: colors.red, 32: colors.green, 36: colors.cyan };
+  const fills: Record<string, string> = {
+    2: colors.dim,
+    31: colors.red,
+    32: colors.green,
+    36: colors.cyan,
+  };
   let column = 0;
   return parts.flatMap(({ style, text }) => {
     const shown = text.trim();
@@ -76,8 +89,11 @@ function lineTexts(line: string, y: number, colors: PictureColors): string[] {
     if (shown === '') return [];
     const length = (shown.length * CHARACTER_WIDTH).toFixed(1);
     const fill = fills[style];
-    const attribute = style === '1' ? ' font-weight="bold"' : fill === undefined ? '' : ` fill="${fill}"`;
-    return [`<text x="${x.toFixed(1)}" y="${y}" textLength="${length}"${attribute}>${escaped(shown)}</text>`];
+    const attribute =
+      style === '1' ? ' font-weight="bold"' : fill === undefined ? '' : ` fill="${fill}"`;
+    return [
+      `<text x="${x.toFixed(1)}" y="${y}" textLength="${length}"${attribute}>${escaped(shown)}</text>`,
+    ];
   });
 }
 

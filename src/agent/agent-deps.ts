@@ -53,7 +53,10 @@ export interface AgentDeps extends SharedLimits {
   env: Env;
   /** For requests to other servers than providers. */
   http: HttpClient;
-  /** Reads the configuration for a working directory, with the settings of a request; null: it has none. */
+  /**
+   * Reads the configuration for a working directory, with the settings of a request; null: it has
+   * none.
+   */
   loadConfig(cwd: string, request: JsonObject | null): Promise<Config>;
   /** Further folders with skills, which a client has named. Absolute paths. */
   extraSkillRoots(): readonly string[];
@@ -63,8 +66,8 @@ export interface AgentDeps extends SharedLimits {
   /** Asks a provider which models it has. Never rejects, and takes a second at most. */
   installedModels(provider: ProviderConfig): Promise<InstalledModels>;
   /**
-   * Asks a provider for the context windows of its models, by their ids, until it has listed them once. Never rejects, and takes five
-   * seconds at most.
+   * Asks a provider for the context windows of its models, by their ids, until it has listed them
+   * once. Never rejects, and takes five seconds at most.
    */
   listedWindows(provider: ProviderConfig): Promise<ReadonlyMap<string, number>>;
   /** The parts that every thread's turns have, in the order in which they act. */

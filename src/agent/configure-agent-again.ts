@@ -1,14 +1,17 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureThread, type ThreadRequest } from './new-thread.ts';
 import { keptSettings, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import { knownRoles } from './sub-agents/known-roles.ts';
 
-/** The keys of a role's configuration that went into the settings of the agent when it was started. They are stored with it. */
+/**
+ * The keys of a role's configuration that went into the settings of the agent when it was started.
+ * They are stored with it.
+ */
 const KEPT = new Set([
   'approval_policy',
   'approvals_reviewer',
@@ -26,8 +29,9 @@ const KEPT = new Set([
 ]);
 
 /**
- * The settings and the configuration of an agent that is loaded again: with the configuration of its role. Unlike other threads, an agent
- * keeps its sandbox and its approvals, because the configuration may allow more than the thread that started it.
+ * The settings and the configuration of an agent that is loaded again: with the configuration of
+ * its role. Unlike other threads, an agent keeps its sandbox and its approvals, because the
+ * configuration may allow more than the thread that started it.
  */
 export async function configureAgentAgain(
   deps: AgentDeps,
@@ -36,10 +40,26 @@ export async function configureAgentAgain(
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy, limits = null, hidden = null } = record.settings;
   const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
-  const { agentRoles } = await deps.loadConfig(cwd, mergeTables(request.inherited ?? {}, request.config ?? {}));
-  const role = knownRoles(agentRoles).find(({ name }) => name === spawnSource(record.source)?.agent_role);
-  const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
+  const { agentRoles } = await deps.loadConfig(
+    cwd,
+    mergeTables(request.inherited ?? {}, request.config ?? {}),
+  );
+  const role = knownRoles(agentRoles).find(
+    ({ name }) => name === spawnSource(record.source)?.agent_role,
+  );
+  const ofRole: JsonObject = Object.fromEntries(
+    Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)),
+  );
   const isInherited = request.inherited != null || Object.keys(ofRole).length > 0;
-  const asked = { ...request, inherited: isInherited ? mergeTables(request.inherited ?? {}, ofRole) : null };
-  return configureThread(deps, asked, { ...keptSettings(record.settings, request), sandboxPolicy, approvalPolicy, limits, hidden });
+  const asked = {
+    ...request,
+    inherited: isInherited ? mergeTables(request.inherited ?? {}, ofRole) : null,
+  };
+  return configureThread(deps, asked, {
+    ...keptSettings(record.settings, request),
+    sandboxPolicy,
+    approvalPolicy,
+    limits,
+    hidden,
+  });
 }

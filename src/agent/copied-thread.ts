@@ -2,13 +2,19 @@ import type { ResolvedThread } from './new-thread.ts';
 import { copiedSettings } from './settings/resolve-settings.ts';
 
 /**
- * The settings and the configuration of a copy of a thread. The copy has instructions of its own, since it may move to another folder.
- * `knowsModes`: whether the client knows collaboration modes.
+ * The settings and the configuration of a copy of a thread. The copy has instructions of its own,
+ * since it may move to another folder. `knowsModes`: whether the client knows collaboration modes.
  */
 export async function copiedThread(
   { settings: last, configuration }: ResolvedThread,
   request: { knowsModes: boolean },
 ): Promise<ResolvedThread> {
   const settings = copiedSettings(last, request);
-  return { settings, configuration: { ...configuration, instructions: await configuration.instructions.at(settings) } };
+  return {
+    settings,
+    configuration: {
+      ...configuration,
+      instructions: await configuration.instructions.at(settings),
+    },
+  };
 }

@@ -1,9 +1,21 @@
 import { pathIdentity } from '../base/paths/path-identity.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
-import type { ResponseItem, ReviewTarget, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
-import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch, turnNotSteerable } from '../protocol/rpc-error.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
+import type {
+  ResponseItem,
+  ReviewTarget,
+  ThreadStatus,
+  TurnStartParams,
+  TurnSteerParams,
+} from '../protocol/generated/types.ts';
+import {
+  noActiveTurnToInterrupt,
+  noActiveTurnToSteer,
+  turnMismatch,
+  turnNotSteerable,
+} from '../protocol/rpc-error.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -38,7 +50,10 @@ interface LoadedThreadOptions {
   origin: ThreadOrigin;
 }
 
-/** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
+/**
+ * A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one
+ * at a time.
+ */
 export class LoadedThread {
   readonly id: string;
   readonly settingsChanges: SettingsChanges;
@@ -63,19 +78,45 @@ export class LoadedThread {
     const grants = new Grants(pathIdentity);
     const raw = new RawEvents(record.id, agent);
     agent.programs.add(state);
-    if (configuration.commands.enabled && configuration.commands.shellSnapshot) agent.shellExports.begin();
+    if (configuration.commands.enabled && configuration.commands.shellSnapshot)
+      agent.shellExports.begin();
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
     this.#agent = agent;
-    const outbox = new Outbox({ writer, announce: raw.announce, onAppended: (entries) => this.#history.add(raw.take(entries)) });
+    const outbox = new Outbox({
+      writer,
+      announce: raw.announce,
+      onAppended: (entries) => this.#history.add(raw.take(entries)),
+    });
     this.#outbox = outbox;
     const { store, promptBudget: budget } = agent;
-    const history = new PromptHistory({ read: (cursor) => store.readModelEntries(record.id, { cursor }), outbox, budget });
+    const history = new PromptHistory({
+      read: (cursor) => store.readModelEntries(record.id, { cursor }),
+      outbox,
+      budget,
+    });
     this.#history = history;
-    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: this.turnBegun, origin });
+    const parts = threadParts({
+      state,
+      outbox,
+      agent,
+      history,
+      grants,
+      turnBegun: this.turnBegun,
+      origin,
+    });
     this.#parts = parts;
-    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce: raw.announce, history, raw });
+    this.#runner = new TurnRunner({
+      state,
+      agent,
+      outbox,
+      parts,
+      grants,
+      announce: raw.announce,
+      history,
+      raw,
+    });
     this.#starterDeps = {
       state,
       outbox,
@@ -86,7 +127,12 @@ export class LoadedThread {
     };
     this.#starter = new TurnStarter(this.#starterDeps);
     const update = (patch: ThreadPatch) => this.update(patch);
-    this.settingsChanges = new SettingsChanges({ state, beginnings: this.#beginnings, serverCwd: agent.cwd, update });
+    this.settingsChanges = new SettingsChanges({
+      state,
+      beginnings: this.#beginnings,
+      serverCwd: agent.cwd,
+      update,
+    });
   }
 
   get record(): ThreadRecord {
@@ -129,7 +175,10 @@ export class LoadedThread {
     return this.turn !== null || this.#beginnings.isBeginning;
   }
 
-  /** State that clients have seen and that is not in the store: unfinished items, and ends of turns that could not be stored. */
+  /**
+   * State that clients have seen and that is not in the store: unfinished items, and ends of turns
+   * that could not be stored.
+   */
   get unstored(): Unstored {
     return this.#outbox;
   }
@@ -140,15 +189,30 @@ export class LoadedThread {
     this.#state.keep(patch);
   }
 
-  /** Stores items for the model. `approval`: what the user has approved. Call the returned function after the request is answered. */
+  /**
+   * Stores items for the model. `approval`: what the user has approved. Call the returned function
+   * after the request is answered.
+   */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
     const inject = () =>
-      injectModelItems(items, { author, state: this.#state, outbox: this.#outbox, firstContext: () => this.#starter.firstContext() });
+      injectModelItems(items, {
+        author,
+        state: this.#state,
+        outbox: this.#outbox,
+        firstContext: () => this.#starter.firstContext(),
+      });
     return this.turn === null ? this.#beginnings.change(inject) : inject();
   }
 
-  /** Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`: the running turn takes the input. */
-  async startTurn(params: TurnStartParams, onJoining: () => void, author: 'user' | 'parent' = 'user'): Promise<Joined> {
+  /**
+   * Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`:
+   * the running turn takes the input.
+   */
+  async startTurn(
+    params: TurnStartParams,
+    onJoining: () => void,
+    author: 'user' | 'parent' = 'user',
+  ): Promise<Joined> {
     checkInput(params.input, { required: false });
     checkAdditionalContext(params.additionalContext);
     return this.#beginnings.begin(async () => {
@@ -177,24 +241,33 @@ export class LoadedThread {
   }
 
   /**
-   * Prepares a user command: in the running turn, which then does not end before the command, or in a turn of its own.
-   * Returns the function that runs it; call it after the request is answered.
+   * Prepares a user command: in the running turn, which then does not end before the command, or in
+   * a turn of its own. Returns the function that runs it; call it after the request is answered.
    */
   runUserCommand(command: UserCommand): Promise<() => void> {
     return this.#beginnings.begin(async () => {
-      const deps = { threadId: this.id, calls: this.#runner.calls, outbox: this.#outbox, agent: this.#agent };
+      const deps = {
+        threadId: this.id,
+        calls: this.#runner.calls,
+        outbox: this.#outbox,
+        agent: this.#agent,
+      };
       const { turn } = this;
       const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      return (await this.#starter.begin({ command: command.text, opening: (ownTurn) => openWithCommand(deps, ownTurn, command) }))
-        .afterAnswer;
+      return (
+        await this.#starter.begin({
+          command: command.text,
+          opening: (ownTurn) => openWithCommand(deps, ownTurn, command),
+        })
+      ).afterAnswer;
     });
   }
 
   /**
-   * Begins the turn that a part wants because a client asked for it. While another turn runs, it begins at that turn's end. Call the
-   * returned function after the request is answered.
+   * Begins the turn that a part wants because a client asked for it. While another turn runs, it
+   * begins at that turn's end. Call the returned function after the request is answered.
    */
   beginRequestedTurn(): Promise<() => void> {
     return this.#beginnings.begin(async () => {
@@ -203,14 +276,20 @@ export class LoadedThread {
     });
   }
 
-  /** Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing the thread. */
+  /**
+   * Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing
+   * the thread.
+   */
   beginDueTurn(): void {
     const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
     const due = isFree ? this.#parts.due() : null;
     if (due !== null) void this.#beginnings.begin(() => this.#starter.beginDue(due));
   }
 
-  /** Adds input to the running turn, which must be the expected one. `onJoining` is called when it is certain that the turn takes it. */
+  /**
+   * Adds input to the running turn, which must be the expected one. `onJoining` is called when it
+   * is certain that the turn takes it.
+   */
   async steer(params: TurnSteerParams, onJoining: () => void): Promise<Joined> {
     checkInput(params.input, { required: true });
     checkAdditionalContext(params.additionalContext);
@@ -225,14 +304,16 @@ export class LoadedThread {
   }
 
   /**
-   * Closes the turn to input and returns the function that interrupts it. An empty id means the running turn; if none runs, the
-   * function does nothing. It also does nothing if this turn was interrupted by a client and has ended. Throws if any other id is
-   * not that of the running turn, or if how that turn ends is decided already.
+   * Closes the turn to input and returns the function that interrupts it. An empty id means the
+   * running turn; if none runs, the function does nothing. It also does nothing if this turn was
+   * interrupted by a client and has ended. Throws if any other id is not that of the running turn,
+   * or if how that turn ends is decided already.
    */
   interrupt(turnId: string): () => void {
     const { turn } = this;
     const isAny = turnId === '';
-    if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId)) return () => {};
+    if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId))
+      return () => {};
     if (turn === null) throw noActiveTurnToInterrupt();
     if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
     // Until the interrupt, which follows the response, the turn does not end by itself.
@@ -250,7 +331,10 @@ export class LoadedThread {
     };
   }
 
-  /** Interrupts the turn that runs or is being begun. Resolves when it has ended, and its end has been announced. */
+  /**
+   * Interrupts the turn that runs or is being begun. Resolves when it has ended, and its end has
+   * been announced.
+   */
   interruptAndWait(cause: InterruptCause): Promise<void> {
     return this.#stopFor(async () => {}, cause);
   }
@@ -259,9 +343,16 @@ export class LoadedThread {
     return this.#runner.calls.questions;
   }
 
-  /** Asks the model one question behind the history. Null: the history is too large. Rejects with the store's error. */
+  /**
+   * Asks the model one question behind the history. Null: the history is too large. Rejects with
+   * the store's error.
+   */
   sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
-    return sampleThread({ state: this.#state, history: this.#history }, request, AbortSignal.any([signal, this.#closed.signal]));
+    return sampleThread(
+      { state: this.#state, history: this.#history },
+      request,
+      AbortSignal.any([signal, this.#closed.signal]),
+    );
   }
 
   /** Resolves when a turn that is being begun has begun. */
@@ -274,19 +365,27 @@ export class LoadedThread {
   }
 
   /**
-   * Removes this turn and all later ones from the thread. A running turn is interrupted with the cause `user`, once `prepare` has resolved
-   * with the change of the record. If that rejects, nothing is changed.
+   * Removes this turn and all later ones from the thread. A running turn is interrupted with the
+   * cause `user`, once `prepare` has resolved with the change of the record. If that rejects,
+   * nothing is changed.
    */
   revert(beforeTurnId: string, prepare: () => Promise<ThreadPatch>): Promise<void> {
     const change = async (patch: ThreadPatch) => {
       await this.#parts.endWork();
       // The revert cuts the log, so entries that are still owed must be stored before.
       await this.#outbox.commit({});
-      const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
+      const whole = {
+        ...patch,
+        updatedAtMs: this.#agent.clock.now(),
+        ...revertedPatch(this.#agent.partKinds, this.record),
+      };
       await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
       this.#history.forget();
       // Another status is that of the last turn, which failed and is now removed.
-      if (this.#state.status !== 'idle') await this.#outbox.announce(this.#state.statusStep('idle', this.#agent.clock.now()).announce);
+      if (this.#state.status !== 'idle')
+        await this.#outbox.announce(
+          this.#state.statusStep('idle', this.#agent.clock.now()).announce,
+        );
       this.#state.keep(whole);
     };
     // No due turn begins while it is prepared.
@@ -296,7 +395,10 @@ export class LoadedThread {
     });
   }
 
-  /** Interrupts the turn, ends all work of the thread and makes a change. No due turn begins after that. */
+  /**
+   * Interrupts the turn, ends all work of the thread and makes a change. No due turn begins after
+   * that.
+   */
   retire(change: () => Promise<unknown>): Promise<void> {
     return this.#stopFor(async () => {
       await this.#parts.endWork();

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { newThread } from './new-thread.ts';
@@ -8,7 +8,10 @@ import { confinedSettings } from './settings/confined-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
 
-/** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
+/**
+ * Makes the record and configuration of an agent's thread. The agent is never allowed more than the
+ * turn that starts it.
+ */
 export async function newAgentThread(
   deps: AgentDeps,
   { record: parent, configuration }: Pick<LoadedThread, 'record' | 'configuration'>,
@@ -17,7 +20,11 @@ export async function newAgentThread(
   const { settings: own, config, model, effort } = agent;
   // The agent has the provider of its parent, even if nobody has chosen that.
   const { embeddedByDefault: _, ...kept } = own;
-  const last: ThreadSettings = { ...kept, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
+  const last: ThreadSettings = {
+    ...kept,
+    effort,
+    collaborationMode: { mode: 'default', settings: { model: own.model } },
+  };
   const request = {
     overrides: { model, developerInstructions: instructions(own, config) },
     config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
@@ -52,7 +59,10 @@ export async function newAgentThread(
     settings: {
       ...settings,
       ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),
-      ...confinedSettings({ settings, configuration: made.configuration }, { settings: own, configuration }),
+      ...confinedSettings(
+        { settings, configuration: made.configuration },
+        { settings: own, configuration },
+      ),
     },
     told: agent.forksHistory ? parent.told : null,
   };
@@ -60,7 +70,10 @@ export async function newAgentThread(
 }
 
 /** The instructions of the parent, and those of the role after them. */
-function instructions({ developerInstructions: own }: ThreadSettings, config: JsonObject | null): string | null {
+function instructions(
+  { developerInstructions: own }: ThreadSettings,
+  config: JsonObject | null,
+): string | null {
   const roles = config?.developer_instructions;
   return typeof roles === 'string' && own !== null ? `${own}\n\n${roles}` : null;
 }

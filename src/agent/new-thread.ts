@@ -17,13 +17,18 @@ import { standInWarning } from '../config/providers/stand-in-warning.ts';
 import { webSearch } from '../config/web-search.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';
 import { requireServers } from './mcp/require-servers.ts';
 import { Instructions } from './prompt/instructions.ts';
-import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
+import {
+  resolveSettings,
+  type SettingsSources,
+  type ThreadOverrides,
+  threadCwd,
+} from './settings/resolve-settings.ts';
 import type { AgentSettings, ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { ThreadOrigin } from './turn/turn-part.ts';
 
@@ -40,7 +45,10 @@ export interface ThreadRequest {
 
 /** Whether the request sets anything. */
 export function changesSettings({ overrides, config }: ThreadRequest): boolean {
-  return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
+  return (
+    config !== null ||
+    Object.values(overrides).some((value) => value !== null && value !== undefined)
+  );
 }
 
 export interface NewThread extends ThreadRequest {
@@ -62,14 +70,17 @@ export interface ResolvedThread {
   configuration: ThreadConfiguration;
 }
 
-/** Makes the record and configuration of a new thread. `last`: settings to keep from another thread. */
+/**
+ * Makes the record and configuration of a new thread. `last`: settings to keep from another thread.
+ */
 export async function newThread(
   deps: AgentDeps,
   request: NewThread,
   last: Partial<ThreadSettings>,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { clock, ids, home } = deps;
-  const { settings, configuration } = request.resolved ?? (await configureThread(deps, request, last));
+  const { settings, configuration } =
+    request.resolved ?? (await configureThread(deps, request, last));
   const gitInfo = await readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
@@ -107,16 +118,23 @@ export async function newThread(
   };
 }
 
-/** As `resolveThread`. Resolves when the MCP servers that the configuration requires are ready. Rejects if one cannot be started. */
-export async function configureThread(deps: AgentDeps, request: ThreadRequest, last: Partial<ThreadSettings>): Promise<ResolvedThread> {
+/**
+ * As `resolveThread`. Resolves when the MCP servers that the configuration requires are ready.
+ * Rejects if one cannot be started.
+ */
+export async function configureThread(
+  deps: AgentDeps,
+  request: ThreadRequest,
+  last: Partial<ThreadSettings>,
+): Promise<ResolvedThread> {
   const resolved = await resolveThread(deps, request, last);
   await requireServers(resolved.configuration.mcp.settings, deps.mcp, resolved.settings.cwd);
   return resolved;
 }
 
 /**
- * Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. Lets other work run
- * between the parts, each of which can be long.
+ * Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`:
+ * settings to keep. Lets other work run between the parts, each of which can be long.
  */
 export async function resolveThread(
   deps: AgentDeps,
@@ -130,9 +148,18 @@ export async function resolveThread(
   const breaks = new EventLoopYield();
   const config = await load();
   await breaks.yielded();
-  const resolved = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
+  const resolved = await resolveOrAdvise(deps, {
+    overrides,
+    requested: requested ?? {},
+    last,
+    config,
+    cwd,
+  });
   const { settings, provider, embeddedDefault, notAllowed } = resolved;
-  const instructions = await Instructions.load({ config, extraRoots: deps.extraSkillRoots }, settings);
+  const instructions = await Instructions.load(
+    { config, extraRoots: deps.extraSkillRoots },
+    settings,
+  );
   const agents = agentSettings(config, provider);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
@@ -150,7 +177,12 @@ export async function resolveThread(
       warnings: threadWarnings(config, {
         provider,
         embeddedDefault,
-        wanted: overrides.model ?? settings.embeddedInPlaceOf ?? config.get('model') ?? last.model ?? null,
+        wanted:
+          overrides.model ??
+          settings.embeddedInPlaceOf ??
+          config.get('model') ??
+          last.model ??
+          null,
         notAllowed,
         agents,
       }),
@@ -170,7 +202,8 @@ export async function resolveThread(
       viewImage: viewsImages(config),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
-      webSearch: ({ sandboxPolicy }) => webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
+      webSearch: ({ sandboxPolicy }) =>
+        webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
       searchesTools: (model) => !modelGiven && searchesTools(provider, model),
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
       learnContextWindows: async () => {
@@ -189,20 +222,33 @@ function threadWarnings(
     notAllowed,
     agents,
     ...model
-  }: Parameters<typeof standInWarning>[1] & { notAllowed: string[]; agents: ReturnType<typeof agentSettings> },
+  }: Parameters<typeof standInWarning>[1] & {
+    notAllowed: string[];
+    agents: ReturnType<typeof agentSettings>;
+  },
 ): string[] {
   const limited = notAllowed.length === 0 ? null : notAllowed.join(' ');
-  const withoutAgents = 'problem' in agents ? `The model cannot start sub-agents in this thread: ${agents.problem}` : null;
+  const withoutAgents =
+    'problem' in agents
+      ? `The model cannot start sub-agents in this thread: ${agents.problem}`
+      : null;
   const standIn = standInWarning(config, model);
-  return [standIn && `${standIn.problem} ${standIn.advice}`, limited, withoutAgents].filter((warning) => warning !== null);
+  return [standIn && `${standIn.problem} ${standIn.advice}`, limited, withoutAgents].filter(
+    (warning) => warning !== null,
+  );
 }
 
 function viewsImages(config: Config): boolean {
-  return (['tools.view_image', 'features.view_image', 'features.view_image_tool'] as const).every((name) => config.get(name));
+  return (['tools.view_image', 'features.view_image', 'features.view_image_tool'] as const).every(
+    (name) => config.get(name),
+  );
 }
 
 /** Null: the model cannot start agents. An invalid setting of agents takes only the agents away. */
-function agentSettings(config: Config, provider: ProviderConfig): { settings: AgentSettings | null } | { problem: string } {
+function agentSettings(
+  config: Config,
+  provider: ProviderConfig,
+): { settings: AgentSettings | null } | { problem: string } {
   return readOr(
     () => ({ settings: mayStartAgents(config) ? readAgentSettings(config, provider) : null }),
     ({ message }) => ({ problem: message }),
@@ -220,8 +266,14 @@ function readAgentSettings(config: Config, provider: ProviderConfig): AgentSetti
   };
 }
 
-/** Resolves the settings. If no model is configured, the error names the models that the provider has. */
-async function resolveOrAdvise({ installedModels }: AgentDeps, sources: SettingsSources): Promise<ReturnType<typeof resolveSettings>> {
+/**
+ * Resolves the settings. If no model is configured, the error names the models that the provider
+ * has.
+ */
+async function resolveOrAdvise(
+  { installedModels }: AgentDeps,
+  sources: SettingsSources,
+): Promise<ReturnType<typeof resolveSettings>> {
   try {
     return resolveSettings(sources);
   } catch (error) {
@@ -234,5 +286,10 @@ async function resolveOrAdvise({ installedModels }: AgentDeps, sources: Settings
 /** The path at which an exported rollout of the thread would lie. */
 function rolloutPath(home: string, id: string, createdAtMs: number): string {
   const [date = '', time = ''] = new Date(createdAtMs).toISOString().slice(0, 19).split('T');
-  return join(home, 'sessions', ...date.split('-'), `rollout-${date}T${time.replaceAll(':', '-')}-${id}.jsonl`);
+  return join(
+    home,
+    'sessions',
+    ...date.split('-'),
+    `rollout-${date}T${time.replaceAll(':', '-')}-${id}.jsonl`,
+  );
 }

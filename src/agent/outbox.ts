@@ -2,16 +2,24 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { jsonWeight } from '../base/json-pieces.ts';
 import type { Announcement } from '../protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../store/log-entry.ts';
 import { StoreError } from '../store/store-error.ts';
-import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
+import type { ThreadPatch } from '../store/thread-record.ts';
+import type { ThreadWriter } from '../store/thread-store.ts';
 import { UnfinishedItems } from './items/unfinished-items.ts';
 import { type Step, type StepSequence, stores } from './step.ts';
 
-/** To store entries that are longer, in characters, takes some milliseconds. Other work runs before and after it. */
+/**
+ * To store entries that are longer, in characters, takes some milliseconds. Other work runs before
+ * and after it.
+ */
 const SHORT_CHARS_MAX = 256 * 1024;
 /** The most steps in one write of the store. */
 const STEPS_TOGETHER_MAX = 64;
-/** The most steps and deltas that should wait. Long entries count as the most: what they replace stays in memory until they are stored. */
+/**
+ * The most steps and deltas that should wait. Long entries count as the most: what they replace
+ * stays in memory until they are stored.
+ */
 const WAITING_MAX = 64;
 /** A long delta counts once more for each part of this many characters. */
 const DELTA_PART_CHARS = 4096;
@@ -36,9 +44,9 @@ type Waiting = WaitingStep | { work(): Promise<void> };
 export type Unstored = Pick<Outbox, 'owed' | 'unfinished' | 'finishedSteps' | 'between'>;
 
 /**
- * The only way to store and announce something about a thread. Takes one step after another, and stores each before it announces
- * it, so an item that a client has seen completed is on disk. Steps that are made in the same moment, or while the store is busy,
- * are one write of the store.
+ * The only way to store and announce something about a thread. Takes one step after another, and
+ * stores each before it announces it, so an item that a client has seen completed is on disk. Steps
+ * that are made in the same moment, or while the store is busy, are one write of the store.
  */
 export class Outbox {
   readonly unfinished = new UnfinishedItems((itemId) => this.#waitingDeltas(itemId));
@@ -72,16 +80,19 @@ export class Outbox {
   }
 
   /**
-   * Stores and announces a step. If it rejects with the store's error, nothing of the step was announced. A step of a sequence that
-   * has failed is rejected with the error of the failure.
+   * Stores and announces a step. If it rejects with the store's error, nothing of the step was
+   * announced. A step of a sequence that has failed is rejected with the error of the failure.
    */
   commit(step: Step, sequence: StepSequence | null = null): Promise<void> {
-    return new Promise((resolve, reject) => this.#add({ step, sequence, done: resolve, failed: reject }));
+    return new Promise((resolve, reject) =>
+      this.#add({ step, sequence, done: resolve, failed: reject }),
+    );
   }
 
   /**
-   * Saves an unfinished item. An item is saved once, with its last content, however often that is asked while the store is slow.
-   * A failure is ignored: the whole item is stored when it completes, and a failure of that is reported.
+   * Saves an unfinished item. An item is saved once, with its last content, however often that is
+   * asked while the store is slow. A failure is ignored: the whole item is stored when it
+   * completes, and a failure of that is reported.
    */
   savePartial(partial: StoredItem): void {
     const { id } = partial.item;
@@ -96,8 +107,9 @@ export class Outbox {
   }
 
   /**
-   * Stores and announces a step. If that fails, announces it all the same: clients must learn that a turn has failed even if the
-   * disk is full. Its entries and its patch are then owed: they are stored with the next step that succeeds. Never rejects.
+   * Stores and announces a step. If that fails, announces it all the same: clients must learn that
+   * a turn has failed even if the disk is full. Its entries and its patch are then owed: they are
+   * stored with the next step that succeeds. Never rejects.
    */
   commitOrAnnounce(step: Step): Promise<void> {
     return this.#commitOrElse(step, () => {
@@ -107,8 +119,8 @@ export class Outbox {
   }
 
   /**
-   * Stores and announces a step that cannot be retried. If the store fails, the step is owed: it is stored and announced with the
-   * next step that succeeds. Rejects with other errors only.
+   * Stores and announces a step that cannot be retried. If the store fails, the step is owed: it is
+   * stored and announced with the next step that succeeds. Rejects with other errors only.
    */
   commitOrOwe(step: Step): Promise<void> {
     return this.#commitOrElse(step, (error) => {
@@ -119,15 +131,25 @@ export class Outbox {
   }
 
   /**
-   * Makes a step between two others, and commits it before any other. Returns false if `make` returned null, and there is nothing to do.
-   * Rejects with the store's error.
+   * Makes a step between two others, and commits it before any other. Returns false if `make`
+   * returned null, and there is nothing to do. Rejects with the store's error.
    */
   commitMade(make: () => Step | null): Promise<boolean> {
     return this.between(async () => {
       const step = make();
       if (step === null) return false;
       await new Promise<void>((resolve, reject) => {
-        void this.#store([{ step, sequence: null, deltas: [], weight: 0, isAlone: true, done: resolve, failed: reject }]);
+        void this.#store([
+          {
+            step,
+            sequence: null,
+            deltas: [],
+            weight: 0,
+            isAlone: true,
+            done: resolve,
+            failed: reject,
+          },
+        ]);
       });
       return true;
     });
@@ -141,8 +163,8 @@ export class Outbox {
   }
 
   /**
-   * Announces a delta: after the announcements of its sequence that wait, and at once if there are none. Does nothing once the sequence
-   * has failed.
+   * Announces a delta: after the announcements of its sequence that wait, and at once if there are
+   * none. Does nothing once the sequence has failed.
    */
   announceDelta(announcement: Announcement, sequence: StepSequence): void {
     if (sequence.failure !== null) return;
@@ -158,12 +180,18 @@ export class Outbox {
     this.#weight += weight;
   }
 
-  /** Returns a promise that resolves when all steps so far are done, if many steps, long deltas or long entries wait; else null. */
+  /**
+   * Returns a promise that resolves when all steps so far are done, if many steps, long deltas or
+   * long entries wait; else null.
+   */
   caughtUp(): Promise<void> | null {
     return this.#waiting.length + this.#weight < WAITING_MAX ? null : this.between(() => {});
   }
 
-  /** Resolves when all steps so far are stored and announced. Rejects if one of the sequence has failed. */
+  /**
+   * Resolves when all steps so far are stored and announced. Rejects if one of the sequence has
+   * failed.
+   */
   async stored(sequence: StepSequence): Promise<void> {
     await this.between(() => {});
     if (sequence.failure !== null) throw sequence.failure.error;
@@ -181,11 +209,14 @@ export class Outbox {
     return this.#owed;
   }
 
-  /** Resolves when all steps so far are done and one more attempt was made to store what is owed. */
+  /**
+   * Resolves when all steps so far are done and one more attempt was made to store what is owed.
+   */
   async settle(): Promise<void> {
     await this.between(() => {});
     if (!this.#owes()) return;
-    // If the store still fails, the end of a turn may never be stored. It then reads as interrupted.
+    // If the store still fails, the end of a turn may never be stored. It then reads as
+    // interrupted.
     await this.commit({}).catch(() => {});
   }
 
@@ -204,7 +235,9 @@ export class Outbox {
   }
 
   #waitingDeltas(itemId: string): Announcement[] {
-    const deltas = [...this.#storing, ...this.#waiting].flatMap((waiting) => ('step' in waiting ? waiting.deltas : []));
+    const deltas = [...this.#storing, ...this.#waiting].flatMap((waiting) =>
+      'step' in waiting ? waiting.deltas : [],
+    );
     return deltas.filter(({ params }) => 'itemId' in params && params.itemId === itemId);
   }
 
@@ -257,7 +290,11 @@ export class Outbox {
       if ('work' in waiting) break;
       chars += jsonWeight(waiting.step.entries ?? [], SHORT_CHARS_MAX);
       const isAlone = waiting.isAlone || taken[0]?.isAlone === true;
-      if (taken.length > 0 && (isAlone || chars > SHORT_CHARS_MAX || taken.length === STEPS_TOGETHER_MAX)) break;
+      if (
+        taken.length > 0 &&
+        (isAlone || chars > SHORT_CHARS_MAX || taken.length === STEPS_TOGETHER_MAX)
+      )
+        break;
       taken.push(waiting);
     }
     this.#waiting.splice(0, taken.length);
@@ -266,7 +303,8 @@ export class Outbox {
 
   async #store(taken: readonly WaitingStep[]): Promise<void> {
     const steps = taken.filter((waiting) => this.#mayBegin(waiting));
-    for (const { step } of steps) if (step.partial !== undefined) this.#saves.delete(step.partial.item.id);
+    for (const { step } of steps)
+      if (step.partial !== undefined) this.#saves.delete(step.partial.item.id);
     const [only, second] = steps;
     if (only === undefined) return;
     const entries = [...this.#owed, ...steps.flatMap(({ step }) => step.entries ?? [])];
@@ -287,10 +325,18 @@ export class Outbox {
     }
   }
 
-  /** Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored, else null. */
-  async #write(entries: LogEntry[], waiting: readonly WaitingStep[]): Promise<{ error: unknown } | null> {
+  /**
+   * Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored,
+   * else null.
+   */
+  async #write(
+    entries: LogEntry[],
+    waiting: readonly WaitingStep[],
+  ): Promise<{ error: unknown } | null> {
     const steps = waiting.map(({ step }) => step);
-    const patches = [this.#owedPatch, ...steps.map(({ patch }) => patch)].filter((patch) => patch != null);
+    const patches = [this.#owedPatch, ...steps.map(({ patch }) => patch)].filter(
+      (patch) => patch != null,
+    );
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
@@ -327,7 +373,9 @@ export class Outbox {
 }
 
 function announces(waiting: Waiting, sequence: StepSequence): waiting is WaitingStep {
-  return 'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0;
+  return (
+    'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0
+  );
 }
 
 function isLong(entries: readonly LogEntry[]): boolean {
@@ -340,11 +388,15 @@ function unfinished(steps: readonly Step[]): { partials: StoredItem[]; dropped: 
   const dropped = new Set<string>();
   for (const step of steps) {
     if (step.partial !== undefined) partials.set(step.partial.item.id, step.partial);
-    for (const entry of step.entries ?? []) if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
+    for (const entry of step.entries ?? [])
+      if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
     for (const { item } of step.dropped ?? []) {
       partials.delete(item.id);
       dropped.add(item.id);
     }
   }
-  return { partials: [...partials.values()], dropped: [...dropped].filter((id) => !partials.has(id)) };
+  return {
+    partials: [...partials.values()],
+    dropped: [...dropped].filter((id) => !partials.has(id)),
+  };
 }

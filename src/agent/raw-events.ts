@@ -1,8 +1,8 @@
 import type { Ids } from '../base/ids.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type { LogEntry } from '../store/log-entry.ts';
 import { ModelItems } from '../store/model-items.ts';
-import type { LogEntry } from '../store/thread-store.ts';
 import type { ClientChannel } from './client-channel.ts';
 
 /** Announcements that begin a turn. The items that begin it are shown after them. */
@@ -14,7 +14,10 @@ interface RawItem {
   item: ResponseItem;
 }
 
-/** Sends a thread's announcements, and between them, to clients that have asked for it, what its model reads and writes. */
+/**
+ * Sends a thread's announcements, and between them, to clients that have asked for it, what its
+ * model reads and writes.
+ */
 export class RawEvents {
   readonly #threadId: string;
   readonly #clients: ClientChannel;
@@ -43,13 +46,28 @@ export class RawEvents {
 
   readonly announce = ({ method, params }: Announcement): void => {
     if (this.#items.length > 0 && !BEGINNINGS.has(method)) this.#show();
-    this.#clients.publish(method === 'rawResponse/completed' ? this.#audience : { threadId: this.#threadId }, method, params);
+    this.#clients.publish(
+      method === 'rawResponse/completed' ? this.#audience : { threadId: this.#threadId },
+      method,
+      params,
+    );
   };
 
-  /** The announcement that a response of the model is complete; none if nobody has asked for it. To be made after those of its items. */
-  completed(turnId: string, { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null }): Announcement[] {
+  /**
+   * The announcement that a response of the model is complete; none if nobody has asked for it. To
+   * be made after those of its items.
+   */
+  completed(
+    turnId: string,
+    { responseId, usage }: { responseId: string | null; usage: TokenUsageBreakdown | null },
+  ): Announcement[] {
     if (!this.#clients.isHeard(this.#audience)) return [];
-    const params = { threadId: this.#threadId, turnId, responseId: responseId ?? this.#ids.next(), usage };
+    const params = {
+      threadId: this.#threadId,
+      turnId,
+      responseId: responseId ?? this.#ids.next(),
+      usage,
+    };
     return [{ method: 'rawResponse/completed', params }];
   }
 
@@ -68,7 +86,10 @@ export class RawEvents {
     }
     this.#items = waiting.reverse();
     for (const item of shown.reverse())
-      this.#clients.publish(this.#audience, 'rawResponseItem/completed', { threadId: this.#threadId, ...item });
+      this.#clients.publish(this.#audience, 'rawResponseItem/completed', {
+        threadId: this.#threadId,
+        ...item,
+      });
   }
 }
 
@@ -76,5 +97,7 @@ export class RawEvents {
 function shown(item: ResponseItem): ResponseItem {
   if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item;
   const { output } = item;
-  return typeof output === 'object' && !Array.isArray(output) ? { ...item, output: output.body } : item;
+  return typeof output === 'object' && !Array.isArray(output)
+    ? { ...item, output: output.body }
+    : item;
 }

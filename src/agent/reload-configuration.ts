@@ -2,7 +2,7 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { RpcError } from '../protocol/rpc-error.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
@@ -12,7 +12,10 @@ import { embedded } from './settings/resolve-settings.ts';
 /** The work of reading a configuration, in the units of `EventLoopYield`. */
 const RELOAD_UNITS = 1_000;
 
-/** `mcp`: only the MCP servers. `provider`: threads in which the embedded model answers because there was no other provider. */
+/**
+ * `mcp`: only the MCP servers. `provider`: threads in which the embedded model answers because
+ * there was no other provider.
+ */
 export type Reload = 'all' | 'mcp' | 'provider';
 
 interface ReloadOptions {
@@ -22,10 +25,11 @@ interface ReloadOptions {
 }
 
 /**
- * Reads the configuration of loaded threads again, and then starts MCP servers that have failed. Turns that begin after the call have the new
- * configuration. The settings of a thread stay as they are, except for a provider that nobody has chosen. An agent, or a thread in which a
- * turn runs, has only the new MCP servers. Nothing waits for servers, and a thread that cannot have the new configuration keeps its own.
- * Resolves when all threads have been read, and never rejects.
+ * Reads the configuration of loaded threads again, and then starts MCP servers that have failed.
+ * Turns that begin after the call have the new configuration. The settings of a thread stay as they
+ * are, except for a provider that nobody has chosen. An agent, or a thread in which a turn runs,
+ * has only the new MCP servers. Nothing waits for servers, and a thread that cannot have the new
+ * configuration keeps its own. Resolves when all threads have been read, and never rejects.
  */
 export async function reloadConfiguration(
   threads: readonly LoadedThread[],
@@ -33,7 +37,8 @@ export async function reloadConfiguration(
   { reload, onDone }: ReloadOptions,
 ): Promise<void> {
   const breaks = new EventLoopYield();
-  const isMeant = ({ record }: LoadedThread) => reload !== 'provider' || record.settings.embeddedByDefault === true;
+  const isMeant = ({ record }: LoadedThread) =>
+    reload !== 'provider' || record.settings.embeddedByDefault === true;
   await Promise.all(
     threads.filter(isMeant).map(async (thread) => {
       await reloadThread(thread, deps, { reload, breaks });
@@ -58,11 +63,19 @@ async function reloadThread(
         ? null
         : await settingsChanges.reconfigure(async (last) => {
             await breaks.worked(RELOAD_UNITS);
-            const request = { overrides: {}, config: thread.configuration.requested, knowsModes: true };
+            const request = {
+              overrides: {},
+              config: thread.configuration.requested,
+              knowsModes: true,
+            };
             const { settings, configuration } = await resolveThread(deps, request, last);
-            return { settings: last.embeddedByDefault ? withModelOf(last, settings) : last, configuration };
+            return {
+              settings: last.embeddedByDefault ? withModelOf(last, settings) : last,
+              configuration,
+            };
           });
-    for (const { method, params } of announcements ?? []) deps.clients.publish({ threadId: thread.id }, method, params);
+    for (const { method, params } of announcements ?? [])
+      deps.clients.publish({ threadId: thread.id }, method, params);
     if (announcements === null && reload !== 'provider') {
       await settingsChanges.reconfigureMcp(async ({ readAgain }) => {
         await breaks.worked(RELOAD_UNITS);
@@ -91,11 +104,25 @@ function withModelOf(
   };
 }
 
-function keepsConfiguration({ id }: LoadedThread, { clients, log }: AgentDeps, error: unknown): void {
+function keepsConfiguration(
+  { id }: LoadedThread,
+  { clients, log }: AgentDeps,
+  error: unknown,
+): void {
   const isExpected = error instanceof ConfigError || error instanceof RpcError;
-  if (isExpected) log.warn({ threadId: id, problem: error.message }, 'a thread keeps its configuration, because the new one is invalid');
-  else log.error({ err: error, threadId: id }, 'the configuration of a thread could not be read again');
-  const reason = isExpected ? error.message : 'the server has failed to read it, and its log says why';
+  if (isExpected)
+    log.warn(
+      { threadId: id, problem: error.message },
+      'a thread keeps its configuration, because the new one is invalid',
+    );
+  else
+    log.error(
+      { err: error, threadId: id },
+      'the configuration of a thread could not be read again',
+    );
+  const reason = isExpected
+    ? error.message
+    : 'the server has failed to read it, and its log says why';
   const message = `This thread keeps its configuration, because it cannot have the new one: ${reason}`;
   clients.publish({ threadId: id }, 'warning', { threadId: id, message });
 }

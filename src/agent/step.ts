@@ -1,5 +1,6 @@
 import type { Announcement } from '../protocol/announcement.ts';
-import type { LogEntry, StoredItem, ThreadPatch } from '../store/thread-store.ts';
+import type { LogEntry, StoredItem } from '../store/log-entry.ts';
+import type { ThreadPatch } from '../store/thread-record.ts';
 
 /** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {
@@ -19,11 +20,16 @@ export function stores({ entries = [], patch, partial, dropped = [] }: Step): bo
   return entries.length > 0 || patch !== undefined || partial !== undefined || dropped.length > 0;
 }
 
-/** The part of a step that several parts can contribute to: the entries to store, and the announcements that follow. */
+/**
+ * The part of a step that several parts can contribute to: the entries to store, and the
+ * announcements that follow.
+ */
 export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
 
 /** Merges steps into one. Later patches win; entries and announcements keep their order. */
-export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Required<Pick<Step, 'announce'>> {
+export function mergedSteps(
+  steps: readonly StepAddition[],
+): StepAddition & Required<Pick<Step, 'announce'>> {
   const merged: StepAddition & Required<Pick<Step, 'announce'>> = { announce: [] };
   for (const { patch, entries, announce } of steps) {
     if (patch !== undefined) merged.patch = { ...merged.patch, ...patch };
@@ -33,7 +39,10 @@ export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Requ
   return merged;
 }
 
-/** Steps that follow each other: after one that failed, the outbox fails those behind it, with the same error. */
+/**
+ * Steps that follow each other: after one that failed, the outbox fails those behind it, with the
+ * same error.
+ */
 export class StepSequence {
   readonly #abort = new AbortController();
 

@@ -1,6 +1,8 @@
 import { noRolloutFound, threadArchived } from '../protocol/rpc-error.ts';
+import type { LogEntry } from '../store/log-entry.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ForkPoint, LogEntry, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { ForkPoint } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureAgentAgain } from './configure-agent-again.ts';
 import { costAt } from './history/cost-at.ts';
@@ -14,7 +16,10 @@ import { keptSettings } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
 
-/** A thread with its writer. `above`: the threads above it, the nearest first; none if it is no agent. */
+/**
+ * A thread with its writer. `above`: the threads above it, the nearest first; none if it is no
+ * agent.
+ */
 export interface Loading {
   thread: LoadedThread;
   above: readonly string[];
@@ -35,7 +40,13 @@ export class ThreadLoader {
     const { record, configuration } = await newThread(this.#deps, request, {});
     const begun = { ...record, ...historyFacts(history) };
     const writer = await this.#deps.store.createThread(begun, history);
-    return new LoadedThread({ record: begun, writer, configuration, agent: this.#deps, origin: request.origin ?? 'startup' });
+    return new LoadedThread({
+      record: begun,
+      writer,
+      configuration,
+      agent: this.#deps,
+      origin: request.origin ?? 'startup',
+    });
   }
 
   /** Opens a stored thread, and stores the settings that it has with the request. */
@@ -49,7 +60,13 @@ export class ThreadLoader {
       ? configureAgentAgain(this.#deps, record, request)
       : configureThread(this.#deps, request, keptSettings(record.settings, request)));
     const writer = await store.openWriter(threadId);
-    const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps, origin: 'resume' });
+    const thread = new LoadedThread({
+      record,
+      writer,
+      configuration,
+      agent: this.#deps,
+      origin: 'resume',
+    });
     try {
       await thread.update({ settings });
     } catch (error) {
@@ -73,14 +90,22 @@ export class ThreadLoader {
   /** Stores a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
     const { store } = this.#deps;
-    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings, request));
+    const { record, configuration } = await newThread(
+      this.#deps,
+      request,
+      keptSettings(source.settings, request),
+    );
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,
       name: source.name,
       ...((await isBeforeAll(store, source.id, point))
         ? {}
-        : { preview: source.preview, previewIsCommand: source.previewIsCommand, listed: source.listed }),
+        : {
+            preview: source.preview,
+            previewIsCommand: source.previewIsCommand,
+            listed: source.listed,
+          }),
       tokenUsage: point === null ? source.tokenUsage : await costAt(store, source.id, point),
       // For a history that is cut, the context that the model was last told is unknown.
       told: point === null ? source.told : null,
@@ -88,7 +113,13 @@ export class ThreadLoader {
       clientTools: source.clientTools,
     };
     const writer = await store.forkThread(source.id, point, forked);
-    return new LoadedThread({ record: forked, writer, configuration, agent: this.#deps, origin: 'fork' });
+    return new LoadedThread({
+      record: forked,
+      writer,
+      configuration,
+      agent: this.#deps,
+      origin: 'fork',
+    });
   }
 
   /** Stores the thread of a new agent. */
@@ -96,7 +127,18 @@ export class ThreadLoader {
     const { store } = this.#deps;
     const { record, configuration } = await newAgentThread(this.#deps, parent, agent);
     const above = await this.#agents.above(record);
-    const writer = agent.forksHistory ? await store.forkThread(parent.id, null, record) : await store.createThread(record);
-    return { thread: new LoadedThread({ record, writer, configuration, agent: this.#deps, origin: 'startup' }), above };
+    const writer = agent.forksHistory
+      ? await store.forkThread(parent.id, null, record)
+      : await store.createThread(record);
+    return {
+      thread: new LoadedThread({
+        record,
+        writer,
+        configuration,
+        agent: this.#deps,
+        origin: 'startup',
+      }),
+      above,
+    };
   }
 }

@@ -1,6 +1,8 @@
 import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
+import type { LogEntry } from '../store/log-entry.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { LogEntry, StoredTurn, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { StoredTurn } from '../store/thread-store.ts';
 import { timedItem } from '../store/timed-item.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { seconds, turnView } from './turn/turn-view.ts';
@@ -46,8 +48,9 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 }
 
 /**
- * Stored turns as clients see them. For a loaded thread, they include state that is not in the store: which turn runs, unfinished
- * items as clients have seen them, and the ends of turns and items that could not be stored yet.
+ * Stored turns as clients see them. For a loaded thread, they include state that is not in the
+ * store: which turn runs, unfinished items as clients have seen them, and the ends of turns and
+ * items that could not be stored yet.
  */
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
   if (loaded === null) return turns.map(turnView);
@@ -59,22 +62,35 @@ export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThre
 }
 
 function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): Partial<StoredTurn> {
-  if (unstored.owed.length === 0 || turn.status !== 'inProgress' || running?.id === turn.id) return {};
+  if (unstored.owed.length === 0 || turn.status !== 'inProgress' || running?.id === turn.id)
+    return {};
   const owed = unstored.owed.filter((entry) => 'turnId' in entry && entry.turnId === turn.id);
-  const end = owed.find((entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded');
+  const end = owed.find(
+    (entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded',
+  );
   if (end === undefined) return {};
   const ended = new Map(
     owed.flatMap((entry) =>
-      (entry.kind === 'item' && entry.running !== true) || entry.kind === 'lateItem' ? [[entry.item.id, timedItem(entry)]] : [],
+      (entry.kind === 'item' && entry.running !== true) || entry.kind === 'lateItem'
+        ? [[entry.item.id, timedItem(entry)]]
+        : [],
     ),
   );
   const items = turn.items.map((item) => ended.get(item.id) ?? item);
-  return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };
+  return {
+    status: end.status,
+    error: end.error,
+    completedAtMs: end.completedAtMs,
+    durationMs: end.durationMs,
+    items,
+  };
 }
 
 function environments(settings: ThreadSettings): Thread['environments'] {
   const { cwd, withoutProject } = settings;
-  return withoutProject ? [] : [{ environmentId: 'local', cwd, runtimeWorkspaceRoots: workspaceRoots(settings) }];
+  return withoutProject
+    ? []
+    : [{ environmentId: 'local', cwd, runtimeWorkspaceRoots: workspaceRoots(settings) }];
 }
 
 /** The folders of the thread's workspace. */

@@ -4,7 +4,9 @@ import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
-import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
+import type { LogEntry } from '../store/log-entry.ts';
+import type { ThreadPatch, ThreadRecord } from '../store/thread-record.ts';
+import type { ForkPoint } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { ImportSource } from './history/import-thread.ts';
@@ -39,16 +41,25 @@ export class Threads {
   readonly #attendance: Attendance;
   readonly #loaded = new Map<string, LoadedThread>();
   readonly #idle = new Map<string, Timer>();
-  /** By thread id. Two requests may name one thread by its id and by its path, and must not load it twice. */
+  /**
+   * By thread id. Two requests may name one thread by its id and by its path, and must not load it
+   * twice.
+   */
   readonly #loading = new KeyedQueue();
   readonly #loader: ThreadLoader;
-  /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
+  /**
+   * Many threads may be closed at once, by the end of the server or by timers that were set
+   * together.
+   */
   readonly #breaks = new EventLoopYield();
   /** The agents that threads have started. */
   readonly agents: LoadedTree;
   #closing: Promise<void> | null = null;
 
-  constructor(deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>, attendance: Attendance) {
+  constructor(
+    deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>,
+    attendance: Attendance,
+  ) {
     this.#attendance = attendance;
     const { store, clients, clock, log } = deps;
     this.agents = new LoadedTree({
@@ -63,7 +74,10 @@ export class Threads {
         using: (agentId, owner, use) => this.#using(agentId, owner, use),
         retire: (threadId, change) => this.retire(threadId, change),
         loadingNone: (threadIds, work) => this.#loading.runAll(threadIds, work),
-        announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
+        announce: (thread) =>
+          clients.publish({ threadId: thread.id }, 'thread/started', {
+            thread: this.view(thread.record),
+          }),
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
     });
@@ -90,8 +104,9 @@ export class Threads {
   }
 
   /**
-   * The record of a thread, loaded or not; `notFound` makes the error for one that does not exist. The metadata is always read from
-   * the store, because other processes may change it without the loaded thread learning of it.
+   * The record of a thread, loaded or not; `notFound` makes the error for one that does not exist.
+   * The metadata is always read from the store, because other processes may change it without the
+   * loaded thread learning of it.
    */
   async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
@@ -117,7 +132,10 @@ export class Threads {
     return this.#load(await this.#loader.create(request, history));
   }
 
-  /** Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides are ignored. */
+  /**
+   * Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides
+   * are ignored.
+   */
   resume(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     checkThreadId(threadId);
     return this.#loading.run(threadId, async () => {
@@ -144,17 +162,29 @@ export class Threads {
   }
 
   /**
-   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner, and uses it. Shares the queue of loading,
-   * so the agent is not unloaded meanwhile.
+   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner,
+   * and uses it. Shares the queue of loading, so the agent is not unloaded meanwhile.
    */
-  #using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T> {
+  #using<T>(
+    agentId: string,
+    owner: LoadedThread | null,
+    use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>,
+  ): Promise<T> {
     return this.#loading.run(agentId, async () => {
-      if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
+      if (this.#closing !== null)
+        throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
       const loaded = this.find(agentId);
       this.keepLoaded(agentId);
       const inherited = owner?.configuration.requested ?? null;
       try {
-        const thread = loaded ?? (await this.#loadStored(agentId, { overrides: {}, config: null, inherited, knowsModes: true }));
+        const thread =
+          loaded ??
+          (await this.#loadStored(agentId, {
+            overrides: {},
+            config: null,
+            inherited,
+            knowsModes: true,
+          }));
         return await use(thread, loaded !== null);
       } finally {
         this.unloadWhenIdle(agentId);
@@ -162,9 +192,17 @@ export class Threads {
     });
   }
 
-  /** Stores a thread of another program, and returns its record. Takes one at a time, because they may be large. */
+  /**
+   * Stores a thread of another program, and returns its record. Takes one at a time, because they
+   * may be large.
+   */
   import(source: ImportSource): Promise<ThreadRecord> {
-    const load = async () => (await import('./history/import-thread.ts')).importThread(source, this.#deps, () => this.#closing !== null);
+    const load = async () =>
+      (await import('./history/import-thread.ts')).importThread(
+        source,
+        this.#deps,
+        () => this.#closing !== null,
+      );
     return this.#loading.run('import', load);
   }
 
@@ -174,7 +212,10 @@ export class Threads {
   }
 
   /** The part of a loaded thread; null if the thread is not loaded. */
-  part<Part extends TurnPart>(threadId: string, kind: abstract new (...args: never[]) => Part): Part | null {
+  part<Part extends TurnPart>(
+    threadId: string,
+    kind: abstract new (...args: never[]) => Part,
+  ): Part | null {
     return this.find(threadId)?.part(kind) ?? null;
   }
 
@@ -183,7 +224,10 @@ export class Threads {
     if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
   }
 
-  /** Changes a thread that is not loaded. Rejects with `active_writer` if another process has it loaded and would overwrite the change. */
+  /**
+   * Changes a thread that is not loaded. Rejects with `active_writer` if another process has it
+   * loaded and would overwrite the change.
+   */
   async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
     const writer = await this.#deps.store.openWriter(threadId);
     try {
@@ -197,7 +241,13 @@ export class Threads {
   unloadWhenIdle(threadId: string): void {
     this.keepLoaded(threadId);
     const thread = this.find(threadId);
-    if (this.#closing !== null || thread === null || thread.turn !== null || this.#attendance.isFollowed(threadId)) return;
+    if (
+      this.#closing !== null ||
+      thread === null ||
+      thread.turn !== null ||
+      this.#attendance.isFollowed(threadId)
+    )
+      return;
     this.#idle.set(
       threadId,
       this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
@@ -205,14 +255,18 @@ export class Threads {
   }
 
   /**
-   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. `followed`: also
-   * if clients follow it. Shares the queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
+   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it
+   * is tried again later. `followed`: also if clients follow it. Shares the queue of loading, so a
+   * resume at the same time finds the thread either loaded or unloaded.
    */
   unload(thread: LoadedThread, { followed = false } = {}): Promise<void> {
     return this.#loading.run(thread.id, async () => {
       await this.#breaks.worked(CLOSE_UNITS);
       if (this.find(thread.id) !== thread) return;
-      const isUsed = thread.isRunning || this.agents.runsBelow(thread.id) || (!followed && this.#attendance.isFollowed(thread.id));
+      const isUsed =
+        thread.isRunning ||
+        this.agents.runsBelow(thread.id) ||
+        (!followed && this.#attendance.isFollowed(thread.id));
       if (isUsed) {
         this.unloadWhenIdle(thread.id);
         return;
@@ -225,8 +279,9 @@ export class Threads {
   }
 
   /**
-   * Interrupts the thread's turn, makes a change after which the thread cannot be loaded, and unloads it. Resolves with whether it was
-   * loaded. If the change fails, the thread stays loaded, without its turn.
+   * Interrupts the thread's turn, makes a change after which the thread cannot be loaded, and
+   * unloads it. Resolves with whether it was loaded. If the change fails, the thread stays loaded,
+   * without its turn.
    */
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean> {
     return this.#loading.run(threadId, async () => {
@@ -242,14 +297,20 @@ export class Threads {
     });
   }
 
-  /** Removes this turn and all later ones from a thread, loaded or not. A running turn is interrupted first. */
+  /**
+   * Removes this turn and all later ones from a thread, loaded or not. A running turn is
+   * interrupted first.
+   */
   revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
       const prepare = async () => revertingPatch(store, await this.record(threadId), beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
-        const patch = { ...(await prepare()), ...revertedPatch(this.#deps.partKinds, await this.record(threadId)) };
+        const patch = {
+          ...(await prepare()),
+          ...revertedPatch(this.#deps.partKinds, await this.record(threadId)),
+        };
         await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now() });
       } else await thread.revert(beforeTurnId, prepare);
       await this.agents.usage.countAbove(threadId);
@@ -259,9 +320,15 @@ export class Threads {
     });
   }
 
-  /** Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns begin after that. */
+  /**
+   * Reads the configuration of all loaded threads again, as `reloadConfiguration` does. Due turns
+   * begin after that.
+   */
   reloadConfiguration(reload: Reload): Promise<void> {
-    return reloadConfiguration([...this.#loaded.values()], this.#deps, { reload, onDone: ({ id }) => this.beginDueTurn(id) });
+    return reloadConfiguration([...this.#loaded.values()], this.#deps, {
+      reload,
+      onDone: ({ id }) => this.beginDueTurn(id),
+    });
   }
 
   /** Stops the timer that unloads the thread. */
@@ -275,12 +342,18 @@ export class Threads {
     return [...this.#loaded.values()].filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Resolves when the turns that run now, or are being begun, have ended, and those of their agents. */
+  /**
+   * Resolves when the turns that run now, or are being begun, have ended, and those of their
+   * agents.
+   */
   turnsEnded(): Promise<void> {
     return turnsEnded(() => this.#loaded.values());
   }
 
-  /** Resolves when all threads are closed, and clients were told how their turns ended. Null while the server is not closing. */
+  /**
+   * Resolves when all threads are closed, and clients were told how their turns ended. Null while
+   * the server is not closing.
+   */
   get closing(): Promise<void> | null {
     return this.#closing;
   }
@@ -326,10 +399,14 @@ export class Threads {
   }
 
   /** Starts the thread of an agent. */
-  async #startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread> {
+  async #startAgent(
+    parent: LoadedThread,
+    agent: NewAgent & { nickname: string },
+  ): Promise<LoadedThread> {
     // Its configuration is read at once, and a response may start many.
     await this.#breaks.yielded();
-    if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
+    if (this.#closing !== null)
+      throw new AgentRefused('The server is being shut down, so it cannot start agents.');
     const { thread, above } = await this.#loader.startAgent(parent, agent);
     return this.#load(thread, above);
   }
@@ -337,8 +414,10 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     this.agents.noteOpened(thread);
-    if (!changesSettings(request)) await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
-    else await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
+    if (!changesSettings(request))
+      await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
+    else
+      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
     return thread;
   }
 }

@@ -10,9 +10,13 @@ import { SubAgents } from './sub-agents/sub-agents.ts';
 import { ToolFinder } from './tool-search/tool-finder.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
-/** The parts of every thread's turns, in the order in which they act. A new part needs its own file and a line here. */
+/**
+ * The parts of every thread's turns, in the order in which they act. A new part needs its own file
+ * and a line here.
+ */
 export const TURN_PART_LIST: readonly TurnPartKind[] = [
-  // Before the built-in tools: a tool that a client declared takes the place of a built-in one of its name.
+  // Before the built-in tools: a tool that a client declared takes the place of a built-in one of
+  // its name.
   { create: (deps) => new ClientTools(deps) },
   { create: (deps) => new BuiltInTools(deps) },
   { create: (deps) => new McpTools(deps) },

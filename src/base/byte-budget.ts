@@ -3,7 +3,10 @@ interface Waiter {
   begin: () => void;
 }
 
-/** Limits how many bytes several tasks hold together. Tasks that would exceed the limit wait, in their order. */
+/**
+ * Limits how many bytes several tasks hold together. Tasks that would exceed the limit wait, in
+ * their order.
+ */
 export class ByteBudget {
   readonly #bytesMax: number;
   #held = 0;
@@ -14,8 +17,9 @@ export class ByteBudget {
   }
 
   /**
-   * Resolves when the task may hold so many bytes, with the function that returns them; it can be called again. A task that needs
-   * more than the whole budget gets it when no other task holds any.
+   * Resolves when the task may hold so many bytes, with the function that returns them; it can be
+   * called again. A task that needs more than the whole budget gets it when no other task holds
+   * any.
    */
   async take(bytes: number): Promise<() => void> {
     if (this.#waiting.length > 0 || !this.#hasRoomFor(bytes)) {
@@ -30,7 +34,11 @@ export class ByteBudget {
 
   #return(bytes: number): void {
     this.#held -= bytes;
-    for (let next = this.#waiting[0]; next !== undefined && this.#hasRoomFor(next.bytes); next = this.#waiting[0]) {
+    for (
+      let next = this.#waiting[0];
+      next !== undefined && this.#hasRoomFor(next.bytes);
+      next = this.#waiting[0]
+    ) {
       this.#held += next.bytes;
       this.#waiting.shift();
       next.begin();

@@ -1,12 +1,17 @@
 import { hrtime } from 'node:process';
 
-/** The server's time. Tests have clocks of their own, so that no test waits and all times are known. */
+/**
+ * The server's time. Tests have clocks of their own, so that no test waits and all times are known.
+ */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
   /** Milliseconds of a monotonic clock, for durations. */
   monotonic(): number;
-  /** Calls back once after `ms`. The caller owns the timer and clears it. The timer does not keep the process alive. */
+  /**
+   * Calls back once after `ms`. The caller owns the timer and clears it. The timer does not keep
+   * the process alive.
+   */
   setTimer(callback: () => void, ms: number): Timer;
 }
 
@@ -14,7 +19,10 @@ export interface Timer {
   clear(): void;
 }
 
-/** Milliseconds of the system's monotonic clock. Use it in place of `performance`, whose module takes a millisecond of the start. */
+/**
+ * Milliseconds of the system's monotonic clock. Use it in place of `performance`, whose module
+ * takes a millisecond of the start.
+ */
 export function monotonicMs(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1000 + nanoseconds / 1e6;
@@ -31,7 +39,11 @@ export const systemClock: Clock = {
 };
 
 /** Resolves after `ms`, or as soon as the signal aborts; never rejects. */
-export function sleep(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(
+  clock: Pick<Clock, 'setTimer'>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

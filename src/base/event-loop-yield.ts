@@ -1,23 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 import { monotonicMs } from './clock.ts';
 
-/** Units of work between two yields. Handling so many lines, a unit each, takes some milliseconds. */
+/**
+ * Units of work between two yields. Handling so many lines, a unit each, takes some milliseconds.
+ */
 const UNITS_BETWEEN = 5_000;
-/** Time between two yields, however few units were done: the system can take long for some of them. */
+/**
+ * Time between two yields, however few units were done: the system can take long for some of them.
+ */
 const MS_BETWEEN = 5;
 
 /**
- * Whose turn it is: all long work of this thread, of whatever object, waits behind it. Otherwise as many pieces of work as there are
- * would go on in the same round of the event loop.
+ * Whose turn it is: all long work of this thread, of whatever object, waits behind it. Otherwise as
+ * many pieces of work as there are would go on in the same round of the event loop.
  */
 let turn: Promise<void> = Promise.resolve();
 
 /**
- * Lets other work run from time to time during long work. All long work takes turns: in each round of the event loop only one piece goes
- * on, for some milliseconds.
+ * Lets other work run from time to time during long work. All long work takes turns: in each round
+ * of the event loop only one piece goes on, for some milliseconds.
  *
- * Time in which an object waits, or has nothing to do, counts as time of its work. So its first work after a pause goes on behind all that
- * waits then. That is a delay of some rounds, and many objects that begin to work in one round do not do all of it in that round.
+ * Time in which an object waits, or has nothing to do, counts as time of its work. So its first
+ * work after a pause goes on behind all that waits then. That is a delay of some rounds, and many
+ * objects that begin to work in one round do not do all of it in that round.
  */
 export class EventLoopYield {
   #done = 0;

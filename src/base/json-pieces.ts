@@ -8,29 +8,41 @@ const NUMBER_CHARS = 8;
 /** Around a string, or between a key and its value. */
 const MARKS_CHARS = 4;
 
-/** About how long the JSON text of a value is, in UTF-16 code units. Looks at no more of the value once it is longer than `max`. */
+/**
+ * About how long the JSON text of a value is, in UTF-16 code units. Looks at no more of the value
+ * once it is longer than `max`.
+ */
 export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth = 0): number {
   if (typeof value === 'string') return value.length + MARKS_CHARS;
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return NUMBER_CHARS;
   let weight = MARKS_CHARS;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && weight <= max; index++) weight += jsonWeight(value[index], max - weight, depth + 1);
+    for (let index = 0; index < value.length && weight <= max; index++)
+      weight += jsonWeight(value[index], max - weight, depth + 1);
     return weight;
   }
   for (const key in value) {
     if (weight > max) return weight;
-    weight += key.length + MARKS_CHARS + jsonWeight((value as Record<string, unknown>)[key], max - weight, depth + 1);
+    weight +=
+      key.length +
+      MARKS_CHARS +
+      jsonWeight((value as Record<string, unknown>)[key], max - weight, depth + 1);
   }
   return weight;
 }
 
 /**
- * The JSON text of plain data, in pieces that take about a millisecond each. Joined they are what `JSON.stringify` makes. The data
- * must not change meanwhile, and must not be undefined.
+ * The JSON text of plain data, in pieces that take about a millisecond each. Joined they are what
+ * `JSON.stringify` makes. The data must not change meanwhile, and must not be undefined.
  */
 export function* jsonPieces(value: unknown, depth = 0): Generator<string, void> {
   if (typeof value === 'string') yield* stringPieces(value);
-  else if (typeof value !== 'object' || value === null || depth > DEPTH_MAX || jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS) {
+  else if (
+    typeof value !== 'object' ||
+    value === null ||
+    depth > DEPTH_MAX ||
+    jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS
+  ) {
     yield JSON.stringify(value);
   } else if (Array.isArray(value)) yield* arrayPieces(value, depth);
   else yield* objectPieces(value, depth);

@@ -16,7 +16,10 @@ export class JsonText {
   }
 
   equals(other: JsonText): boolean {
-    return this.parts.length === other.parts.length && this.parts.every((part, index) => part.equals(other.parts[index] as Buffer));
+    return (
+      this.parts.length === other.parts.length &&
+      this.parts.every((part, index) => part.equals(other.parts[index] as Buffer))
+    );
   }
 
   toString(): string {
@@ -24,7 +27,9 @@ export class JsonText {
   }
 }
 
-/** Builds the JSON text of plain data, as JSON.stringify does, and lets other work run in between. */
+/**
+ * Builds the JSON text of plain data, as JSON.stringify does, and lets other work run in between.
+ */
 export async function jsonText(value: unknown, pace: EventLoopYield): Promise<JsonText> {
   const builder = new JsonTextBuilder(pace);
   await builder.add(value);
@@ -41,7 +46,9 @@ export class JsonTextBuilder {
     this.#pace = pace;
   }
 
-  /** Adds text that is part of the JSON text. Returns a promise only if other work has to run now. */
+  /**
+   * Adds text that is part of the JSON text. Returns a promise only if other work has to run now.
+   */
   write(text: string): Promise<void> | null {
     // The last text stays, so that `reopen` can change it.
     const isFull = this.#text.length >= PART_CHARS;
@@ -53,7 +60,10 @@ export class JsonTextBuilder {
     return isFull ? this.#pace.worked(1) : null;
   }
 
-  /** Adds the JSON text of a value, as JSON.stringify makes it. Returns a promise only if it has to wait. */
+  /**
+   * Adds the JSON text of a value, as JSON.stringify makes it. Returns a promise only if it has to
+   * wait.
+   */
   add(value: unknown): Promise<void> | null {
     if (value === undefined) return this.write('null');
     const pieces = jsonPieces(value);
@@ -64,7 +74,10 @@ export class JsonTextBuilder {
     return null;
   }
 
-  /** Removes the brace that ends the object that was added last, so that members can be written after it. */
+  /**
+   * Removes the brace that ends the object that was added last, so that members can be written
+   * after it.
+   */
   reopen(): void {
     this.#text = this.#text.slice(0, -1);
   }

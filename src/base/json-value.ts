@@ -21,7 +21,10 @@ export function parsedJson(text: string): unknown {
 /** A string, with the colon that makes it a key, or the begin or end of an object. */
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g;
 
-/** Parses JSON in which no object has a key twice, however the key is written. Returns undefined if the text is anything else. */
+/**
+ * Parses JSON in which no object has a key twice, however the key is written. Returns undefined if
+ * the text is anything else.
+ */
 export function strictJson(text: string): unknown {
   const value = parsedJson(text);
   return value === undefined || repeatsKey(text) ? undefined : value;
@@ -43,7 +46,10 @@ function repeatsKey(text: string): boolean {
   return false;
 }
 
-/** Returns the value with the keys of all its objects in order, so that equal values have the same JSON. */
+/**
+ * Returns the value with the keys of all its objects in order, so that equal values have the same
+ * JSON.
+ */
 export function withSortedKeys(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withSortedKeys);
   if (typeof value !== 'object' || value === null) return value;

@@ -2,8 +2,9 @@
 const INTERVAL_MS = 2 ** 31 - 1;
 
 /**
- * Keeps the process alive while work is waiting, for example a turn that waits for a retry. Timers of a `Clock` do not keep the
- * process alive, so that a server without work does not prevent the process from ending.
+ * Keeps the process alive while work is waiting, for example a turn that waits for a retry. Timers
+ * of a `Clock` do not keep the process alive, so that a server without work does not prevent the
+ * process from ending.
  */
 export class KeepAlive {
   #count = 0;

@@ -1,6 +1,6 @@
 /**
- * Runs tasks with the same key one after another, and tasks with different keys at the same time. A task that fails does not
- * stop those behind it. A key without tasks takes no memory.
+ * Runs tasks with the same key one after another, and tasks with different keys at the same time. A
+ * task that fails does not stop those behind it. A key without tasks takes no memory.
  */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<void>>();
@@ -16,7 +16,10 @@ export class KeyedQueue {
     return result;
   }
 
-  /** Runs a task of several keys. It enters all queues at once, so that two such tasks never wait for each other. A key may occur twice. */
+  /**
+   * Runs a task of several keys. It enters all queues at once, so that two such tasks never wait
+   * for each other. A key may occur twice.
+   */
   async runAll<T>(keys: readonly string[], task: () => Promise<T>): Promise<T> {
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -26,7 +29,9 @@ export class KeyedQueue {
       turn();
       return ended;
     };
-    const turns = [...new Set(keys)].map((key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))));
+    const turns = [...new Set(keys)].map(
+      (key) => new Promise<void>((turn) => void this.run(key, waitForEnd(turn))),
+    );
     try {
       await Promise.all(turns);
       return await task();
@@ -35,7 +40,10 @@ export class KeyedQueue {
     }
   }
 
-  /** Resolves when the tasks with this key that are in the queue now have ended; null: there are none. */
+  /**
+   * Resolves when the tasks with this key that are in the queue now have ended; null: there are
+   * none.
+   */
   tail(key: string): Promise<void> | null {
     return this.#tails.get(key) ?? null;
   }

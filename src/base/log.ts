@@ -1,4 +1,7 @@
-/** A structured log: messages are constant, ids are fields. Never log prompts, outputs or keys. A pino logger has this type. */
+/**
+ * A structured log: messages are constant, ids are fields. Never log prompts, outputs or keys. A
+ * pino logger has this type.
+ */
 export interface Log {
   debug: LogMethod;
   info: LogMethod;

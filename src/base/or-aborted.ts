@@ -1,4 +1,7 @@
-/** Resolves or rejects as the promise does. If the signal aborts first, resolves with null at once, and ignores the promise. */
+/**
+ * Resolves or rejects as the promise does. If the signal aborts first, resolves with null at once,
+ * and ignores the promise.
+ */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   if (signal.aborted) {
     promise.catch(() => {});

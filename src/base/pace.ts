@@ -1,4 +1,7 @@
-/** Decides when concurrent work continues. The order of its effects can so be made the same in every run. */
+/**
+ * Decides when concurrent work continues. The order of its effects can so be made the same in every
+ * run.
+ */
 export interface Pace {
   /** Resolves when the next of several pieces of work may begin that could all begin now. */
   mayBegin(): Promise<void>;

@@ -20,12 +20,18 @@ type Open = { values: unknown[] } | { members: Record<string, unknown>; key: str
 /** Parsed at once: a few milliseconds, even if it has nothing but small values. */
 export const SHORT_JSON_CHARS = 128 * 1024;
 
-/** As `parsedJson`, for a text of any length: lets other work run while a long one is parsed. Resolves with undefined if it is not JSON. */
+/**
+ * As `parsedJson`, for a text of any length: lets other work run while a long one is parsed.
+ * Resolves with undefined if it is not JSON.
+ */
 export async function parseJson(text: string): Promise<unknown> {
   return text.length <= SHORT_JSON_CHARS ? parsedJson(text) : parseLongJson(text);
 }
 
-/** As `parsedJson`, for a long text: lets other work run in between. Resolves with undefined if the text is not JSON. */
+/**
+ * As `parsedJson`, for a long text: lets other work run in between. Resolves with undefined if the
+ * text is not JSON.
+ */
 export async function parseLongJson(text: string): Promise<unknown> {
   try {
     return await new LongJsonReader(text).read();
@@ -96,7 +102,8 @@ class LongJsonReader {
       if ('members' in inner) inner.key = await this.#key();
       return false;
     }
-    if (mark !== ('values' in inner ? ']' : '}')) throw new SyntaxError('expected a comma or the end');
+    if (mark !== ('values' in inner ? ']' : '}'))
+      throw new SyntaxError('expected a comma or the end');
     this.#open.pop();
     return true;
   }
@@ -151,7 +158,11 @@ class LongJsonReader {
   /** The place of the quote that ends a string. */
   async #stringEnd(from: number): Promise<number> {
     let quotes = 0;
-    for (let end = this.#text.indexOf('"', from); end !== -1; end = this.#text.indexOf('"', end + 1)) {
+    for (
+      let end = this.#text.indexOf('"', from);
+      end !== -1;
+      end = this.#text.indexOf('"', end + 1)
+    ) {
       if (this.#backslashes(end) % 2 === 0) return end;
       if (++quotes % VALUES_AT_ONCE === 0) await this.#breaks.worked(VALUES_AT_ONCE / 10);
     }
@@ -167,7 +178,8 @@ class LongJsonReader {
 
   /** A place at `to` or a little before it in a string, where no escape sequence is cut. */
   #cut(to: number): number {
-    const slash = to - UNICODE_ESCAPE_CHARS + this.#text.slice(to - UNICODE_ESCAPE_CHARS, to).lastIndexOf('\\');
+    const slash =
+      to - UNICODE_ESCAPE_CHARS + this.#text.slice(to - UNICODE_ESCAPE_CHARS, to).lastIndexOf('\\');
     if (slash < to - UNICODE_ESCAPE_CHARS || this.#backslashes(slash) % 2 === 1) return to;
     const length = this.#text[slash + 1] === 'u' ? UNICODE_ESCAPE_CHARS : SHORT_ESCAPE_CHARS;
     return slash + length > to ? slash : to;
@@ -184,6 +196,11 @@ function put(inner: Open, value: unknown): void {
   if ('values' in inner) inner.values.push(value);
   // An assignment would set the prototype.
   else if (inner.key === '__proto__')
-    Object.defineProperty(inner.members, '__proto__', { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(inner.members, '__proto__', {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   else inner.members[inner.key] = value;
 }

@@ -9,7 +9,10 @@ interface Running {
   timer: Timer | null;
 }
 
-/** Timers that can be paused together. While they are paused, their time does not pass. Others can be built on them. */
+/**
+ * Timers that can be paused together. While they are paused, their time does not pass. Others can
+ * be built on them.
+ */
 export class PausableTimers implements Pick<Clock, 'setTimer' | 'monotonic'> {
   readonly #clock: Pick<Clock, 'setTimer' | 'monotonic'>;
   readonly #running = new Set<Running>();

@@ -1,4 +1,6 @@
-/** A limited number of places. A caller that finds none waits for one, in the order of the calls. */
+/**
+ * A limited number of places. A caller that finds none waits for one, in the order of the calls.
+ */
 export class Places {
   #free: number;
   #waiting: (() => void)[] = [];
@@ -7,7 +9,10 @@ export class Places {
     this.#free = count;
   }
 
-  /** Takes a place, to be given back with `release`. Resolves with false, without a place, if the signal aborts first. */
+  /**
+   * Takes a place, to be given back with `release`. Resolves with false, without a place, if the
+   * signal aborts first.
+   */
   async take(signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.#free > 0) {

@@ -4,7 +4,10 @@ import { cutText } from './text/cut-text.ts';
 
 /** How many messages are kept. */
 const MESSAGES_MAX = 500;
-/** A longer message is kept in part. Twice what readers show, so that no secret is divided at the end of that. */
+/**
+ * A longer message is kept in part. Twice what readers show, so that no secret is divided at the
+ * end of that.
+ */
 const MESSAGE_CHARS_MAX = 8 * 1024;
 
 /** A log that also keeps its last messages in memory, except those of the level `debug`. */
@@ -47,8 +50,17 @@ export class RecentLog implements Log {
 
 function shown(message: object): string {
   try {
-    return JSON.stringify(message, (_key, value: unknown) => (value instanceof Error ? (value.stack ?? String(value)) : value)) ?? '';
+    return (
+      JSON.stringify(message, (_key, value: unknown) =>
+        value instanceof Error ? (value.stack ?? String(value)) : value,
+      ) ?? ''
+    );
   } catch {
-    return JSON.stringify({ ...message, fields: 'could not be shown' }, ['at', 'level', 'text', 'fields']);
+    return JSON.stringify({ ...message, fields: 'could not be shown' }, [
+      'at',
+      'level',
+      'text',
+      'fields',
+    ]);
   }
 }

@@ -3,8 +3,15 @@ import type { EventLoopYield } from './event-loop-yield.ts';
 /** Sorted at once. It takes about a millisecond. */
 const PART_LENGTH = 1_000;
 
-/** Returns the items in the order of `compare`; equal ones keep theirs. Lets other work run in between. */
-export async function sortInParts<T>(items: readonly T[], compare: (one: T, other: T) => number, breaks: EventLoopYield): Promise<T[]> {
+/**
+ * Returns the items in the order of `compare`; equal ones keep theirs. Lets other work run in
+ * between.
+ */
+export async function sortInParts<T>(
+  items: readonly T[],
+  compare: (one: T, other: T) => number,
+  breaks: EventLoopYield,
+): Promise<T[]> {
   const parts: T[][] = [];
   for (let from = 0; from < items.length; from += PART_LENGTH) {
     parts.push(items.slice(from, from + PART_LENGTH).sort(compare));
@@ -13,7 +20,8 @@ export async function sortInParts<T>(items: readonly T[], compare: (one: T, othe
   let sorted = parts;
   while (sorted.length > 1) {
     const merged: T[][] = [];
-    for (let at = 0; at < sorted.length; at += 2) merged.push(await merge(sorted[at] ?? [], sorted[at + 1] ?? [], { compare, breaks }));
+    for (let at = 0; at < sorted.length; at += 2)
+      merged.push(await merge(sorted[at] ?? [], sorted[at + 1] ?? [], { compare, breaks }));
     sorted = merged;
   }
   return sorted[0] ?? [];
@@ -24,10 +32,16 @@ interface Merging<T> {
   breaks: EventLoopYield;
 }
 
-async function merge<T>(one: readonly T[], other: readonly T[], { compare, breaks }: Merging<T>): Promise<T[]> {
+async function merge<T>(
+  one: readonly T[],
+  other: readonly T[],
+  { compare, breaks }: Merging<T>,
+): Promise<T[]> {
   const merged: T[] = [];
   for (let [left, right] = [0, 0]; left < one.length || right < other.length; ) {
-    const takesLeft = right === other.length || (left < one.length && compare(one[left] as T, other[right] as T) <= 0);
+    const takesLeft =
+      right === other.length ||
+      (left < one.length && compare(one[left] as T, other[right] as T) <= 0);
     merged.push((takesLeft ? one[left++] : other[right++]) as T);
     if (merged.length % PART_LENGTH === 0) await breaks.worked(PART_LENGTH);
   }

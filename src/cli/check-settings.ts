@@ -7,8 +7,14 @@ interface CheckedOptions {
   strictConfig: boolean;
 }
 
-/** Rejects with a UsageError if there is no such profile, and with an OptionError if `--strict-config` refuses the configuration. */
-export async function checkSettings({ profile, strictConfig }: CheckedOptions, sources: CommandSources): Promise<void> {
+/**
+ * Rejects with a UsageError if there is no such profile, and with an OptionError if
+ * `--strict-config` refuses the configuration.
+ */
+export async function checkSettings(
+  { profile, strictConfig }: CheckedOptions,
+  sources: CommandSources,
+): Promise<void> {
   if (profile !== null) await requireProfile(profile, sources);
   if (strictConfig) await requireKnownKeys(sources);
 }

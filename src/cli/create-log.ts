@@ -13,11 +13,21 @@ interface LogOptions {
 }
 
 /** The log of the process. Throws an OptionError if the file cannot be opened. */
-export function createLog({ logLevel, logFile, byDefault }: LogOptions, env: Env, stderr: Parameters<typeof logToStream>[0]): Log {
+export function createLog(
+  { logLevel, logFile, byDefault }: LogOptions,
+  env: Env,
+  stderr: Parameters<typeof logToStream>[0],
+): Log {
   const fromEnv = env.HEDDLE_LOG ?? '';
   const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : byDefault);
-  const log = lazyLog(level, logFile === null ? logToStream(stderr) : openFor('--log-file', logFile, logToFile));
+  const log = lazyLog(
+    level,
+    logFile === null ? logToStream(stderr) : openFor('--log-file', logFile, logToFile),
+  );
   if (logLevel === null && fromEnv !== '' && level !== fromEnv)
-    log.warn({ level: fromEnv }, 'HEDDLE_LOG is not a log level: expected off, error, warn, info or debug');
+    log.warn(
+      { level: fromEnv },
+      'HEDDLE_LOG is not a log level: expected off, error, warn, info or debug',
+    );
   return log;
 }

@@ -10,7 +10,10 @@ export type LogLevel = (typeof LEVELS)[number];
 /** The levels, from the fewest messages to the most. */
 export const LOG_LEVELS: readonly LogLevel[] = [...LEVELS].reverse();
 
-/** A log of messages of at least this level. `write` gets whole lines. pino is loaded with the first message. */
+/**
+ * A log of messages of at least this level. `write` gets whole lines. pino is loaded with the first
+ * message.
+ */
 export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
   let logger: Logger | null = null;
   const load = (): Logger => {
@@ -25,7 +28,12 @@ export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
           logger ??= load();
           (logger[name] as (...line: unknown[]) => void)(...line);
         };
-  return { debug: method('debug'), info: method('info'), warn: method('warn'), error: method('error') };
+  return {
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
+  };
 }
 
 export function isLogLevel(text: string): text is LogLevel {

@@ -1,7 +1,10 @@
 import type { Log } from '../base/log.ts';
 import { showText } from '../base/text/show-text.ts';
 import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
-import { type MaintenanceOptions, StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
+import {
+  type MaintenanceOptions,
+  StoreMaintenance,
+} from '../store/sqlite/maintenance/store-maintenance.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { StoreAction } from './command-line/commands.ts';
 import { progressPlace } from './progress/progress-line.ts';
@@ -33,18 +36,36 @@ interface Result {
   text: string;
 }
 
-/** Performs an action on the store and prints the result. Returns false if it failed, or if `check` found damage. */
+/**
+ * Performs an action on the store and prints the result. Returns false if it failed, or if `check`
+ * found damage.
+ */
 export async function maintainStore(
   { action, target, json, file, migrationsDir, nodeVersions, progressScript }: MaintainStoreOptions,
   { print, stderr, env }: Streams,
 ): Promise<boolean> {
   const progress = json ? null : new ProgressThread(progressScript, progressPlace(stderr, env));
   progress?.step('opening the database');
-  const log = complainingLog((text) => stderr.write(`${progress?.lineStart ?? ''}heddle: ${showText(text)}\n`));
-  const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, log, onProgress: (text) => progress?.step(text) });
+  const log = complainingLog((text) =>
+    stderr.write(`${progress?.lineStart ?? ''}heddle: ${showText(text)}\n`),
+  );
+  const maintenance = new StoreMaintenance({
+    file,
+    migrationsDir,
+    nodeVersions,
+    log,
+    onProgress: (text) => progress?.step(text),
+  });
   try {
-    const { isWell, fields, text } = await untilEnd(progress, perform(maintenance, { action, target: target ?? '', file }));
-    print(json ? `${JSON.stringify({ ok: isWell, ...fields })}\n` : `${showText(text, { multiline: true })}\n`);
+    const { isWell, fields, text } = await untilEnd(
+      progress,
+      perform(maintenance, { action, target: target ?? '', file }),
+    );
+    print(
+      json
+        ? `${JSON.stringify({ ok: isWell, ...fields })}\n`
+        : `${showText(text, { multiline: true })}\n`,
+    );
     return isWell;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -79,27 +100,50 @@ async function perform(
   switch (action) {
     case 'backup': {
       const { bytes, threads } = await maintenance.backUp(target);
-      return { isWell: true, fields: { file: target, bytes, threads }, text: `${target} has all threads: ${threads} (${bytes} bytes).` };
+      return {
+        isWell: true,
+        fields: { file: target, bytes, threads },
+        text: `${target} has all threads: ${threads} (${bytes} bytes).`,
+      };
     }
     case 'restore': {
       const { threads, setAside } = await maintenance.restore(target);
       const kept = setAside === null ? '' : ` The old database is kept as ${setAside}.`;
-      return { isWell: true, fields: { threads, setAside }, text: `${file} is restored. Threads: ${threads}.${kept}` };
+      return {
+        isWell: true,
+        fields: { threads, setAside },
+        text: `${file} is restored. Threads: ${threads}.${kept}`,
+      };
     }
     case 'check': {
       const findings = await maintenance.check();
       const text =
-        findings.length === 0 ? `${file} is in order.` : [`${file} is damaged: run 'heddle store repair'`, ...findings].join('\n  ');
+        findings.length === 0
+          ? `${file} is in order.`
+          : [`${file} is damaged: run 'heddle store repair'`, ...findings].join('\n  ');
       return { isWell: findings.length === 0, fields: { findings }, text };
     }
     case 'repair': {
       const repair = await maintenance.repair();
-      if (repair === null) return { isWell: true, fields: { repaired: false }, text: `${file} is in order: nothing was changed.` };
-      return { isWell: true, fields: { repaired: true, ...repair }, text: `${file} is repaired: ${describeRepair(repair)}` };
+      if (repair === null)
+        return {
+          isWell: true,
+          fields: { repaired: false },
+          text: `${file} is in order: nothing was changed.`,
+        };
+      return {
+        isWell: true,
+        fields: { repaired: true, ...repair },
+        text: `${file} is repaired: ${describeRepair(repair)}`,
+      };
     }
     case 'vacuum': {
       const { bytesBefore, bytesAfter } = await maintenance.vacuum();
-      return { isWell: true, fields: { bytesBefore, bytesAfter }, text: `${file} has ${bytesAfter} bytes now, ${bytesBefore} before.` };
+      return {
+        isWell: true,
+        fields: { bytesBefore, bytesAfter },
+        text: `${file} has ${bytesAfter} bytes now, ${bytesBefore} before.`,
+      };
     }
     default:
       return action satisfies never;

@@ -10,16 +10,25 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** An option of the command line cannot be used. The message names the option. The exit code is 2, as for an invalid option. */
+/**
+ * An option of the command line cannot be used. The message names the option. The exit code is 2,
+ * as for an invalid option.
+ */
 export class OptionError extends Error {}
 
-/** Returns what `open` returns. Throws an OptionError if `open` cannot open the file, which the option names. */
+/**
+ * Returns what `open` returns. Throws an OptionError if `open` cannot open the file, which the
+ * option names.
+ */
 export function openFor<T>(option: string, file: string, open: (file: string) => T): T {
   try {
     return open(file);
   } catch (error) {
-    if (!(error instanceof FileRefusedError) && !(error instanceof Error && 'code' in error)) throw error;
-    throw new OptionError(`${option} ${file}: the file cannot be opened: ${systemReason(error)}`, { cause: error });
+    if (!(error instanceof FileRefusedError) && !(error instanceof Error && 'code' in error))
+      throw error;
+    throw new OptionError(`${option} ${file}: the file cannot be opened: ${systemReason(error)}`, {
+      cause: error,
+    });
   }
 }
 

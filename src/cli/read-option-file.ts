@@ -5,8 +5,13 @@ import { systemErrorCode } from '../base/system-error-code.ts';
 import { OptionError, systemReason } from './option-error.ts';
 
 /** The content of a file that an option names. Rejects with an OptionError. */
-export async function readOptionFile(option: string, file: string, bytesMax: number): Promise<Buffer> {
-  const failed = (reason: string) => new OptionError(`${option} ${file}: the file cannot be read: ${reason}`);
+export async function readOptionFile(
+  option: string,
+  file: string,
+  bytesMax: number,
+): Promise<Buffer> {
+  const failed = (reason: string) =>
+    new OptionError(`${option} ${file}: the file cannot be read: ${reason}`);
   try {
     const content = await readRegularFile(resolve(file), { bytesMax });
     if (content === null) throw failed('it does not exist');

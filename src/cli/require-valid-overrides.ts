@@ -1,6 +1,9 @@
 import { UsageError } from './command-line/usage-error.ts';
 
-/** Rejects with a UsageError if a setting of the command line cannot be one. The code for it is loaded only if there are any. */
+/**
+ * Rejects with a UsageError if a setting of the command line cannot be one. The code for it is
+ * loaded only if there are any.
+ */
 export async function requireValidOverrides(overrides: readonly string[]): Promise<void> {
   if (overrides.length === 0) return;
   const { overridesProblem } = await import('../config/overrides-problem.ts');

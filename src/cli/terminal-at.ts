@@ -16,7 +16,10 @@ export function terminalAt(input: Readable & { isTTY?: boolean }, output: Writab
 }
 
 /** Resolves with true for `y` or `yes`. Does not settle if the input ends. */
-async function confirm(question: string, streams: { input: Readable; output: Writable }): Promise<boolean> {
+async function confirm(
+  question: string,
+  streams: { input: Readable; output: Writable },
+): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface(streams);
   try {

@@ -1,14 +1,21 @@
 import { isFolder } from '../base/paths/is-folder.ts';
 import { showText } from '../base/text/show-text.ts';
 import { ownSettings } from '../config/load-config.ts';
-import { type OfferedContent, type ProjectFile, projectFiles } from '../config/trust/project-files.ts';
+import {
+  type OfferedContent,
+  type ProjectFile,
+  projectFiles,
+} from '../config/trust/project-files.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
 import { OptionError } from './option-error.ts';
 import type { Terminal } from './terminal-at.ts';
 
 export interface TrustOptions {
   home: string;
-  /** The folder with the configuration for all users, which can trust projects too. Null: there is none. */
+  /**
+   * The folder with the configuration for all users, which can trust projects too. Null: there is
+   * none.
+   */
   systemDir: string | null;
   /** The absolute path of a folder of the project. */
   folder: string;
@@ -17,12 +24,17 @@ export interface TrustOptions {
 }
 
 /**
- * Shows the project files that are not in force in a folder and in those above it, asks, and records exactly the shown contents as
- * trusted. Returns true if all files of trusted folders are then in force. Throws an OptionError if there is
- * no such folder, and a TrustError or a ConfigError if a file in the home prevents it.
+ * Shows the project files that are not in force in a folder and in those above it, asks, and
+ * records exactly the shown contents as trusted. Returns true if all files of trusted folders are
+ * then in force. Throws an OptionError if there is no such folder, and a TrustError or a
+ * ConfigError if a file in the home prevents it.
  */
-export async function trustProject({ home, systemDir, folder, yes }: TrustOptions, terminal: Terminal): Promise<boolean> {
-  if (!isFolder(folder)) throw new OptionError(`trust ${showText(folder)}: there is no such folder`);
+export async function trustProject(
+  { home, systemDir, folder, yes }: TrustOptions,
+  terminal: Terminal,
+): Promise<boolean> {
+  if (!isFolder(folder))
+    throw new OptionError(`trust ${showText(folder)}: there is no such folder`);
   const user = await ownSettings({ home, systemDir });
   const trustedFiles = new TrustedFiles({ home });
   const files = await projectFiles({ cwd: folder, home, user }, trustedFiles);
@@ -37,22 +49,40 @@ export async function trustProject({ home, systemDir, folder, yes }: TrustOption
     return refused.length === 0;
   }
   if (!(yes || (await isConfirmed(offers, terminal)))) return false;
-  trustedFiles.trust(offers.map(({ entry, relativePath, hash }) => ({ folder: entry, files: { [relativePath]: hash } })));
-  terminal.print(`Trusted. It applies to threads that are started, resumed or forked from now on.\n`);
+  trustedFiles.trust(
+    offers.map(({ entry, relativePath, hash }) => ({
+      folder: entry,
+      files: { [relativePath]: hash },
+    })),
+  );
+  terminal.print(
+    `Trusted. It applies to threads that are started, resumed or forked from now on.\n`,
+  );
   return offers.length === refused.length;
 }
 
-async function isConfirmed(offers: readonly OfferedContent[], { confirm }: Terminal): Promise<boolean> {
-  if (confirm === null) throw new OptionError('trust: nobody can answer, because the input is not a terminal: use --yes');
-  return confirm(`Trust ${offers.length === 1 ? 'this content' : `these ${offers.length} contents`}? [y/N] `);
+async function isConfirmed(
+  offers: readonly OfferedContent[],
+  { confirm }: Terminal,
+): Promise<boolean> {
+  if (confirm === null)
+    throw new OptionError(
+      'trust: nobody can answer, because the input is not a terminal: use --yes',
+    );
+  return confirm(
+    `Trust ${offers.length === 1 ? 'this content' : `these ${offers.length} contents`}? [y/N] `,
+  );
 }
 
 function nothingToTrust(files: readonly ProjectFile[]): string {
-  if (files.length === 0) return 'There is nothing to trust: no file of the project sets anything here.\n';
+  if (files.length === 0)
+    return 'There is nothing to trust: no file of the project sets anything here.\n';
   return `There is nothing to trust. These files are in force:\n${files.map(({ path }) => `  ${showText(path)}\n`).join('')}`;
 }
 
-/** Each line of the content begins with a bar, so that no line of it looks like one of heddle's own. */
+/**
+ * Each line of the content begins with a bar, so that no line of it looks like one of heddle's own.
+ */
 function shownContent(path: string, { bytes, isChanged }: OfferedContent): string {
   const lines = bytes.toString('utf8').replace(/\n$/, '').split('\n');
   const content = lines.map((line) => `  | ${showText(line, { multiline: true })}\n`).join('');

@@ -5,7 +5,9 @@ import { systemErrorCode } from '../base/system-error-code.ts';
 /** The time between two checks. */
 const LOOK_MS = 2_000;
 
-/** The time before the first check, which finds the reader: soon, but not while the server starts. */
+/**
+ * The time before the first check, which finds the reader: soon, but not while the server starts.
+ */
 const FIRST_LOOK_MS = 300;
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN', 'EIO']);
@@ -20,8 +22,8 @@ export interface ClientWatch {
 }
 
 /**
- * Checks regularly whether the client is still there, since a client that dies may leave the input open. Does not keep the
- * process alive. Returns a function that ends the checks.
+ * Checks regularly whether the client is still there, since a client that dies may leave the input
+ * open. Does not keep the process alive. Returns a function that ends the checks.
  */
 export function watchClient({ parent, output, onGone }: ClientWatch): () => void {
   const parentAtStart = parent();
@@ -29,7 +31,12 @@ export function watchClient({ parent, output, onGone }: ClientWatch): () => void
   let timer: NodeJS.Timeout;
   const lookAfter = (ms: number) => {
     timer = setTimeout(() => {
-      const why = parent() !== parentAtStart ? 'the parent process has ended' : isClosed(output, reader) ? 'stdout has no reader' : null;
+      const why =
+        parent() !== parentAtStart
+          ? 'the parent process has ended'
+          : isClosed(output, reader)
+            ? 'stdout has no reader'
+            : null;
       if (why === null) lookAfter(LOOK_MS);
       else onGone(why);
     }, ms);
@@ -41,7 +48,8 @@ export function watchClient({ parent, output, onGone }: ClientWatch): () => void
 
 function isClosed(output: number, reader: PipeReader): boolean {
   try {
-    // Writes no bytes, but fails for a socket without another end. It fails for a pipe too, but not on Linux.
+    // Writes no bytes, but fails for a socket without another end. It fails for a pipe too, but not
+    // on Linux.
     writeSync(output, Buffer.alloc(0));
   } catch (error) {
     return GONE.has(systemErrorCode(error) ?? '');
@@ -50,8 +58,8 @@ function isClosed(output: number, reader: PipeReader): boolean {
 }
 
 /**
- * Finds the reader of a pipe on Linux, where a pipe without a reader reports no error until it is written to. A reader that was
- * never seen, such as another user's process, does not count as gone.
+ * Finds the reader of a pipe on Linux, where a pipe without a reader reports no error until it is
+ * written to. A reader that was never seen, such as another user's process, does not count as gone.
  */
 class PipeReader {
   readonly #pipe: string | null;
@@ -66,7 +74,8 @@ class PipeReader {
   isGone(): boolean {
     if (this.#pipe === null) return false;
     if (this.#end !== null && this.#isEnd(this.#end)) return false;
-    // A reader that was never found cannot be missed. One that was found may have passed its end on to another process.
+    // A reader that was never found cannot be missed. One that was found may have passed its end on
+    // to another process.
     this.#end = this.#find();
     if (this.#end !== null) this.#seen = true;
     return this.#end === null && this.#seen;
@@ -85,7 +94,10 @@ class PipeReader {
   #isEnd(path: ProcPath): boolean {
     try {
       if (readProcLink(path) !== this.#pipe) return false;
-      const flags = /^flags:\s+(\d+)/m.exec(readProc(path.replace('/fd/', '/fdinfo/') as ProcPath) ?? '')?.[1] ?? '1';
+      const flags =
+        /^flags:\s+(\d+)/m.exec(
+          readProc(path.replace('/fd/', '/fdinfo/') as ProcPath) ?? '',
+        )?.[1] ?? '1';
       return (Number.parseInt(flags, 8) & 3) === 0;
     } catch {
       return false;

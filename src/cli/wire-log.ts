@@ -8,7 +8,10 @@ import { idText } from '../protocol/id-text.ts';
 import { jsonRedactor } from '../secrets/json-redactor.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 
-/** When the file has grown to this size, it is renamed to `FILE.1` and replaces an earlier one. There are no more than these two. */
+/**
+ * When the file has grown to this size, it is renamed to `FILE.1` and replaces an earlier one.
+ * There are no more than these two.
+ */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 /** Longer strings in a message are truncated. */
 const STRING_CHARS_MAX = 4 * 1024;
@@ -16,10 +19,11 @@ const STRING_CHARS_MAX = 4 * 1024;
 const MESSAGE_CHARS_MAX = 256 * 1024;
 
 /**
- * Writes all messages in both directions to a file, one per line: `{"at": ISO time, "direction": "in" | "out", "message": …}`,
- * with `text`, its beginning, in place of `message` if that is too long. For a message that is not JSON, only `reason` and
- * `length` in characters. Secrets are hidden and long strings truncated. Each line is written at once, so it is kept if the
- * process dies. Throws if the file cannot be opened. Lines that cannot be written later are dropped.
+ * Writes all messages in both directions to a file, one per line: `{"at": ISO time, "direction":
+ * "in" | "out", "message": …}`, with `text`, its beginning, in place of `message` if that is too
+ * long. For a message that is not JSON, only `reason` and `length` in characters. Secrets are
+ * hidden and long strings truncated. Each line is written at once, so it is kept if the process
+ * dies. Throws if the file cannot be opened. Lines that cannot be written later are dropped.
  */
 export class WireLog implements WireTap {
   readonly #clock: Clock;
@@ -59,7 +63,9 @@ export class WireLog implements WireTap {
   #write(direction: 'in' | 'out', text: string): void {
     if (this.#file === null) return;
     const at = new Date(this.#clock.now()).toISOString();
-    const line = Buffer.from(showJsonLine(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`));
+    const line = Buffer.from(
+      showJsonLine(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`),
+    );
     try {
       const bytes = this.#file.bytes();
       if (bytes > 0 && bytes + line.length > FILE_BYTES_MAX) this.#file.setAside('.1');
@@ -80,13 +86,19 @@ export class WireLog implements WireTap {
       if (!(error instanceof RangeError)) throw error;
       return unshown(text, 'nested too deep');
     }
-    return short.length > MESSAGE_CHARS_MAX ? `"text":${JSON.stringify(cut(short, MESSAGE_CHARS_MAX))}` : `"message":${short}`;
+    return short.length > MESSAGE_CHARS_MAX
+      ? `"text":${JSON.stringify(cut(short, MESSAGE_CHARS_MAX))}`
+      : `"message":${short}`;
   }
 }
 
-/** The JSON text that `write` makes of a message. An integer id is exact, even if a JavaScript number cannot hold it. */
+/**
+ * The JSON text that `write` makes of a message. An integer id is exact, even if a JavaScript
+ * number cannot hold it.
+ */
 function withId(message: unknown, text: string, write: (value: unknown) => string): string {
-  if (!isObject(message) || typeof message.id !== 'number' || Number.isSafeInteger(message.id)) return write(message);
+  if (!isObject(message) || typeof message.id !== 'number' || Number.isSafeInteger(message.id))
+    return write(message);
   const exact = idText(message.id, text);
   if (exact === null) return write(message);
   const { id: _id, ...others } = message;

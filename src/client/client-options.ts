@@ -1,5 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import type { ClientRequests, ServerNotifications, ServerRequests } from '../protocol/generated/types.ts';
+import type {
+  ClientRequests,
+  ServerNotifications,
+  ServerRequests,
+} from '../protocol/generated/types.ts';
 import type { ConnectionError } from './request-error.ts';
 
 export type RequestMethod = keyof ClientRequests;
@@ -11,20 +15,31 @@ export type Notification = {
   [Method in NotificationMethod]: { method: Method; params: ServerNotifications[Method] };
 }[NotificationMethod];
 
-/** The arguments after the method: the params, optional if none of their fields is required, and options. */
+/**
+ * The arguments after the method: the params, optional if none of their fields is required, and
+ * options.
+ */
 export type RequestArguments<Method extends RequestMethod> =
   Partial<ClientRequests[Method]['params']> extends ClientRequests[Method]['params']
     ? [params?: ClientRequests[Method]['params'], options?: RequestOptions]
     : [params: ClientRequests[Method]['params'], options?: RequestOptions];
 
 export interface RequestOptions {
-  /** When it aborts, the request rejects with its reason, and a later response is ignored. The client does not tell the server. */
+  /**
+   * When it aborts, the request rejects with its reason, and a later response is ignored. The
+   * client does not tell the server.
+   */
   signal?: AbortSignal;
-  /** After this many milliseconds without a response, the request rejects with a RequestTimeoutError. */
+  /**
+   * After this many milliseconds without a response, the request rejects with a
+   * RequestTimeoutError.
+   */
   timeoutMs?: number;
 }
 
-/** Returns the result for a request of the server. If it throws, the client responds with an error. */
+/**
+ * Returns the result for a request of the server. If it throws, the client responds with an error.
+ */
 export type ServerRequestHandler<Method extends ServerRequestMethod> = (
   params: ServerRequests[Method]['params'],
   context: ServerRequestContext,
@@ -33,7 +48,10 @@ export type ServerRequestHandler<Method extends ServerRequestMethod> = (
 export interface ServerRequestContext {
   /** The request's id. */
   id: string | number;
-  /** Aborts when the server no longer waits for a response: another client responded, or the turn or the connection ended. */
+  /**
+   * Aborts when the server no longer waits for a response: another client responded, or the turn or
+   * the connection ended.
+   */
   signal: AbortSignal;
 }
 
@@ -69,8 +87,9 @@ export interface WireMessage {
 
 export interface ClientOptions {
   /**
-   * How to treat requests of the server that have no handler. `refuse`, the default, responds with an error, so that no turn
-   * waits in vain. `leave` does not respond: another client of the same threads does.
+   * How to treat requests of the server that have no handler. `refuse`, the default, responds with
+   * an error, so that no turn waits in vain. `leave` does not respond: another client of the same
+   * threads does.
    */
   unhandledRequests?: 'refuse' | 'leave';
   /** Called with every message before it is processed. */

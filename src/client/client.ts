@@ -35,8 +35,8 @@ const SUBSCRIPTION_OPTIONS = { threadId: true, signal: true } as const;
 export type TurnInput = Omit<TurnStartParams, 'input'> & { input: string | UserInput[] };
 
 /**
- * A client of an app-server over two streams. Messages from the server have the types of the protocol's schemas, but are not
- * validated. Every promise settles when the connection ends.
+ * A client of an app-server over two streams. Messages from the server have the types of the
+ * protocol's schemas, but are not validated. Every promise settles when the connection ends.
  */
 export class Client {
   /** Resolves when the connection has ended, for whatever reason. */
@@ -47,8 +47,15 @@ export class Client {
   readonly #subscriptions = new Subscriptions();
   #isClosing = false;
 
-  /** `over` resolves when the connection has ended, with the reason for error messages. By default this is the end of the input. */
-  constructor(transport: ClientTransport, options: ClientOptions = {}, over: Promise<string> = endOfStreams(transport)) {
+  /**
+   * `over` resolves when the connection has ended, with the reason for error messages. By default
+   * this is the end of the input.
+   */
+  constructor(
+    transport: ClientTransport,
+    options: ClientOptions = {},
+    over: Promise<string> = endOfStreams(transport),
+  ) {
     this.#transport = transport;
     this.#handlers = new ServerRequestHandlers(options.unhandledRequests ?? 'refuse');
     let onClosed = () => {};
@@ -56,7 +63,8 @@ export class Client {
       onClosed = resolve;
     });
     this.#connection = new ServerConnection(transport, options, {
-      onNotification: (method, params) => this.#notified({ method, params } as unknown as Notification),
+      onNotification: (method, params) =>
+        this.#notified({ method, params } as unknown as Notification),
       onRequest: (asked) => void this.#handlers.answer(asked, this.#connection),
       onClosed: (error) => {
         this.#handlers.releaseAll();
@@ -68,14 +76,23 @@ export class Client {
   }
 
   /** Performs the handshake: sends `initialize`, then `initialized`. */
-  async initialize(params: InitializeParams, options?: RequestOptions): Promise<InitializeResponse> {
+  async initialize(
+    params: InitializeParams,
+    options?: RequestOptions,
+  ): Promise<InitializeResponse> {
     const answer = await this.request('initialize', params, options);
     this.notify('initialized');
     return answer;
   }
 
-  /** Resolves with the result. Rejects with a RequestError if the server refuses, and with a ConnectionError if the connection ends. */
-  request<Method extends RequestMethod>(method: Method, ...rest: RequestArguments<Method>): Promise<ClientRequests[Method]['result']> {
+  /**
+   * Resolves with the result. Rejects with a RequestError if the server refuses, and with a
+   * ConnectionError if the connection ends.
+   */
+  request<Method extends RequestMethod>(
+    method: Method,
+    ...rest: RequestArguments<Method>
+  ): Promise<ClientRequests[Method]['result']> {
     const [params = methods[method]?.params === 'none' ? undefined : {}, options] = rest;
     return this.call(method, params, options) as Promise<ClientRequests[Method]['result']>;
   }
@@ -90,17 +107,25 @@ export class Client {
     this.#connection.send({ method, params });
   }
 
-  /** Calls the listener with the params of each notification of this method. Returns a function that removes the listener. */
-  on<Method extends NotificationMethod>(method: Method, listener: (params: ServerNotifications[Method]) => void): () => void {
+  /**
+   * Calls the listener with the params of each notification of this method. Returns a function that
+   * removes the listener.
+   */
+  on<Method extends NotificationMethod>(
+    method: Method,
+    listener: (params: ServerNotifications[Method]) => void,
+  ): () => void {
     const take = (notification: Notification) => {
-      if (notification.method === method) listener(notification.params as ServerNotifications[Method]);
+      if (notification.method === method)
+        listener(notification.params as ServerNotifications[Method]);
     };
     return this.subscribe({ take, end: () => {} });
   }
 
   /**
-   * Iterates over the params of all notifications of a method from now on. The iterator ends when this client is closed. If the
-   * connection ends otherwise, it throws a ConnectionError after the last notification.
+   * Iterates over the params of all notifications of a method from now on. The iterator ends when
+   * this client is closed. If the connection ends otherwise, it throws a ConnectionError after the
+   * last notification.
    */
   notifications<Method extends NotificationMethod>(
     method: Method,
@@ -108,7 +133,9 @@ export class Client {
   ): AsyncIterableIterator<ServerNotifications[Method]> {
     requireKnownOptions<SubscriptionOptions>('notifications', options, SUBSCRIPTION_OPTIONS);
     return this.#subscriptions.iterate(options, (notification) =>
-      notification.method === method ? (notification.params as ServerNotifications[Method]) : undefined,
+      notification.method === method
+        ? (notification.params as ServerNotifications[Method])
+        : undefined,
     );
   }
 
@@ -119,21 +146,26 @@ export class Client {
   }
 
   /**
-   * Sets the handler for the server's requests of a method. Returns a function that removes it. A method has one handler at
-   * most. If the handler throws, the client responds with an error.
+   * Sets the handler for the server's requests of a method. Returns a function that removes it. A
+   * method has one handler at most. If the handler throws, the client responds with an error.
    */
-  handle<Method extends ServerRequestMethod>(method: Method, handler: ServerRequestHandler<Method>): () => void {
+  handle<Method extends ServerRequestMethod>(
+    method: Method,
+    handler: ServerRequestHandler<Method>,
+  ): () => void {
     return this.#handlers.add(method, handler as Parameters<ServerRequestHandlers['add']>[1]);
   }
 
   /**
-   * Starts a turn. Returns its notifications up to `turn/completed`, and its result. When the signal aborts, the turn is
-   * interrupted and ends with that status. The client must follow the thread: it does if it started, resumed or forked it.
+   * Starts a turn. Returns its notifications up to `turn/completed`, and its result. When the
+   * signal aborts, the turn is interrupted and ends with that status. The client must follow the
+   * thread: it does if it started, resumed or forked it.
    */
   turn({ input, ...settings }: TurnInput, options: { signal?: AbortSignal } = {}): TurnRun {
     requireKnownOptions<{ signal?: AbortSignal }>('turn', options, { signal: true });
     const { threadId } = settings;
-    const content: UserInput[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
+    const content: UserInput[] =
+      typeof input === 'string' ? [{ type: 'text', text: input }] : input;
     return new TurnRun(
       {
         threadId,
@@ -150,7 +182,10 @@ export class Client {
     return this.#subscriptions.add(subscriber);
   }
 
-  /** Closes the connection. The server still responds to earlier requests. Resolves when the connection has ended. */
+  /**
+   * Closes the connection. The server still responds to earlier requests. Resolves when the
+   * connection has ended.
+   */
   async close(): Promise<void> {
     this.closeOutput();
     const timer = setTimeout(() => {
@@ -168,7 +203,8 @@ export class Client {
   }
 
   #notified(notification: Notification): void {
-    if (notification.method === 'serverRequest/resolved') this.#handlers.release(notification.params.requestId);
+    if (notification.method === 'serverRequest/resolved')
+      this.#handlers.release(notification.params.requestId);
     this.#subscriptions.deliver(notification);
   }
 }

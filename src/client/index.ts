@@ -19,6 +19,12 @@ export type {
   WireMessage,
 } from './client-options.ts';
 export { connect } from './connect.ts';
-export { ConnectionError, OverflowError, RequestError, type RequestErrorData, RequestTimeoutError } from './request-error.ts';
+export {
+  ConnectionError,
+  OverflowError,
+  RequestError,
+  type RequestErrorData,
+  RequestTimeoutError,
+} from './request-error.ts';
 export { type Exit, SpawnedClient, type SpawnOptions, spawnServer } from './spawn-server.ts';
 export type { TurnResult, TurnRun } from './turn-run.ts';

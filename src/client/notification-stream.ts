@@ -4,12 +4,16 @@ import { OverflowError } from './request-error.ts';
 const NOTIFICATIONS_WAITING_MAX = 100_000;
 
 /**
- * An iterator over pushed values. It keeps values until they are read, up to a limit; beyond it the iterator ends with an
- * OverflowError. Values that are unread when the source ends can still be read.
+ * An iterator over pushed values. It keeps values until they are read, up to a limit; beyond it the
+ * iterator ends with an OverflowError. Values that are unread when the source ends can still be
+ * read.
  */
 export class NotificationStream<T> implements AsyncIterableIterator<T> {
   readonly #onReturn: () => void;
-  readonly #readers: { resolve: (result: IteratorResult<T, undefined>) => void; reject: (error: Error) => void }[] = [];
+  readonly #readers: {
+    resolve: (result: IteratorResult<T, undefined>) => void;
+    reject: (error: Error) => void;
+  }[] = [];
   #waiting: T[] = [];
   #head = 0;
   #end: { error: Error | null } | null = null;
@@ -23,10 +27,13 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
     if (this.#end !== null) return;
     const reader = this.#readers.shift();
     if (reader !== undefined) reader.resolve({ value, done: false });
-    else if (this.#waiting.length - this.#head < NOTIFICATIONS_WAITING_MAX) this.#waiting.push(value);
+    else if (this.#waiting.length - this.#head < NOTIFICATIONS_WAITING_MAX)
+      this.#waiting.push(value);
     else {
       this.forget();
-      this.end(new OverflowError(`more than ${NOTIFICATIONS_WAITING_MAX} notifications waited to be read`));
+      this.end(
+        new OverflowError(`more than ${NOTIFICATIONS_WAITING_MAX} notifications waited to be read`),
+      );
       this.#onReturn();
     }
   }
@@ -35,7 +42,8 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
   end(error: Error | null): void {
     if (this.#end !== null) return;
     this.#end = { error };
-    for (const reader of this.#readers.splice(0)) this.#finish().then(reader.resolve, reader.reject);
+    for (const reader of this.#readers.splice(0))
+      this.#finish().then(reader.resolve, reader.reject);
   }
 
   /** Drops all unread values. */
@@ -72,6 +80,8 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
   #finish(): Promise<IteratorResult<T, undefined>> {
     const error = this.#end?.error ?? null;
     this.#end = { error: null };
-    return error === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error);
+    return error === null
+      ? Promise.resolve({ value: undefined, done: true })
+      : Promise.reject(error);
   }
 }

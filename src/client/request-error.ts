@@ -27,12 +27,16 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** No response came within the request's `timeoutMs`. The server may still carry out the request. */
+/**
+ * No response came within the request's `timeoutMs`. The server may still carry out the request.
+ */
 export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
 }
 
-/** Notifications came faster than an iterator was read. It has lost some, and ends with this error. */
+/**
+ * Notifications came faster than an iterator was read. It has lost some, and ends with this error.
+ */
 export class OverflowError extends Error {
   override readonly name = 'OverflowError';
 }

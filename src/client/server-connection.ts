@@ -66,7 +66,8 @@ export class ServerConnection {
       if (signal?.aborted) return reject(signal.reason);
       this.#pending.set(id, { method, resolve, reject });
       const onAbort = () => reject(signal?.reason);
-      const onTimeout = () => reject(new RequestTimeoutError(`${method}: no response after ${timeoutMs} ms`));
+      const onTimeout = () =>
+        reject(new RequestTimeoutError(`${method}: no response after ${timeoutMs} ms`));
       const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
       signal?.addEventListener('abort', onAbort);
       release = () => {
@@ -84,7 +85,10 @@ export class ServerConnection {
     this.#sendLine(JSON.stringify(message), message);
   }
 
-  /** Responds to a request of the server. Takes JSON text: the id, and an object with the result or error. Does nothing after the end. */
+  /**
+   * Responds to a request of the server. Takes JSON text: the id, and an object with the result or
+   * error. Does nothing after the end.
+   */
   answer(id: string, answer: string): void {
     if (this.#over !== null) return;
     const line = `{"id":${id},${answer.slice(1)}`;
@@ -102,7 +106,8 @@ export class ServerConnection {
     if (this.#finished) return;
     this.#finished = true;
     this.#over = reason;
-    for (const { method, reject } of this.#pending.values()) reject(new ConnectionError(`${method}: ${reason}`));
+    for (const { method, reject } of this.#pending.values())
+      reject(new ConnectionError(`${method}: ${reason}`));
     this.#pending.clear();
     this.#receiver.onClosed(new ConnectionError(reason));
   }
@@ -123,14 +128,18 @@ export class ServerConnection {
     this.#options.onMessage?.({ direction: 'received', line, message });
     const { id, method, params } = message;
     if (typeof method !== 'string') this.#settle(message);
-    else if (!('id' in message)) this.#receiver.onNotification(method, isObject(params) ? params : {});
+    else if (!('id' in message))
+      this.#receiver.onNotification(method, isObject(params) ? params : {});
     else this.#receiveRequest({ id, method, params }, line);
   }
 
   #receiveRequest({ id, method, params }: Omit<Asked, 'idText'>, line: string): void {
     const text = idText(id, line);
     if (text !== null) this.#receiver.onRequest({ id, idText: text, method, params });
-    else this.#options.onSkipped?.(`the id of a request is neither a string nor an integer: ${line.slice(0, SHOWN_CHARS_MAX)}`);
+    else
+      this.#options.onSkipped?.(
+        `the id of a request is neither a string nor an integer: ${line.slice(0, SHOWN_CHARS_MAX)}`,
+      );
   }
 
   #settle({ id, result, error }: Record<string, unknown>): void {
@@ -143,7 +152,8 @@ export class ServerConnection {
 
   #skip(reason: string): void {
     this.#options.onSkipped?.(reason === 'too_long' ? 'a line is too long' : 'a line is not UTF-8');
-    if (reason === 'too_long') this.finish(`the server sent a line of more than ${LINE_BYTES_MAX} bytes`);
+    if (reason === 'too_long')
+      this.finish(`the server sent a line of more than ${LINE_BYTES_MAX} bytes`);
   }
 }
 
@@ -154,6 +164,12 @@ function parse(line: string): Record<string, unknown> | null {
 
 function requestError(method: string, error: unknown): RequestError {
   const { code, message, data } = isObject(error) ? error : {};
-  const text = typeof message === 'string' ? message : `refused without a message: ${JSON.stringify(error)}`;
-  return new RequestError(method, typeof code === 'number' ? code : 0, text, isObject(data) ? data : {});
+  const text =
+    typeof message === 'string' ? message : `refused without a message: ${JSON.stringify(error)}`;
+  return new RequestError(
+    method,
+    typeof code === 'number' ? code : 0,
+    text,
+    isObject(data) ? data : {},
+  );
 }

@@ -6,7 +6,10 @@ const INTERNAL_ERROR = -32603;
 
 type Handler = (params: unknown, context: ServerRequestContext) => unknown;
 
-/** The handlers of the server's requests. Each request gets one response, or none if the server no longer waits for it. */
+/**
+ * The handlers of the server's requests. Each request gets one response, or none if the server no
+ * longer waits for it.
+ */
 export class ServerRequestHandlers {
   readonly #unhandled: 'refuse' | 'leave';
   readonly #handlers = new Map<string, Handler>();
@@ -19,7 +22,8 @@ export class ServerRequestHandlers {
 
   /** Returns a function that removes the handler. Throws if the method already has one. */
   add(method: string, handler: Handler): () => void {
-    if (this.#handlers.has(method)) throw new Error(`${method} already has a handler: remove that first`);
+    if (this.#handlers.has(method))
+      throw new Error(`${method} already has a handler: remove that first`);
     this.#handlers.set(method, handler);
     return () => {
       if (this.#handlers.get(method) === handler) this.#handlers.delete(method);
@@ -32,13 +36,20 @@ export class ServerRequestHandlers {
     if (this.#running.has(id)) return;
     const handler = this.#handlers.get(method);
     if (handler === undefined) {
-      if (this.#unhandled === 'refuse') connection.answer(idText, failure(METHOD_NOT_FOUND, `${method} is not supported by this client`));
+      if (this.#unhandled === 'refuse')
+        connection.answer(
+          idText,
+          failure(METHOD_NOT_FOUND, `${method} is not supported by this client`),
+        );
       return;
     }
     const controller = new AbortController();
     this.#running.set(id, controller);
     // The connection has checked the id.
-    const answer = await outcome(handler, params, { id: id as string | number, signal: controller.signal });
+    const answer = await outcome(handler, params, {
+      id: id as string | number,
+      signal: controller.signal,
+    });
     if (!controller.signal.aborted) connection.answer(idText, answer);
     if (this.#running.get(id) === controller) this.#running.delete(id);
   }
@@ -55,7 +66,11 @@ export class ServerRequestHandlers {
 }
 
 /** The response as JSON text. Never rejects, whatever the handler does. */
-async function outcome(handler: Handler, params: unknown, context: ServerRequestContext): Promise<string> {
+async function outcome(
+  handler: Handler,
+  params: unknown,
+  context: ServerRequestContext,
+): Promise<string> {
   try {
     return `{"result":${json((await handler(params, context)) ?? null)}}`;
   } catch (error) {
@@ -65,7 +80,10 @@ async function outcome(handler: Handler, params: unknown, context: ServerRequest
 
 function json(result: unknown): string {
   const text: string | undefined = JSON.stringify(result);
-  if (text === undefined) throw new TypeError(`the handler returned a value that JSON cannot represent: ${typeof result}`);
+  if (text === undefined)
+    throw new TypeError(
+      `the handler returned a value that JSON cannot represent: ${typeof result}`,
+    );
   return text;
 }
 

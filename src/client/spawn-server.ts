@@ -17,7 +17,10 @@ export interface SpawnOptions extends ClientOptions {
   cwd?: string;
   /** The server's whole environment. By default that of this process. */
   env?: NodeJS.ProcessEnv;
-  /** The folder of the server's threads and config.toml: sets HEDDLE_HOME, and CODEX_HOME for other servers. */
+  /**
+   * The folder of the server's threads and config.toml: sets HEDDLE_HOME, and CODEX_HOME for other
+   * servers.
+   */
   home?: string;
   /** Called with the server's log as it comes. Errors show its last lines in any case. */
   onStderr?: (text: string) => void;
@@ -33,17 +36,24 @@ type Server = ChildProcessByStdio<Writable, Readable, Readable>;
 /** How the process ended. `error` is set if it never started. */
 type End = Exit & { error: Error | null };
 
-/** How long the server may take to exit before it gets SIGTERM, and after that before it gets SIGKILL. */
+/**
+ * How long the server may take to exit before it gets SIGTERM, and after that before it gets
+ * SIGKILL.
+ */
 const CLOSE_MS_MAX = 5000;
 const TERMINATE_MS_MAX = 2000;
-/** How long pipes may stay open after the server has exited: a process that it started may hold them. */
+/**
+ * How long pipes may stay open after the server has exited: a process that it started may hold
+ * them.
+ */
 const PIPES_MS_MAX = 1000;
 /** The length of the log's end that an error shows. */
 const LOG_TAIL_CHARS = 2000;
 
 /**
- * Starts a server and connects to it. The server ends with `close()`, and at the latest with this process. If the server cannot be
- * started, every request rejects with the reason. Throws a TypeError of one line if an option does not exist.
+ * Starts a server and connects to it. The server ends with `close()`, and at the latest with this
+ * process. If the server cannot be started, every request rejects with the reason. Throws a
+ * TypeError of one line if an option does not exist.
  */
 export function spawnServer(options: SpawnOptions = {}): SpawnedClient {
   requireKnownOptions<SpawnOptions>('spawnServer', options, {
@@ -57,7 +67,10 @@ export function spawnServer(options: SpawnOptions = {}): SpawnedClient {
 export class SpawnedClient extends Client {
   /** Undefined if the server could not be started. */
   readonly pid: number | undefined;
-  /** Resolves when the process has ended and its output has been read. Both fields are null if it never started. */
+  /**
+   * Resolves when the process has ended and its output has been read. Both fields are null if it
+   * never started.
+   */
   readonly exit: Promise<Exit>;
   readonly #server: Server | null;
 
@@ -73,7 +86,11 @@ export class SpawnedClient extends Client {
       if (error !== null) return `the server could not be started: ${error.message}`;
       return `the server exited (${signal ?? `exit code ${code}`})${log.trim() === '' ? '' : `; the end of its log:\n${log.trim()}`}`;
     });
-    super({ input: server?.stdout ?? new PassThrough(), output: server?.stdin ?? new PassThrough() }, others, over);
+    super(
+      { input: server?.stdout ?? new PassThrough(), output: server?.stdin ?? new PassThrough() },
+      others,
+      over,
+    );
     this.#server = server;
     this.pid = server?.pid;
     this.exit = ended.then(({ code, signal }) => ({ code, signal }));
@@ -82,7 +99,10 @@ export class SpawnedClient extends Client {
     server?.stdout.once('end', () => void this.#end());
   }
 
-  /** Closes the server's input: it responds to the requests that it has read, and exits. Kills it if it does not exit within seconds. */
+  /**
+   * Closes the server's input: it responds to the requests that it has read, and exits. Kills it if
+   * it does not exit within seconds.
+   */
   override async close(): Promise<void> {
     this.closeOutput();
     await this.#end();
@@ -119,15 +139,29 @@ function start(options: SpawnOptions): { server: Server | null; ended: Promise<E
   }
 }
 
-function run({ command, args = ['app-server'], cwd, env = process.env, home }: SpawnOptions): Server {
+function run({
+  command,
+  args = ['app-server'],
+  cwd,
+  env = process.env,
+  home,
+}: SpawnOptions): Server {
   const homes = home === undefined ? {} : { HEDDLE_HOME: home, CODEX_HOME: home };
   const [file, ...first] = command === undefined ? [process.execPath, executable()] : [command];
-  return spawnProgram(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawnProgram(file, [...first, ...args], {
+    cwd,
+    env: { ...env, ...homes },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
 }
 
 /** heddle's executable, also if this file was bundled into another program. */
 function executable(): string {
-  return join(dirname(createRequire(import.meta.url).resolve('heddle/package.json')), 'bin', 'heddle.js');
+  return join(
+    dirname(createRequire(import.meta.url).resolve('heddle/package.json')),
+    'bin',
+    'heddle.js',
+  );
 }
 
 /** The servers that run. They must not outlive this process. */
@@ -142,11 +176,18 @@ function forget(server: Server): void {
   if (living.size === 0) process.off('exit', killAll);
 }
 
-/** The system's error names the command, even if the folder is missing or the command has arguments in it. */
+/**
+ * The system's error names the command, even if the folder is missing or the command has arguments
+ * in it.
+ */
 function notStarted(error: Error, { command, cwd }: SpawnOptions): End {
   const end = { code: null, signal: null };
-  if (cwd !== undefined && !isFolder(cwd)) return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
-  const advice = command !== undefined && /\s/.test(command.trim()) ? ': `command` is one program, and its arguments belong in `args`' : '';
+  if (cwd !== undefined && !isFolder(cwd))
+    return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
+  const advice =
+    command !== undefined && /\s/.test(command.trim())
+      ? ': `command` is one program, and its arguments belong in `args`'
+      : '';
   return { ...end, error: new Error(`${error.message}${advice}`, { cause: error }) };
 }
 

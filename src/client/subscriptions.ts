@@ -23,7 +23,8 @@ export class Subscriptions {
       try {
         subscriber.take(notification);
       } catch (error) {
-        // A listener that throws must not keep others from the notification. The process gets its error as an uncaught exception.
+        // A listener that throws must not keep others from the notification. The process gets its
+        // error as an uncaught exception.
         queueMicrotask(() => {
           throw error;
         });
@@ -39,7 +40,10 @@ export class Subscriptions {
   }
 
   /** An iterator over what `pick` returns for each notification. Leaves out undefined. */
-  iterate<T>({ threadId, signal }: SubscriptionOptions, pick: (notification: Notification) => T | undefined): NotificationStream<T> {
+  iterate<T>(
+    { threadId, signal }: SubscriptionOptions,
+    pick: (notification: Notification) => T | undefined,
+  ): NotificationStream<T> {
     const stop = () => {
       unsubscribe();
       signal?.removeEventListener('abort', onAbort);

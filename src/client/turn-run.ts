@@ -23,15 +23,19 @@ export interface TurnResult {
 }
 
 /**
- * A turn from its start to its end. Iterate over it for its notifications, of which `turn/completed` is the last, or wait for
- * `result`, or both. Both fail if `turn/start` is refused, or if the connection ends before the turn. The turn goes on if you
- * stop iterating.
+ * A turn from its start to its end. Iterate over it for its notifications, of which
+ * `turn/completed` is the last, or wait for `result`, or both. Both fail if `turn/start` is
+ * refused, or if the connection ends before the turn. The turn goes on if you stop iterating.
  *
- * If you begin to iterate at once, or as soon as `started` has resolved, you get all notifications. Until then only the newest
- * one is kept, so a later iteration begins with that. It always gets `turn/completed`.
+ * If you begin to iterate at once, or as soon as `started` has resolved, you get all notifications.
+ * Until then only the newest one is kept, so a later iteration begins with that. It always gets
+ * `turn/completed`.
  */
 export class TurnRun implements AsyncIterable<Notification> {
-  /** Resolves with the turn from the response to `turn/start`. If a turn was already running, this is that turn, which the input joined. */
+  /**
+   * Resolves with the turn from the response to `turn/start`. If a turn was already running, this
+   * is that turn, which the input joined.
+   */
   readonly started: Promise<Turn>;
   readonly result: Promise<TurnResult>;
   readonly #deps: TurnRunDeps;
@@ -41,7 +45,10 @@ export class TurnRun implements AsyncIterable<Notification> {
   readonly #items: ThreadItem[] = [];
   #unsubscribe = () => {};
   readonly #onAbort = () => void this.#interrupt();
-  /** Notifications that came before the response. They are kept because only the response contains the turn's id. */
+  /**
+   * Notifications that came before the response. They are kept because only the response contains
+   * the turn's id.
+   */
   #early: Notification[] | null = [];
   #turnId = '';
   #resolve: (result: TurnResult) => void = () => {};
@@ -56,10 +63,12 @@ export class TurnRun implements AsyncIterable<Notification> {
     });
     this.#unsubscribe = deps.subscribe({
       take: (notification) => this.#take(notification),
-      end: (error) => this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
+      end: (error) =>
+        this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
     });
     this.started = this.#start();
-    // The failure reaches the caller through any one of `started`, `result` and the iterator: the others need not be awaited.
+    // The failure reaches the caller through any one of `started`, `result` and the iterator: the
+    // others need not be awaited.
     for (const promise of [this.started, this.result]) promise.catch(() => {});
   }
 
@@ -70,7 +79,9 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   async #start(): Promise<Turn> {
     try {
-      const { turn } = await this.#deps.start(this.#signal?.aborted ? { signal: this.#signal } : {});
+      const { turn } = await this.#deps.start(
+        this.#signal?.aborted ? { signal: this.#signal } : {},
+      );
       this.#turnId = turn.id;
       this.#signal?.addEventListener('abort', this.#onAbort);
       if (this.#signal?.aborted) this.#onAbort();
@@ -96,7 +107,8 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   #deliver(notification: Notification, { isEarly }: { isEarly: boolean }): void {
     const { method, params } = notification;
-    if (method === 'thread/closed') this.#fail(new Error('the thread was closed before the turn ended'));
+    if (method === 'thread/closed')
+      this.#fail(new Error('the thread was closed before the turn ended'));
     if (turnOf(notification) !== this.#turnId) return;
     if (!this.#isRead && !isEarly) this.#events.forget();
     this.#events.push(notification);

@@ -1,12 +1,22 @@
-import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { openForAppendingSync } from '../base/files/open-new-file.ts';
 
 /**
- * Appends a line to a text file, or several that are joined, and waits until they are on the disk. Makes the file with mode 0600 if
- * there is none. Lines that other processes append at the same time are kept; there may then be an empty line between them. Throws
- * if it cannot write everything, and then removes the part that it wrote. Also throws if the file would become larger than `bytesMax`,
- * because its readers would refuse it.
+ * Appends a line to a text file, or several that are joined, and waits until they are on the disk.
+ * Makes the file with mode 0600 if there is none. Lines that other processes append at the same
+ * time are kept; there may then be an empty line between them. Throws if it cannot write
+ * everything, and then removes the part that it wrote. Also throws if the file would become larger
+ * than `bytesMax`, because its readers would refuse it.
  */
 export function appendLine(path: string, line: string, bytesMax: number): void {
   const file = openForAppendingSync(path, 0o600, { reads: true });
@@ -21,9 +31,13 @@ export function appendLine(path: string, line: string, bytesMax: number): void {
 }
 
 /** Writes once: with O_APPEND the system puts it at the current end of the file. */
-function append(file: number, { line, size, bytesMax }: { line: string; size: number; bytesMax: number }): void {
+function append(
+  file: number,
+  { line, size, bytesMax }: { line: string; size: number; bytesMax: number },
+): void {
   const bytes = Buffer.from(endsLine(file, size) ? line : `\n${line}`);
-  if (size + bytes.length > bytesMax) throw new Error(`the file would be larger than ${bytesMax} bytes`);
+  if (size + bytes.length > bytesMax)
+    throw new Error(`the file would be larger than ${bytesMax} bytes`);
   const written = writeSync(file, bytes);
   if (written < bytes.length) {
     // Readers refuse a file with an incomplete line.

@@ -6,8 +6,13 @@ import { type ConfigSources, loadConfig } from './load-config.ts';
 
 const GUARDIAN = ['features', 'guardian_approval'];
 
-/** Returns a notice for each deprecated setting that is in effect. Returns none if the configuration cannot be read. */
-export async function configDeprecations(sources: ConfigSources): Promise<DeprecationNoticeNotification[]> {
+/**
+ * Returns a notice for each deprecated setting that is in effect. Returns none if the configuration
+ * cannot be read.
+ */
+export async function configDeprecations(
+  sources: ConfigSources,
+): Promise<DeprecationNoticeNotification[]> {
   try {
     const { layers } = await loadConfig(sources);
     return layers.filter(asksForGuardian).map(guardianNotice);
@@ -24,9 +29,11 @@ function asksForGuardian({ config, disabledReason }: Layer): boolean {
 
 function guardianNotice(layer: Layer): DeprecationNoticeNotification {
   const { path, range } = layer.locate(GUARDIAN);
-  const location = path === null ? layer.label : `set in ${path}${range === null ? '' : `:${range.start.line}`}`;
+  const location =
+    path === null ? layer.label : `set in ${path}${range === null ? '' : `:${range.start.line}`}`;
   return {
-    summary: '`[features] guardian_approval` is deprecated. Use `approvals_reviewer = "guardian_subagent"` instead.',
+    summary:
+      '`[features] guardian_approval` is deprecated. Use `approvals_reviewer = "guardian_subagent"` instead.',
     details: location === null ? null : `It is ${location}.`,
   };
 }

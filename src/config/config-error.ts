@@ -1,6 +1,9 @@
 import type { TextRange } from '../protocol/generated/types.ts';
 
-/** A position in a file. Lines and columns count from 1. A null path means that the setting is not from a file. */
+/**
+ * A position in a file. Lines and columns count from 1. A null path means that the setting is not
+ * from a file.
+ */
 export interface ConfigLocation {
   path: string | null;
   range: TextRange | null;
@@ -8,7 +11,10 @@ export interface ConfigLocation {
   isRequests?: true;
 }
 
-/** Something to tell about a setting or a file. `details`: the consequence, or what to do; null: the summary says it. */
+/**
+ * Something to tell about a setting or a file. `details`: the consequence, or what to do; null: the
+ * summary says it.
+ */
 export interface LocatedWarning {
   summary: string;
   details: string | null;
@@ -17,7 +23,10 @@ export interface LocatedWarning {
 
 export const NO_LOCATION: ConfigLocation = { path: null, range: null };
 
-/** A setting or a file of the configuration is invalid. The message names the file, line and key as far as they are known. */
+/**
+ * A setting or a file of the configuration is invalid. The message names the file, line and key as
+ * far as they are known.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'config_invalid';
@@ -36,7 +45,10 @@ export class ConfigError extends Error {
 export class IncompleteConfigError extends ConfigError {}
 
 /** Returns what `read` returns; or, if it throws a ConfigError, what `otherwise` makes of that. */
-export function readOr<T, Otherwise>(read: () => T, otherwise: (error: ConfigError) => Otherwise): T | Otherwise {
+export function readOr<T, Otherwise>(
+  read: () => T,
+  otherwise: (error: ConfigError) => Otherwise,
+): T | Otherwise {
   try {
     return read();
   } catch (error) {

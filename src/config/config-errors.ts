@@ -12,14 +12,23 @@ export type ConfigReads = (config: Config) => readonly (() => unknown)[];
 export type ReadName = SettingName | 'projects';
 
 /**
- * Returns the errors of all settings, of the providers, and of what `further` reads, each once, with the names of what cannot
- * be read for it. Without a name, it is another part. Providers are not read for a server that was given a model, since they are not used
- * then.
+ * Returns the errors of all settings, of the providers, and of what `further` reads, each once,
+ * with the names of what cannot be read for it. Without a name, it is another part. Providers are
+ * not read for a server that was given a model, since they are not used then.
  */
-export function configErrors(config: Config, further: ConfigReads): { error: ConfigError; names: readonly ReadName[] }[] {
-  const others = [...(config.modelGiven ? [] : providerReads(config)), ...readsOrFailure(config, further)];
+export function configErrors(
+  config: Config,
+  further: ConfigReads,
+): { error: ConfigError; names: readonly ReadName[] }[] {
+  const others = [
+    ...(config.modelGiven ? [] : providerReads(config)),
+    ...readsOrFailure(config, further),
+  ];
   const reads = [
-    ...SETTING_NAMES.map((name) => ({ names: [name] as ReadName[], read: (): unknown => config.get(name) })),
+    ...SETTING_NAMES.map((name) => ({
+      names: [name] as ReadName[],
+      read: (): unknown => config.get(name),
+    })),
     ...projectReads(config).map((read) => ({ names: ['projects'] as ReadName[], read })),
     ...others.map((read) => ({ names: [] as ReadName[], read })),
   ];
@@ -48,14 +57,19 @@ export function errorOf(read: () => unknown): ConfigError | null {
 
 function providerReads(config: Config): (() => unknown)[] {
   const definitions = errorOf(() => definedProviders(config)) ? [] : definedProviders(config);
-  return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => readProvider(config, id))];
+  return [
+    () => definedProviders(config),
+    () => chooseProvider(config, null),
+    ...definitions.map((id) => () => readProvider(config, id)),
+  ];
 }
 
 /** Reads the entries of `[projects]`: an invalid one trusts nothing. */
 function projectReads(config: Config): (() => unknown)[] {
   if (errorOf(() => config.keys(['projects'])) !== null) return [() => config.keys(['projects'])];
   return config.keys(['projects']).map((folder) => () => {
-    if (!isAbsolute(folder)) throw config.error(['projects', folder], 'expected the absolute path of a folder');
+    if (!isAbsolute(folder))
+      throw config.error(['projects', folder], 'expected the absolute path of a folder');
     return config.read(['projects', folder, 'trust_level'], TRUST_LEVEL);
   });
 }

@@ -15,14 +15,18 @@ import { limitedSettings, requirementWarnings } from './requirements/requirement
 import { idleWebSearch } from './web-search.ts';
 
 /** The details of a warning about a value that threads cannot do without. */
-const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
+const REFUSED =
+  'The server refuses threads that need it until you correct it. Everything else works.';
 const SERVER_RUNS = 'The server runs without it. docs/mcp.md lists the keys that heddle knows.';
 
 /** Something is wrong with a setting or a file of the configuration. */
 export interface ConfigProblem {
   /** The problem without its place, which a change of the file can move. */
   problem: string;
-  /** `incomplete`: something is missing that a client may add later. `noEffect`: a valid key or value does nothing. */
+  /**
+   * `incomplete`: something is missing that a client may add later. `noEffect`: a valid key or
+   * value does nothing.
+   */
   kind: 'invalid' | 'incomplete' | 'noEffect';
   /** `warning`: heddle works, but perhaps not as the user expects. */
   severity: 'error' | 'warning';
@@ -33,16 +37,24 @@ export interface ConfigProblem {
   warning: ConfigWarningNotification;
 }
 
-/** Returns the problems of all settings, and of what `further` reads. Warnings, writes and `heddle doctor` share them. */
+/**
+ * Returns the problems of all settings, and of what `further` reads. Warnings, writes and `heddle
+ * doctor` share them.
+ */
 export function configProblems(config: Config, further: ConfigReads): ConfigProblem[] {
   const notAllowed = new Set(limitedSettings(config).map(({ message }) => message));
-  const noEffect = (warnings: readonly LocatedWarning[]) => warnings.map((warning) => toProblem(warning, 'noEffect'));
+  const noEffect = (warnings: readonly LocatedWarning[]) =>
+    warnings.map((warning) => toProblem(warning, 'noEffect'));
   return [
-    ...configErrors(config, further).map(({ error, names }) => ofError(error, lossOf(names) ?? REFUSED)),
+    ...configErrors(config, further).map(({ error, names }) =>
+      ofError(error, lossOf(names) ?? REFUSED),
+    ),
     ...mcpProblems(config).map(ofMcp),
     ...noEffect(unknownServerKeys(config)),
     ...noEffect(config.layers.flatMap(ineffectiveKeys)),
-    ...requirementWarnings(config).map((warning) => toProblem(warning, notAllowed.has(warning.summary) ? 'invalid' : 'noEffect')),
+    ...requirementWarnings(config).map((warning) =>
+      toProblem(warning, notAllowed.has(warning.summary) ? 'invalid' : 'noEffect'),
+    ),
     ...roleProblems(config, { isProjects: false }),
     ...hookProblems(config, { isProjects: false }),
     ...noEffect([...keyringWarnings(config), ...idleWebSearch(config)]),
@@ -56,21 +68,37 @@ function ineffectiveKeys(layer: Layer): LocatedWarning[] {
 
 /** The warnings about the keys of MCP servers that have no effect. */
 function unknownServerKeys(config: Config): LocatedWarning[] {
-  const told = ({ message: summary, location }: ConfigError) => ({ summary, details: SERVER_RUNS, location });
+  const told = ({ message: summary, location }: ConfigError) => ({
+    summary,
+    details: SERVER_RUNS,
+    location,
+  });
   return tellSome(mcpSettings(config).unknown, {
     each: ({ path, problem }) => told(config.error(path, problem)),
-    rest: (names, { path }) => told(config.error(path, `heddle does not know these keys either, so they have no effect: ${names}`)),
+    rest: (names, { path }) =>
+      told(
+        config.error(
+          path,
+          `heddle does not know these keys either, so they have no effect: ${names}`,
+        ),
+      ),
   });
 }
 
 /** Returns the problems with the roles of the user, or of the project. */
-export function roleProblems({ agentRoles }: Config, { isProjects }: { isProjects: boolean }): ConfigProblem[] {
+export function roleProblems(
+  { agentRoles }: Config,
+  { isProjects }: { isProjects: boolean },
+): ConfigProblem[] {
   const asked = agentRoles.problems.filter((problem) => problem.isProjects === isProjects);
   return asked.map((problem) => toProblem(problem, problem.role === null ? 'noEffect' : 'invalid'));
 }
 
 /** Returns the problems with the hooks of the user, or of the project. */
-export function hookProblems(config: Config, { isProjects }: { isProjects: boolean }): ConfigProblem[] {
+export function hookProblems(
+  config: Config,
+  { isProjects }: { isProjects: boolean },
+): ConfigProblem[] {
   const { hooks } = config;
   const missing = hooks.hooks.flatMap((hook): HookProblem[] => {
     const { key, sourcePath: path, source } = hook;
@@ -78,31 +106,52 @@ export function hookProblems(config: Config, { isProjects }: { isProjects: boole
     const message = `${path}: the hook ${key} fails each time and decides nothing: ${what} is missing or cannot be used.`;
     return what === null ? [] : [{ path, message, isProjects, isAdvice: true }];
   });
-  const asked = [...hooks.errors, ...hooks.warnings].filter((problem) => problem.isProjects === isProjects);
+  const asked = [...hooks.errors, ...hooks.warnings].filter(
+    (problem) => problem.isProjects === isProjects,
+  );
   return [...asked, ...missing].map(({ message: summary, path, isAdvice }) => {
-    const location = { path, range: null, ...(path === REQUEST_PATH ? { isRequests: true as const } : {}) };
-    const problem = toProblem({ summary, details: null, location }, isAdvice ? 'noEffect' : 'invalid');
+    const location = {
+      path,
+      range: null,
+      ...(path === REQUEST_PATH ? { isRequests: true as const } : {}),
+    };
+    const problem = toProblem(
+      { summary, details: null, location },
+      isAdvice ? 'noEffect' : 'invalid',
+    );
     return { ...problem, fix: `${FOLLOW}, or correct the file.` };
   });
 }
 
 function ofError(error: ConfigError, details: string): ConfigProblem {
   const kind = error instanceof IncompleteConfigError ? 'incomplete' : 'invalid';
-  return { ...toProblem({ summary: error.message, details, location: error.location }, kind), problem: error.problem };
+  return {
+    ...toProblem({ summary: error.message, details, location: error.location }, kind),
+    problem: error.problem,
+  };
 }
 
 /** Threads start without a server that is not required. */
 function ofMcp({ error, details }: ReturnType<typeof mcpProblems>[number]): ConfigProblem {
-  return details === null ? ofError(error, REFUSED) : { ...ofError(error, details), severity: 'warning' };
+  return details === null
+    ? ofError(error, REFUSED)
+    : { ...ofError(error, details), severity: 'warning' };
 }
 
 const FOLLOW = 'Follow the message';
 
 /** Returns the problem that a warning is about. */
-export function toProblem({ summary, details, location }: LocatedWarning, kind: ConfigProblem['kind']): ConfigProblem {
+export function toProblem(
+  { summary, details, location }: LocatedWarning,
+  kind: ConfigProblem['kind'],
+): ConfigProblem {
   const { path, range, isRequests = false } = location;
   const correction =
-    range !== null ? 'Correct the value in this line.' : path === null ? 'Correct it where it is given.' : 'Correct the file.';
+    range !== null
+      ? 'Correct the value in this line.'
+      : path === null
+        ? 'Correct it where it is given.'
+        : 'Correct the file.';
   return {
     problem: summary.replace(/^invalid config: (?:.*?:\d+:\d+: )?/, ''),
     kind,

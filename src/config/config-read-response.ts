@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
-import type { ConfigLayer, ConfigLayerMetadata, ConfigReadResponse, Config as WireConfig } from '../protocol/generated/types.ts';
+import type {
+  ConfigLayer,
+  ConfigLayerMetadata,
+  ConfigReadResponse,
+  Config as WireConfig,
+} from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { emptyTable, isTable, valueAt } from './layers/config-table.ts';
 import { type Layer, layerVersion } from './layers/layer.ts';
@@ -14,15 +19,25 @@ interface ReadConfigOptions {
   experimental: boolean;
 }
 
-/** Returns the response to `config/read`: the effective settings, the layer or requirement of each, and the layers from the highest. */
-export function configReadResponse(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
-  const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
+/**
+ * Returns the response to `config/read`: the effective settings, the layer or requirement of each,
+ * and the layers from the highest.
+ */
+export function configReadResponse(
+  config: Config,
+  { includeLayers, experimental }: ReadConfigOptions,
+): ConfigReadResponse {
+  const metadata = new Map(
+    config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]),
+  );
   const { source } = config.requirements;
   const requirements = { name: source.name, version: layerVersion(source) };
   return {
     config: effectiveValues(config, experimental),
     origins: originsOf(config, (layer) => (layer === source ? requirements : metadata.get(layer))),
-    layers: includeLayers ? [...metadata].toReversed().map(([layer, named]) => wireLayer(layer, named)) : null,
+    layers: includeLayers
+      ? [...metadata].toReversed().map(([layer, named]) => wireLayer(layer, named))
+      : null,
   };
 }
 
@@ -30,8 +45,14 @@ function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
   return { ...named, config: layer.config, disabledReason: layer.disabledReason };
 }
 
-/** Returns the layer of each value that is neither a table nor a list, by its dotted key. The keys of a list's elements are their indexes. */
-function originsOf(config: Config, metadata: (layer: Layer) => ConfigLayerMetadata | undefined): Record<string, ConfigLayerMetadata> {
+/**
+ * Returns the layer of each value that is neither a table nor a list, by its dotted key. The keys
+ * of a list's elements are their indexes.
+ */
+function originsOf(
+  config: Config,
+  metadata: (layer: Layer) => ConfigLayerMetadata | undefined,
+): Record<string, ConfigLayerMetadata> {
   const origins: Record<string, ConfigLayerMetadata> = Object.create(null);
   const add = (value: JsonValue, path: string[], named: ConfigLayerMetadata) => {
     if (typeof value !== 'object' || value === null) origins[path.join('.')] = named;
@@ -54,8 +75,8 @@ function originsOf(config: Config, metadata: (layer: Layer) => ConfigLayerMetada
 }
 
 /**
- * The layer of a value. The deprecated flag fills in who reviews approval requests (`config-deprecations.ts`), and the trust in a project the
- * approval policy and the sandbox.
+ * The layer of a value. The deprecated flag fills in who reviews approval requests
+ * (`config-deprecations.ts`), and the trust in a project the approval policy and the sandbox.
  */
 function originOf(config: Config, keys: string[]): Layer | null {
   const layer = config.layerOf(keys);
@@ -64,21 +85,34 @@ function originOf(config: Config, keys: string[]): Layer | null {
   const key = keys.join('.');
   if (key === 'approvals_reviewer') return config.layerOf(['features', 'guardian_approval']);
   const { entry } = config.trust;
-  return entry !== null && key in trustDefaults(config.trust) ? config.layerOf(['projects', entry, 'trust_level']) : null;
+  return entry !== null && key in trustDefaults(config.trust)
+    ? config.layerOf(['projects', entry, 'trust_level'])
+    : null;
 }
 
 /** Whether a requirement counts in place of what the layer sets. */
-function isReplaced({ requirements, values }: Config, keys: string[], layer: Layer | null): boolean {
+function isReplaced(
+  { requirements, values }: Config,
+  keys: string[],
+  layer: Layer | null,
+): boolean {
   const set = layer === null ? undefined : valueAt(layer.config, keys);
   const [table, feature = ''] = keys;
   const isFeature = table === 'features' && requirements.features?.[feature] !== undefined;
   if (isFeature) return !isDeepStrictEqual(valueAt(values, keys), set);
   const name = SETTING_NAMES.find((one) => one === keys.join('.'));
   const read = set === undefined || name === undefined ? undefined : SETTINGS[name].read(set);
-  return name !== undefined && read !== undefined && !isDeepStrictEqual(requiredValue(name, read as never, requirements), read);
+  return (
+    name !== undefined &&
+    read !== undefined &&
+    !isDeepStrictEqual(requiredValue(name, read as never, requirements), read)
+  );
 }
 
-/** Clients validate the settings they know. An invalid value becomes null, so that it does not invalidate the whole response. */
+/**
+ * Clients validate the settings they know. An invalid value becomes null, so that it does not
+ * invalidate the whole response.
+ */
 function effectiveValues(config: Config, experimental: boolean): WireConfig {
   const { approvals_reviewer: _reviewer, apps, ...others } = config.values;
   const setting = <N extends SettingName>(name: N): SettingValue<N> | null => {
@@ -151,7 +185,10 @@ function sandboxWorkspaceWrite(value: Found): JsonObject | null {
   return members;
 }
 
-/** Older files have `tools.web_search = true`. Clients expect a table, so any other value is left out. */
+/**
+ * Older files have `tools.web_search = true`. Clients expect a table, so any other value is left
+ * out.
+ */
 function tools(value: Found): JsonObject | null {
   if (!isTable(value)) return null;
   const { web_search: search, ...others } = value;

@@ -4,7 +4,14 @@ import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type LocatedWarning, NO_LOCATION } from './config-error.ts';
 import { type ConfigReads, errorOf } from './config-errors.ts';
-import { type ConfigProblem, configProblems, hookProblems, roleProblems, toProblem, unreadable } from './config-problems.ts';
+import {
+  type ConfigProblem,
+  configProblems,
+  hookProblems,
+  roleProblems,
+  toProblem,
+  unreadable,
+} from './config-problems.ts';
 import { TOP_KEYS } from './keys/known-tables.ts';
 import { tellSome } from './keys/tell-some.ts';
 import type { Layer } from './layers/layer.ts';
@@ -15,11 +22,14 @@ import { chooseProvider } from './providers/choose-provider.ts';
 import { modelAdvice } from './providers/stand-in-warning.ts';
 
 /**
- * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
- * keys that look misspelt, and the use of the embedded model by default. `further` reads what other parts of the server use. Never
- * throws a ConfigError.
+ * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid
+ * values, ignored keys, keys that look misspelt, and the use of the embedded model by default.
+ * `further` reads what other parts of the server use. Never throws a ConfigError.
  */
-export async function configWarnings(sources: ConfigSources, further: ConfigReads = () => []): Promise<ConfigWarningNotification[]> {
+export async function configWarnings(
+  sources: ConfigSources,
+  further: ConfigReads = () => [],
+): Promise<ConfigWarningNotification[]> {
   let config: Config;
   try {
     config = await loadConfig(sources);
@@ -27,20 +37,44 @@ export async function configWarnings(sources: ConfigSources, further: ConfigRead
     if (!(error instanceof ConfigError)) throw error;
     return [unreadable(error).warning];
   }
-  return [...allProblems(config, sources, further), ...embeddedDefault(config)].map(({ warning }) => warning);
+  return [...allProblems(config, sources, further), ...embeddedDefault(config)].map(
+    ({ warning }) => warning,
+  );
 }
 
 /** Returns all problems of a configuration and of the files that it was read from. */
-export function allProblems(config: Config, { trustedFiles }: ConfigSources, further: ConfigReads): ConfigProblem[] {
+export function allProblems(
+  config: Config,
+  { trustedFiles }: ConfigSources,
+  further: ConfigReads,
+): ConfigProblem[] {
   const { problem, path } = trustedFiles;
   const ofTrust =
-    problem === null ? [] : [toProblem({ summary: problem.message, details: null, location: { path, range: null } }, 'invalid')];
-  return [...configProblems(config, further), ...ofTrust, ...projectProblems(config), ...loginProblems(config)];
+    problem === null
+      ? []
+      : [
+          toProblem(
+            { summary: problem.message, details: null, location: { path, range: null } },
+            'invalid',
+          ),
+        ];
+  return [
+    ...configProblems(config, further),
+    ...ofTrust,
+    ...projectProblems(config),
+    ...loginProblems(config),
+  ];
 }
 
-/** Returns the problems of a project: an entry or files that are not in force although the user trusts the project, and ignored keys. */
+/**
+ * Returns the problems of a project: an entry or files that are not in force although the user
+ * trusts the project, and ignored keys.
+ */
 export function projectProblems(config: Config): ConfigProblem[] {
-  const ofLayers = config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
+  const ofLayers = config.layers.flatMap((layer) => [
+    ...disabledFile(layer),
+    ...ignoredKeys(layer),
+  ]);
   const project = { isProjects: true };
   return [
     ...trustProblems(config),
@@ -77,10 +111,18 @@ function ignoredKeys({ ignoredKeys: keys, locate }: Layer): LocatedWarning[] {
   return tellSome(keys, {
     each: ({ path, reason }) => {
       const suggested = path.length === 1 ? suggestKey(path[0] ?? '', TOP_KEYS) : null;
-      return told(`${path.join('.')} is ignored: ${reason}`, path, suggested === null ? IN_HOME : `Did you mean ${suggested}?`);
+      return told(
+        `${path.join('.')} is ignored: ${reason}`,
+        path,
+        suggested === null ? IN_HOME : `Did you mean ${suggested}?`,
+      );
     },
     rest: (names) =>
-      told(`these keys are ignored, too: ${names}`, [], 'docs/configuration/projects.md lists the keys that a project can set.'),
+      told(
+        `these keys are ignored, too: ${names}`,
+        [],
+        'docs/configuration/projects.md lists the keys that a project can set.',
+      ),
   });
 }
 
@@ -89,16 +131,26 @@ const IN_HOME = 'Set it in the config.toml in your heddle home instead.';
 function loginProblems(config: Config): ConfigProblem[] {
   const { problem, hasChatgptLogin, apiKey } = config.login;
   const location = { path: join(config.home, AUTH_FILE), range: null };
-  if (problem !== null) return [toProblem({ summary: problem, details: null, location }, 'invalid')];
+  if (problem !== null)
+    return [toProblem({ summary: problem, details: null, location }, 'invalid')];
   // Otherwise the warning about the embedded model names it.
   if (!hasChatgptLogin || apiKey !== null || embeddedDefault(config).length > 0) return [];
   const summary = 'heddle does not use the ChatGPT login in auth.json: it supports API keys';
-  return [{ ...toProblem({ summary, details: null, location }, 'noEffect'), fix: 'Log in with account/login/start and an API key.' }];
+  return [
+    {
+      ...toProblem({ summary, details: null, location }, 'noEffect'),
+      fix: 'Log in with account/login/start and an API key.',
+    },
+  ];
 }
 
 /** The problem that no provider is configured; none if one is. */
 function embeddedDefault(config: Config): ConfigProblem[] {
-  if (errorOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
+  if (
+    errorOf(() => chooseProvider(config, null)) !== null ||
+    !chooseProvider(config, null).embeddedDefault
+  )
+    return [];
   const summary = 'No model provider is configured: answers come from the embedded model, offline.';
   return [toProblem({ summary, details: modelAdvice(config), location: NO_LOCATION }, 'noEffect')];
 }

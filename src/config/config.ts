@@ -7,7 +7,12 @@ import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
-import { NO_REQUIREMENTS, type Requirements, requiredValue, withRequiredFeatures } from './requirements/requirements.ts';
+import {
+  NO_REQUIREMENTS,
+  type Requirements,
+  requiredValue,
+  withRequiredFeatures,
+} from './requirements/requirements.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
 import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 
@@ -25,17 +30,24 @@ interface ConfigParts {
 }
 
 /**
- * The settings of one thread, as they were when the files were read. A value is validated when it is read, so an invalid
- * value affects only the code that needs it: reading it throws a ConfigError that names the file, line and key.
+ * The settings of one thread, as they were when the files were read. A value is validated when it
+ * is read, so an invalid value affects only the code that needs it: reading it throws a ConfigError
+ * that names the file, line and key.
  */
 export class Config {
   readonly home: string;
   readonly env: Env;
-  /** Whether the server was given a model. It then answers for every provider. `embedded`: it is the embedded one. */
+  /**
+   * Whether the server was given a model. It then answers for every provider. `embedded`: it is the
+   * embedded one.
+   */
   readonly modelGiven: boolean | 'embedded';
   /** From the lowest to the highest. Includes disabled layers, which set nothing. */
   readonly layers: readonly Layer[];
-  /** All layers, merged into one table, over what the trust in the project gives, with the features that the administrator requires. */
+  /**
+   * All layers, merged into one table, over what the trust in the project gives, with the features
+   * that the administrator requires.
+   */
   readonly values: JsonObject;
   /** The login that is stored in the home. */
   readonly login: StoredLogin;
@@ -72,7 +84,10 @@ export class Config {
     this.trust = trust;
   }
 
-  /** Returns the value of a setting, or its default if no layer sets it; if the administrator does not allow it, one that is allowed. */
+  /**
+   * Returns the value of a setting, or its default if no layer sets it; if the administrator does
+   * not allow it, one that is allowed.
+   */
   get<N extends SettingName>(name: N): SettingValue<N> {
     return requiredValue(name, this.read(name.split('.'), SETTINGS[name]), this.requirements);
   }
@@ -82,11 +97,18 @@ export class Config {
     const value = this.rawValue(path);
     if (value === undefined) return setting.absent;
     const read = setting.read(value);
-    if (read === undefined) throw this.error(path, `expected ${setting.expected}, found ${describe(value, setting.secret === true)}`);
+    if (read === undefined)
+      throw this.error(
+        path,
+        `expected ${setting.expected}, found ${describe(value, setting.secret === true)}`,
+      );
     return read;
   }
 
-  /** Returns the keys of the table at `path`, or none if nothing is set there. Throws a ConfigError if it is not a table. */
+  /**
+   * Returns the keys of the table at `path`, or none if nothing is set there. Throws a ConfigError
+   * if it is not a table.
+   */
   keys(path: readonly string[]): string[] {
     const value = this.rawValue(path);
     if (value === undefined) return [];
@@ -94,7 +116,9 @@ export class Config {
     return Object.keys(value);
   }
 
-  /** Whether a layer sets something at `path`. Throws a ConfigError if an outer key is not a table. */
+  /**
+   * Whether a layer sets something at `path`. Throws a ConfigError if an outer key is not a table.
+   */
   isSet(path: readonly string[]): boolean {
     return this.rawValue(path) !== undefined;
   }
@@ -114,7 +138,10 @@ export class Config {
     return this.layers.findLast((layer) => valueAt(layer.config, path) !== undefined) ?? null;
   }
 
-  #told(path: readonly string[], problem: string): [problem: string, location: ConfigLocation | undefined] {
+  #told(
+    path: readonly string[],
+    problem: string,
+  ): [problem: string, location: ConfigLocation | undefined] {
     const layer = this.layerOf(path);
     const label = layer?.label ? ` (${layer.label})` : '';
     return [`${path.join('.')}${label}: ${problem}`, layer?.locate(path)];
@@ -129,7 +156,9 @@ export class Config {
     return valueAt(this.values, path);
   }
 
-  /** Does not quote a string found instead of a table: it may be a key, or a URL with a password. */
+  /**
+   * Does not quote a string found instead of a table: it may be a key, or a URL with a password.
+   */
   private noTable(path: readonly string[], found: JsonValue): ConfigError {
     return this.error(path, `expected a table, found ${describe(found, true)}`);
   }

@@ -1,8 +1,14 @@
 import type { SandboxMode, SandboxPolicy } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 
-/** Returns the sandbox policy for a mode, with the configured roots and network access. The default mode is the configured one. */
-export function configuredSandboxPolicy(config: Config, mode: SandboxMode = config.get('sandbox_mode')): SandboxPolicy {
+/**
+ * Returns the sandbox policy for a mode, with the configured roots and network access. The default
+ * mode is the configured one.
+ */
+export function configuredSandboxPolicy(
+  config: Config,
+  mode: SandboxMode = config.get('sandbox_mode'),
+): SandboxPolicy {
   switch (mode) {
     case 'read-only':
       return { type: 'readOnly', networkAccess: false };

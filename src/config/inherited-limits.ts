@@ -7,7 +7,10 @@ export interface NetworkLimits {
   socks: boolean;
 }
 
-/** The limits that an agent's sandbox policy does not have: those of its role and of the threads that it works for. */
+/**
+ * The limits that an agent's sandbox policy does not have: those of its role and of the threads
+ * that it works for.
+ */
 export interface InheritedLimits {
   /** Each of them limits all connections. Empty: none is known beside the configuration. */
   networks: readonly NetworkLimits[];
@@ -19,7 +22,9 @@ export interface InheritedLimits {
 export interface HiddenPattern {
   /** A pattern of paths, which begins with a slash or with `:workspace_roots/`. */
   path: string;
-  /** The most names below the first folder that the search for the files goes through. Null: all. */
+  /**
+   * The most names below the first folder that the search for the files goes through. Null: all.
+   */
   depthMax: number | null;
   /** The administrator of the machine hides them. Absent: a permission profile does. */
   isRequired?: true;

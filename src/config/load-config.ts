@@ -14,7 +14,11 @@ import { projectLayers } from './layers/project-layers.ts';
 import { type Overrides, overridesLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
-import { NO_REQUIREMENTS, type Requirements, readRequirements } from './requirements/requirements.ts';
+import {
+  NO_REQUIREMENTS,
+  type Requirements,
+  readRequirements,
+} from './requirements/requirements.ts';
 import { withTrustDefaults } from './trust/project-trust.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 
@@ -30,19 +34,26 @@ export interface ConfigSources {
   request?: JsonObject | null;
   /** The contents of project files that the user trusts. */
   trustedFiles: TrustedFiles;
-  /** The absolute path of the folder with the configuration and the requirements for all users of the machine. Null: there is none. */
+  /**
+   * The absolute path of the folder with the configuration and the requirements for all users of
+   * the machine. Null: there is none.
+   */
   systemDir?: string | null;
   /** The features that were switched while the server runs. The configuration overrides them. */
   features?: Readonly<Record<string, boolean>>;
   /** The text that counts as the home's config.toml. Default: what the file has. */
   userText?: string;
-  /** Whether the server was given a model, which replaces all providers. `embedded`: it is the embedded one. Default: false. */
+  /**
+   * Whether the server was given a model, which replaces all providers. `embedded`: it is the
+   * embedded one. Default: false.
+   */
   modelGiven?: boolean | 'embedded';
 }
 
 /**
- * Reads all sources again and merges them, from the lowest: what the trust in the project gives, the system's config.toml, the home's, the
- * trusted files of projects, the profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
+ * Reads all sources again and merges them, from the lowest: what the trust in the project gives,
+ * the system's config.toml, the home's, the trusted files of projects, the profile, the command
+ * line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
  * later, when it is used. Lets other work run between the sources.
  */
 export async function loadConfig(sources: ConfigSources): Promise<Config> {
@@ -63,31 +74,71 @@ export async function loadConfig(sources: ConfigSources): Promise<Config> {
   const all = [...system, user, ...projects, ...session];
   const switched = switchedFeatures(sources);
   const login = readStoredLogin(home);
-  const base = new Config({ home, env, modelGiven, login, requirements, layers: all, values: mergeTables(switched, mergeLayers(all)) });
+  const base = new Config({
+    home,
+    env,
+    modelGiven,
+    login,
+    requirements,
+    layers: all,
+    values: mergeTables(switched, mergeLayers(all)),
+  });
   await breaks.worked(1);
   const profiles = await profileLayers(base, { user, reading });
   const layers = [...system, user, ...projects, ...profiles, ...session];
-  const set = mergeTables(mergeTables(switched, guardianReviewer(base.values)), mergeLayers(layers));
+  const set = mergeTables(
+    mergeTables(switched, guardianReviewer(base.values)),
+    mergeLayers(layers),
+  );
   const values = withTrustDefaults(set, trust);
   const own = new Config({ home, env, modelGiven, login, requirements, layers, values });
   await breaks.worked(1);
   const agentRoles = await readRoles({ home, own, layers, roleFiles, toml, breaks });
   const isEnabled = valueAt(own.values, ['features', 'hooks']) !== false;
-  const hooks = await loadHooks({ home, layers, files: project.hookFiles, mainLayers: project.hookLayers, isEnabled });
-  return new Config({ home, env, modelGiven, login, requirements, layers, values, agentRoles, hooks, trust });
+  const hooks = await loadHooks({
+    home,
+    layers,
+    files: project.hookFiles,
+    mainLayers: project.hookLayers,
+    isEnabled,
+  });
+  return new Config({
+    home,
+    env,
+    modelGiven,
+    login,
+    requirements,
+    layers,
+    values,
+    agentRoles,
+    hooks,
+    trust,
+  });
 }
 
 type OwnSources = Pick<ConfigSources, 'home' | 'systemDir' | 'userText'>;
 
-/** Resolves with the settings of the user and of the system, which decide about the trust in projects. Rejects with a ConfigError. */
+/**
+ * Resolves with the settings of the user and of the system, which decide about the trust in
+ * projects. Rejects with a ConfigError.
+ */
 export async function ownSettings(sources: OwnSources): Promise<JsonObject> {
-  const { system, user } = await ownLayers(sources, { toml: await loadToml(), breaks: new EventLoopYield() });
+  const { system, user } = await ownLayers(sources, {
+    toml: await loadToml(),
+    breaks: new EventLoopYield(),
+  });
   return mergeLayers([...system, user]);
 }
 
-async function ownLayers(sources: OwnSources, reading: TomlReading): Promise<{ system: Layer[]; user: Layer }> {
+async function ownLayers(
+  sources: OwnSources,
+  reading: TomlReading,
+): Promise<{ system: Layer[]; user: Layer }> {
   const layer = await systemFile(sources, 'config.toml', reading);
-  return { system: layer === null ? [] : [layer], user: await userLayer(join(sources.home, 'config.toml'), sources, reading) };
+  return {
+    system: layer === null ? [] : [layer],
+    user: await userLayer(join(sources.home, 'config.toml'), sources, reading),
+  };
 }
 
 /** Rejects with a ConfigError if the file is invalid. */
@@ -96,8 +147,15 @@ async function requirementsOf(sources: ConfigSources, reading: TomlReading): Pro
   return layer === null ? NO_REQUIREMENTS : readRequirements(layer);
 }
 
-/** Null: there is no such file, or it sets nothing. Rejects with a ConfigError if it cannot be looked at: it may have limits. */
-async function systemFile({ systemDir = null }: OwnSources, name: string, reading: TomlReading): Promise<Layer | null> {
+/**
+ * Null: there is no such file, or it sets nothing. Rejects with a ConfigError if it cannot be
+ * looked at: it may have limits.
+ */
+async function systemFile(
+  { systemDir = null }: OwnSources,
+  name: string,
+  reading: TomlReading,
+): Promise<Layer | null> {
   if (systemDir === null) return null;
   const file = join(systemDir, name);
   const layer = await readLayer(file, { type: 'system', file }, reading);
@@ -112,26 +170,42 @@ function switchedFeatures({ features = {} }: ConfigSources): JsonObject {
 
 function userLayer(file: string, { userText }: OwnSources, reading: TomlReading): Promise<Layer> {
   const name = { type: 'user' as const, file, profile: null };
-  return userText === undefined ? readLayer(file, name, reading) : parseLayer(Buffer.from(userText), { file, name }, reading);
+  return userText === undefined
+    ? readLayer(file, name, reading)
+    : parseLayer(Buffer.from(userText), { file, name }, reading);
 }
 
 function mergeLayers(layers: readonly Layer[]): JsonObject {
   return layers.map((layer) => layer.config).reduce(mergeTables, emptyTable());
 }
 
-/** The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the home, in which other agents keep it. */
-async function profileLayers(base: Config, { user, reading }: { user: Layer; reading: TomlReading }): Promise<Layer[]> {
+/**
+ * The layers of the profile: `[profiles.NAME]` of config.toml, and over it NAME.config.toml in the
+ * home, in which other agents keep it.
+ */
+async function profileLayers(
+  base: Config,
+  { user, reading }: { user: Layer; reading: TomlReading },
+): Promise<Layer[]> {
   const profile = base.get('profile');
   if (profile === null) return [];
   const ofTable = profileTable(base, { user, profile });
   const ofFile = await fileOfProfile(base, { profile, reading });
   if (ofTable === null && ofFile === null) {
-    throw base.error(['profile'], `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`);
+    throw base.error(
+      ['profile'],
+      `there is no table [profiles.${profile}], and no file ${profile}.config.toml in the home`,
+    );
   }
-  return [ofTable, ofFile].filter((layer) => layer !== null).map((layer) => withReviewer(layer, base));
+  return [ofTable, ofFile]
+    .filter((layer) => layer !== null)
+    .map((layer) => withReviewer(layer, base));
 }
 
-function profileTable(base: Config, { user, profile }: { user: Layer; profile: string }): Layer | null {
+function profileTable(
+  base: Config,
+  { user, profile }: { user: Layer; profile: string },
+): Layer | null {
   const path = ['profiles', profile];
   const config = valueAt(base.values, path);
   if (config === undefined) return null;
@@ -148,19 +222,29 @@ function profileTable(base: Config, { user, profile }: { user: Layer; profile: s
   };
 }
 
-async function fileOfProfile({ home }: Config, { profile, reading }: { profile: string; reading: TomlReading }): Promise<Layer | null> {
+async function fileOfProfile(
+  { home }: Config,
+  { profile, reading }: { profile: string; reading: TomlReading },
+): Promise<Layer | null> {
   const name = profileFile(profile);
   const file = name === null ? null : join(home, name);
   // While a command runs, an empty folder may keep the place of a file that does not exist.
-  return file !== null && existsSync(file) && !isFolder(file) ? readLayer(file, { type: 'user', file, profile }, reading) : null;
+  return file !== null && existsSync(file) && !isFolder(file)
+    ? readLayer(file, { type: 'user', file, profile }, reading)
+    : null;
 }
 
 function withReviewer(layer: Layer, { requirements }: Config): Layer {
   const isForbidden = requirements.features?.guardian_approval === false;
-  return isForbidden ? layer : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
+  return isForbidden
+    ? layer
+    : { ...layer, config: mergeTables(guardianReviewer(layer.config), layer.config) };
 }
 
-/** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */
+/**
+ * The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in
+ * that scope overrides it.
+ */
 function guardianReviewer(scope: JsonObject): JsonObject {
   const asked = valueAt(scope, ['features', 'guardian_approval']) === true;
   return asked ? tableWith(['approvals_reviewer'], 'guardian_subagent') : emptyTable();

@@ -1,6 +1,12 @@
 import { isAbsolute } from 'node:path';
 import type { JsonValue } from '../base/json-value.ts';
-import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
+import type {
+  ApprovalsReviewer,
+  AskForApproval,
+  Personality,
+  ReasoningSummary,
+  SandboxMode,
+} from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
 import { SKILL_SWITCHES, type SkillSwitch } from './skill-switches.ts';
 import { APPROVAL_POLICIES } from './strictness/approval-policies.ts';
@@ -119,7 +125,10 @@ export const HTTP_URL: Setting<string> = {
   expected: 'an http or https URL',
   absent: '',
   secret: true,
-  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+  read: (value) =>
+    typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)
+      ? value
+      : undefined,
 };
 
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
@@ -145,7 +154,10 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'auto_review.model_reasoning_effort': nullable(name()),
   'auto_review.policy': nullable(text()),
   'auto_review.timeout_ms': { ...wholeNumber(1, TIMER_MS_MAX), absent: REVIEW_MS_DEFAULT },
-  background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
+  background_terminal_max_timeout: {
+    ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX),
+    absent: BACKGROUND_WAIT_MS_DEFAULT,
+  },
   cli_auth_credentials_store: choice(['auto', 'ephemeral', 'file', 'keyring'], 'file'),
   compact_prompt: nullable(name()),
   default_permissions: nullable(name()),
@@ -174,11 +186,17 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   plan_mode_reasoning_effort: nullable(name()),
   model_reasoning_summary: nullable(choice(['auto', 'concise', 'detailed', 'none'], 'auto')),
   model_verbosity: nullable(choice(['low', 'medium', 'high'], 'medium')),
-  notify: nullable({ ...list('strings: a program and its arguments', () => true), read: readProgram }),
+  notify: nullable({
+    ...list('strings: a program and its arguments', () => true),
+    read: readProgram,
+  }),
   openai_base_url: nullable(HTTP_URL),
   personality: nullable(choice(['none', 'friendly', 'pragmatic'], 'none')),
   profile: nullable(name()),
-  project_doc_fallback_filenames: list('file names without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),
+  project_doc_fallback_filenames: list(
+    'file names without folders',
+    (element) => !/[/\\]|^\.{0,2}$/.test(element),
+  ),
   project_doc_max_bytes: { ...wholeNumber(0, 1024 * 1024), absent: PROJECT_DOC_BYTES_DEFAULT },
   review_model: nullable(name()),
   sandbox_mode: choice(SANDBOX_MODES, 'read-only'),
@@ -189,9 +207,15 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'sandbox_workspace_write.unprotected_folders': list('absolute paths', isAbsolute),
   'sandbox_workspace_write.writable_roots': list('absolute paths', isAbsolute),
   service_tier: nullable(name()),
-  'shell_environment_policy.exclude': list('variable names, where * matches any characters', isNotBlank),
+  'shell_environment_policy.exclude': list(
+    'variable names, where * matches any characters',
+    isNotBlank,
+  ),
   'shell_environment_policy.ignore_default_excludes': flag(),
-  'shell_environment_policy.include_only': list('variable names, where * matches any characters', isNotBlank),
+  'shell_environment_policy.include_only': list(
+    'variable names, where * matches any characters',
+    isNotBlank,
+  ),
   'shell_environment_policy.inherit': choice(['all', 'core', 'none'], 'all'),
   'shell_environment_policy.set': {
     expected: 'a table of variable names and string values',
@@ -219,23 +243,34 @@ export function nullable<T>(setting: Setting<T>): Setting<T | null> {
 }
 
 function text(): Setting<string> {
-  return { expected: 'a string', absent: '', read: (value) => (typeof value === 'string' ? value : undefined) };
+  return {
+    expected: 'a string',
+    absent: '',
+    read: (value) => (typeof value === 'string' ? value : undefined),
+  };
 }
 
 /** A string that is not blank. */
 export function name(): Setting<string> {
-  const read = (value: JsonValue) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
+  const read = (value: JsonValue) =>
+    typeof value === 'string' && value.trim() !== '' ? value : undefined;
   return { expected: 'a non-empty string', absent: '', read };
 }
 
 export function flag(): Setting<boolean> {
-  return { expected: 'true or false', absent: false, read: (value) => (typeof value === 'boolean' ? value : undefined) };
+  return {
+    expected: 'true or false',
+    absent: false,
+    read: (value) => (typeof value === 'boolean' ? value : undefined),
+  };
 }
 
 /** A whole number of at least `min`. A number above `max` becomes `max`. */
 export function wholeNumber(min: number, max: number): Setting<number> {
   const read = (value: JsonValue) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= min ? Math.min(value, max) : undefined;
+    typeof value === 'number' && Number.isInteger(value) && value >= min
+      ? Math.min(value, max)
+      : undefined;
   return { expected: `a whole number, ${min} or more`, absent: min, read };
 }
 
@@ -259,7 +294,9 @@ function list(of: string, accepts: (element: string) => boolean): Setting<string
 /** The system cannot pass a NUL in an argument. */
 function readProgram(value: JsonValue): string[] | undefined {
   if (!Array.isArray(value) || value[0] === '') return undefined;
-  const words = value.filter((element) => typeof element === 'string' && !element.includes('\0')) as string[];
+  const words = value.filter(
+    (element) => typeof element === 'string' && !element.includes('\0'),
+  ) as string[];
   return words.length === value.length && words.length > 0 ? words : undefined;
 }
 
@@ -270,17 +307,35 @@ function isNotBlank(text: string): boolean {
 /** The system cannot pass a NUL in a variable, or `=` in its name. */
 function readVariables(value: JsonValue): Record<string, string> | undefined {
   if (!isTable(value)) return undefined;
-  const variables = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const variables = Object.entries(value).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   const isGood = ([name, text]: [string, string]) => /^[^=\0]+$/.test(name) && !text.includes('\0');
-  return variables.length === Object.keys(value).length && variables.every(isGood) ? Object.fromEntries(variables) : undefined;
+  return variables.length === Object.keys(value).length && variables.every(isGood)
+    ? Object.fromEntries(variables)
+    : undefined;
 }
 
 function readApprovalPolicy(value: JsonValue): AskForApproval | undefined {
   if (!isTable(value)) return APPROVAL_POLICIES.find((word) => word === value);
   const { granular, ...others } = value;
   if (!isTable(granular) || Object.keys(others).length > 0) return undefined;
-  const { sandbox_approval, rules, mcp_elicitations, request_permissions = false, skill_approval = false } = granular;
-  if (typeof sandbox_approval !== 'boolean' || typeof rules !== 'boolean' || typeof mcp_elicitations !== 'boolean') return undefined;
-  if (typeof request_permissions !== 'boolean' || typeof skill_approval !== 'boolean') return undefined;
-  return { granular: { sandbox_approval, rules, mcp_elicitations, request_permissions, skill_approval } };
+  const {
+    sandbox_approval,
+    rules,
+    mcp_elicitations,
+    request_permissions = false,
+    skill_approval = false,
+  } = granular;
+  if (
+    typeof sandbox_approval !== 'boolean' ||
+    typeof rules !== 'boolean' ||
+    typeof mcp_elicitations !== 'boolean'
+  )
+    return undefined;
+  if (typeof request_permissions !== 'boolean' || typeof skill_approval !== 'boolean')
+    return undefined;
+  return {
+    granular: { sandbox_approval, rules, mcp_elicitations, request_permissions, skill_approval },
+  };
 }

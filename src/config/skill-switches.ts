@@ -1,6 +1,9 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 
-/** An entry of `[[skills.config]]`: whether the model gets a skill. Exactly one of `path`, of the SKILL.md, and `name` is not null. */
+/**
+ * An entry of `[[skills.config]]`: whether the model gets a skill. Exactly one of `path`, of the
+ * SKILL.md, and `name` is not null.
+ */
 export interface SkillSwitch {
   path: string | null;
   name: string | null;
@@ -9,7 +12,8 @@ export interface SkillSwitch {
 
 /** The setting `skills.config`. */
 export const SKILL_SWITCHES = {
-  expected: 'a list of tables, each with enabled (true or false) and either path (of a SKILL.md) or name',
+  expected:
+    'a list of tables, each with enabled (true or false) and either path (of a SKILL.md) or name',
   absent: [] as readonly SkillSwitch[],
   read(value: JsonValue): readonly SkillSwitch[] | undefined {
     if (!Array.isArray(value)) return undefined;

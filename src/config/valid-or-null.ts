@@ -1,6 +1,9 @@
 import { ConfigError } from './config-error.ts';
 
-/** Resolves with what `read` reads from the configuration, or with null if `read` throws a ConfigError. */
+/**
+ * Resolves with what `read` reads from the configuration, or with null if `read` throws a
+ * ConfigError.
+ */
 export async function validOrNull<T>(read: () => T | Promise<T>): Promise<T | null> {
   try {
     return await read();

@@ -23,26 +23,46 @@ export interface DeterministicHost {
 }
 
 /**
- * A server with a virtual clock, counting ids, and the given model or the embedded one. It has done everything that it can do without the
- * next message before it gets that, from whichever client. `close` removes its data.
+ * A server with a virtual clock, counting ids, and the given model or the embedded one. It has done
+ * everything that it can do without the next message before it gets that, from whichever client.
+ * `close` removes its data.
  */
 export function createDeterministic(
   parts: Omit<AppParts, 'store' | 'pid' | 'clock' | 'ids'>,
   host: DeterministicHost,
 ): Pick<App, 'connect' | 'close'> {
   const clock = new VirtualClock();
-  const model = parts.model === undefined ? createEmbeddedModel({ clock }) : (parts.model.withClock?.(clock) ?? parts.model);
+  const model =
+    parts.model === undefined
+      ? createEmbeddedModel({ clock })
+      : (parts.model.withClock?.(clock) ?? parts.model);
   const storeDir = mkdtempSync(join(tmpdir(), `heddle-deterministic-${processTag()}-`));
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
   // In this thread, since nothing else may depend on when another thread answers.
-  const store = createSqliteStore({ ...host.storeFiles(storeDir), clock, log: parts.log, pid: 0, nodeVersions: host.nodeVersions });
+  const store = createSqliteStore({
+    ...host.storeFiles(storeDir),
+    clock,
+    log: parts.log,
+    pid: 0,
+    nodeVersions: host.nodeVersions,
+  });
   const clients = new Set<Transport>();
   /** Those of which more messages may come. */
   const writing = new Set<Transport>();
   const outputWaits = () => [...clients].some(({ backlog }) => backlog > 0);
   const pacing = new FixedPace({ clock, activeResources: host.activeResources, outputWaits });
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false, pacing });
+  const server = createApp({
+    ...same,
+    pid: 0,
+    model,
+    clock,
+    ids: new CountingIds(),
+    store,
+    storeDir,
+    recordsTrust: false,
+    pacing,
+  });
   let last = Promise.resolve();
   const next = (work: () => Promise<void>) => {
     last = last.then(work);

@@ -8,9 +8,10 @@ import { PacedProcesses } from './paced-processes.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
 /**
- * Resources that keep an event loop alive although nothing happens: open streams and watches, signal handlers, the timer of
- * `KeepAlive`, and processes with the input that they have not read. `PacedProcesses` decides when processes are heard. A program that
- * has the server in its process may listen for connections and for messages of other threads.
+ * Resources that keep an event loop alive although nothing happens: open streams and watches,
+ * signal handlers, the timer of `KeepAlive`, and processes with the input that they have not read.
+ * `PacedProcesses` decides when processes are heard. A program that has the server in its process
+ * may listen for connections and for messages of other threads.
  */
 const AT_REST = new Set([
   'FSEventWrap',
@@ -28,7 +29,9 @@ const AT_REST = new Set([
   'UDPWrap',
   'WriteWrap',
 ]);
-/** While work takes longer than this number of rounds of the event loop, the rounds are made slowly. */
+/**
+ * While work takes longer than this number of rounds of the event loop, the rounds are made slowly.
+ */
 const FAST_ROUNDS = 50;
 const SLOW_ROUND_MS = 1;
 
@@ -41,9 +44,10 @@ interface FixedPaceDeps {
 }
 
 /**
- * Lets one thing happen after another: a call begins, a process is heard or time passes only when the server has done everything
- * that it can do before. Time passes while a turn runs and no client is asked; after the last message, also for questions and
- * requests. While a command is waited for, time stands still until all its processes have slept for as long as the wait may take.
+ * Lets one thing happen after another: a call begins, a process is heard or time passes only when
+ * the server has done everything that it can do before. Time passes while a turn runs and no client
+ * is asked; after the last message, also for questions and requests. While a command is waited for,
+ * time stands still until all its processes have slept for as long as the wait may take.
  */
 export class FixedPace implements Pacing {
   readonly #deps: FixedPaceDeps;
@@ -70,7 +74,10 @@ export class FixedPace implements Pacing {
   }
 
   processes(inner: Processes): Processes {
-    this.#processes = new PacedProcesses(inner, { clock: this.#deps.clock, during: (work) => this.during(work) });
+    this.#processes = new PacedProcesses(inner, {
+      clock: this.#deps.clock,
+      during: (work) => this.during(work),
+    });
     return this.#processes;
   }
 
@@ -79,8 +86,8 @@ export class FixedPace implements Pacing {
   }
 
   /**
-   * Resolves when the server has done everything that it can do without another message, which may be the answer to a question, or
-   * an interrupt of a turn that hangs.
+   * Resolves when the server has done everything that it can do without another message, which may
+   * be the answer to a question, or an interrupt of a turn that hangs.
    */
   async settle(server: App, { isLast }: { isLast: boolean }): Promise<void> {
     this.#processes?.messageCame();
@@ -94,7 +101,10 @@ export class FixedPace implements Pacing {
     }
   }
 
-  /** To be called after the end of the input: goes on until all requests are answered, or `release` is called. */
+  /**
+   * To be called after the end of the input: goes on until all requests are answered, or `release`
+   * is called.
+   */
   async settleRequests(server: App): Promise<void> {
     while (!this.#released && server.open().requests > 0) {
       await this.settle(server, { isLast: true });
@@ -115,7 +125,10 @@ export class FixedPace implements Pacing {
     return begin !== undefined;
   }
 
-  /** Waits until the server is at rest in two rounds of the event loop in a row: work in one round may lead to more in the next. */
+  /**
+   * Waits until the server is at rest in two rounds of the event loop in a row: work in one round
+   * may lead to more in the next.
+   */
   async #rest(): Promise<void> {
     for (let resting = 0, rounds = 0; resting < 2; rounds++) {
       await (rounds < FAST_ROUNDS ? setImmediate() : setTimeout(SLOW_ROUND_MS));
@@ -125,6 +138,8 @@ export class FixedPace implements Pacing {
 
   #isAtRest(): boolean {
     const { activeResources, outputWaits } = this.#deps;
-    return this.#work === 0 && !outputWaits() && activeResources().every((kind) => AT_REST.has(kind));
+    return (
+      this.#work === 0 && !outputWaits() && activeResources().every((kind) => AT_REST.has(kind))
+    );
   }
 }

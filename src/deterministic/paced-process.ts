@@ -1,16 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
 import { monotonicMs } from '../base/clock.ts';
-import type { OutputStream, ProcessEnd, RunningProcess, TerminalSize } from '../sandbox/processes/processes.ts';
+import type {
+  OutputStream,
+  ProcessEnd,
+  RunningProcess,
+  TerminalSize,
+} from '../sandbox/processes/processes.ts';
 import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
-/** Output is passed on in pieces of this size, and the rest when the process sleeps or has ended. */
+/**
+ * Output is passed on in pieces of this size, and the rest when the process sleeps or has ended.
+ */
 const PIECE_BYTES = 64 * 1024;
 /** A process with more output that was not passed on waits. */
 const HELD_BYTES_MAX = 1024 * 1024;
 /** How often a process is looked at. */
 const LOOK_MS = 50;
-/** A process that never sleeps is waited for this long by each call, and for each message, in real time. */
+/**
+ * A process that never sleeps is waited for this long by each call, and for each message, in real
+ * time.
+ */
 const BUSY_MS_MAX = 120_000;
 /** A process that never stops printing is heard until it has printed so much. */
 const HEARD_BYTES_MAX = 64 * 1024 * 1024;
@@ -87,7 +97,9 @@ export class PacedProcess implements RunningProcess {
   /** When the first wait for it ends. Null: nobody waits for it. */
   get deadlineMs(): number | null {
     if (this.#isHushed) return 0;
-    return this.#waits.size === 0 ? null : Math.min(...[...this.#waits].map(({ deadlineMs }) => deadlineMs));
+    return this.#waits.size === 0
+      ? null
+      : Math.min(...[...this.#waits].map(({ deadlineMs }) => deadlineMs));
   }
 
   /** How long the first wait for it takes. A killed one is waited for until it has ended. */
@@ -112,11 +124,15 @@ export class PacedProcess implements RunningProcess {
   }
 
   /**
-   * Passes on a piece of its output, or its end, and returns true. Waits for it until the process has slept for `ms`, and then
-   * passes on all output so far. Returns false if there is nothing, or if the process was waited for long enough.
+   * Passes on a piece of its output, or its end, and returns true. Waits for it until the process
+   * has slept for `ms`, and then passes on all output so far. Returns false if there is nothing, or
+   * if the process was waited for long enough.
    */
   async hear(ms: number): Promise<boolean> {
-    while (this.#end !== null || (this.#heardBytes < HEARD_BYTES_MAX && monotonicMs() - this.#sinceMs < BUSY_MS_MAX)) {
+    while (
+      this.#end !== null ||
+      (this.#heardBytes < HEARD_BYTES_MAX && monotonicMs() - this.#sinceMs < BUSY_MS_MAX)
+    ) {
       if (this.#passOn({ all: false })) return true;
       if (this.#sleptMs >= ms) return this.#passOn({ all: true });
       await this.#look();
@@ -167,7 +183,10 @@ export class PacedProcess implements RunningProcess {
     if (this.#inner !== null) await this.#options.during(this.#inner.kill());
   }
 
-  /** It is being killed: drops what was not passed on. Its end counts as caused by the kill, even if it has just ended by itself. */
+  /**
+   * It is being killed: drops what was not passed on. Its end counts as caused by the kill, even if
+   * it has just ended by itself.
+   */
   hush(): void {
     if (this.#isOver) return;
     this.#isHushed = true;
@@ -214,11 +233,16 @@ export class PacedProcess implements RunningProcess {
     return true;
   }
 
-  /** Takes a piece of output. stderr waits until the process sleeps or has ended: which stream is read first depends on chance. */
+  /**
+   * Takes a piece of output. stderr waits until the process sleeps or has ended: which stream is
+   * read first depends on chance.
+   */
   #nextPiece(all: boolean): { stream: OutputStream; bytes: Buffer } | null {
     if (this.#heldBytes === 0) return null;
     for (const stream of ['stdout', 'stderr'] as const) {
-      const parts = this.#arrived.filter((part) => part.stream === stream).map(({ bytes }) => bytes);
+      const parts = this.#arrived
+        .filter((part) => part.stream === stream)
+        .map(({ bytes }) => bytes);
       if (parts.length > 0) this.#held[stream] = Buffer.concat([this.#held[stream], ...parts]);
     }
     this.#arrived = [];
@@ -249,7 +273,8 @@ export class PacedProcess implements RunningProcess {
     if (isStirred) return;
     const before = this.#sleepers;
     const sleepers = await this.waiting();
-    // This round of the event loop reads the output that was written before the look. That resets `#sleepers`.
+    // This round of the event loop reads the output that was written before the look. That resets
+    // `#sleepers`.
     await setImmediate();
     const nowMs = monotonicMs();
     if (sleepers !== null && sleepers === this.#sleepers) this.#sleptMs += nowMs - this.#lookedMs;

@@ -1,5 +1,10 @@
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import type { OutputStream, Processes, ProcessSpec, RunningProcess } from '../sandbox/processes/processes.ts';
+import type {
+  OutputStream,
+  Processes,
+  ProcessSpec,
+  RunningProcess,
+} from '../sandbox/processes/processes.ts';
 import { PacedProcess } from './paced-process.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
@@ -13,8 +18,9 @@ interface PacedProcessesDeps {
 }
 
 /**
- * Processes whose output and ends are held back until `hearNext`. A process is heard only while somebody waits for it, or after it
- * was killed: a command in the background that nobody asks for stays as it is, whatever it does.
+ * Processes whose output and ends are held back until `hearNext`. A process is heard only while
+ * somebody waits for it, or after it was killed: a command in the background that nobody asks for
+ * stays as it is, whatever it does.
  */
 export class PacedProcesses implements Processes {
   readonly #inner: Processes;
@@ -28,10 +34,21 @@ export class PacedProcesses implements Processes {
     this.#deps = deps;
   }
 
-  async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
+  async start(
+    spec: ProcessSpec,
+    onOutput: (stream: OutputStream, bytes: Buffer) => void,
+  ): Promise<RunningProcess> {
     const { clock, during } = this.#deps;
-    const paced = new PacedProcess({ number: ++this.#started, owner: spec.owner, clock, during, onOutput });
-    const inner = await during(this.#inner.start(spec, (stream, bytes) => paced.take(stream, bytes)));
+    const paced = new PacedProcess({
+      number: ++this.#started,
+      owner: spec.owner,
+      clock,
+      during,
+      onOutput,
+    });
+    const inner = await during(
+      this.#inner.start(spec, (stream, bytes) => paced.take(stream, bytes)),
+    );
     paced.begin(inner);
     this.#running.add(paced);
     void paced.ended.then(() => this.#running.delete(paced));
@@ -44,7 +61,8 @@ export class PacedProcesses implements Processes {
   }
 
   async killOwned(owner: readonly string[]): Promise<void> {
-    for (const paced of this.#running) if (owner.every((word, index) => paced.owner[index] === word)) paced.hush();
+    for (const paced of this.#running)
+      if (owner.every((word, index) => paced.owner[index] === word)) paced.hush();
     await this.#deps.during(this.#inner.killOwned(owner));
   }
 
@@ -63,9 +81,9 @@ export class PacedProcesses implements Processes {
   }
 
   /**
-   * Passes on the next piece of output or the next end, and returns true. Waits for it as long as the processes that somebody waits
-   * for do anything, the one with the earliest deadline first. Returns false when they sleep: if time passes, when the first one has
-   * slept until its deadline.
+   * Passes on the next piece of output or the next end, and returns true. Waits for it as long as
+   * the processes that somebody waits for do anything, the one with the earliest deadline first.
+   * Returns false when they sleep: if time passes, when the first one has slept until its deadline.
    */
   async hearNext({ timePasses }: { timePasses: boolean }): Promise<boolean> {
     const waited = [...this.#running].filter(({ deadlineMs }) => deadlineMs !== null);

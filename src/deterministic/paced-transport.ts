@@ -1,14 +1,26 @@
 import type { Transport } from '../transport/transport.ts';
 
-/** Decides when the messages of a client are delivered: one after another, in the order of the calls. */
+/**
+ * Decides when the messages of a client are delivered: one after another, in the order of the
+ * calls.
+ */
 export interface MessagePace {
-  /** Delivers a message after those before it. `onSettled`: the server has done everything that it can do without the next one. */
+  /**
+   * Delivers a message after those before it. `onSettled`: the server has done everything that it
+   * can do without the next one.
+   */
   pass(deliver: () => void, onSettled: () => void): void;
-  /** Delivers the end of a client's messages when the server has done everything that it can do without another message. */
+  /**
+   * Delivers the end of a client's messages when the server has done everything that it can do
+   * without another message.
+   */
   end(deliver: () => void): void;
 }
 
-/** Passes messages on one by one, each when the server has settled. So nothing depends on how fast they come. */
+/**
+ * Passes messages on one by one, each when the server has settled. So nothing depends on how fast
+ * they come.
+ */
 export function pacedTransport(inner: Transport, pace: MessagePace): Transport {
   let waiting = 0;
   let isPaused = false;
@@ -46,7 +58,9 @@ export function pacedTransport(inner: Transport, pace: MessagePace): Transport {
       update();
     },
     write: (texts, onTaken) => inner.write(texts, onTaken),
-    ...(writeLong === undefined ? {} : { writeLong: (parts, onTaken) => writeLong.call(inner, parts, onTaken) }),
+    ...(writeLong === undefined
+      ? {}
+      : { writeLong: (parts, onTaken) => writeLong.call(inner, parts, onTaken) }),
     get backlog() {
       return inner.backlog;
     },

@@ -29,7 +29,9 @@ export class VirtualClock implements Clock {
 
   /** Moves the time to the next timer and calls it back. Returns false if there is no timer. */
   advance(): boolean {
-    const [next] = [...this.#timers].filter(({ atMs }) => Number.isFinite(atMs)).sort((a, b) => a.atMs - b.atMs);
+    const [next] = [...this.#timers]
+      .filter(({ atMs }) => Number.isFinite(atMs))
+      .sort((a, b) => a.atMs - b.atMs);
     if (next === undefined) return false;
     this.#timers.delete(next);
     this.#nowMs = Math.max(this.#nowMs, next.atMs);

@@ -15,18 +15,31 @@ const CHUNK_BYTES = 256 * 1024;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips everything that is not a
- * file, folder or link. Copies permissions, but not set-user-id bits. If part of a folder cannot be copied, removes the copy.
+ * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips
+ * everything that is not a file, folder or link. Copies permissions, but not set-user-id bits. If
+ * part of a folder cannot be copied, removes the copy.
  */
-export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
+export async function copyPath(
+  source: string,
+  destination: string,
+  recursive: boolean,
+): Promise<void> {
   requireForeignName(destination);
   const from = await withFile(source, () => lstat(source));
   if (from.isSymbolicLink()) return copyLink(source, destination);
   if (from.isFile()) return copyFile(source, destination, from.mode);
   if (!from.isDirectory())
-    throw fileRefused('not_copyable', `fs/copy only supports regular files, directories, and symlinks: ${source}`, source);
+    throw fileRefused(
+      'not_copyable',
+      `fs/copy only supports regular files, directories, and symlinks: ${source}`,
+      source,
+    );
   if (!recursive)
-    throw fileRefused('recursive_required', `fs/copy requires recursive: true when sourcePath is a directory: ${source}`, source);
+    throw fileRefused(
+      'recursive_required',
+      `fs/copy requires recursive: true when sourcePath is a directory: ${source}`,
+      source,
+    );
   if (await liesIn(destination, source))
     throw fileRefused(
       'copy_into_itself',
@@ -86,7 +99,12 @@ async function copyEntry(source: Buffer, destination: Buffer): Promise<void> {
 }
 
 function kind(stats: Awaited<ReturnType<typeof lstat>>) {
-  return { mode: Number(stats.mode), isLink: stats.isSymbolicLink(), isFolder: stats.isDirectory(), isFile: stats.isFile() };
+  return {
+    mode: Number(stats.mode),
+    isLink: stats.isSymbolicLink(),
+    isFolder: stats.isDirectory(),
+    isFile: stats.isFile(),
+  };
 }
 
 async function copyLink(source: AnyPath, destination: AnyPath): Promise<void> {
@@ -106,7 +124,9 @@ async function copyFile(source: string, destination: string, mode: number): Prom
   }
 }
 
-/** Opens a regular file for reading, not through a link. Rejects with `not_a_file` if it is none. */
+/**
+ * Opens a regular file for reading, not through a link. Rejects with `not_a_file` if it is none.
+ */
 async function openFile(path: AnyPath): Promise<FileHandle> {
   return (await unlessIrregular(String(path), openRegularFile(path, { followLinks: false }))).file;
 }

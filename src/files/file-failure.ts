@@ -30,7 +30,10 @@ const KNOWN: Readonly<Record<string, KnownFailure>> = {
 /** Larger numbers are not the system's but Node's own. */
 const ERRNO_MAX = 255;
 
-/** Works on a file. Turns the system's errors into errors for clients, with `shown` as the path in the message. */
+/**
+ * Works on a file. Turns the system's errors into errors for clients, with `shown` as the path in
+ * the message.
+ */
 export async function withFile<T>(path: string, work: () => Promise<T>, shown = path): Promise<T> {
   try {
     return await work();
@@ -39,7 +42,10 @@ export async function withFile<T>(path: string, work: () => Promise<T>, shown = 
   }
 }
 
-/** Returns the error for clients for one of the system's, and for an OwnFileError. Returns any other error unchanged. */
+/**
+ * Returns the error for clients for one of the system's, and for an OwnFileError. Returns any other
+ * error unchanged.
+ */
 export function fileFailure(error: unknown, path: string, shown = path): unknown {
   if (error instanceof OwnFileError) return fileRefused('store_file', error.message, path);
   const code = systemErrorCode(error);

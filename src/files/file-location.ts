@@ -21,8 +21,8 @@ export async function locateEntry(path: string): Promise<FileLocation> {
 }
 
 /**
- * Locates the file behind the links at a path; it need not exist. If more links follow than the system allows, `found` is a
- * link. Rejects with the system's error.
+ * Locates the file behind the links at a path; it need not exist. If more links follow than the
+ * system allows, `found` is a link. Rejects with the system's error.
  */
 export async function locateFile(path: string): Promise<FileLocation> {
   let location = await locateEntry(path);

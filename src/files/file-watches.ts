@@ -33,7 +33,10 @@ export class FileWatches {
     this.#connections.set(connection, new Map());
   }
 
-  /** Begins a watch, and resolves once no later change can be missed. The returned function begins to notify the client. */
+  /**
+   * Begins a watch, and resolves once no later change can be missed. The returned function begins
+   * to notify the client.
+   */
   async add(connection: number, watchId: string, path: string): Promise<() => void> {
     const watches = this.#connections.get(connection);
     // The connection has ended.
@@ -81,7 +84,8 @@ class FileWatch {
     const { path, watchId, log } = this.#options;
     const watch = await PathWatch.start(path, {
       onChange: (changed) => this.#add(changed),
-      onLost: (error) => log.warn({ err: error, watchId }, 'a watched path can no longer be followed'),
+      onLost: (error) =>
+        log.warn({ err: error, watchId }, 'a watched path can no longer be followed'),
     });
     if (this.#ended) watch.close();
     else this.#watch = watch;
@@ -105,12 +109,14 @@ class FileWatch {
   }
 
   #schedule(): void {
-    if (!this.#ended) this.#timer ??= this.#options.clock.setTimer(() => void this.#notify(), COLLECT_MS);
+    if (!this.#ended)
+      this.#timer ??= this.#options.clock.setTimer(() => void this.#notify(), COLLECT_MS);
   }
 
   async #notify(): Promise<void> {
     const { connection, watchId, drained, notify } = this.#options;
-    for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
+    for (let backlog = drained(connection); backlog !== null; backlog = drained(connection))
+      await backlog;
     this.#timer = null;
     if (this.#ended) return;
     const changedPaths = [...this.#changed].sort();

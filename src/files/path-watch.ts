@@ -5,12 +5,18 @@ import { hasErrorCode } from '../base/system-error-code.ts';
 import { fileFailed } from '../protocol/file-errors.ts';
 import { fileFailure } from './file-failure.ts';
 
-/** How often the watchers are set up again because the folders changed meanwhile. After that the next change does it. */
+/**
+ * How often the watchers are set up again because the folders changed meanwhile. After that the
+ * next change does it.
+ */
 const TRIES_MAX = 5;
 /** The system or this process has reached its limit of watches. */
 const EXHAUSTED = ['ENOSPC', 'EMFILE', 'ENFILE'];
 
-/** A folder that the system watches, and the meaning of a change of its entry `name`; of any entry if `name` is null. */
+/**
+ * A folder that the system watches, and the meaning of a change of its entry `name`; of any entry
+ * if `name` is null.
+ */
 interface WatchedFolder {
   path: string;
   name: string | null;
@@ -25,8 +31,9 @@ export interface PathWatchEvents {
 }
 
 /**
- * Watches a path. Watches the path's folder, so that the path may appear, disappear and be replaced; the path itself if it is a
- * folder; the target's folder if it is a link; and, while the path's folder is missing, the nearest folder above.
+ * Watches a path. Watches the path's folder, so that the path may appear, disappear and be
+ * replaced; the path itself if it is a folder; the target's folder if it is a link; and, while the
+ * path's folder is missing, the nearest folder above.
  */
 export class PathWatch {
   readonly #path: string;
@@ -43,7 +50,10 @@ export class PathWatch {
     this.#events = events;
   }
 
-  /** Resolves once no later change can be missed. `path` is absolute and normalized. Rejects with an error for clients. */
+  /**
+   * Resolves once no later change can be missed. `path` is absolute and normalized. Rejects with an
+   * error for clients.
+   */
   static async start(path: string, events: PathWatchEvents): Promise<PathWatch> {
     const started = new PathWatch(path, events);
     try {
@@ -80,7 +90,9 @@ export class PathWatch {
     if (this.#closed) return watchers;
     try {
       for (const folder of folders) {
-        const watcher = watch(folder.path, { persistent: false }, (event, name) => this.#heard(folder, event, name));
+        const watcher = watch(folder.path, { persistent: false }, (event, name) =>
+          this.#heard(folder, event, name),
+        );
         watcher.on('error', () => void this.#lookAgain());
         watchers.push(watcher);
       }
@@ -93,19 +105,24 @@ export class PathWatch {
 
   #heard(folder: WatchedFolder, event: 'rename' | 'change', name: string | null): void {
     if (this.#closed) return;
-    // The system reports a change of the folder itself under the folder's own name, as if it were an entry of itself.
+    // The system reports a change of the folder itself under the folder's own name, as if it were
+    // an entry of itself.
     const aboutItself = name === null || name === basename(folder.path);
     if (folder.name === null) {
       if (aboutItself) void this.#lookAgain();
       else this.#events.onChange(join(this.#path, name));
-    } else if (event === 'change' && name === folder.name && folder.means === 'changed') this.#events.onChange(this.#path);
+    } else if (event === 'change' && name === folder.name && folder.means === 'changed')
+      this.#events.onChange(this.#path);
     else if (aboutItself || name === folder.name) {
       this.#changed ||= name === folder.name && folder.means === 'changed';
       void this.#lookAgain();
     }
   }
 
-  /** Follows the path to where it is now, and then reports whether it has changed, so that no later change is missed. */
+  /**
+   * Follows the path to where it is now, and then reports whether it has changed, so that no later
+   * change is missed.
+   */
   async #lookAgain(): Promise<void> {
     this.#moved = true;
     if (this.#following) return;
@@ -148,7 +165,8 @@ async function foldersOf(path: string): Promise<WatchedFolder[]> {
 
 async function nearestFolder(path: string): Promise<string> {
   for (let folder = path; ; folder = dirname(folder)) {
-    if (folder === dirname(folder) || (await lookAt(() => stat(folder)))?.isDirectory()) return folder;
+    if (folder === dirname(folder) || (await lookAt(() => stat(folder)))?.isDirectory())
+      return folder;
   }
 }
 

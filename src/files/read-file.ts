@@ -5,13 +5,19 @@ import { fileRefused } from '../protocol/file-errors.ts';
 import type { RpcError } from '../protocol/rpc-error.ts';
 import { notAFile, unlessIrregular } from './file-failure.ts';
 
-/** The largest file that fits into one message as base64, with room for the rest of the message, so that it can be written back. */
+/**
+ * The largest file that fits into one message as base64, with room for the rest of the message, so
+ * that it can be written back.
+ */
 const FILE_BYTES_MAX = ((LINE_BYTES_MAX - 64 * 1024) / 4) * 3;
 
 const CHUNK_BYTES_MIN = 4 * 1024;
 const CHUNK_BYTES_MAX = 1024 * 1024;
 
-/** The reported size of a regular file. It may change until the file is read. Rejects other files, and files that are too large. */
+/**
+ * The reported size of a regular file. It may change until the file is read. Rejects other files,
+ * and files that are too large.
+ */
 export async function readableSize(path: string): Promise<number> {
   // Examined before it is opened, because opening a device may have an effect.
   const stats = await stat(path);
@@ -27,7 +33,9 @@ export async function readFile(path: string): Promise<Buffer> {
     const chunks: Buffer[] = [];
     let length = 0;
     for (;;) {
-      const chunk = Buffer.allocUnsafe(Math.min(Math.max(stats.size + 1 - length, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX));
+      const chunk = Buffer.allocUnsafe(
+        Math.min(Math.max(stats.size + 1 - length, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX),
+      );
       const { bytesRead } = await file.read(chunk, 0, chunk.length);
       if (bytesRead === 0) return Buffer.concat(chunks, length);
       chunks.push(chunk.subarray(0, bytesRead));
@@ -40,5 +48,9 @@ export async function readFile(path: string): Promise<Buffer> {
 }
 
 function tooLarge(path: string): RpcError {
-  return fileRefused('file_too_large', `file is too large to read: limit is ${FILE_BYTES_MAX} bytes`, path);
+  return fileRefused(
+    'file_too_large',
+    `file is too large to read: limit is ${FILE_BYTES_MAX} bytes`,
+    path,
+  );
 }

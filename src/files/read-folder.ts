@@ -14,12 +14,21 @@ const LOOKS_MAX = 32;
 /** The entries of a folder, sorted by name. */
 export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> {
   const { entries: found, cut } = await listFolder(path, ENTRIES_MAX);
-  if (cut) throw fileRefused('too_many_entries', `${path} has more than ${ENTRIES_MAX} entries: no more are listed`, path);
+  if (cut)
+    throw fileRefused(
+      'too_many_entries',
+      `${path} has more than ${ENTRIES_MAX} entries: no more are listed`,
+      path,
+    );
   const breaks = new EventLoopYield();
   const sorted = await sortInParts(found, (one, other) => (one.name < other.name ? -1 : 1), breaks);
   const entries: FsReadDirectoryEntry[] = [];
   for (let start = 0; start < sorted.length; start += LOOKS_MAX) {
-    entries.push(...(await Promise.all(sorted.slice(start, start + LOOKS_MAX).map((entry) => described(path, entry)))));
+    entries.push(
+      ...(await Promise.all(
+        sorted.slice(start, start + LOOKS_MAX).map((entry) => described(path, entry)),
+      )),
+    );
     await breaks.worked(LOOKS_MAX);
   }
   return entries;
@@ -27,7 +36,11 @@ export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> 
 
 async function described(folder: string, entry: Dirent): Promise<FsReadDirectoryEntry> {
   const seen = entry.isSymbolicLink() ? await targetOf(join(folder, entry.name)) : entry;
-  return { fileName: entry.name, isDirectory: seen?.isDirectory() ?? false, isFile: seen?.isFile() ?? false };
+  return {
+    fileName: entry.name,
+    isDirectory: seen?.isDirectory() ?? false,
+    isFile: seen?.isFile() ?? false,
+  };
 }
 
 async function targetOf(link: string): Promise<Pick<Dirent, 'isDirectory' | 'isFile'> | null> {

@@ -8,11 +8,16 @@ import { unlessMissing } from './file-failure.ts';
 import { openFolder } from './open-folder.ts';
 
 /**
- * Removes a file, a link or an empty folder. `recursive`: also a folder with entries. `force`: a missing path is no error. Rejects with
- * an OwnFileError for a file of heddle's store, and before anything is removed for a folder that has such a file.
+ * Removes a file, a link or an empty folder. `recursive`: also a folder with entries. `force`: a
+ * missing path is no error. Rejects with an OwnFileError for a file of heddle's store, and before
+ * anything is removed for a folder that has such a file.
  */
-export async function removePath(path: string, { recursive, force }: { recursive: boolean; force: boolean }): Promise<void> {
-  if (dirname(path) === path) throw fileRefused('root_refused', `fs/remove does not remove the root: ${path}`, path);
+export async function removePath(
+  path: string,
+  { recursive, force }: { recursive: boolean; force: boolean },
+): Promise<void> {
+  if (dirname(path) === path)
+    throw fileRefused('root_refused', `fs/remove does not remove the root: ${path}`, path);
   const there = force ? await unlessMissing(lstat(path)) : await lstat(path);
   if (there === undefined) return;
   if (!there.isDirectory()) await unlinkForeign(path);
@@ -29,7 +34,10 @@ async function unlinkForeign(path: AnyPath): Promise<void> {
   await unlink(path);
 }
 
-/** Removes a folder. Never follows a link, even if a link replaces a folder in the meantime. Ignores entries that disappear. */
+/**
+ * Removes a folder. Never follows a link, even if a link replaces a folder in the meantime. Ignores
+ * entries that disappear.
+ */
 export async function removeFolder(path: AnyPath): Promise<void> {
   const folder = await openFolder(path);
   try {

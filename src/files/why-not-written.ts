@@ -11,7 +11,10 @@ const WHY: Record<string, string> = {
   EROFS: 'the file system is read-only',
 };
 
-/** Says why the system did not let a file be written, as a part of a sentence. Null: the error is not the system's. */
+/**
+ * Says why the system did not let a file be written, as a part of a sentence. Null: the error is
+ * not the system's.
+ */
 export function whyNotWritten(error: unknown): string | null {
   const code = systemErrorCode(error);
   return code === null ? null : (WHY[code] ?? `the system answered ${code}`);

@@ -8,9 +8,11 @@ import { FileChangedError, type NewContents, replaceFile } from './replace-file.
 const TRIES_MAX = 3;
 
 /**
- * Creates a file or replaces its contents, as `replaceFile` does, and waits until they are on disk. Follows links, also one to a
- * file that does not exist yet. The file keeps its permissions if `mode` is null. `before`, `check`: see NewContents. Rejects with the
- * system's error, that of `check`, and with the client's error for a folder or another irregular file, without waiting for it.
+ * Creates a file or replaces its contents, as `replaceFile` does, and waits until they are on disk.
+ * Follows links, also one to a file that does not exist yet. The file keeps its permissions if
+ * `mode` is null. `before`, `check`: see NewContents. Rejects with the system's error, that of
+ * `check`, and with the client's error for a folder or another irregular file, without waiting for
+ * it.
  */
 export async function writeFile(
   path: string,
@@ -21,7 +23,12 @@ export async function writeFile(
     const location = await locateWritable(path);
     const kept = location.found === null ? null : Number(location.found.mode);
     try {
-      return await replaceFile(pathOf(location), location.found, { fill: ontoDisk(fill), mode: mode ?? kept, before, ...check });
+      return await replaceFile(pathOf(location), location.found, {
+        fill: ontoDisk(fill),
+        mode: mode ?? kept,
+        before,
+        ...check,
+      });
     } catch (error) {
       if (!(error instanceof FileChangedError)) throw error;
       // Opening a file of an overlay for writing can also give it another inode, once.

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { readRegularFile } from '../base/files/read-regular-file.ts';
 
-/** Larger indexes, of about 80,000 files, are not read: that would block the server's other work. */
+/**
+ * Larger indexes, of about 80,000 files, are not read: that would block the server's other work.
+ */
 const INDEX_BYTES_MAX = 8 * 1024 * 1024;
 const HEADER_BYTES = 12;
 /** The bytes of an entry before its name, and the places of its fields. */
@@ -13,21 +15,27 @@ const EXTENDED = 0x4000;
 const TRAILER_BYTES = 20;
 const SUBMODULE = 0o160000;
 
-/** Whether the index of a repository names submodules. Resolves with null in the same cases as `gitIndexSubmodulePaths`. */
+/**
+ * Whether the index of a repository names submodules. Resolves with null in the same cases as
+ * `gitIndexSubmodulePaths`.
+ */
 export async function gitIndexSubmodules(folder: string): Promise<boolean | null> {
   const paths = await gitIndexSubmodulePaths(folder);
   return paths === null ? null : paths.length > 0;
 }
 
 /**
- * Returns the paths of the submodules in the index of a repository with SHA-1, relative to the working tree. `folder` is the git folder
- * of the working tree, a real path. Resolves with null if they are not certain: the index is too large, is split into two files, or
- * cannot be read.
+ * Returns the paths of the submodules in the index of a repository with SHA-1, relative to the
+ * working tree. `folder` is the git folder of the working tree, a real path. Resolves with null if
+ * they are not certain: the index is too large, is split into two files, or cannot be read.
  */
 export async function gitIndexSubmodulePaths(folder: string): Promise<string[] | null> {
   try {
     const path = join(folder, 'index');
-    const file = await readRegularFile(path, { bytesMax: INDEX_BYTES_MAX, mayLieAt: (real) => real === path });
+    const file = await readRegularFile(path, {
+      bytesMax: INDEX_BYTES_MAX,
+      mayLieAt: (real) => real === path,
+    });
     return file === null ? [] : submodulesIn(file.bytes);
   } catch {
     return null;
@@ -35,7 +43,8 @@ export async function gitIndexSubmodulePaths(folder: string): Promise<string[] |
 }
 
 function submodulesIn(bytes: Buffer): string[] | null {
-  if (bytes.length < HEADER_BYTES + TRAILER_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
+  if (bytes.length < HEADER_BYTES + TRAILER_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC')
+    return null;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > 4) return null;
   const end = bytes.length - TRAILER_BYTES;
@@ -64,10 +73,14 @@ function wholeName(bytes: Buffer, at: number): EntryName | null {
   const start = nameAt(bytes, at);
   const zero = bytes.indexOf(0, start);
   // One to eight NULs pad an entry to a multiple of eight bytes.
-  return zero === -1 ? null : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
+  return zero === -1
+    ? null
+    : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
 }
 
-/** In version 4, a name begins with the number of bytes to remove from the end of the name before. */
+/**
+ * In version 4, a name begins with the number of bytes to remove from the end of the name before.
+ */
 function shortenedName(bytes: Buffer, at: number, before: Buffer): EntryName | null {
   let start = nameAt(bytes, at);
   let byte = bytes[start++] ?? 0;
@@ -78,7 +91,10 @@ function shortenedName(bytes: Buffer, at: number, before: Buffer): EntryName | n
   }
   const zero = bytes.indexOf(0, start);
   if (zero === -1 || removed > before.length) return null;
-  return { name: Buffer.concat([before.subarray(0, before.length - removed), bytes.subarray(start, zero)]), next: zero + 1 };
+  return {
+    name: Buffer.concat([before.subarray(0, before.length - removed), bytes.subarray(start, zero)]),
+    next: zero + 1,
+  };
 }
 
 function nameAt(bytes: Buffer, at: number): number {

@@ -1,5 +1,11 @@
 import { gitConfigValue } from '../base/git/git-config-value.ts';
-import { type GitFolder, gitFolder, readGitBytes, readGitConfig, readGitFile } from '../base/git/git-folder.ts';
+import {
+  type GitFolder,
+  gitFolder,
+  readGitBytes,
+  readGitConfig,
+  readGitFile,
+} from '../base/git/git-folder.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import type { GitInfo } from '../protocol/generated/types.ts';
 
@@ -11,11 +17,11 @@ const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const REF = /^refs\/(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\x7f]+[^\s~^:?*[\\\x7f/.]$/;
 
 /**
- * Reads the commit, branch and remote of the repository that contains `cwd`. Returns null if there is none. Unknown values are
- * null, such as the commit in a repository with its refs in reftables.
+ * Reads the commit, branch and remote of the repository that contains `cwd`. Returns null if there
+ * is none. Unknown values are null, such as the commit in a repository with its refs in reftables.
  *
- * Anyone may have made the repository, so its files are only read as data. Git is not started, because it runs programs that
- * these files name.
+ * Anyone may have made the repository, so its files are only read as data. Git is not started,
+ * because it runs programs that these files name.
  */
 export async function readGitInfo(cwd: string): Promise<GitInfo | null> {
   const { root, isRepository } = projectFolders(cwd);
@@ -66,7 +72,10 @@ async function packedCommitOf(ref: string, shared: string): Promise<string | nul
   return shaIn(bytes.toString('latin1', start, end));
 }
 
-/** Removes the user and the token from a remote. The user of an ssh address stays, because the address needs it. */
+/**
+ * Removes the user and the token from a remote. The user of an ssh address stays, because the
+ * address needs it.
+ */
 function withoutCredentials(remote: string): string {
   if (!URL.canParse(remote)) return remote.replace(/\/\/[^/@]*@/, '//');
   const url = new URL(remote);

@@ -3,8 +3,17 @@ import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
 import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
-import { invalidApiKey, invalidLoginId, loginNotSupported, noRateLimits } from '../protocol/account-errors.ts';
-import type { AuthMode, RateLimitSnapshot, ServerNotifications } from '../protocol/generated/types.ts';
+import {
+  invalidApiKey,
+  invalidLoginId,
+  loginNotSupported,
+  noRateLimits,
+} from '../protocol/account-errors.ts';
+import type {
+  AuthMode,
+  RateLimitSnapshot,
+  ServerNotifications,
+} from '../protocol/generated/types.ts';
 import type { LoginWriter } from './config-writing/login-writer.ts';
 import type { MethodTable } from './method.ts';
 
@@ -26,7 +35,13 @@ export interface AccountDeps {
   ) => void;
 }
 
-export function accountMethods({ config, loginWriter, threads, rateLimits, announceAccount }: AccountDeps) {
+export function accountMethods({
+  config,
+  loginWriter,
+  threads,
+  rateLimits,
+  announceAccount,
+}: AccountDeps) {
   const announceUpdate = async () => {
     const { authMode } = await credentials(config);
     return () => announceAccount('account/updated', { authMode, planType: null });
@@ -36,7 +51,12 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
       queue: null,
       async handle() {
         const { authMode, requiresOpenaiAuth } = await credentials(config);
-        return { account: authMode === null ? null : { type: 'apiKey' }, userId: null, requiresOpenaiAuth, workspaceRouting: null };
+        return {
+          account: authMode === null ? null : { type: 'apiKey' },
+          userId: null,
+          requiresOpenaiAuth,
+          workspaceRouting: null,
+        };
       },
     },
 
@@ -50,7 +70,12 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
         await loginWriter.store(key);
         const update = await announceUpdate();
         after(() => {
-          announceAccount('account/login/completed', { loginId: null, success: true, error: null, onboardingEntrypoint: null });
+          announceAccount('account/login/completed', {
+            loginId: null,
+            success: true,
+            error: null,
+            onboardingEntrypoint: null,
+          });
           update();
           // Turns that begin later wait for it.
           void threads.reloadConfiguration('provider');
@@ -82,7 +107,10 @@ export function accountMethods({ config, loginWriter, threads, rateLimits, annou
       handle() {
         const limits = rateLimits();
         if (limits === null) throw noRateLimits();
-        return { rateLimits: limits, rateLimitsByLimitId: limits.limitId === null ? null : { [limits.limitId]: limits } };
+        return {
+          rateLimits: limits,
+          rateLimitsByLimitId: limits.limitId === null ? null : { [limits.limitId]: limits },
+        };
       },
     },
   } satisfies Partial<MethodTable>;
@@ -99,10 +127,15 @@ export interface Credentials {
 /** Returns the credentials as they are now. Without a valid configuration there are none. */
 export async function credentials(config: () => Promise<Config>): Promise<Credentials> {
   const settings = await validOrNull(config);
-  const provider = settings === null ? null : await validOrNull(() => chooseProvider(settings, null).provider);
-  if (settings === null || provider === null || !takesLogin(provider)) return { authMode: null, key: null, requiresOpenaiAuth: false };
+  const provider =
+    settings === null ? null : await validOrNull(() => chooseProvider(settings, null).provider);
+  if (settings === null || provider === null || !takesLogin(provider))
+    return { authMode: null, key: null, requiresOpenaiAuth: false };
   const { envKey } = provider;
-  const fromEnv = envKey !== null && Object.hasOwn(settings.env, envKey) ? (settings.env[envKey]?.trim() ?? '') : '';
+  const fromEnv =
+    envKey !== null && Object.hasOwn(settings.env, envKey)
+      ? (settings.env[envKey]?.trim() ?? '')
+      : '';
   const key = settings.login.apiKey ?? (fromEnv === '' ? null : fromEnv);
   return { authMode: key === null ? null : 'apikey', key, requiresOpenaiAuth: true };
 }

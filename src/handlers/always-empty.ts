@@ -6,8 +6,9 @@ import { LOCAL_ENVIRONMENT } from './requested/check-requested-sandbox.ts';
 const SHOWN_CHARS_MAX = 100;
 
 /**
- * Methods that clients call when they start, for features that this server does not have: apps, plugins,
- * remote control, voices. The results are empty, since some clients do not start if one of these is refused.
+ * Methods that clients call when they start, for features that this server does not have: apps,
+ * plugins, remote control, voices. The results are empty, since some clients do not start if one of
+ * these is refused.
  */
 export function alwaysEmptyMethods() {
   return {
@@ -19,17 +20,31 @@ export function alwaysEmptyMethods() {
       handle: ({ environmentId }) =>
         environmentId === LOCAL_ENVIRONMENT
           ? { status: 'ready', error: null }
-          : { status: 'unknown', error: `unknown environment: ${cutText(environmentId, SHOWN_CHARS_MAX)}` },
+          : {
+              status: 'unknown',
+              error: `unknown environment: ${cutText(environmentId, SHOWN_CHARS_MAX)}`,
+            },
     },
     'memory/status': { queue: null, handle: () => ({ v2ConsolidatedThreads: 0, v2Ready: false }) },
-    'plugin/installed': { queue: null, handle: () => ({ marketplaces: [], marketplaceLoadErrors: [] }) },
-    'plugin/list': { queue: null, handle: () => ({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }) },
+    'plugin/installed': {
+      queue: null,
+      handle: () => ({ marketplaces: [], marketplaceLoadErrors: [] }),
+    },
+    'plugin/list': {
+      queue: null,
+      handle: () => ({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
+    },
     'plugin/search': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
     'plugin/share/list': { queue: null, handle: () => ({ data: [] }) },
     'remoteControl/client/list': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
     'remoteControl/status/read': {
       queue: null,
-      handle: () => ({ status: 'disabled', serverName: 'heddle', installationId: '', environmentId: null }),
+      handle: () => ({
+        status: 'disabled',
+        serverName: 'heddle',
+        installationId: '',
+        environmentId: null,
+      }),
     },
     'thread/realtime/listVoices': {
       queue: null,

@@ -20,7 +20,13 @@ import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
 import { contradictoryParams, needsProcessId } from '../protocol/process-errors.ts';
 import { invalidParams, notServed } from '../protocol/rpc-error.ts';
-import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
+import {
+  changedEnvironment,
+  checkRunParams,
+  resize,
+  terminalOf,
+  writeTo,
+} from './client-processes/check-run-params.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
@@ -35,7 +41,10 @@ export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
   clients: ClientChannel;
-  /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
+  /**
+   * The configuration for a folder, by default the server's working directory. Reads the files at
+   * each call.
+   */
   config: (cwd?: string) => Promise<Config>;
   /** The absolute path of the server's working directory. */
   cwd: string;
@@ -52,7 +61,8 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
         checkParams(params);
         const { processId = null } = params;
         const terminal = terminalOf(params);
-        const streamed = (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
+        const streamed =
+          (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
         const audience = { connection: caller.id };
         const cwd = resolve(deps.cwd, params.cwd ?? '');
         const run = clientProcesses.start(processId === null ? null : named(processId), {
@@ -61,13 +71,24 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
           cwd,
           input: params.streamStdin === true || terminal !== null,
           terminal,
-          timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
-          outputBytesCap: params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
-          onOutput: streamed ? (delta) => clients.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
+          timeoutMs:
+            params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
+          outputBytesCap:
+            params.disableOutputCap === true
+              ? null
+              : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
+          onOutput: streamed
+            ? (delta) =>
+                clients.publish(audience, 'command/exec/outputDelta', { processId, ...delta })
+            : null,
           rights: rightsOf(params, cwd, deps),
         });
         return run.ended.then(
-          ({ exitCode, output }): CommandExecResponse => ({ exitCode, stdout: output.text('stdout'), stderr: output.text('stderr') }),
+          ({ exitCode, output }): CommandExecResponse => ({
+            exitCode,
+            stdout: output.text('stdout'),
+            stderr: output.text('stderr'),
+          }),
         );
       },
     },
@@ -76,7 +97,12 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
       queue: null,
       async handle({ processId, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processId));
-        await writeTo(run, { method: 'command/exec/write', id: processId, deltaBase64, closeStdin });
+        await writeTo(run, {
+          method: 'command/exec/write',
+          id: processId,
+          deltaBase64,
+          closeStdin,
+        });
         return {};
       },
     },
@@ -84,7 +110,11 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     'command/exec/resize': {
       queue: null,
       async handle({ processId, size }, { caller }) {
-        await resize(clientProcesses.require(caller.id, named(processId)), { method: 'command/exec/resize', id: processId, size });
+        await resize(clientProcesses.require(caller.id, named(processId)), {
+          method: 'command/exec/resize',
+          id: processId,
+          size,
+        });
         return {};
       },
     },
@@ -106,34 +136,62 @@ function named(id: string): ProcessName {
 
 function checkParams(params: CommandExecParams): void {
   checkRunParams('command/exec', params);
-  const { timeoutMs = null, outputBytesCap = null, processId = null, sandboxPolicy = null, permissionProfile: profile = null } = params;
+  const {
+    timeoutMs = null,
+    outputBytesCap = null,
+    processId = null,
+    sandboxPolicy = null,
+    permissionProfile: profile = null,
+  } = params;
   if (timeoutMs !== null && params.disableTimeout === true)
     throw contradictoryParams('command/exec cannot have both timeoutMs and disableTimeout');
   if (outputBytesCap !== null && params.disableOutputCap === true)
     throw contradictoryParams('command/exec cannot have both outputBytesCap and disableOutputCap');
-  const streams = params.tty === true || params.streamStdin === true || params.streamStdoutStderr === true;
+  const streams =
+    params.tty === true || params.streamStdin === true || params.streamStdoutStderr === true;
   if (streams && processId === null) throw needsProcessId();
-  if (typeof profile === 'object' && profile?.type === 'managed') throw notServed('command/exec with a managed permissionProfile');
+  if (typeof profile === 'object' && profile?.type === 'managed')
+    throw notServed('command/exec with a managed permissionProfile');
   checkRequestedSandbox({ sandboxPolicy }, 'sandboxPolicy');
-  if (profile !== null && sandboxPolicy !== null) throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
+  if (profile !== null && sandboxPolicy !== null)
+    throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
-/** The sandbox that the request asks for, else the configured one. Throws if the permission profile does not exist. */
-function sandboxOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): NamedSandbox {
+/**
+ * The sandbox that the request asks for, else the configured one. Throws if the permission profile
+ * does not exist.
+ */
+function sandboxOf(
+  { sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams,
+  config: Config,
+): NamedSandbox {
   if (policy !== null) return { sandboxPolicy: policy };
-  if (profile === null) return defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config) };
+  if (profile === null)
+    return defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config) };
   if (typeof profile === 'string') return permissionProfile(config, profile);
-  return { sandboxPolicy: { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' } };
+  return {
+    sandboxPolicy: { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' },
+  };
 }
 
-async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
+async function rightsOf(
+  params: CommandExecParams,
+  cwd: string,
+  deps: ClientProcessMethodsDeps,
+): Promise<ClientProcessRights> {
   // The trust in the server's own folder gives nothing in another one.
   const config = await deps.config(cwd);
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   const sandbox = withRequiredHidden(sandboxOf(params, config), config);
   checkRequired(config, sandbox);
   const network = managedNetworkRule(config)(sandbox);
-  const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home, hidden: sandbox.hidden };
+  const folders = {
+    cwd,
+    serverCwd: deps.cwd,
+    tempDir: tempDirOf(env),
+    home: deps.home,
+    hidden: sandbox.hidden,
+  };
   return {
     env: changedEnvironment(env, params.env ?? {}),
     bounds: execBounds(sandbox.sandboxPolicy, folders, {

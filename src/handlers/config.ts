@@ -11,10 +11,14 @@ interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
 }
 
 export function configMethods({ config, configWriter, clients, threads }: ConfigDeps) {
-  const write = async (what: ConfigWrite, { caller, after }: CallContext): Promise<ConfigWriteResponse> => {
+  const write = async (
+    what: ConfigWrite,
+    { caller, after }: CallContext,
+  ): Promise<ConfigWriteResponse> => {
     const { answer, warnings } = await configWriter.write(what);
     after(() => {
-      for (const warning of warnings) clients.publish({ connection: caller.id }, 'configWarning', warning);
+      for (const warning of warnings)
+        clients.publish({ connection: caller.id }, 'configWarning', warning);
     });
     return answer;
   };
@@ -32,7 +36,10 @@ export function configMethods({ config, configWriter, clients, threads }: Config
       queue: null,
       first: true,
       handle({ keyPath, value, mergeStrategy, filePath, expectedVersion }, context) {
-        return write({ edits: [{ keyPath, value, mergeStrategy }], ...target({ filePath, expectedVersion }) }, context);
+        return write(
+          { edits: [{ keyPath, value, mergeStrategy }], ...target({ filePath, expectedVersion }) },
+          context,
+        );
       },
     },
     'config/batchWrite': {
@@ -47,6 +54,12 @@ export function configMethods({ config, configWriter, clients, threads }: Config
   } satisfies Partial<MethodTable>;
 }
 
-function target({ filePath, expectedVersion }: { filePath: string | null | undefined; expectedVersion: string | null | undefined }) {
+function target({
+  filePath,
+  expectedVersion,
+}: {
+  filePath: string | null | undefined;
+  expectedVersion: string | null | undefined;
+}) {
   return { filePath: filePath ?? null, expectedVersion: expectedVersion ?? null };
 }

@@ -18,7 +18,9 @@ const HISTORIES_MAX = 50;
 /** Without a name, the only agent that heddle knows is meant. */
 const KNOWN_AGENTS: readonly string[] = ['claude', 'claude-code', 'claude_code', 'claudeCode'];
 
-export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<ThreadDeps, 'clients' | 'clock'>) {
+export function externalAgentConfigMethods(
+  deps: ExternalAgentDeps & Pick<ThreadDeps, 'clients' | 'clock'>,
+) {
   const { clients, clock, ids } = deps;
   const loaded = new Once(async () => {
     const { ExternalAgent, byType } = await import('./external-agent/external-agent.ts');
@@ -30,25 +32,45 @@ export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<Thread
       queue: null,
       async handle({ cwds, includeHome, source, migrationSource, maxSessions, maxSessionAgeDays }) {
         const named = cwds ?? [];
-        if (named.length > CWDS_MAX) throw invalidParams(`cwds: at most ${CWDS_MAX} folders can be looked at once, found ${named.length}`);
+        if (named.length > CWDS_MAX)
+          throw invalidParams(
+            `cwds: at most ${CWDS_MAX} folders can be looked at once, found ${named.length}`,
+          );
         if (unknownAgent(source, migrationSource) !== null) return { items: [], connectors: [] };
         const { agent } = await loaded.get();
-        const limits = { sessionsMax: maxSessions ?? null, sessionDaysMax: maxSessionAgeDays ?? null };
-        return { items: await agent.detect({ includesHome: includeHome === true, cwds: named, ...limits }), connectors: [] };
+        const limits = {
+          sessionsMax: maxSessions ?? null,
+          sessionDaysMax: maxSessionAgeDays ?? null,
+        };
+        return {
+          items: await agent.detect({ includesHome: includeHome === true, cwds: named, ...limits }),
+          connectors: [],
+        };
       },
     },
     'externalAgentConfig/import': {
       queue: () => 'externalAgentConfig/import',
       first: true,
-      async handle({ migrationItems, source, migrationSource, providerId }, { caller, after, effective }) {
+      async handle(
+        { migrationItems, source, migrationSource, providerId },
+        { caller, after, effective },
+      ) {
         if (migrationItems.length > ITEMS_MAX)
-          throw invalidParams(`migrationItems: at most ${ITEMS_MAX} can be imported at once, found ${migrationItems.length}`);
+          throw invalidParams(
+            `migrationItems: at most ${ITEMS_MAX} can be imported at once, found ${migrationItems.length}`,
+          );
         const unknown = unknownAgent(source, migrationSource);
-        if (unknown !== null) throw invalidParams(`heddle does not know the agent ${JSON.stringify(unknown)}: it imports from Claude Code`);
+        if (unknown !== null)
+          throw invalidParams(
+            `heddle does not know the agent ${JSON.stringify(unknown)}: it imports from Claude Code`,
+          );
         const { agent, byType } = await loaded.get();
         const importId = ids.next();
         const results: ExternalAgentConfigImportTypeResult[] = [];
-        const tell = (method: 'externalAgentConfig/import/progress' | 'externalAgentConfig/import/completed', told: typeof results) =>
+        const tell = (
+          method: 'externalAgentConfig/import/progress' | 'externalAgentConfig/import/completed',
+          told: typeof results,
+        ) =>
           clients.publish({ connection: caller.id }, method, { importId, itemTypeResults: told });
         const take = async (item: ExternalAgentConfigWantedItem) =>
           void results.push(await agent.take(item, caller.client?.clientInfo.name ?? null));
@@ -64,7 +86,13 @@ export function externalAgentConfigMethods(deps: ExternalAgentDeps & Pick<Thread
           } finally {
             const successes = results.flatMap((one) => one.successes);
             const failures = results.flatMap((one) => one.failures);
-            histories.unshift({ importId, providerId: providerId ?? null, completedAtMs: clock.now(), successes, failures });
+            histories.unshift({
+              importId,
+              providerId: providerId ?? null,
+              completedAtMs: clock.now(),
+              successes,
+              failures,
+            });
             histories.length = Math.min(histories.length, HISTORIES_MAX);
             tell('externalAgentConfig/import/completed', byType(results));
           }

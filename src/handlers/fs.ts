@@ -17,7 +17,10 @@ import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
 
-/** Files of at least this size are read one at a time for each connection, each after the client has read its earlier responses. */
+/**
+ * Files of at least this size are read one at a time for each connection, each after the client has
+ * read its earlier responses.
+ */
 const LARGE_BYTES_MIN = 256 * 1024;
 
 /** Requests for one path take effect in the order in which they came. */
@@ -34,7 +37,9 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
         return withFile(path, async () => {
           const size = await readableSize(path);
           const bytes =
-            size < LARGE_BYTES_MIN ? await readFile(path) : await largeReads.run(`${caller.id}`, () => readWhenRead(path, caller));
+            size < LARGE_BYTES_MIN
+              ? await readFile(path)
+              : await largeReads.run(`${caller.id}`, () => readWhenRead(path, caller));
           return { dataBase64: await encodeBase64(bytes) };
         });
       },
@@ -80,7 +85,12 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        await withFile(path, () => removePath(path, { recursive: params.recursive !== false, force: params.force !== false }));
+        await withFile(path, () =>
+          removePath(path, {
+            recursive: params.recursive !== false,
+            force: params.force !== false,
+          }),
+        );
         return {};
       },
     },
@@ -90,7 +100,11 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       async handle(params) {
         const source = absolutePath('sourcePath', params.sourcePath);
         const destination = absolutePath('destinationPath', params.destinationPath);
-        await withFile(destination, () => copyPath(source, destination, params.recursive === true), `${source} to ${destination}`);
+        await withFile(
+          destination,
+          () => copyPath(source, destination, params.recursive === true),
+          `${source} to ${destination}`,
+        );
         return {};
       },
     },
@@ -114,9 +128,12 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte. */
+/**
+ * The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte.
+ */
 function absolutePath(field: string, path: string): string {
-  if (!isAbsolute(path)) throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
+  if (!isAbsolute(path))
+    throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
   if (path.includes('\0')) throw invalidParams(`params.${field}: a path cannot contain a NUL byte`);
   return resolve(path);
 }

@@ -10,7 +10,11 @@ export function fuzzyFileSearchMethods({ fileSearches }: { fileSearches: FileSea
       queue: null,
       reads: true,
       handle: async ({ query, roots, cancellationToken }, { caller }) => ({
-        files: await fileSearches.find(caller.id, { query, roots, token: cancellationToken ?? null }),
+        files: await fileSearches.find(caller.id, {
+          query,
+          roots,
+          token: cancellationToken ?? null,
+        }),
       }),
     },
 

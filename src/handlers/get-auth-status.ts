@@ -7,7 +7,11 @@ export function getAuthStatusMethods({ config }: Pick<AccountDeps, 'config'>) {
       queue: null,
       async handle({ includeToken }) {
         const { authMode, key, requiresOpenaiAuth } = await credentials(config);
-        return { authMethod: authMode, authToken: includeToken === true ? key : null, requiresOpenaiAuth };
+        return {
+          authMethod: authMode,
+          authToken: includeToken === true ? key : null,
+          requiresOpenaiAuth,
+        };
       },
     },
   } satisfies Partial<MethodTable>;

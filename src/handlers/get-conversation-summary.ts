@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { ConversationSummary } from '../protocol/generated/types.ts';
 import { invalidParams, noRolloutFound } from '../protocol/rpc-error.ts';
-import type { ThreadRecord } from '../store/thread-store.ts';
+import type { ThreadRecord } from '../store/thread-record.ts';
 import type { MethodTable } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { threadAt } from './thread-loading/thread-at.ts';
@@ -11,15 +11,22 @@ export function getConversationSummaryMethods(deps: ThreadDeps & { home: string 
     getConversationSummary: {
       queue: null,
       async handle({ rolloutPath, conversationId }, { caller }) {
-        if (rolloutPath) return { summary: summaryOf(await threadAt(deps, resolve(deps.home, rolloutPath), caller)) };
-        if (!conversationId) throw invalidParams('params.rolloutPath or params.conversationId must be given');
+        if (rolloutPath)
+          return {
+            summary: summaryOf(await threadAt(deps, resolve(deps.home, rolloutPath), caller)),
+          };
+        if (!conversationId)
+          throw invalidParams('params.rolloutPath or params.conversationId must be given');
         return { summary: summaryOf(await deps.threads.record(conversationId, noRolloutFound)) };
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-/** Throws for a thread that has no rollout: one that is ephemeral, or of which nothing has been said. */
+/**
+ * Throws for a thread that has no rollout: one that is ephemeral, or of which nothing has been
+ * said.
+ */
 function summaryOf(record: ThreadRecord): ConversationSummary {
   const { id, path, gitInfo, settings } = record;
   if (path === null || !record.listed) throw noRolloutFound(id);

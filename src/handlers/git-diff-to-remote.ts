@@ -56,13 +56,19 @@ export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
             rights: rightsOf(deps, { cwd: resolve(cwd), root, filters, scratch }),
           });
           const { exitCode, output } = await ended;
-          if (output.capReached('stdout')) problem ??= `it has more than ${DIFF_BYTES_MAX / 1024 / 1024} MiB`;
-          else if (exitCode === EXIT_CODE.timedOut) problem ??= `git took longer than ${TIMEOUT_MS / 1000} s`;
-          else if (exitCode !== 0) problem ??= output.text('stderr').trim().split('\n')[0] || undefined;
+          if (output.capReached('stdout'))
+            problem ??= `it has more than ${DIFF_BYTES_MAX / 1024 / 1024} MiB`;
+          else if (exitCode === EXIT_CODE.timedOut)
+            problem ??= `git took longer than ${TIMEOUT_MS / 1000} s`;
+          else if (exitCode !== 0)
+            problem ??= output.text('stderr').trim().split('\n')[0] || undefined;
           return problem === undefined && exitCode === 0 ? output.text('stdout') : null;
         };
-        const response = await diffToRemote(run, { bytesMax: DIFF_BYTES_MAX }).finally(() => scratch.release());
-        if (response === null || 'problem' in response) throw noDiffToRemote(cwd, response?.problem ?? problem);
+        const response = await diffToRemote(run, { bytesMax: DIFF_BYTES_MAX }).finally(() =>
+          scratch.release(),
+        );
+        if (response === null || 'problem' in response)
+          throw noDiffToRemote(cwd, response?.problem ?? problem);
         return response;
       },
     },
@@ -76,14 +82,28 @@ interface Repository {
   scratch: ScratchFolder;
 }
 
-/** Git only reads, without the network: anyone may have made the repository. What it writes is its own, and not in the repository. */
-async function rightsOf(deps: GitDiffDeps, { cwd, root, filters, scratch }: Repository): Promise<ClientProcessRights> {
+/**
+ * Git only reads, without the network: anyone may have made the repository. What it writes is its
+ * own, and not in the repository.
+ */
+async function rightsOf(
+  deps: GitDiffDeps,
+  { cwd, root, filters, scratch }: Repository,
+): Promise<ClientProcessRights> {
   const config = await deps.config(cwd);
   const { env: given } = commandEnvironment(deps.env, environmentPolicy(config));
-  const own = { PATH: pathOutside(given.PATH ?? '', [root]), LC_ALL: 'C', TMPDIR: scratch.path, GIT_WORK_TREE: root };
+  const own = {
+    PATH: pathOutside(given.PATH ?? '', [root]),
+    LC_ALL: 'C',
+    TMPDIR: scratch.path,
+    GIT_WORK_TREE: root,
+  };
   const env = { ...withoutGitVariables(given), ...own, ...safeGitEnv(filters) };
   const folders = { cwd: root, serverCwd: deps.cwd, tempDir: scratch.path, home: deps.home };
   const granted = [{ read: [], write: scratch.writable, network: false }];
-  const bounds = execBounds({ type: 'readOnly', networkAccess: false }, folders, { profileFiles: profileFiles(config), granted });
+  const bounds = execBounds({ type: 'readOnly', networkAccess: false }, folders, {
+    profileFiles: profileFiles(config),
+    granted,
+  });
   return { env, bounds, network: null };
 }

@@ -18,7 +18,13 @@ export interface InitializeDeps {
 }
 
 /** The handshake. A client can repeat one that was refused. */
-export function initializeMethods({ home, version, platform, capabilities, onHandshake }: InitializeDeps) {
+export function initializeMethods({
+  home,
+  version,
+  platform,
+  capabilities,
+  onHandshake,
+}: InitializeDeps) {
   const platformOs = platform === 'darwin' ? 'macos' : platform === 'win32' ? 'windows' : platform;
   return {
     initialize: {

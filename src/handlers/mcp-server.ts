@@ -7,7 +7,10 @@ import { McpError } from '../mcp/mcp-error.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import { type McpUser, unattended } from '../mcp/mcp-user.ts';
 import type { McpRequest } from '../mcp/to-host.ts';
-import type { McpResourceReadResponse, McpServerToolCallResponse } from '../protocol/generated/types.ts';
+import type {
+  McpResourceReadResponse,
+  McpServerToolCallResponse,
+} from '../protocol/generated/types.ts';
 import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
@@ -25,7 +28,12 @@ export function mcpServerMethods(deps: McpStatusDeps) {
           arguments: objectOf(args, 'arguments') ?? {},
           meta: { ...objectOf(_meta, '_meta'), threadId },
         };
-        const result = await requestOfThread(deps, { threadId, server, request, signal: caller.gone });
+        const result = await requestOfThread(deps, {
+          threadId,
+          server,
+          request,
+          signal: caller.gone,
+        });
         const { content, structuredContent, isError, _meta: meta } = isObject(result) ? result : {};
         return {
           content: Array.isArray(content) ? content : [],
@@ -38,10 +46,13 @@ export function mcpServerMethods(deps: McpStatusDeps) {
     'mcpServer/resource/read': {
       queue: null,
       async handle({ threadId, server, uri, _meta, originCallId }, { caller }) {
-        if (originCallId != null && threadId == null) throw invalidParams('params.originCallId requires threadId');
+        if (originCallId != null && threadId == null)
+          throw invalidParams('params.originCallId requires threadId');
         const request: McpRequest = { op: 'readResource', uri, meta: objectOf(_meta, '_meta') };
         const options = { server, request, signal: caller.gone };
-        const result = await (threadId == null ? requestOfConfig(deps, options) : requestOfThread(deps, { ...options, threadId }));
+        const result = await (threadId == null
+          ? requestOfConfig(deps, options)
+          : requestOfThread(deps, { ...options, threadId }));
         const contents = isObject(result) && Array.isArray(result.contents) ? result.contents : [];
         return { contents, originCallId: originCallId ?? null } as McpResourceReadResponse;
       },
@@ -61,7 +72,10 @@ interface ServerRequest {
   signal: AbortSignal;
 }
 
-async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: name, ...sent }: ServerRequest & { threadId: string }) {
+async function requestOfThread(
+  { threads }: McpStatusDeps,
+  { threadId, server: name, ...sent }: ServerRequest & { threadId: string },
+) {
   const thread = threads.require(threadId);
   const part = thread.part(McpTools);
   part.opened();
@@ -73,11 +87,23 @@ async function requestOfThread({ threads }: McpStatusDeps, { threadId, server: n
     );
   }
   const tag = askingClient(thread, name, sent.signal);
-  return answered(found.server, { ...sent, user: found.user, tag, timeoutMs: found.config.toolTimeoutMs });
+  return answered(found.server, {
+    ...sent,
+    user: found.user,
+    tag,
+    timeoutMs: found.config.toolTimeoutMs,
+  });
 }
 
-/** A call that a client makes outside of any turn: the server's questions go to the clients of the thread. */
-function askingClient({ id, settings, questions }: LoadedThread, server: string, signal: AbortSignal): AskingCall {
+/**
+ * A call that a client makes outside of any turn: the server's questions go to the clients of the
+ * thread.
+ */
+function askingClient(
+  { id, settings, questions }: LoadedThread,
+  server: string,
+  signal: AbortSignal,
+): AskingCall {
   const askUser: AskClients = (request, withdrawn) => {
     const until = withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn]);
     return questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, until));
@@ -89,11 +115,19 @@ function askingClient({ id, settings, questions }: LoadedThread, server: string,
     server,
     settings,
     // No turn has used the tokens.
-    host: { askUser, requestMore: (ask) => ask.askPerson(askUser), countTokens: async () => {}, signal },
+    host: {
+      askUser,
+      requestMore: (ask) => ask.askPerson(askUser),
+      countTokens: async () => {},
+      signal,
+    },
   };
 }
 
-async function requestOfConfig({ mcp, config, cwd }: McpStatusDeps, { server: name, ...sent }: ServerRequest) {
+async function requestOfConfig(
+  { mcp, config, cwd }: McpStatusDeps,
+  { server: name, ...sent }: ServerRequest,
+) {
   const { servers } = mcpSettings(await config());
   const enabled = servers.filter((server) => server.enabled);
   const found = enabled.find((server) => server.name === name);

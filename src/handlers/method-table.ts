@@ -70,7 +70,9 @@ import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
-export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
+export interface MethodDeps
+  extends ThreadDeps,
+    Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
   diagnostics: DiagnosticsDeps;
   goals: ThreadGoals;
   fileWatches: FileWatches;
@@ -88,18 +90,26 @@ export interface MethodDeps extends ThreadDeps, Pick<AccountDeps, 'loginWriter' 
   env: Env;
   /** The server's working directory. */
   cwd: string;
-  /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
+  /**
+   * The configuration for a folder, by default the server's working directory. Reads the files at
+   * each call.
+   */
   config: (cwd?: string | null) => Promise<Config>;
   /** Changes config.toml. */
   configWriter: ConfigWriter;
   skillFolders: SkillFolders;
   /** The features that were switched while the server runs. */
   switched: Record<string, boolean>;
-  /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
+  /**
+   * The models that a provider lists, or why it lists none. Never rejects; takes a second at most.
+   */
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
-/** All methods that the server serves, but the handshake. Each is in the file of the longest prefix of its name that exists. */
+/**
+ * All methods that the server serves, but the handshake. Each is in the file of the longest prefix
+ * of its name that exists.
+ */
 export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods {
   const deps: MethodDeps = { ...parts, answers: new HistoryAnswers(parts) };
   return {

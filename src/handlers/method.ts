@@ -7,9 +7,15 @@ export interface Caller {
   /** The params of `initialize`; null before the handshake. */
   readonly client: InitializeParams | null;
   readonly experimentalApi: boolean;
-  /** Returns null while the client keeps up with reading, else a promise that resolves when the request may run. */
+  /**
+   * Returns null while the client keeps up with reading, else a promise that resolves when the
+   * request may run.
+   */
   ready(): Promise<void> | null;
-  /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */
+  /**
+   * Returns null while the client keeps up with reading, else a promise that resolves when it has
+   * caught up.
+   */
   drained(): Promise<void> | null;
   /** The params of the caller's open requests with this id. */
   openParams(requestId: string | number): readonly object[];
@@ -21,34 +27,42 @@ export interface Caller {
 
 export interface CallContext {
   caller: Caller;
-  /** Registers an effect, which runs after the response is sent and ends before the next request in the same queue starts. */
+  /**
+   * Registers an effect, which runs after the response is sent and ends before the next request in
+   * the same queue starts.
+   */
   after(effect: () => void | Promise<void>): void;
   /**
-   * Makes the JSON text of the result in parts, while other work runs: for results that may be large. `sent` is called when the
-   * result has been sent, or if there is none.
+   * Makes the JSON text of the result in parts, while other work runs: for results that may be
+   * large. `sent` is called when the result has been sent, or if there is none.
    */
   answerInParts(sent: () => void): void;
   /**
-   * Says that the request has taken effect in memory, though the handler still stores it. An interrupt and answers of the same client
-   * wait no longer for it. Without this call, they wait until the handler is done and its effects have run.
+   * Says that the request has taken effect in memory, though the handler still stores it. An
+   * interrupt and answers of the same client wait no longer for it. Without this call, they wait
+   * until the handler is done and its effects have run.
    */
   effective(): void;
 }
 
 /**
- * A row of the method table: the queue in which requests wait, and the handler. A handler returns the result or throws an
- * RpcError; only the dispatcher sends responses.
+ * A row of the method table: the queue in which requests wait, and the handler. A handler returns
+ * the result or throws an RpcError; only the dispatcher sends responses.
  */
 export interface Method<Name extends keyof ClientRequests> {
   /**
-   * The key of the request's queue. Requests with the same key run one after another; if this is null, a request starts at once, or
-   * if it names a thread, as soon as its client's earlier messages about that thread have taken effect. A handler with a queue never
-   * waits for a model, a tool or a person.
+   * The key of the request's queue. Requests with the same key run one after another; if this is
+   * null, a request starts at once, or if it names a thread, as soon as its client's earlier
+   * messages about that thread have taken effect. A handler with a queue never waits for a model, a
+   * tool or a person.
    */
   queue: ((params: ClientRequests[Name]['params']) => string) | null;
   /** True: the request changes nothing, so interrupts and answers do not wait for it. */
   reads?: true;
-  /** True: the request changes what others depend on, such as the configuration. Its client's later requests wait until it is done. */
+  /**
+   * True: the request changes what others depend on, such as the configuration. Its client's later
+   * requests wait until it is done.
+   */
   first?: true;
   handle(
     params: ClientRequests[Name]['params'],

@@ -2,7 +2,11 @@ import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
 import { isEmbeddedName } from '../config/providers/embedded-names.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
-import { BUILT_IN_PROVIDERS, knownProviders, readProvider } from '../config/providers/read-provider.ts';
+import {
+  BUILT_IN_PROVIDERS,
+  knownProviders,
+  readProvider,
+} from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import { shownUrl } from '../model/http/shown-url.ts';
 import { configWriteRefused } from '../protocol/config-write-refused.ts';
@@ -24,11 +28,19 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
         const settings = await config();
         const chosen = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
         // The list has the embedded model under one of its names.
-        const listed = isEmbeddedName(chosen) ? await validOrNull(() => readProvider(settings, chosen).id) : null;
+        const listed = isEmbeddedName(chosen)
+          ? await validOrNull(() => readProvider(settings, chosen).id)
+          : null;
         const defaultProviderId = listed ?? chosen;
-        const summaries = await Promise.all(knownProviders(settings).map((id) => validOrNull(() => summary(settings, id))));
+        const summaries = await Promise.all(
+          knownProviders(settings).map((id) => validOrNull(() => summary(settings, id))),
+        );
         const canChangeDefault = settings.layerOf(['model_provider'])?.name.type !== 'sessionFlags';
-        return { data: summaries.filter((provider) => provider !== null), defaultProviderId, canChangeDefault };
+        return {
+          data: summaries.filter((provider) => provider !== null),
+          defaultProviderId,
+          canChangeDefault,
+        };
       },
     },
     'modelProvider/capabilities/read': {
@@ -66,11 +78,22 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
 /** Throws a ConfigError for a provider that is configured wrongly. */
 function summary(config: Config, id: string): ModelProviderSummary {
   const provider = readProvider(config, id);
-  const canEdit = !BUILT_IN_PROVIDERS.includes(id) && config.layerOf(['model_providers', id])?.name.type === 'user';
-  return { id, name: provider.name, canEdit, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
+  const canEdit =
+    !BUILT_IN_PROVIDERS.includes(id) &&
+    config.layerOf(['model_providers', id])?.name.type === 'user';
+  return {
+    id,
+    name: provider.name,
+    canEdit,
+    baseUrl: withoutCredentials(provider.baseUrl),
+    settings: settingsOf(provider),
+  };
 }
 
-/** The URL without its credentials, query and fragment if it has credentials or a query, which may hold a key. */
+/**
+ * The URL without its credentials, query and fragment if it has credentials or a query, which may
+ * hold a key.
+ */
 function withoutCredentials(baseUrl: string | null): string | null {
   const url = baseUrl === null ? null : new URL(baseUrl);
   return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;
@@ -78,7 +101,11 @@ function withoutCredentials(baseUrl: string | null): string | null {
 
 function settingsOf({ id, envKey, usesLogin, httpHeaders }: ProviderConfig): ProviderSettings {
   if (id === 'openai') return { type: 'openai' };
-  if (envKey !== null) return { type: 'customGateway', auth: { mode: 'environmentVariable', envKey } };
+  if (envKey !== null)
+    return { type: 'customGateway', auth: { mode: 'environmentVariable', envKey } };
   const mayHoldKey = usesLogin || Object.keys(httpHeaders).length > 0;
-  return { type: 'customGateway', auth: mayHoldKey ? { mode: 'externallyConfigured', envKey: null } : { mode: 'none' } };
+  return {
+    type: 'customGateway',
+    auth: mayHoldKey ? { mode: 'externallyConfigured', envKey: null } : { mode: 'none' },
+  };
 }

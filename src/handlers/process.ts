@@ -3,10 +3,20 @@ import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { emptyProcessHandle } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
+import {
+  changedEnvironment,
+  checkRunParams,
+  resize,
+  terminalOf,
+  writeTo,
+} from './client-processes/check-run-params.ts';
 import type { ClientProcess } from './client-processes/client-process.ts';
 import type { ProcessName } from './client-processes/client-processes.ts';
-import { type ClientProcessMethodsDeps, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
+import {
+  type ClientProcessMethodsDeps,
+  OUTPUT_BYTES_DEFAULT,
+  TIMEOUT_MS_DEFAULT,
+} from './command.ts';
 import type { MethodTable } from './method.ts';
 
 export function processMethods(deps: ClientProcessMethodsDeps) {
@@ -30,7 +40,13 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
     'process/spawn': {
       queue: null,
       async handle(params, { caller, after }) {
-        const { processHandle, command: argv, cwd, timeoutMs = TIMEOUT_MS_DEFAULT, outputBytesCap = OUTPUT_BYTES_DEFAULT } = params;
+        const {
+          processHandle,
+          command: argv,
+          cwd,
+          timeoutMs = TIMEOUT_MS_DEFAULT,
+          outputBytesCap = OUTPUT_BYTES_DEFAULT,
+        } = params;
         checkRunParams('process/spawn', params);
         if (processHandle === '') throw emptyProcessHandle();
         if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
@@ -46,7 +62,8 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
           outputBytesCap,
           onOutput:
             params.streamStdoutStderr === true || terminal !== null
-              ? (delta) => clients.publish(audience, 'process/outputDelta', { processHandle, ...delta })
+              ? (delta) =>
+                  clients.publish(audience, 'process/outputDelta', { processHandle, ...delta })
               : null,
           rights: rightsOf(params.env ?? {}, deps),
         });
@@ -65,7 +82,12 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
       queue: null,
       async handle({ processHandle, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processHandle));
-        await writeTo(run, { method: 'process/writeStdin', id: processHandle, deltaBase64, closeStdin });
+        await writeTo(run, {
+          method: 'process/writeStdin',
+          id: processHandle,
+          deltaBase64,
+          closeStdin,
+        });
         return {};
       },
     },
@@ -95,7 +117,10 @@ function named(id: string): ProcessName {
 }
 
 /** These processes run outside the sandbox. */
-async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessMethodsDeps) {
+async function rightsOf(
+  changes: Record<string, string | null>,
+  { env, config }: ClientProcessMethodsDeps,
+) {
   const base = commandEnvironment(env, environmentPolicy(await config()));
   return { env: changedEnvironment(base.env, changes), bounds: null, network: null };
 }

@@ -34,10 +34,14 @@ export function skillsMethods(deps: SkillsDeps) {
       reads: true,
       async handle({ cwds }) {
         const asked = cwds == null || cwds.length === 0 ? [serverCwd] : cwds;
-        if (asked.length > CWDS_MAX) throw invalidParams(`params.cwds: expected at most ${CWDS_MAX} folders, found ${asked.length}`);
+        if (asked.length > CWDS_MAX)
+          throw invalidParams(
+            `params.cwds: expected at most ${CWDS_MAX} folders, found ${asked.length}`,
+          );
         await skillFolders.watch(asked.map((cwd) => resolve(serverCwd, cwd)));
         const data: SkillsListEntry[] = [];
-        for (const cwd of asked) data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
+        for (const cwd of asked)
+          data.push({ cwd, ...(await listSkills(deps, resolve(serverCwd, cwd))) });
         return { data };
       },
     },
@@ -58,9 +62,14 @@ export function skillsMethods(deps: SkillsDeps) {
       first: true,
       handle({ extraRoots }, { after }) {
         if (extraRoots.length > EXTRA_ROOTS_MAX)
-          throw invalidParams(`params.extraRoots: expected at most ${EXTRA_ROOTS_MAX} folders, found ${extraRoots.length}`);
+          throw invalidParams(
+            `params.extraRoots: expected at most ${EXTRA_ROOTS_MAX} folders, found ${extraRoots.length}`,
+          );
         const relative = extraRoots.find((root) => !isAbsolute(root));
-        if (relative !== undefined) throw invalidParams(`params.extraRoots: ${JSON.stringify(relative)} is not an absolute path`);
+        if (relative !== undefined)
+          throw invalidParams(
+            `params.extraRoots: ${JSON.stringify(relative)} is not an absolute path`,
+          );
         skillFolders.setExtraRoots(extraRoots.map((root) => resolve(root)));
         after(() => skillFolders.changed());
         return {};
@@ -69,14 +78,20 @@ export function skillsMethods(deps: SkillsDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-async function listSkills({ skillFolders }: SkillsDeps, cwd: string): Promise<{ skills: SkillMetadata[]; errors: SkillError[] }> {
+async function listSkills(
+  { skillFolders }: SkillsDeps,
+  cwd: string,
+): Promise<{ skills: SkillMetadata[]; errors: SkillError[] }> {
   const found = await skillFolders.find(cwd);
   const { root } = projectFolders(cwd);
   const errors = [...found.errors, ...found.leftOut];
   const skills: SkillMetadata[] = [];
   // Of several with one name, the innermost comes first.
   for (const skill of found.skills.toReversed().sort(byScopeAndName)) {
-    const shown = await skillPresentation(skill.path, (real) => skill.scope === 'user' || isBelow(real, root));
+    const shown = await skillPresentation(
+      skill.path,
+      (real) => skill.scope === 'user' || isBelow(real, root),
+    );
     if (shown.error !== null) errors.push(shown.error);
     skills.push(toMetadata(skill, shown));
   }
@@ -85,10 +100,16 @@ async function listSkills({ skillFolders }: SkillsDeps, cwd: string): Promise<{ 
 
 /** The project's skills first. */
 function byScopeAndName(a: Skill, b: Skill): number {
-  return Number(a.scope === 'user') - Number(b.scope === 'user') || (a.name < b.name ? -1 : Number(a.name > b.name));
+  return (
+    Number(a.scope === 'user') - Number(b.scope === 'user') ||
+    (a.name < b.name ? -1 : Number(a.name > b.name))
+  );
 }
 
-function toMetadata(skill: Skill, shown: Pick<SkillMetadata, 'interface' | 'dependencies'>): SkillMetadata {
+function toMetadata(
+  skill: Skill,
+  shown: Pick<SkillMetadata, 'interface' | 'dependencies'>,
+): SkillMetadata {
   const { name, description, shortDescription, path, scope, enabled } = skill;
   return {
     name,
@@ -105,12 +126,17 @@ function toMetadata(skill: Skill, shown: Pick<SkillMetadata, 'interface' | 'depe
 
 function toSwitch({ path, name, enabled }: SkillSwitch): SkillSwitch {
   const isNamed = name !== null && name.trim() !== '';
-  if ((path === null) !== isNamed) throw contradictoryParams('skills/config/write needs either path or name');
-  if (path !== null && !isAbsolute(path)) throw invalidParams(`params.path: ${JSON.stringify(path)} is not an absolute path`);
+  if ((path === null) !== isNamed)
+    throw contradictoryParams('skills/config/write needs either path or name');
+  if (path !== null && !isAbsolute(path))
+    throw invalidParams(`params.path: ${JSON.stringify(path)} is not an absolute path`);
   return { path, name: isNamed ? name : null, enabled };
 }
 
-/** Replaces the entries of the user's config.toml about the skill. A skill without an entry is switched on, so that needs none. */
+/**
+ * Replaces the entries of the user's config.toml about the skill. A skill without an entry is
+ * switched on, so that needs none.
+ */
 async function writeSwitch({ configWriter }: SkillsDeps, changed: SkillSwitch): Promise<void> {
   const edits = ({ layers }: Config) => {
     const layer = layers.find(({ name }) => name.type === 'user' && name.profile === null);
@@ -130,13 +156,23 @@ function switchesWith(before: JsonValue | undefined, changed: SkillSwitch): Json
 
 function isAbout(entry: JsonValue, { path, name }: SkillSwitch): boolean {
   if (!isObject(entry)) return false;
-  return path === null ? entry.name === name : typeof entry.path === 'string' && realPathOrSame(entry.path) === realPathOrSame(path);
+  return path === null
+    ? entry.name === name
+    : typeof entry.path === 'string' && realPathOrSame(entry.path) === realPathOrSame(path);
 }
 
-/** Whether the model gets the skill now: another entry, or another source of the configuration, may say otherwise. */
-async function isEffective({ cwd, skillFolders }: SkillsDeps, { path, name, enabled }: SkillSwitch): Promise<boolean> {
+/**
+ * Whether the model gets the skill now: another entry, or another source of the configuration, may
+ * say otherwise.
+ */
+async function isEffective(
+  { cwd, skillFolders }: SkillsDeps,
+  { path, name, enabled }: SkillSwitch,
+): Promise<boolean> {
   const { skills } = await skillFolders.find(cwd);
   const real = path === null ? null : realPathOrSame(path);
-  const meant = skills.filter((skill) => skill.name === name || realPathOrSame(skill.path) === real);
+  const meant = skills.filter(
+    (skill) => skill.name === name || realPathOrSame(skill.path) === real,
+  );
   return meant.length === 0 ? enabled : meant.some((skill) => skill.enabled);
 }

@@ -14,8 +14,9 @@ export interface Followers {
   /** Removes all followers of a thread that can no longer be loaded. */
   unsubscribeAll(threadId: string): void;
   /**
-   * Makes a follower the one that runs the tools of clients, unless another one does. `isDeclarer`: it is the client that declared them,
-   * perhaps by another connection, and takes the place of any other client.
+   * Makes a follower the one that runs the tools of clients, unless another one does. `isDeclarer`:
+   * it is the client that declared them, perhaps by another connection, and takes the place of any
+   * other client.
    */
   provideTools(threadId: string, connection: number, options: { isDeclarer: boolean }): void;
   /** Sends a follower the thread's raw events, too. */

@@ -5,7 +5,10 @@ import { type RpcError, refused } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
-/** The methods of threads that have no file of their own: those about reviews of actions, and about questions that clients ask. */
+/**
+ * The methods of threads that have no file of their own: those about reviews of actions, and about
+ * questions that clients ask.
+ */
 export function threadMethods({ threads, store }: ThreadDeps) {
   return {
     'thread/approveGuardianDeniedAction': {
@@ -18,7 +21,11 @@ export function threadMethods({ threads, store }: ThreadDeps) {
         const { reviewId, review } = found.review;
         const { status } = review;
         if (status !== 'denied' && status !== 'timedOut')
-          throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId, status });
+          throw refused(
+            'review_not_denied',
+            `the review is not a denial: its status is ${status}`,
+            { reviewId, status },
+          );
         const hash = found.review.actionHash;
         if (hash === null) throw refused('review_not_comparable', NOT_COMPARABLE, { reviewId });
         const message = approvalMessage(found);
@@ -36,13 +43,24 @@ export function threadMethods({ threads, store }: ThreadDeps) {
       reads: true,
       async handle({ threadId }) {
         await threads.record(threadId);
-        const last = threads.part(threadId, Guardian)?.log.last ?? (await lastReview(threadId, store));
-        if (last === null) throw noReview(`none of the thread's last ${ITEMS_MAX} items has a review that has ended`);
+        const last =
+          threads.part(threadId, Guardian)?.log.last ?? (await lastReview(threadId, store));
+        if (last === null)
+          throw noReview(
+            `none of the thread's last ${ITEMS_MAX} items has a review that has ended`,
+          );
         const { review } = last.review;
         const { status, riskLevel, userAuthorization, rationale } = review;
         const outcome = status === 'approved' ? ('allow' as const) : ('deny' as const);
         const isAssessed = riskLevel !== null && userAuthorization !== null;
-        const assessment = isAssessed ? { outcome, riskLevel, userAuthorization, rationale: rationale ?? 'No reason was given.' } : null;
+        const assessment = isAssessed
+          ? {
+              outcome,
+              riskLevel,
+              userAuthorization,
+              rationale: rationale ?? 'No reason was given.',
+            }
+          : null;
         return { callId: last.targetItemId, assessment };
       },
     },
@@ -58,7 +76,8 @@ export function threadMethods({ threads, store }: ThreadDeps) {
       queue: perThread,
       handle({ threadId }, { caller }) {
         const counted = threads.require(threadId).questions.endElicitation(caller);
-        if (counted === null) throw refused('no_elicitation', 'the number of elicitations is already 0');
+        if (counted === null)
+          throw refused('no_elicitation', 'the number of elicitations is already 0');
         return counted;
       },
     },

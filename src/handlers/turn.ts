@@ -19,9 +19,14 @@ export function turnMethods({ threads }: ThreadDeps) {
         checkRequestedSandbox(params, 'sandboxPolicy');
         checkToolOutput(params);
         if ((params.rootTurnId ?? '').length > ROOT_TURN_ID_CHARS_MAX)
-          throw invalidParams(`params.rootTurnId must have at most ${ROOT_TURN_ID_CHARS_MAX} characters`);
+          throw invalidParams(
+            `params.rootTurnId must have at most ${ROOT_TURN_ID_CHARS_MAX} characters`,
+          );
         const thread = threads.require(params.threadId);
-        const { turn, afterAnswer } = await thread.startTurn({ ...params, model: requestedModel(params) }, effective);
+        const { turn, afterAnswer } = await thread.startTurn(
+          { ...params, model: requestedModel(params) },
+          effective,
+        );
         after(afterAnswer);
         return { turn };
       },
@@ -30,7 +35,9 @@ export function turnMethods({ threads }: ThreadDeps) {
     'turn/steer': {
       queue: perThread,
       async handle(params, { after, effective }) {
-        const { turn, afterAnswer } = await threads.require(params.threadId).steer(params, effective);
+        const { turn, afterAnswer } = await threads
+          .require(params.threadId)
+          .steer(params, effective);
         after(afterAnswer);
         return { turnId: turn.id };
       },
@@ -41,7 +48,10 @@ export function turnMethods({ threads }: ThreadDeps) {
       handle({ threadId, turnId, ...overrides }) {
         const thread = threads.require(threadId);
         return {
-          status: thread.settingsChanges.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) })
+          status: thread.settingsChanges.changeTurn(turnId, {
+            ...overrides,
+            model: requestedModel(overrides),
+          })
             ? 'applied'
             : 'targetUnavailable',
         };
@@ -55,7 +65,10 @@ export function turnMethods({ threads }: ThreadDeps) {
         const thread = threads.require(threadId);
         const interrupt = thread.interrupt(turnId);
         const { turn } = thread;
-        const interruptAgents = turnId === '' || turn?.id === turnId ? threads.agents.interrupts.withTurn(threadId, turn) : null;
+        const interruptAgents =
+          turnId === '' || turn?.id === turnId
+            ? threads.agents.interrupts.withTurn(threadId, turn)
+            : null;
         after(() => {
           interrupt();
           interruptAgents?.();

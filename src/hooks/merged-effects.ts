@@ -25,15 +25,20 @@ export const NO_EFFECTS: MergedEffects = {
 };
 
 /** Merges the effects of runs, which are in the order of their hooks. */
-export function mergedEffects(runs: readonly { runId: string; effect: HookEffect }[]): MergedEffects {
+export function mergedEffects(
+  runs: readonly { runId: string; effect: HookEffect }[],
+): MergedEffects {
   const effects = runs.map(({ effect }) => effect);
   return {
-    refusals: runs.flatMap(({ runId, effect: { refuse } }) => (refuse === undefined ? [] : [{ reason: refuse, runId }])),
+    refusals: runs.flatMap(({ runId, effect: { refuse } }) =>
+      refuse === undefined ? [] : [{ reason: refuse, runId }],
+    ),
     stop: effects.find(({ stop }) => stop !== undefined)?.stop ?? null,
     isAllowed: effects.some(({ allow }) => allow === true),
     endsTurn: effects.some(({ endsTurn }) => endsTurn === true),
     ask: effects.find(({ ask }) => ask !== undefined)?.ask ?? null,
-    updatedInput: effects.findLast(({ updatedInput }) => updatedInput !== undefined)?.updatedInput ?? null,
+    updatedInput:
+      effects.findLast(({ updatedInput }) => updatedInput !== undefined)?.updatedInput ?? null,
     contexts: effects.flatMap(({ context }) => context ?? []),
   };
 }

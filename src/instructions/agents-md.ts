@@ -15,7 +15,10 @@ export interface AgentsMdOptions {
   projectBytesMax: number;
   /** Names to look for in a project folder without an AGENTS.md. */
   fallbackFileNames: readonly string[];
-  /** Whether a file of the project may be read. Its argument is a path without links. It may throw if it cannot be found out. */
+  /**
+   * Whether a file of the project may be read. Its argument is a path without links. It may throw
+   * if it cannot be found out.
+   */
   mayBeRead(real: string): boolean;
 }
 
@@ -30,26 +33,41 @@ export interface AgentsMd {
 }
 
 /**
- * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the cwd. In each folder
- * AGENTS.override.md replaces AGENTS.md. Only regular files are read, and in the project only those inside it: symbolic
- * links that lead out of it are skipped, and so are files that cannot or may not be read.
+ * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the
+ * cwd. In each folder AGENTS.override.md replaces AGENTS.md. Only regular files are read, and in
+ * the project only those inside it: symbolic links that lead out of it are skipped, and so are
+ * files that cannot or may not be read.
  */
-export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames, mayBeRead }: AgentsMdOptions): AgentsMd {
+export function readAgentsMd({
+  home,
+  cwd,
+  projectBytesMax,
+  fallbackFileNames,
+  mayBeRead,
+}: AgentsMdOptions): AgentsMd {
   const { root, folders } = projectFolders(cwd);
   const files: InstructionFile[] = [];
   let bytesLeft = projectBytesMax;
-  const homeFile = findFile(home, INSTRUCTION_FILES, { bytesMax: HOME_BYTES_MAX, mayLieAt: () => true });
+  const homeFile = findFile(home, INSTRUCTION_FILES, {
+    bytesMax: HOME_BYTES_MAX,
+    mayLieAt: () => true,
+  });
   const mayLieAt = (real: string) => isBelow(real, root) && mayBeRead(real);
   if (homeFile !== null) files.push(homeFile);
   for (const folder of folders) {
     if (bytesLeft <= 0) break;
-    const file = findFile(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], { bytesMax: bytesLeft, mayLieAt });
+    const file = findFile(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], {
+      bytesMax: bytesLeft,
+      mayLieAt,
+    });
     // A thread may work in the home itself; its file is included only once.
     if (file === null || file.real === homeFile?.real) continue;
     bytesLeft -= file.bytes.length;
     files.push(file);
   }
-  const texts = files.map((file) => [file.path, textOf(file)] as const).filter(([, text]) => text !== '');
+  const texts = files
+    .map((file) => [file.path, textOf(file)] as const)
+    .filter(([, text]) => text !== '');
   return {
     folder: root,
     sources: texts.map(([path]) => path),
@@ -68,8 +86,15 @@ interface FindOptions {
   mayLieAt(real: string): boolean;
 }
 
-/** Returns the first of the names that is a regular file whose real path satisfies `mayLieAt`; else null. */
-function findFile(folder: string, names: readonly string[], options: FindOptions): InstructionFile | null {
+/**
+ * Returns the first of the names that is a regular file whose real path satisfies `mayLieAt`; else
+ * null.
+ */
+function findFile(
+  folder: string,
+  names: readonly string[],
+  options: FindOptions,
+): InstructionFile | null {
   for (const name of names) {
     const path = join(folder, name);
     const real = realPathOrSame(path);

@@ -1,6 +1,9 @@
 import type { CollaborationMode, MultiAgentMode } from '../protocol/generated/types.ts';
 
-/** Returns the instructions of a collaboration mode: the client's, or else the built-in ones; null if there are none. */
+/**
+ * Returns the instructions of a collaboration mode: the client's, or else the built-in ones; null
+ * if there are none.
+ */
 export function collaborationModeText({ mode, settings }: CollaborationMode): string | null {
   const own = settings.developer_instructions ?? null;
   if (own !== null) return own.trim() === '' ? null : own;
@@ -14,7 +17,9 @@ export function collaborationModeText({ mode, settings }: CollaborationMode): st
   }
 }
 
-/** Returns the instructions about when to start agents; null if what the tools say about it applies. */
+/**
+ * Returns the instructions about when to start agents; null if what the tools say about it applies.
+ */
 export function multiAgentText(mode: MultiAgentMode): string | null {
   if (typeof mode === 'object') return mode.custom.trim() === '' ? null : mode.custom;
   switch (mode) {
@@ -38,7 +43,9 @@ instead. Do not ask the user, and write no plan in tags: answer the agent that s
 
 /** Whether the mode is plan mode with the instructions of an agent. */
 export function isAgentPlanMode({ mode, settings }: CollaborationMode): boolean {
-  return mode === 'plan' && settings.developer_instructions?.startsWith(AGENT_PLAN_MODE_TITLE) === true;
+  return (
+    mode === 'plan' && settings.developer_instructions?.startsWith(AGENT_PLAN_MODE_TITLE) === true
+  );
 }
 
 const PLAN_MODE = `Plan mode

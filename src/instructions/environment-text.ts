@@ -9,7 +9,10 @@ export interface Environment {
   shell: string;
   /** Today's date in UTC: 2026-01-31. */
   date: string;
-  /** Names of the variables that commands do not get. Missing in contexts that earlier versions stored. */
+  /**
+   * Names of the variables that commands do not get. Missing in contexts that earlier versions
+   * stored.
+   */
   withheld?: string[];
 }
 
@@ -17,9 +20,19 @@ export interface Environment {
 const WITHHELD_MAX = 100;
 
 /** Describes the environment of a turn. `nowMs` is in Unix milliseconds. */
-export function describeEnvironment({ cwd, env, nowMs, withheld }: EnvironmentSources): Environment {
+export function describeEnvironment({
+  cwd,
+  env,
+  nowMs,
+  withheld,
+}: EnvironmentSources): Environment {
   const shell = basename(env.SHELL ?? '');
-  return { cwd, shell: /^\w+$/.test(shell) ? shell : 'sh', date: new Date(nowMs).toISOString().slice(0, 10), withheld };
+  return {
+    cwd,
+    shell: /^\w+$/.test(shell) ? shell : 'sh',
+    date: new Date(nowMs).toISOString().slice(0, 10),
+    withheld,
+  };
 }
 
 interface EnvironmentSources {

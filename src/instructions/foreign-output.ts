@@ -7,7 +7,12 @@ import type { FunctionCallOutputContentItem, ImageDetail } from '../protocol/gen
 const PARTS_MAX = 500;
 const IMAGES_MAX = 16;
 /** The types that all providers take. */
-const IMAGE_TYPES: readonly (string | null)[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const IMAGE_TYPES: readonly (string | null)[] = [
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+];
 const DATA_URL = /^data:[^,]{0,200};base64,/i;
 
 /** A part of content that another program made. */
@@ -21,16 +26,20 @@ export type ForeignPart =
 /** An image that has this address. It is left out unless the address is a data URL. */
 export function imageAt(url: string | null | undefined, detail: ImageDetail | null): ForeignPart {
   const prefix = DATA_URL.exec(url ?? '')?.[0];
-  if (!url || prefix === undefined) return { type: 'other', what: 'an image that is not a Base64 data URL' };
+  if (!url || prefix === undefined)
+    return { type: 'other', what: 'an image that is not a Base64 data URL' };
   return { type: 'image', data: url.slice(prefix.length), detail };
 }
 
 /**
- * Content of another program as the output of a call. Texts share `charsMax`, and the one that goes beyond it is cut in its middle. Images
- * are those that all providers take: a provider that refuses one refuses each later request of the thread. A note at the end says what was
- * left out.
+ * Content of another program as the output of a call. Texts share `charsMax`, and the one that goes
+ * beyond it is cut in its middle. Images are those that all providers take: a provider that refuses
+ * one refuses each later request of the thread. A note at the end says what was left out.
  */
-export async function foreignOutput(parts: Iterable<ForeignPart>, charsMax: number): Promise<FunctionCallOutputContentItem[]> {
+export async function foreignOutput(
+  parts: Iterable<ForeignPart>,
+  charsMax: number,
+): Promise<FunctionCallOutputContentItem[]> {
   const output = new Output(charsMax);
   for (const part of parts) {
     if (part.type === 'image') await output.addImage(part);
@@ -66,7 +75,9 @@ class Output {
     if (this.#isFull()) return;
     const bytesMax = (data.length / 4) * 3;
     if (this.#images >= IMAGES_MAX || bytesMax > this.#imageBytesLeft) {
-      this.leaveOut(`an image beyond the first ${IMAGES_MAX}, or beyond ${IMAGE_BYTES_MAX / 1024 / 1024} MiB`);
+      this.leaveOut(
+        `an image beyond the first ${IMAGES_MAX}, or beyond ${IMAGE_BYTES_MAX / 1024 / 1024} MiB`,
+      );
       return;
     }
     const bytes = await decodeBase64(data);
@@ -77,7 +88,11 @@ class Output {
     }
     this.#images++;
     this.#imageBytesLeft -= bytesMax;
-    this.#items.push({ type: 'input_image', image_url: `data:${type};base64,${data}`, ...(detail && { detail }) });
+    this.#items.push({
+      type: 'input_image',
+      image_url: `data:${type};base64,${data}`,
+      ...(detail && { detail }),
+    });
   }
 
   leaveOut(what: string): void {
@@ -87,7 +102,10 @@ class Output {
   ended(): FunctionCallOutputContentItem[] {
     if (this.#leftOut.size === 0) return this.#items;
     const all = [...this.#leftOut].map(([what, count]) => `${count} × ${what}`);
-    return [...this.#items, { type: 'input_text', text: `[Left out of this result: ${all.join('; ')}.]` }];
+    return [
+      ...this.#items,
+      { type: 'input_text', text: `[Left out of this result: ${all.join('; ')}.]` },
+    ];
   }
 
   #isFull(): boolean {

@@ -1,7 +1,10 @@
 import type { ResponseItem, ThreadGoal } from '../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
-/** The message that begins a turn which the server starts for a goal. `idle`: the last such turn called no tool. */
+/**
+ * The message that begins a turn which the server starts for a goal. `idle`: the last such turn
+ * called no tool.
+ */
 export function goalTurnMessage(goal: ThreadGoal, { idle }: { idle: boolean }): ResponseItem {
   return goalMessage(`This thread works towards a goal and starts turns on its own until the goal is reached. The user has not
 written since the last turn.
@@ -18,7 +21,8 @@ Take the next step now.
 - Call update_goal with "blocked" if you cannot continue without the user, and say what is missing.${idle ? `\n\n${IDLE}` : ''}`);
 }
 
-const IDLE = 'Your last turn called no tool. If this turn calls none either, the thread stops working on the goal.';
+const IDLE =
+  'Your last turn called no tool. If this turn calls none either, the thread stops working on the goal.';
 
 /** The message for a running turn when a client has changed the goal's objective. */
 export function goalEditedMessage(goal: ThreadGoal): ResponseItem {

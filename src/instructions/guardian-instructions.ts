@@ -53,7 +53,10 @@ Answer with one JSON object and nothing else, with no code block around it:
 {"risk_level": "low|medium|high|critical", "user_authorization": "unknown|low|medium|high", "outcome": "allow|deny", "rationale": "one or two sentences: the effect of the action, and what decided"}
 The rationale is shown to the user and to the agent. Do not repeat secrets in it.`;
 
-/** The instructions of the guardian model. `further`: policy that the user has configured; null: none. */
+/**
+ * The instructions of the guardian model. `further`: policy that the user has configured; null:
+ * none.
+ */
 export function guardianInstructions(further: string | null): string {
   if (further === null) return POLICY;
   return `${POLICY}\n\n# Further policy of the user\n\nThese rules come from the user's configuration. Where they are stricter or more specific than the rules above, they decide how you rate an action. The table under "How to decide" always holds.\n\n${further.trim()}`;

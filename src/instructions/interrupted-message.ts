@@ -8,8 +8,10 @@ const WHY = {
   parent: 'The agent that started you interrupted your previous turn.',
   hook: 'A hook of the user stopped the previous turn.',
   close: 'The previous turn was cut off, because its thread was closed.',
-  clientGone: 'The previous turn was cut off: the client went away, and the server ended. The user did not interrupt it.',
-  shutdown: 'The previous turn was cut off, because the server was shut down. The user did not interrupt it.',
+  clientGone:
+    'The previous turn was cut off: the client went away, and the server ended. The user did not interrupt it.',
+  shutdown:
+    'The previous turn was cut off, because the server was shut down. The user did not interrupt it.',
 };
 
 /** Tells the model why the previous turn was interrupted. */

@@ -11,17 +11,25 @@ import { PROJECT_SKILLS } from './skills/skill-places.ts';
 const ENTRIES_MAX = 500;
 
 /**
- * Absolute paths of the links that a project has in place of instruction files and skills, and that lead out of the project.
- * They are not followed: otherwise the project's author would choose which files of this machine the model reads.
+ * Absolute paths of the links that a project has in place of instruction files and skills, and that
+ * lead out of the project. They are not followed: otherwise the project's author would choose which
+ * files of this machine the model reads.
  */
-export async function linksOut(cwd: string, fallbackFileNames: readonly string[]): Promise<string[]> {
+export async function linksOut(
+  cwd: string,
+  fallbackFileNames: readonly string[],
+): Promise<string[]> {
   const { root, folders } = projectFolders(cwd);
   const places: string[] = [];
   for (const folder of folders) {
     places.push(...[...INSTRUCTION_FILES, ...fallbackFileNames].map((name) => join(folder, name)));
     for (const skills of PROJECT_SKILLS.map((path) => join(folder, path))) {
       const names = await namesIn(skills);
-      places.push(dirname(skills), skills, ...names.flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]));
+      places.push(
+        dirname(skills),
+        skills,
+        ...names.flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]),
+      );
     }
   }
   const working = new EventLoopYield();

@@ -14,7 +14,10 @@ export interface PermissionsInput {
   hidden?: readonly HiddenPattern[] | null;
   /** Permissions that the user has granted for the session. */
   granted?: readonly GrantedPermissions[];
-  /** The hosts that commands reach through their proxy. Null: if they have the network, they have it directly. */
+  /**
+   * The hosts that commands reach through their proxy. Null: if they have the network, they have it
+   * directly.
+   */
   managedNetwork?: ManagedNetwork | null;
   /** Whether the model has the tool `request_permissions`. */
   asksForPermissions?: boolean;
@@ -46,8 +49,10 @@ export function permissionsText(input: PermissionsInput): string {
     approvalText(approval, isConfined),
   ];
   if (isConfined && mayLeave(approval) && input.widensCommands === true) parts.push(WIDENING);
-  if (isConfined && mayLeave(approval)) parts.push(mustStayInside(input.hidden) ? STAYS_INSIDE : ESCALATION);
-  if (isConfined && input.asksForPermissions === true && mayAsk(approval, 'request_permissions')) parts.push(REQUEST);
+  if (isConfined && mayLeave(approval))
+    parts.push(mustStayInside(input.hidden) ? STAYS_INSIDE : ESCALATION);
+  if (isConfined && input.asksForPermissions === true && mayAsk(approval, 'request_permissions'))
+    parts.push(REQUEST);
   return `Permissions\n\n${parts.filter((part) => part !== null).join('\n\n')}`;
 }
 
@@ -71,7 +76,10 @@ const STAYS_INSIDE =
 
 const PROTECTED = `In the writable directories, ${listText(PROTECTED_NAMES, 'and')} are read-only and cannot be created. In directories below them, those that exist are read-only.`;
 
-function readablePlaces(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
+function readablePlaces(
+  access: ReadOnlyAccess | null | undefined,
+  workspaceRoots: readonly string[],
+): string {
   if (access?.type !== 'restricted') return 'files';
   const places = ['the working directory', ...workspaceRoots, ...(access.readableRoots ?? [])];
   if (access.includePlatformDefaults !== false) places.push('the system files that programs need');
@@ -79,7 +87,11 @@ function readablePlaces(access: ReadOnlyAccess | null | undefined, workspaceRoot
 }
 
 function writablePlaces(
-  { writableRoots, excludeSlashTmp, excludeTmpdirEnvVar }: Extract<SandboxPolicy, { type: 'workspaceWrite' }>,
+  {
+    writableRoots,
+    excludeSlashTmp,
+    excludeTmpdirEnvVar,
+  }: Extract<SandboxPolicy, { type: 'workspaceWrite' }>,
   workspaceRoots: readonly string[],
 ): string {
   const places = ['the working directory', ...workspaceRoots, ...(writableRoots ?? [])];
@@ -93,8 +105,15 @@ function networkText(allowed: boolean): string {
 }
 
 /** Returns null if commands have no network, or have it directly. */
-function managedText({ sandboxPolicy, approvalPolicy, granted = [], managedNetwork = null }: PermissionsInput): string | null {
-  const hasNetwork = ('networkAccess' in sandboxPolicy && sandboxPolicy.networkAccess === true) || granted.some(({ network }) => network);
+function managedText({
+  sandboxPolicy,
+  approvalPolicy,
+  granted = [],
+  managedNetwork = null,
+}: PermissionsInput): string | null {
+  const hasNetwork =
+    ('networkAccess' in sandboxPolicy && sandboxPolicy.networkAccess === true) ||
+    granted.some(({ network }) => network);
   if (managedNetwork === null || !hasNetwork) return null;
   const { limited, allowed, denied } = managedNetwork;
   const others = mayAsk(approvalPolicy, 'sandbox_approval')
@@ -102,8 +121,12 @@ function managedText({ sandboxPolicy, approvalPolicy, granted = [], managedNetwo
     : 'All other hosts are refused.';
   return [
     `Commands in the sandbox reach the network only through the proxy in the environment ${limited ? 'variable HTTP_PROXY' : 'variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY'}; a program that ignores ${limited ? 'it' : 'them'} has no network.`,
-    ...(limited ? ['The proxy only passes on GET, HEAD and OPTIONS requests over plain HTTP.'] : []),
-    allowed.length === 0 ? 'The configuration allows no host.' : `Allowed hosts: ${firstOf(allowed)}.`,
+    ...(limited
+      ? ['The proxy only passes on GET, HEAD and OPTIONS requests over plain HTTP.']
+      : []),
+    allowed.length === 0
+      ? 'The configuration allows no host.'
+      : `Allowed hosts: ${firstOf(allowed)}.`,
     ...(denied.length === 0 ? [] : [`Denied hosts: ${firstOf(denied)}.`]),
     'Rules of the user may allow or deny more.',
     others,
@@ -153,7 +176,10 @@ function approvalText(approval: AskForApproval, isConfined: boolean): string {
   }
 }
 
-/** Whether a command may ask to leave the sandbox. Under `on-failure` the server asks instead, after the sandbox has stopped it. */
+/**
+ * Whether a command may ask to leave the sandbox. Under `on-failure` the server asks instead, after
+ * the sandbox has stopped it.
+ */
 function mayLeave(approval: AskForApproval): boolean {
   return mayAsk(approval, 'sandbox_approval') && approval !== 'on-failure';
 }
@@ -177,13 +203,18 @@ const GRANULAR_KINDS: readonly (readonly [name: string, kind: ApprovalKind])[] =
 
 function granularText(approval: AskForApproval): string {
   const asked = GRANULAR_KINDS.filter(([, kind]) => mayAsk(approval, kind)).map(([name]) => name);
-  const refused = GRANULAR_KINDS.filter(([, kind]) => !mayAsk(approval, kind) && kind !== 'skill_approval').map(([name]) => name);
+  const refused = GRANULAR_KINDS.filter(
+    ([, kind]) => !mayAsk(approval, kind) && kind !== 'skill_approval',
+  ).map(([name]) => name);
   const sentences = [];
   if (asked.length > 0) sentences.push(`A reviewer is asked about: ${asked.join(', ')}.`);
-  if (refused.length > 0) sentences.push(`Refused without asking a reviewer: ${refused.join(', ')}.`);
+  if (refused.length > 0)
+    sentences.push(`Refused without asking a reviewer: ${refused.join(', ')}.`);
   return sentences.join(' ');
 }
 
 function listText(places: readonly string[], word: 'and' | 'or'): string {
-  return places.length < 2 ? (places[0] ?? '') : `${places.slice(0, -1).join(', ')} ${word} ${places.at(-1)}`;
+  return places.length < 2
+    ? (places[0] ?? '')
+    : `${places.slice(0, -1).join(', ')} ${word} ${places.at(-1)}`;
 }

@@ -1,7 +1,10 @@
 import { cutText } from '../base/text/cut-text.ts';
 import type { ReviewTarget } from '../protocol/generated/types.ts';
 
-/** The longest name of a target. It is shown, stored, and read by the thread's model in every later request. */
+/**
+ * The longest name of a target. It is shown, stored, and read by the thread's model in every later
+ * request.
+ */
 const HINT_CHARS_MAX = 500;
 
 /** The instructions of a reviewer. */

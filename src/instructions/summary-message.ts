@@ -1,7 +1,10 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import { contextMessage } from './context-message.ts';
 
-/** Asks a model for a summary of the conversation that it has just read. The user's configuration can replace it. */
+/**
+ * Asks a model for a summary of the conversation that it has just read. The user's configuration
+ * can replace it.
+ */
 const SUMMARY_PROMPT = `Stop here, and do not continue the work. This conversation has become too long. Write a summary that takes its
 place: afterwards you will see the summary and the user's latest messages, and nothing else of what came before.
 
@@ -20,14 +23,20 @@ export function summaryRequest(prompt: string | null): ResponseItem {
   return contextMessage('user', [prompt ?? SUMMARY_PROMPT]);
 }
 
-/** The message with the conversation as text, for a request that cannot have it as it was. `isCut`: the oldest part is missing. */
+/**
+ * The message with the conversation as text, for a request that cannot have it as it was. `isCut`:
+ * the oldest part is missing.
+ */
 export function transcriptMessage(transcript: string, { isCut }: { isCut: boolean }): ResponseItem {
   const cut = isCut ? ' The oldest part is missing, because it does not fit.' : '';
   const note = `The conversation, the oldest first. Each line is one message, call or output, as JSON.${cut}`;
   return contextMessage('user', [`<conversation>\n${note}\n${transcript}\n</conversation>`]);
 }
 
-/** Stands for an earlier part of the conversation. `isCut`: the summary does not cover the oldest part. */
+/**
+ * Stands for an earlier part of the conversation. `isCut`: the summary does not cover the oldest
+ * part.
+ */
 export function summaryMessage(summary: string, { isCut }: { isCut: boolean }): ResponseItem {
   const cut = isCut ? ' The oldest part was too long to be summarized, and is missing.' : '';
   return contextMessage('user', [

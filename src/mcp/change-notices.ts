@@ -2,8 +2,8 @@
 const CHANGES_MS = 50;
 
 /**
- * Tells of changes: of the first one at once, since no call may be made by an old definition, and of those that came with it a moment later,
- * even if they do not end.
+ * Tells of changes: of the first one at once, since no call may be made by an old definition, and
+ * of those that came with it a moment later, even if they do not end.
  */
 export class ChangeNotices {
   readonly #tell: (isLast: boolean) => void;

@@ -20,7 +20,9 @@ interface HostPortEvents {
 
 /** Starts the host, in a thread of its own if there is a script for it. */
 export function createHostPort(options: HostPortOptions, events: HostPortEvents): HostPort {
-  return options.script === null ? localPort(options.env, events) : workerPort(options.script, options.env, events);
+  return options.script === null
+    ? localPort(options.env, events)
+    : workerPort(options.script, options.env, events);
 }
 
 function workerPort(script: string, env: Env, { onMessage, onDied }: HostPortEvents): HostPort {

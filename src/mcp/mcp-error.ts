@@ -7,13 +7,19 @@ export class McpError extends Error {
   /** The code of the server's error; null: the server did not answer with one. */
   readonly code: number | null;
 
-  /** The scopes that the server wants beyond those of the login. Null: it does not take the login, or the error is another one. */
+  /**
+   * The scopes that the server wants beyond those of the login. Null: it does not take the login,
+   * or the error is another one.
+   */
   readonly scopes: readonly string[] | null;
 
   constructor(
     kind: McpError['kind'],
     message: string,
-    { code = null, scopes = null }: { code?: number | null; scopes?: readonly string[] | null } = {},
+    {
+      code = null,
+      scopes = null,
+    }: { code?: number | null; scopes?: readonly string[] | null } = {},
   ) {
     super(message);
     this.kind = kind;

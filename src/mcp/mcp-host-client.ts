@@ -36,7 +36,10 @@ export interface HostConnection {
   /** Resolves when the server has answered the handshake. Rejects with an McpError. */
   readonly connected: Promise<ConnectedServer>;
   input(bytes: Uint8Array): void;
-  /** Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal cancels it. */
+  /**
+   * Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal
+   * cancels it.
+   */
   request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
   rootsChanged(): void;
   /** Requests that wait are rejected with this error. */
@@ -70,7 +73,9 @@ interface McpHostClientOptions extends HostPortOptions {
   log: Log;
 }
 
-/** The connections that the host holds. The host starts at the first, and anew after it has died. */
+/**
+ * The connections that the host holds. The host starts at the first, and anew after it has died.
+ */
 export class McpHostClient {
   readonly #options: McpHostClientOptions;
   readonly #connections = new Map<number, OpenConnection>();
@@ -89,7 +94,12 @@ export class McpHostClient {
     const connection = ++this.#count;
     const port = this.#started();
     const connected = new Promise<ConnectedServer>((resolve, reject) => {
-      this.#connections.set(connection, { events, connected: resolve, refused: reject, calls: new Set() });
+      this.#connections.set(connection, {
+        events,
+        connected: resolve,
+        refused: reject,
+        calls: new Set(),
+      });
     });
     connected.catch(() => {});
     port.post({ type: 'connect', connection, server, clientVersion: this.#options.version });
@@ -109,7 +119,9 @@ export class McpHostClient {
   async refreshTokens(request: RefreshRequest, signal: AbortSignal): Promise<JsonObject> {
     this.#started();
     const clientVersion = this.#options.version;
-    const sent = this.#send(null, (call) => ({ type: 'refresh', call, request, clientVersion }), { signal });
+    const sent = this.#send(null, (call) => ({ type: 'refresh', call, request, clientVersion }), {
+      signal,
+    });
     return (await sent) as JsonObject;
   }
 
@@ -139,10 +151,18 @@ export class McpHostClient {
   #request(connection: number, request: McpRequest, options: RequestOptions): Promise<JsonValue> {
     const open = this.#connections.get(connection);
     if (open === undefined) return Promise.reject(new McpError('closed', 'the server has ended'));
-    return this.#send(connection, (call) => ({ type: 'request', connection, call, request }), options);
+    return this.#send(
+      connection,
+      (call) => ({ type: 'request', connection, call, request }),
+      options,
+    );
   }
 
-  #send(connection: number | null, message: (call: number) => ToHost, { signal, begun, onProgress }: RequestOptions): Promise<JsonValue> {
+  #send(
+    connection: number | null,
+    message: (call: number) => ToHost,
+    { signal, begun, onProgress }: RequestOptions,
+  ): Promise<JsonValue> {
     const call = ++this.#count;
     return new Promise<JsonValue>((resolve, reject) => {
       const cancel = () => {
@@ -185,9 +205,11 @@ export class McpHostClient {
 
   #receive(message: FromHost): void {
     if ('connection' in message) this.#receiveOf(message);
-    else if (message.type === 'progress') this.#calls.get(message.call)?.onProgress?.(message.progress);
+    else if (message.type === 'progress')
+      this.#calls.get(message.call)?.onProgress?.(message.progress);
     else if (message.type === 'result') this.#settle(message.call)?.resolve(message.result);
-    else if (message.type === 'failure') this.#settle(message.call)?.reject(errorOf(message.problem));
+    else if (message.type === 'failure')
+      this.#settle(message.call)?.reject(errorOf(message.problem));
     else if (message.type === 'warned') this.#options.log.warn(message.fields, message.text);
     else this.#asks.get(message.ask)?.withdrawn.abort();
   }
@@ -202,10 +224,19 @@ export class McpHostClient {
     else if (message.type === 'ask') void this.#answer(message);
     else if (message.type === 'toolsChanged') open?.events.onToolsChanged(message.isLast);
     else if (message.type === 'closed') this.#closed(connection, message.reason);
-    else this.#options.log.debug({ connection, message: message.message }, 'an MCP connection noticed a problem');
+    else
+      this.#options.log.debug(
+        { connection, message: message.message },
+        'an MCP connection noticed a problem',
+      );
   }
 
-  async #answer({ ask, connection, call, question }: Extract<FromHost, { type: 'ask' }>): Promise<void> {
+  async #answer({
+    ask,
+    connection,
+    call,
+    question,
+  }: Extract<FromHost, { type: 'ask' }>): Promise<void> {
     const withdrawn = new AbortController();
     this.#asks.set(ask, { connection, withdrawn });
     try {
@@ -213,8 +244,15 @@ export class McpHostClient {
       const answer = await events?.onQuestion(call, question, withdrawn.signal);
       this.#post({ type: 'answer', ask, answer: answer ?? NOBODY });
     } catch (error) {
-      this.#options.log.error({ err: error, kind: question.kind }, 'a question of an MCP server could not be answered');
-      this.#post({ type: 'answer', ask, answer: { error: { code: -32603, message: 'the question could not be answered' } } });
+      this.#options.log.error(
+        { err: error, kind: question.kind },
+        'a question of an MCP server could not be answered',
+      );
+      this.#post({
+        type: 'answer',
+        ask,
+        answer: { error: { code: -32603, message: 'the question could not be answered' } },
+      });
     } finally {
       this.#asks.delete(ask);
     }
@@ -233,12 +271,14 @@ export class McpHostClient {
     this.#connections.delete(connection);
     open.refused(error);
     for (const call of [...open.calls]) this.#settle(call)?.reject(error);
-    for (const asked of this.#asks.values()) if (asked.connection === connection) asked.withdrawn.abort();
+    for (const asked of this.#asks.values())
+      if (asked.connection === connection) asked.withdrawn.abort();
   }
 
   /** Rejects the calls that belong to no connection. */
   #endRest(error: McpError): void {
-    for (const [call, { connection }] of [...this.#calls]) if (connection === null) this.#settle(call)?.reject(error);
+    for (const [call, { connection }] of [...this.#calls])
+      if (connection === null) this.#settle(call)?.reject(error);
   }
 
   #died(reason: unknown): void {

@@ -2,7 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { orAborted } from '../base/or-aborted.ts';
-import { hasOwnAuthorization, type McpHttp, type McpServerConfig } from '../config/mcp/mcp-server-config.ts';
+import {
+  hasOwnAuthorization,
+  type McpHttp,
+  type McpServerConfig,
+} from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
 import { longestFirst, redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
@@ -28,7 +32,10 @@ export interface McpServerDeps {
   tokens: ServerTokens;
 }
 
-/** One MCP server, which all threads with the same configuration share. It is started again when it has crashed. */
+/**
+ * One MCP server, which all threads with the same configuration share. It is started again when it
+ * has crashed.
+ */
 export class McpServer {
   readonly config: McpServerConfig;
   readonly #cwd: string;
@@ -55,9 +62,16 @@ export class McpServer {
     this.#cwd = cwd;
     this.#deps = deps;
     this.#restart = new RetryWaits(deps.clock);
-    this.#refresh = paced(() => this.#refreshTools(), { everyMs: REFRESH_MS_MIN, clock: deps.clock });
+    this.#refresh = paced(() => this.#refreshTools(), {
+      everyMs: REFRESH_MS_MIN,
+      clock: deps.clock,
+    });
     this.#questions = new ServerQuestions({ users: this.#users });
-    this.#calls = new ServerCalls({ name: config.name, clock: deps.clock, questions: this.#questions });
+    this.#calls = new ServerCalls({
+      name: config.name,
+      clock: deps.clock,
+      questions: this.#questions,
+    });
   }
 
   get state(): McpServerState {
@@ -80,14 +94,17 @@ export class McpServer {
   }
 
   /**
-   * Whether it has failed, and has not been ready since then, nor has a person had it started again. Turns do not wait for such a server,
-   * even while it is being started.
+   * Whether it has failed, and has not been ready since then, nor has a person had it started
+   * again. Turns do not wait for such a server, even while it is being started.
    */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** Adds a user, and starts the server if it does not run. If it has failed, that waits as each restart does. */
+  /**
+   * Adds a user, and starts the server if it does not run. If it has failed, that waits as each
+   * restart does.
+   */
   attach(user: McpUser): void {
     this.#users.add(user);
     if (this.#state.status === 'stopped') this.#start();
@@ -123,9 +140,13 @@ export class McpServer {
     return this.#users.size > 0;
   }
 
-  /** Resolves when it is ready or has failed, or when the signal aborts. A start takes no longer than its timeout. Never rejects. */
+  /**
+   * Resolves when it is ready or has failed, or when the signal aborts. A start takes no longer
+   * than its timeout. Never rejects.
+   */
   async settled(signal: AbortSignal): Promise<void> {
-    while (this.#state.status === 'starting' && !signal.aborted) await orAborted(this.#started, signal);
+    while (this.#state.status === 'starting' && !signal.aborted)
+      await orAborted(this.#started, signal);
   }
 
   /** Sends a request. Rejects with an McpError, at once if the server is not running. */
@@ -171,20 +192,23 @@ export class McpServer {
 
   async #send(request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
     const connection = this.#connection;
-    if (connection === null || this.#state.status !== 'ready') throw new McpError('unavailable', this.#unavailable());
+    if (connection === null || this.#state.status !== 'ready')
+      throw new McpError('unavailable', this.#unavailable());
     try {
       return await this.#calls.send({ connection, process: this.#process }, request, options);
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
       for (const scope of error.scopes ?? []) this.#neededScopes.add(scope);
-      if (error.kind === 'unauthorized' && error.scopes === null && connection === this.#connection) this.#failed(error);
+      if (error.kind === 'unauthorized' && error.scopes === null && connection === this.#connection)
+        this.#failed(error);
       throw this.#shown(error);
     }
   }
 
   /**
-   * Begins a new session in place of this one, unless another call has begun it. Other open calls of the old session stay: the server may
-   * be answering them, or its answers say that it has not seen them.
+   * Begins a new session in place of this one, unless another call has begun it. Other open calls
+   * of the old session stay: the server may be answering them, or its answers say that it has not
+   * seen them.
    */
   #beginSession(lost: HostConnection): void {
     if (lost !== this.#connection) return;
@@ -212,7 +236,10 @@ export class McpServer {
     try {
       const ready = await orAborted(this.#handshake(timeout.signal), timeout.signal);
       if (ready === null)
-        throw new McpError('timeout', `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`);
+        throw new McpError(
+          'timeout',
+          `it did not start in time: it has ${startupTimeoutMs / 1000} seconds (startup_timeout_sec)`,
+        );
       if (this.#state.status !== 'starting') return;
       this.#hasFailed = false;
       this.#restart.succeeded();
@@ -259,7 +286,11 @@ export class McpServer {
     let connection: HostConnection | null = null;
     connection = this.#connectTo({ type: 'stdio' }, running);
     try {
-      await running.start(name, { ...transport, cwd: transport.cwd ?? this.#cwd }, this.#deps.processes);
+      await running.start(
+        name,
+        { ...transport, cwd: transport.cwd ?? this.#cwd },
+        this.#deps.processes,
+      );
     } catch (error) {
       if (this.#process === running) this.#process = null;
       connection.close(new McpError('closed', 'its process could not be started'));
@@ -300,7 +331,10 @@ export class McpServer {
       return true;
     } catch (error) {
       this.hasChangedTools = true;
-      this.#deps.log.warn({ server: this.config.name, problem: this.#messageOf(error) }, 'an MCP server did not list its changed tools');
+      this.#deps.log.warn(
+        { server: this.config.name, problem: this.#messageOf(error) },
+        'an MCP server did not list its changed tools',
+      );
       return this.#connection !== connection;
     } finally {
       timer.clear();
@@ -309,20 +343,28 @@ export class McpServer {
 
   /** It has ended by itself. */
   #lost(reason: string): void {
-    if (this.#state.status === 'starting' || this.#state.status === 'ready') this.#failed(new McpError('closed', reason));
+    if (this.#state.status === 'starting' || this.#state.status === 'ready')
+      this.#failed(new McpError('closed', reason));
   }
 
   #failed(error: unknown): void {
     this.#hasFailed = true;
     this.#restart.failed();
     const message = this.#messageOf(error);
-    this.#connection?.close(new McpError('closed', `the MCP server ${this.config.name} has ended: ${message}`));
+    this.#connection?.close(
+      new McpError('closed', `the MCP server ${this.config.name} has ended: ${message}`),
+    );
     this.#connection = null;
     void this.#process?.kill();
     this.#process = null;
     const needsLogin = error instanceof McpError && error.kind === 'unauthorized';
-    if (!(error instanceof McpError)) this.#deps.log.error({ err: error, server: this.config.name }, 'an MCP server could not be started');
-    if (this.#connected !== null && !needsLogin && this.isUsed) this.#restart.whenDue(() => this.#start());
+    if (!(error instanceof McpError))
+      this.#deps.log.error(
+        { err: error, server: this.config.name },
+        'an MCP server could not be started',
+      );
+    if (this.#connected !== null && !needsLogin && this.isUsed)
+      this.#restart.whenDue(() => this.#start());
     this.#setState({ status: 'failed', error: message, needsLogin });
   }
 
@@ -338,11 +380,18 @@ export class McpServer {
   /** The message of an error without the secrets of the configuration and of the login. */
   #messageOf(error: unknown): string {
     const secrets = longestFirst([...this.config.secrets, ...this.#deps.tokens.given(this.config)]);
-    return redactLikelySecrets(redact(error instanceof Error ? error.message : String(error), secrets));
+    return redactLikelySecrets(
+      redact(error instanceof Error ? error.message : String(error), secrets),
+    );
   }
 }
 
 function httpServer(transport: McpHttp): HostedServer {
   const { url, headers } = transport;
-  return { type: 'http', url, headers, authentication: hasOwnAuthorization(transport) ? 'none' : 'token' };
+  return {
+    type: 'http',
+    url,
+    headers,
+    authentication: hasOwnAuthorization(transport) ? 'none' : 'token',
+  };
 }

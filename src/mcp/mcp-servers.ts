@@ -44,7 +44,10 @@ export class McpServers {
 
   constructor(deps: McpServersDeps) {
     this.#deps = deps;
-    this.#tokens = new ServerTokens({ ...deps, refresh: (request, signal) => this.host.refreshTokens(request, signal) });
+    this.#tokens = new ServerTokens({
+      ...deps,
+      refresh: (request, signal) => this.host.refreshTokens(request, signal),
+    });
   }
 
   /** Starts a server for a user, or shares the one that runs. */
@@ -78,7 +81,10 @@ export class McpServers {
     const all = [...this.#shared.values()];
     this.#shared.clear();
     for (const { idle } of all) idle?.clear();
-    await Promise.all([...all.map(({ server }) => server.close({ atOnce: true })), ...this.#ending]);
+    await Promise.all([
+      ...all.map(({ server }) => server.close({ atOnce: true })),
+      ...this.#ending,
+    ]);
     await this.#host?.close();
   }
 
@@ -105,7 +111,10 @@ export class McpServers {
 
   #sameLogin({ name, transport }: McpServerConfig): McpServer[] {
     const isSame = ({ config }: McpServer) =>
-      config.name === name && config.transport.type === 'http' && transport.type === 'http' && config.transport.url === transport.url;
+      config.name === name &&
+      config.transport.type === 'http' &&
+      transport.type === 'http' &&
+      config.transport.url === transport.url;
     return [...this.#shared.values()].map(({ server }) => server).filter(isSame);
   }
 
@@ -125,11 +134,16 @@ export class McpServers {
   }
 }
 
-/** The part of a configuration that decides what runs. What a thread makes of its tools does not belong to it. */
+/**
+ * The part of a configuration that decides what runs. What a thread makes of its tools does not
+ * belong to it.
+ */
 function serverKey({ name, transport, startupTimeoutMs }: McpServerConfig, cwd: string): string {
   const place = transport.type === 'stdio' ? (transport.cwd ?? cwd) : null;
   const ordered = JSON.stringify(transport, (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value,
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort())
+      : value,
   );
   return JSON.stringify([name, startupTimeoutMs, place, ordered]);
 }

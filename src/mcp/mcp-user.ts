@@ -12,13 +12,19 @@ export interface McpUser {
   /** The absolute working directory of the user. It may change. */
   readonly root: string;
   onState(state: McpServerState): void;
-  /** The server asks in the course of a call of this user. `tag`: what the user gave with the call. */
+  /**
+   * The server asks in the course of a call of this user. `tag`: what the user gave with the call.
+   */
   onQuestion(question: AskedQuestion, tag: unknown, signal: AbortSignal): Promise<McpAnswer>;
 }
 
 /** A user whose questions nobody answers. `root`: its absolute working directory. */
 export function unattended(root: string): McpUser {
-  return { root, onState: () => {}, onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }) };
+  return {
+    root,
+    onState: () => {},
+    onQuestion: async () => ({ error: { code: -32600, message: 'nobody can be asked' } }),
+  };
 }
 
 /** A question for a person or a model. */

@@ -9,10 +9,14 @@ export interface Paced {
 }
 
 /**
- * Work that runs one at a time and begins at most once in `everyMs`. Asked for meanwhile, it runs once more as soon as it may. If it
- * resolves with false, it has failed, and is tried again after waits that grow with each failure. It must not reject.
+ * Work that runs one at a time and begins at most once in `everyMs`. Asked for meanwhile, it runs
+ * once more as soon as it may. If it resolves with false, it has failed, and is tried again after
+ * waits that grow with each failure. It must not reject.
  */
-export function paced(work: () => Promise<boolean>, { everyMs, clock }: { everyMs: number; clock: Clock }): Paced {
+export function paced(
+  work: () => Promise<boolean>,
+  { everyMs, clock }: { everyMs: number; clock: Clock },
+): Paced {
   let begunMs = Number.NEGATIVE_INFINITY;
   let isBusy = false;
   let isWanted = false;

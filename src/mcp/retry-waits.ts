@@ -6,7 +6,10 @@ const WAIT_MS_MAX = 60_000;
 /** After so long without a failure, the next wait is the shortest again. */
 const STEADY_MS = 60_000;
 
-/** When something that has failed is tried again, whoever asks for it: after waits that grow with each failure. */
+/**
+ * When something that has failed is tried again, whoever asks for it: after waits that grow with
+ * each failure.
+ */
 export class RetryWaits {
   readonly #clock: Clock;
   #failures = 0;

@@ -15,7 +15,10 @@ export interface McpCallOptions {
   /** Given to `onQuestion` of the user. */
   tag?: unknown;
   onProgress?: (progress: Progress) => void;
-  /** Called before the request is sent again in a new session, in which the server may have other tools. Throws an McpError to refuse it. */
+  /**
+   * Called before the request is sent again in a new session, in which the server may have other
+   * tools. Throws an McpError to refuse it.
+   */
   beforeRepeat?: () => void;
 }
 
@@ -48,7 +51,11 @@ export class ServerCalls {
   }
 
   /** Sends a request. Rejects with an McpError. */
-  async send({ connection, process }: CalledServer, request: McpRequest, options: McpCallOptions): Promise<JsonValue> {
+  async send(
+    { connection, process }: CalledServer,
+    request: McpRequest,
+    options: McpCallOptions,
+  ): Promise<JsonValue> {
     const { timeoutMs, signal, user, tag, onProgress } = options;
     const { name, clock, questions } = this.#deps;
     const timers = new PausableTimers(clock);
@@ -69,7 +76,10 @@ export class ServerCalls {
       });
     } catch (error) {
       if (timeout.signal.aborted && !signal.aborted)
-        throw new McpError('timeout', `${name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`);
+        throw new McpError(
+          'timeout',
+          `${name} did not answer in time: it has ${timeoutMs / 1000} seconds (tool_timeout_sec)`,
+        );
       throw error;
     } finally {
       timer.clear();

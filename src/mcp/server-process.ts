@@ -7,7 +7,10 @@ import type { Processes, RunningProcess } from '../sandbox/processes/processes.t
 const STDERR_CHARS_MAX = 2_000;
 /** Above so many bytes that the host has not read, the output of the server is not read. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024;
-/** A server that does not take so many bytes of its input is ended. A message counts as at least so many, for the memory that it takes. */
+/**
+ * A server that does not take so many bytes of its input is ended. A message counts as at least so
+ * many, for the memory that it takes.
+ */
 const UNTAKEN_BYTES_MAX = 64 * 1024 * 1024;
 const MESSAGE_BYTES_MIN = 1024;
 /** How long a server may take to end by itself when its input is closed. */
@@ -39,7 +42,11 @@ export class ServerProcess {
   }
 
   /** Rejects with a `ProcessStartError`. */
-  async start(name: string, { command, args, env, cwd }: McpStdio & { cwd: string }, processes: Processes): Promise<void> {
+  async start(
+    name: string,
+    { command, args, env, cwd }: McpStdio & { cwd: string },
+    processes: Processes,
+  ): Promise<void> {
     const running = await processes.start(
       {
         argv: [command, ...args],
@@ -93,21 +100,27 @@ export class ServerProcess {
     if (wasFull && this.#unread <= UNREAD_BYTES_MAX) this.#running?.resume();
   }
 
-  /** Says that somebody waits for the process. Call the returned function when nobody does any more. */
+  /**
+   * Says that somebody waits for the process. Call the returned function when nobody does any more.
+   */
   attend(waitMs: number): () => void {
     return this.#running?.attend(waitMs) ?? (() => {});
   }
 
   /** Why it ended, with the end of what it wrote to stderr. */
   get ending(): string {
-    if (this.#isStuck) return `it does not read its input: more than ${UNTAKEN_BYTES_MAX / 1024 / 1024} MiB wait for it`;
-    const how = this.#exitCode === null ? 'it was stopped' : `it ended with exit code ${this.#exitCode}`;
+    if (this.#isStuck)
+      return `it does not read its input: more than ${UNTAKEN_BYTES_MAX / 1024 / 1024} MiB wait for it`;
+    const how =
+      this.#exitCode === null ? 'it was stopped' : `it ended with exit code ${this.#exitCode}`;
     const said = this.#stderr.trim();
     return said === '' ? how : `${how}: ${said}`;
   }
 
   /** Closes its input, and kills what is left of it and its children after a moment. */
-  async stop(clock: { setTimer(callback: () => void, ms: number): { clear(): void } }): Promise<void> {
+  async stop(clock: {
+    setTimer(callback: () => void, ms: number): { clear(): void };
+  }): Promise<void> {
     this.#isKilled = true;
     const running = this.#running;
     if (running === null) return;

@@ -26,7 +26,9 @@ interface ServerQuestionsDeps {
 /** The requests in whose course servers ask. They answer the others by themselves. */
 const ASKING: ReadonlySet<McpRequest['op']> = new Set(['callTool', 'readResource']);
 
-const NO_CALL: McpAnswer = { error: { code: -32600, message: 'the question belongs to no open call of a thread' } };
+const NO_CALL: McpAnswer = {
+  error: { code: -32600, message: 'the question belongs to no open call of a thread' },
+};
 
 /** Answers what a server asks, by the user whose call is open. */
 export class ServerQuestions {
@@ -46,11 +48,16 @@ export class ServerQuestions {
   }
 
   /** `call`: the request in whose course the server asks; null: unknown. */
-  async answer(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
+  async answer(
+    call: number | null,
+    question: McpQuestion,
+    signal: AbortSignal,
+  ): Promise<McpAnswer> {
     if (question.kind === 'roots') return { result: { roots: this.#roots() } };
     if (question.kind !== 'elicitation' && question.kind !== 'sampling') return NO_CALL;
     const open = this.#callOf(call, question);
-    if (open?.user == null) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
+    if (open?.user == null)
+      return question.kind === 'elicitation' ? { result: { action: 'decline' } } : NO_CALL;
     open.questions = (open.questions ?? 0) + 1;
     open.timers.pause();
     try {
@@ -62,8 +69,8 @@ export class ServerQuestions {
   }
 
   /**
-   * The call that is known. Else the last one of the thread that the question names, or of the only one that has requests open: a question
-   * that may be another thread's reaches nobody.
+   * The call that is known. Else the last one of the thread that the question names, or of the only
+   * one that has requests open: a question that may be another thread's reaches nobody.
    */
   #callOf(call: number | null, { params }: AskedQuestion): OpenCall | null {
     if (call !== null) return this.#calls.get(call) ?? null;
@@ -76,7 +83,10 @@ export class ServerQuestions {
 
   #roots(): { uri: string; name: string }[] {
     const paths = new Set([...this.#deps.users].map(({ root }) => root));
-    return [...paths].map((path) => ({ uri: pathToFileURL(path).href, name: basename(path) || path }));
+    return [...paths].map((path) => ({
+      uri: pathToFileURL(path).href,
+      name: basename(path) || path,
+    }));
   }
 }
 

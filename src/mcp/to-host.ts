@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { FunctionCallOutputBody, McpToolCallResult } from '../protocol/generated/types.ts';
 
-/** A server to connect to, for the host. A server on stdio runs in the main thread: its bytes come and go in messages. */
+/**
+ * A server to connect to, for the host. A server on stdio runs in the main thread: its bytes come
+ * and go in messages.
+ */
 export type HostedServer =
   | { type: 'stdio' }
   | {
@@ -26,7 +29,10 @@ export interface LoginRequest {
   clientMetadataUrl: string | null;
   /** Whether a server at a public address may name private ones for its login. */
   reachesPrivate: boolean;
-  /** `cimd`: the client is known by this document; `dcr`: it is registered; `auto`: whichever there is. A `clientId` goes before. */
+  /**
+   * `cimd`: the client is known by this document; `dcr`: it is registered; `auto`: whichever there
+   * is. A `clientId` goes before.
+   */
   registration: 'auto' | 'cimd' | 'dcr';
 }
 
@@ -65,7 +71,10 @@ export interface McpToolAnnotations {
   openWorldHint?: boolean;
 }
 
-/** The tools of a server, and those that are left out, because providers would refuse them or they are too large. */
+/**
+ * The tools of a server, and those that are left out, because providers would refuse them or they
+ * are too large.
+ */
 export interface McpToolList {
   tools: readonly McpTool[];
   leftOut: readonly { name: string; why: string }[];
@@ -81,12 +90,19 @@ export interface ConnectedServer {
 }
 
 /**
- * A request to a server. `charsMax`: the result is for a model, which reads about so many characters of text; it is a `McpCallOutcome` or a
- * `CutResult`. Absent: the result is as the server sends it.
+ * A request to a server. `charsMax`: the result is for a model, which reads about so many
+ * characters of text; it is a `McpCallOutcome` or a `CutResult`. Absent: the result is as the
+ * server sends it.
  */
 export type McpRequest =
   | { op: 'listTools' }
-  | { op: 'callTool'; name: string; arguments: JsonObject; meta: JsonObject | null; charsMax?: number }
+  | {
+      op: 'callTool';
+      name: string;
+      arguments: JsonObject;
+      meta: JsonObject | null;
+      charsMax?: number;
+    }
   | { op: 'listResources'; cursor: string | null; charsMax?: number }
   | { op: 'listResourceTemplates'; cursor: string | null; charsMax?: number }
   | { op: 'readResource'; uri: string; meta: JsonObject | null; charsMax?: number };
@@ -106,7 +122,10 @@ export interface CutResult {
   isCut: boolean;
 }
 
-/** Asks an authorization server for other tokens. The result is what it answers, with what it leaves as it was. */
+/**
+ * Asks an authorization server for other tokens. The result is what it answers, with what it leaves
+ * as it was.
+ */
 export interface RefreshRequest {
   /** The address of the MCP server. */
   url: string;
@@ -116,21 +135,25 @@ export interface RefreshRequest {
 }
 
 /**
- * Why a request or a connection failed. `server`: the server answered with an error. `closed`: the connection ended. `sessionLost`: the
- * server does not know the connection's session any more. `unauthorized`: it wants a token, or another one.
+ * Why a request or a connection failed. `server`: the server answered with an error. `closed`: the
+ * connection ended. `sessionLost`: the server does not know the connection's session any more.
+ * `unauthorized`: it wants a token, or another one.
  */
 export interface McpProblem {
   kind: 'server' | 'closed' | 'sessionLost' | 'unauthorized' | 'other';
   message: string;
   /** The code of the server's error. */
   code: number | null;
-  /** The scopes that the server wants beyond those of the login. Absent: it does not take the login, or the problem is another one. */
+  /**
+   * The scopes that the server wants beyond those of the login. Absent: it does not take the login,
+   * or the problem is another one.
+   */
   scopes?: readonly string[];
 }
 
 /**
- * A question of a server, or of the connection: `token` asks for the bearer token. `refused`: the last one, which the server did not take;
- * empty: it did not take a request without one.
+ * A question of a server, or of the connection: `token` asks for the bearer token. `refused`: the
+ * last one, which the server did not take; empty: it did not take a request without one.
  */
 export type McpQuestion =
   | { kind: 'elicitation'; params: JsonObject }
@@ -146,7 +169,10 @@ export type McpQuestion =
 /** The answer to a question: its result, or the error that the server gets. */
 export type McpAnswer = { result: JsonValue } | { error: { code: number; message: string } };
 
-/** A message to the host, which speaks with the servers. All of it is data. Numbers of connections and calls are unique. */
+/**
+ * A message to the host, which speaks with the servers. All of it is data. Numbers of connections
+ * and calls are unique.
+ */
 export type ToHost =
   | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
   | { type: 'input'; connection: number; bytes: Uint8Array }
@@ -165,7 +191,11 @@ export type FromHost =
   | { type: 'output'; connection: number; bytes: Uint8Array }
   /** So many bytes of input have been read. */
   | { type: 'taken'; connection: number; bytes: number }
-  | { type: 'progress'; call: number; progress: { progress: number; total: number | null; message: string | null } }
+  | {
+      type: 'progress';
+      call: number;
+      progress: { progress: number; total: number | null; message: string | null };
+    }
   | { type: 'result'; call: number; result: JsonValue }
   | { type: 'failure'; call: number; problem: McpProblem }
   | { type: 'ask'; ask: number; connection: number; call: number | null; question: McpQuestion }

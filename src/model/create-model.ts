@@ -8,10 +8,13 @@ import { responsesApi } from './responses/responses-api.ts';
 import { ScriptError } from './script/script-error.ts';
 
 /**
- * Creates the model of a provider. Keep it: it holds the provider's open connections, or the position in its script. Rejects
- * with a ConfigError if the provider's script cannot be used.
+ * Creates the model of a provider. Keep it: it holds the provider's open connections, or the
+ * position in its script. Rejects with a ConfigError if the provider's script cannot be used.
  */
-export async function createModel(provider: ProviderConfig, deps: ProviderModelDeps): Promise<Model> {
+export async function createModel(
+  provider: ProviderConfig,
+  deps: ProviderModelDeps,
+): Promise<Model> {
   switch (provider.wireApi) {
     case 'responses':
       return createProviderModel(responsesApi, provider, deps);
@@ -20,7 +23,8 @@ export async function createModel(provider: ProviderConfig, deps: ProviderModelD
     case 'embedded':
       return createEmbeddedModel(deps);
     case 'scripted':
-      if (provider.script === null) throw new Error('a server that was given a model creates no other');
+      if (provider.script === null)
+        throw new Error('a server that was given a model creates no other');
       return byScript(provider.script, deps);
     default:
       return provider.wireApi satisfies never;
@@ -32,7 +36,8 @@ async function byScript(path: string, { clock, log }: ProviderModelDeps): Promis
   try {
     return loadScriptedModel(path, { clock, log });
   } catch (error) {
-    if (error instanceof ScriptError) throw new ConfigError(error.message, undefined, { cause: error });
+    if (error instanceof ScriptError)
+      throw new ConfigError(error.message, undefined, { cause: error });
     throw error;
   }
 }

@@ -6,8 +6,8 @@ const NAME_CHARS_MAX = 64;
 const HASH_CHARS = 8;
 
 /**
- * The name of a tool for an API without namespaces: `namespace__name`. One that is too long ends with a hash instead, so that different
- * tools have different names.
+ * The name of a tool for an API without namespaces: `namespace__name`. One that is too long ends
+ * with a hash instead, so that different tools have different names.
  */
 export function flatToolName(name: string, namespace: string | null | undefined): string {
   const flat = namespace ? `${namespace}__${name}` : name;

@@ -13,7 +13,10 @@ export interface FoundTool {
   description: string;
 }
 
-/** The output of a search for a model whose API has no search: it is offered these tools with its next request. */
+/**
+ * The output of a search for a model whose API has no search: it is offered these tools with its
+ * next request.
+ */
 export function foundToolsText(found: readonly FoundTool[]): string {
   if (found.length === 0) return 'No tool was found. Try other words.';
   return `${FOUND}${JSON.stringify(found, null, 1)}`;
@@ -25,21 +28,29 @@ export function foundTools(history: readonly ResponseItem[]): FoundTool[] {
   return history.flatMap((item) => {
     if (item.type === 'function_call' && item.name === TOOL_SEARCH_NAME) searches.add(item.call_id);
     if (item.type === 'tool_search_output') return toolsOf(item.tools, null);
-    return item.type === 'function_call_output' && searches.has(item.call_id) ? toldTools(item.output) : [];
+    return item.type === 'function_call_output' && searches.has(item.call_id)
+      ? toldTools(item.output)
+      : [];
   });
 }
 
 /**
- * An item of the Responses API's own search for a model that does not know it: a call of the function `tool_search`, or its output. Other
- * items as they are. Null: it has no such form, because the provider itself has searched.
+ * An item of the Responses API's own search for a model that does not know it: a call of the
+ * function `tool_search`, or its output. Other items as they are. Null: it has no such form,
+ * because the provider itself has searched.
  */
 export function searchAsFunction(item: ResponseItem): ResponseItem | null {
   if (item.type !== 'tool_search_call' && item.type !== 'tool_search_output') return item;
   const { call_id } = item;
   if (!call_id || item.execution !== 'client') return null;
   if (item.type === 'tool_search_output')
-    return { type: 'function_call_output', call_id, output: foundToolsText(toolsOf(item.tools, null)) };
-  const args = typeof item.arguments === 'string' ? item.arguments : JSON.stringify(item.arguments ?? {});
+    return {
+      type: 'function_call_output',
+      call_id,
+      output: foundToolsText(toolsOf(item.tools, null)),
+    };
+  const args =
+    typeof item.arguments === 'string' ? item.arguments : JSON.stringify(item.arguments ?? {});
   return { type: 'function_call', call_id, name: TOOL_SEARCH_NAME, arguments: args };
 }
 
@@ -48,7 +59,12 @@ function toolsOf(tools: readonly unknown[], namespace: string | null): FoundTool
   return tools.filter(isObject).flatMap(({ type, name, description, tools: inner }) => {
     if (typeof name !== 'string') return [];
     if (type === 'namespace') return Array.isArray(inner) ? toolsOf(inner as unknown[], name) : [];
-    return [{ name: flatToolName(name, namespace), description: typeof description === 'string' ? description : '' }];
+    return [
+      {
+        name: flatToolName(name, namespace),
+        description: typeof description === 'string' ? description : '',
+      },
+    ];
   });
 }
 

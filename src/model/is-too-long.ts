@@ -33,7 +33,10 @@ const TEXTS = [
   /`?inputs`?(?: tokens \+ `?max_new_tokens`?)? must (?:have less than|be <=?)/i,
 ];
 
-/** Words of limits that pass with time, or that bound the response. A shorter prompt is not their remedy. */
+/**
+ * Words of limits that pass with time, or that bound the response. A shorter prompt is not their
+ * remedy.
+ */
 const OTHER_LIMITS = /\bper (?:second|minute|hour|day)\b|\b(?:TPM|RPM|TPD)\b|\brate limit/i;
 
 /** Statuses of refusals for other reasons, whatever their text. */
@@ -47,9 +50,14 @@ interface Refusal {
   text: string;
 }
 
-/** Whether a provider refuses a request because its prompt is too long. A proxy says so with 413. */
+/**
+ * Whether a provider refuses a request because its prompt is too long. A proxy says so with 413.
+ */
 export function isTooLong({ status, codes, text }: Refusal): boolean {
   if (codes.some((code) => CODES.has(code))) return true;
   if (status !== null && OTHER_STATUSES.has(status)) return false;
-  return status === TOO_LARGE || (TEXTS.some((pattern) => pattern.test(text)) && !OTHER_LIMITS.test(text));
+  return (
+    status === TOO_LARGE ||
+    (TEXTS.some((pattern) => pattern.test(text)) && !OTHER_LIMITS.test(text))
+  );
 }

@@ -10,15 +10,22 @@ export function messageText(item: ResponseItem): string {
 }
 
 /**
- * The text of an output, which is a string, an array of parts, or an object with one of these as its `body`. `note`: in the place of parts
- * that are not text.
+ * The text of an output, which is a string, an array of parts, or an object with one of these as
+ * its `body`. `note`: in the place of parts that are not text.
  */
 export function outputText(output: unknown, note = '[not text]'): string {
   if (typeof output === 'string') return output;
   if (Array.isArray(output)) return output.map((part) => partText(part) ?? note).join('\n');
-  return typeof output === 'object' && output !== null && 'body' in output ? outputText(output.body, note) : '';
+  return typeof output === 'object' && output !== null && 'body' in output
+    ? outputText(output.body, note)
+    : '';
 }
 
 function partText(part: unknown): string | null {
-  return typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : null;
+  return typeof part === 'object' &&
+    part !== null &&
+    'text' in part &&
+    typeof part.text === 'string'
+    ? part.text
+    : null;
 }

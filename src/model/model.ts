@@ -1,7 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { WebSearch } from '../config/web-search.ts';
-import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
+import type {
+  ReasoningSummary,
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+} from '../protocol/generated/types.ts';
 
 /** A group of tools. Two tools of one name are different tools if their namespaces differ. */
 export interface ToolNamespace {
@@ -21,7 +26,10 @@ export type ToolSpec =
       parameters: JsonObject;
     }
   | {
-      /** The API's own search for tools, which the server runs. APIs that have none give models a function of this name. */
+      /**
+       * The API's own search for tools, which the server runs. APIs that have none give models a
+       * function of this name.
+       */
       type: 'tool_search';
       name: 'tool_search';
       description: string;
@@ -33,7 +41,10 @@ export type ToolSpec =
       type: 'custom';
       name: string;
       description: string;
-      /** The string's format, as the Responses API defines it. Other APIs give models only the description. */
+      /**
+       * The string's format, as the Responses API defines it. Other APIs give models only the
+       * description.
+       */
       format: JsonObject;
     };
 
@@ -47,8 +58,9 @@ export interface ModelRequest {
   summary: ReasoningSummary | null;
   outputSchema: JsonValue;
   /**
-   * The instructions describe the output too, and the tools matter more than the schema: an API with many servers that call no tools
-   * under a schema, or refuse the two together, leaves the schema out.
+   * The instructions describe the output too, and the tools matter more than the schema: an API
+   * with many servers that call no tools under a schema, or refuse the two together, leaves the
+   * schema out.
    */
   schemaIsOptional?: true;
   serviceTier: string | null;
@@ -57,11 +69,20 @@ export interface ModelRequest {
   webSearch?: WebSearch;
   /** The same for all requests of a thread. */
   promptCacheKey: string;
-  /** Facts about the request for the provider, where its API takes them: the thread and the request's purpose. */
+  /**
+   * Facts about the request for the provider, where its API takes them: the thread and the
+   * request's purpose.
+   */
   clientMetadata?: Record<string, string>;
-  /** Headers that identify the caller, for gateways. The configured headers of the provider count before these. Names are in lower case. */
+  /**
+   * Headers that identify the caller, for gateways. The configured headers of the provider count
+   * before these. Names are in lower case.
+   */
   headers?: Record<string, string>;
-  /** The retries before this request, if it continues a response that broke off: they count against the same limits. Absent: none. */
+  /**
+   * The retries before this request, if it continues a response that broke off: they count against
+   * the same limits. Absent: none.
+   */
   retries?: SpentRetries;
 }
 
@@ -72,24 +93,33 @@ export interface SpentRetries {
   /** Of responses that broke off. */
   ofStream: number;
   nextWaitMs: number;
-  /** From the first failure to the last retry, without the time between a response that broke off and the request that continues it. */
+  /**
+   * From the first failure to the last retry, without the time between a response that broke off
+   * and the request that continues it.
+   */
   retryingMs: number;
 }
 
 /**
- * An event of a model's response, as plain data. `started` begins an attempt. `answered` has what the headers of the response tell. `retrying` voids the items that have begun since
- * then and not completed; completed items and calls stay. The same request is then sent again. If items have completed, the reader should
- * rather stop reading, wait for `delayMs`, and send a request that has them, with `spent` as its `retries`.
- * The last event is `completed` or `failed`. If the signal aborts, the events end without either.
- * Items of one response may overlap; an item may complete without having started.
+ * An event of a model's response, as plain data. `started` begins an attempt. `answered` has what
+ * the headers of the response tell. `retrying` voids the items that have begun since then and not
+ * completed; completed items and calls stay. The same request is then sent again. If items have
+ * completed, the reader should rather stop reading, wait for `delayMs`, and send a request that has
+ * them, with `spent` as its `retries`. The last event is `completed` or `failed`. If the signal
+ * aborts, the events end without either. Items of one response may overlap; an item may complete
+ * without having started.
  */
 export type ModelEvent =
   | { type: 'started' }
-  /** `model`: the model that answers, by its own name. `turnState`: to be sent back within the turn. Null: not told. */
+  /**
+   * `model`: the model that answers, by its own name. `turnState`: to be sent back within the turn.
+   * Null: not told.
+   */
   | { type: 'answered'; model: string | null; turnState: string | null }
   /**
-   * The provider refused a parameter that the user or the client asked for, so it was left out. Comes before the answer, with each request.
-   * `message` says what was refused, and what that costs.
+   * The provider refused a parameter that the user or the client asked for, so it was left out.
+   * Comes before the answer, with each request. `message` says what was refused, and what that
+   * costs.
    */
   | { type: 'leftOut'; parameter: string; message: string }
   /** The provider's metadata about its moderation of the response, for clients. */
@@ -99,10 +129,16 @@ export type ModelEvent =
   | { type: 'reasoningSummaryPart'; itemId: string; index: number }
   | { type: 'reasoningSummaryDelta'; itemId: string; index: number; delta: string }
   | { type: 'reasoningDelta'; itemId: string; index: number; delta: string }
-  /** A piece of a call's input as it streams: the string for a custom tool, else the JSON of the arguments. */
+  /**
+   * A piece of a call's input as it streams: the string for a custom tool, else the JSON of the
+   * arguments.
+   */
   | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
-  /** The answer is complete and has neither text nor calls, though the model has said nothing before. `message` is for people. */
+  /**
+   * The answer is complete and has neither text nor calls, though the model has said nothing
+   * before. `message` is for people.
+   */
   | { type: 'saidNothing'; message: string }
   | { type: 'retrying'; error: TurnError; delayMs: number; spent?: SpentRetries }
   /** `responseId`: the id of the response at a provider that keeps responses. */
@@ -114,18 +150,19 @@ export interface Model {
   /** The embedded model. Threads that name no other model or provider have its name. */
   readonly isEmbedded?: true;
   /**
-   * Sends one request to the model and streams its events. Never rejects and never hangs: a failure is the last event, silence
-   * becomes a failure, and retries are limited in number and time. A slow reader slows the provider down; buffers are limited.
+   * Sends one request to the model and streams its events. Never rejects and never hangs: a failure
+   * is the last event, silence becomes a failure, and retries are limited in number and time. A
+   * slow reader slows the provider down; buffers are limited.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /**
-   * For a model that checks how it is used, such as a scripted one: the problems so far as a string of several lines; null if
-   * there are none.
+   * For a model that checks how it is used, such as a scripted one: the problems so far as a string
+   * of several lines; null if there are none.
    */
   report?(): string | null;
   /**
-   * For a model that waits, such as a scripted one: the same model, which waits by this clock. A deterministic server, whose time does
-   * not pass while it waits for the model, calls it once.
+   * For a model that waits, such as a scripted one: the same model, which waits by this clock. A
+   * deterministic server, whose time does not pass while it waits for the model, calls it once.
    */
   withClock?(clock: Clock): Model;
 }

@@ -12,15 +12,20 @@ const PARTS = ['anyOf', 'oneOf', 'allOf'];
 const COMBINATORS = [...PARTS, 'not', 'enum', 'const', '$ref'];
 
 /**
- * The schema of a tool's arguments as providers take it: an object with properties, without combinators at its top. It takes over the
- * properties that they name. A string: why providers would refuse it, and with it each request that offers the tool.
+ * The schema of a tool's arguments as providers take it: an object with properties, without
+ * combinators at its top. It takes over the properties that they name. A string: why providers
+ * would refuse it, and with it each request that offers the tool.
  */
 export function offeredSchema(given: JsonObject): JsonObject | string {
   const problem = problemOf(given, given, 0);
   if (problem !== null) return problem;
-  if (JSON.stringify(given).length > CHARS_MAX) return `its schema is longer than ${CHARS_MAX} characters`;
+  if (JSON.stringify(given).length > CHARS_MAX)
+    return `its schema is longer than ${CHARS_MAX} characters`;
   const properties = propertiesOf(given);
-  const [name] = Object.entries(properties).find(([, schema]) => !isObject(schema) && typeof schema !== 'boolean') ?? [];
+  const [name] =
+    Object.entries(properties).find(
+      ([, schema]) => !isObject(schema) && typeof schema !== 'boolean',
+    ) ?? [];
   if (name !== undefined) return `its property ${JSON.stringify(name.slice(0, 200))} has no schema`;
   const rest = Object.entries(given).filter(([key]) => !COMBINATORS.includes(key));
   const offered = { ...Object.fromEntries(rest), type: 'object', properties };
@@ -28,7 +33,10 @@ export function offeredSchema(given: JsonObject): JsonObject | string {
   return problemOf(offered, offered, 0) ?? offered;
 }
 
-/** The properties that a schema and its parts name. A property with several schemas may have any of them. */
+/**
+ * The properties that a schema and its parts name. A property with several schemas may have any of
+ * them.
+ */
 function propertiesOf(given: JsonObject): JsonObject {
   const schemas = new Map<string, Map<string, JsonValue>>();
   // Parts that are added are visited, too, and each only once.
@@ -36,7 +44,9 @@ function propertiesOf(given: JsonObject): JsonObject {
   for (const part of parts) {
     if (!isObject(part)) continue;
     const { properties, $ref } = part as JsonObject;
-    for (const [name, schema] of isObject(properties) ? Object.entries(properties as JsonObject) : [])
+    for (const [name, schema] of isObject(properties)
+      ? Object.entries(properties as JsonObject)
+      : [])
       schemas.set(name, (schemas.get(name) ?? new Map()).set(JSON.stringify(schema), schema));
     for (const each of PARTS.flatMap((name) => (part as JsonObject)[name] ?? [])) parts.add(each);
     if (typeof $ref === 'string') parts.add(target($ref, given) ?? null);
@@ -52,7 +62,11 @@ function anyOf(schemas: JsonValue[]): JsonValue {
 function problemOf(value: JsonValue, schema: JsonObject, depth: number): string | null {
   if (depth > DEPTH_MAX) return `its schema is nested more than ${DEPTH_MAX} times`;
   if (typeof value !== 'object' || value === null) return null;
-  if (!Array.isArray(value) && typeof value.$ref === 'string' && target(value.$ref, schema) === undefined)
+  if (
+    !Array.isArray(value) &&
+    typeof value.$ref === 'string' &&
+    target(value.$ref, schema) === undefined
+  )
     return `its schema refers to ${JSON.stringify(value.$ref.slice(0, 200))}, which it does not have`;
   for (const each of Object.values(value)) {
     const problem = problemOf(each as JsonValue, schema, depth + 1);

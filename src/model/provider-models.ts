@@ -32,7 +32,10 @@ interface ProviderModelsDeps extends ProviderModelDeps {
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */
-export function providerModels(given: Model | null, { scalePicture, onLongResponses, ...deps }: ProviderModelsDeps) {
+export function providerModels(
+  given: Model | null,
+  { scalePicture, onLongResponses, ...deps }: ProviderModelsDeps,
+) {
   const arriving = new ArrivingResponses(deps.clock, onLongResponses);
   const pictures = new SentPictures(new ScaledPictures(scalePicture));
   const models = new ModelPool(
@@ -71,7 +74,12 @@ class ProviderLists {
     const listed = await Promise.race([kept.listing, tooSlow]);
     arrived.abort();
     kept.isMissed = listed === null;
-    if (listed === null) return (await import('./http/installed-models.ts')).slowListing(provider, this.#deps, WAIT_MS_MAX);
+    if (listed === null)
+      return (await import('./http/installed-models.ts')).slowListing(
+        provider,
+        this.#deps,
+        WAIT_MS_MAX,
+      );
     return 'problem' in listed ? listed : listed.ids;
   }
 
@@ -87,11 +95,22 @@ class ProviderLists {
     // Another key may have other models.
     const name = JSON.stringify([provider, provider.usesLogin ? storedLogin?.().apiKey : null]);
     const known = this.#kept.get(name);
-    if (known !== undefined && clock.monotonic() < known.untilMs && (!isFresh || !known.hasArrived || known.isMissed)) return known;
-    const kept = { untilMs: clock.monotonic() + LISTED_MS, listing: this.#ask(provider), hasArrived: false, isMissed: false };
+    if (
+      known !== undefined &&
+      clock.monotonic() < known.untilMs &&
+      (!isFresh || !known.hasArrived || known.isMissed)
+    )
+      return known;
+    const kept = {
+      untilMs: clock.monotonic() + LISTED_MS,
+      listing: this.#ask(provider),
+      hasArrived: false,
+      isMissed: false,
+    };
     this.#kept.delete(name);
     this.#kept.set(name, kept);
-    for (const oldest of this.#kept.keys()) if (this.#kept.size > LISTS_MAX) this.#kept.delete(oldest);
+    for (const oldest of this.#kept.keys())
+      if (this.#kept.size > LISTS_MAX) this.#kept.delete(oldest);
     void kept.listing.then((listed) => {
       kept.hasArrived = true;
       // Soon asked again: the key or the network may be back.
@@ -103,7 +122,11 @@ class ProviderLists {
   async #ask(provider: ProviderConfig): Promise<ModelListing> {
     const { listModels } = await import('./http/installed-models.ts');
     const listed = await listModels(provider, this.#deps);
-    if ('problem' in listed) this.#deps.log.info({ provider: provider.id, problem: listed.problem }, 'the models could not be listed');
+    if ('problem' in listed)
+      this.#deps.log.info(
+        { provider: provider.id, problem: listed.problem },
+        'the models could not be listed',
+      );
     return listed;
   }
 }

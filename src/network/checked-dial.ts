@@ -10,10 +10,15 @@ import { readHost } from '../policy/network/read-host.ts';
 import { ProxyRefusal } from './proxy-refusal.ts';
 
 /**
- * Connects to a target if all its addresses are of the given kinds. Rejects with a `ProxyRefusal`. If the signal aborts, the connection
- * is given up. All calls of one proxy have the same signal, by which proxies take turns.
+ * Connects to a target if all its addresses are of the given kinds. Rejects with a `ProxyRefusal`.
+ * If the signal aborts, the connection is given up. All calls of one proxy have the same signal, by
+ * which proxies take turns.
  */
-export type Dial = (target: NetworkTarget, reaches: readonly AddressKind[], signal: AbortSignal) => Promise<Socket>;
+export type Dial = (
+  target: NetworkTarget,
+  reaches: readonly AddressKind[],
+  signal: AbortSignal,
+) => Promise<Socket>;
 
 export interface DialDeps {
   clock: Clock;
@@ -35,7 +40,11 @@ const OWN_LOOKUPS_MAX = 2;
 const WAITING_LOOKUPS_MAX = 256;
 
 /** Returns a `Dial` that resolves a name once, checks what it got, and connects to exactly that. */
-export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = interfaceAddresses }: DialDeps): Dial {
+export function checkedDial({
+  clock,
+  resolve = systemAddresses,
+  ownAddresses = interfaceAddresses,
+}: DialDeps): Dial {
   const lookups = new LookupQueue(resolve);
   const isOwn = recentAddresses(ownAddresses, clock);
   return async (target, reaches, signal) => {
@@ -44,12 +53,16 @@ export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = i
     const timer = clock.setTimer(() => over.abort(), DIAL_MS_MAX);
     const ended = AbortSignal.any([signal, over.signal]);
     try {
-      const addresses = (isIP(host) === 0 ? await lookups.addressesOf(host, signal, ended) : [host]).map(oneSpelling);
+      const addresses = (
+        isIP(host) === 0 ? await lookups.addressesOf(host, signal, ended) : [host]
+      ).map(oneSpelling);
       const closed = addresses.find((address) => !reaches.includes(kindOf(address, isOwn)));
-      if (closed !== undefined) throw new ProxyRefusal('local', `${host} leads to the local address ${closed}.`);
+      if (closed !== undefined)
+        throw new ProxyRefusal('local', `${host} leads to the local address ${closed}.`);
       return await connectToOne(addresses, { port, clock, signal: ended });
     } catch (error) {
-      if (ended.aborted && !signal.aborted) throw new ProxyRefusal('timeout', `${host} did not answer in time.`, { cause: error });
+      if (ended.aborted && !signal.aborted)
+        throw new ProxyRefusal('timeout', `${host} did not answer in time.`, { cause: error });
       throw error;
     } finally {
       timer.clear();
@@ -57,20 +70,32 @@ export function checkedDial({ clock, resolve = systemAddresses, ownAddresses = i
   };
 }
 
-/** Of the spellings of an address, such as an IPv6 one that stands for an IPv4 one, all code compares and uses the same. */
+/**
+ * Of the spellings of an address, such as an IPv6 one that stands for an IPv4 one, all code
+ * compares and uses the same.
+ */
 function oneSpelling(address: string): string {
   // Null: it has a zone, so it is not reached.
   return readHost(address) ?? address;
 }
 
-/** A public address of this machine is private: a firewall may protect its services only from outside. */
+/**
+ * A public address of this machine is private: a firewall may protect its services only from
+ * outside.
+ */
 function kindOf(address: string, isOwn: (address: string) => boolean): AddressKind {
   const kind = addressKind(address);
   return kind === 'public' && isOwn(address) ? 'private' : kind;
 }
 
-/** Looks at the addresses of this machine at most once in a while: each look costs a millisecond where there are many interfaces. */
-function recentAddresses(ownAddresses: () => readonly string[], clock: Clock): (address: string) => boolean {
+/**
+ * Looks at the addresses of this machine at most once in a while: each look costs a millisecond
+ * where there are many interfaces.
+ */
+function recentAddresses(
+  ownAddresses: () => readonly string[],
+  clock: Clock,
+): (address: string) => boolean {
   let looked: { atMs: number; addresses: ReadonlySet<string> } | null = null;
   return (address) => {
     const nowMs = clock.monotonic();
@@ -87,7 +112,10 @@ interface Attempt {
 }
 
 /** Tries one address after the other. */
-async function connectToOne(addresses: readonly string[], { port, clock, signal }: Attempt): Promise<Socket> {
+async function connectToOne(
+  addresses: readonly string[],
+  { port, clock, signal }: Attempt,
+): Promise<Socket> {
   let failure: unknown = null;
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
@@ -142,8 +170,8 @@ interface Lookup {
 }
 
 /**
- * Resolves few names at a time, and each name once for all that wait for it. The proxies, which are told apart by their signals, take
- * turns, and a name that nobody wants any more is not resolved.
+ * Resolves few names at a time, and each name once for all that wait for it. The proxies, which are
+ * told apart by their signals, take turns, and a name that nobody wants any more is not resolved.
  */
 class LookupQueue {
   readonly #resolve: (name: string) => Promise<string[]>;
@@ -155,7 +183,10 @@ class LookupQueue {
     this.#resolve = resolve;
   }
 
-  /** Rejects with a `ProxyRefusal`, or when one of the signals aborts. The system's lookup itself cannot be aborted. */
+  /**
+   * Rejects with a `ProxyRefusal`, or when one of the signals aborts. The system's lookup itself
+   * cannot be aborted.
+   */
   async addressesOf(name: string, owner: AbortSignal, ended: AbortSignal): Promise<string[]> {
     const lookup = this.#open.get(name) ?? this.#add(name, owner);
     lookup.wanted++;
@@ -177,7 +208,13 @@ class LookupQueue {
     const turn = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const lookup: Lookup = { name, owner, wanted: 0, begin, found: turn.then(() => this.#lookUp(name)) };
+    const lookup: Lookup = {
+      name,
+      owner,
+      wanted: 0,
+      begin,
+      found: turn.then(() => this.#lookUp(name)),
+    };
     const ended = () => {
       this.#running.delete(lookup);
       this.#forget(lookup);
@@ -198,7 +235,8 @@ class LookupQueue {
   /** Begins that of the proxy that has the fewest running. */
   #beginNext(): void {
     if (this.#running.size >= LOOKUPS_MAX) return;
-    const running = (lookup: Lookup) => [...this.#running].filter(({ owner }) => owner === lookup.owner).length;
+    const running = (lookup: Lookup) =>
+      [...this.#running].filter(({ owner }) => owner === lookup.owner).length;
     const may = this.#waiting.filter((lookup) => running(lookup) < OWN_LOOKUPS_MAX);
     const next = may.sort((one, other) => running(one) - running(other))[0];
     if (next === undefined) return;
@@ -214,7 +252,11 @@ class LookupQueue {
       return addresses;
     } catch (error) {
       if (error instanceof ProxyRefusal) throw error;
-      throw new ProxyRefusal('unresolved', `${name} cannot be resolved (${systemErrorCode(error) ?? 'unknown error'}).`, { cause: error });
+      throw new ProxyRefusal(
+        'unresolved',
+        `${name} cannot be resolved (${systemErrorCode(error) ?? 'unknown error'}).`,
+        { cause: error },
+      );
     }
   }
 }
@@ -224,5 +266,7 @@ async function systemAddresses(name: string): Promise<string[]> {
 }
 
 function interfaceAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map(({ address }) => address));
+  return Object.values(networkInterfaces()).flatMap((entries) =>
+    (entries ?? []).map(({ address }) => address),
+  );
 }

@@ -27,19 +27,25 @@ export interface CommandProxyDeps {
   log: Log;
   dial: Dial;
   /**
-   * Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May wait for a person. The signal aborts
-   * when the connection that the request came from is gone, or the proxy closes.
+   * Returns the kinds of addresses that the request may reach. Rejects with a `ProxyRefusal`. May
+   * wait for a person. The signal aborts when the connection that the request came from is gone, or
+   * the proxy closes.
    */
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
   /** Whether it speaks SOCKS5. */
   socks: boolean;
-  /** Both ends of each connection count, and each request that has no connection to its host yet. */
+  /**
+   * Both ends of each connection count, and each request that has no connection to its host yet.
+   */
   budget: SocketBudget;
 }
 
 /** The time for a handshake, or the headers of the first request. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** A connection on which nothing moves for this time is closed, unless its request waits for a decision. */
+/**
+ * A connection on which nothing moves for this time is closed, unless its request waits for a
+ * decision.
+ */
 const IDLE_MS_MAX = 10 * 60 * 1000;
 /** How often it looks for such connections. */
 const LOOK_MS = 60 * 1000;
@@ -50,7 +56,9 @@ interface Activity {
   atMs: number;
 }
 
-/** The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection. */
+/**
+ * The proxy of one command: HTTP, CONNECT and SOCKS5, told apart by the first byte of a connection.
+ */
 export class CommandProxy {
   readonly #deps: CommandProxyDeps;
   readonly #http;
@@ -75,11 +83,15 @@ export class CommandProxy {
   }
 
   /**
-   * Serves a connection. Above the limit, closes it. The client must give the credential as the password of the user `heddle`. Null:
-   * none, because only the command can have made the connection.
+   * Serves a connection. Above the limit, closes it. The client must give the credential as the
+   * password of the user `heddle`. Null: none, because only the command can have made the
+   * connection.
    */
   serve(socket: Socket, credential: string | null): void {
-    if (this.#closing.signal.aborted || !this.#deps.budget.allows(this.#sockets.size + this.#undecided)) {
+    if (
+      this.#closing.signal.aborted ||
+      !this.#deps.budget.allows(this.#sockets.size + this.#undecided)
+    ) {
       socket.destroy();
       return;
     }
@@ -123,14 +135,21 @@ export class CommandProxy {
     const end = (bytes: Buffer) => endWith(socket, bytes, this.#deps.clock);
     try {
       const credential = this.#credentials.get(socket);
-      const isCredential = (user: string, password: string) => user === PROXY_USER && isSame(password, credential ?? '');
-      const wanted = await socksHandshake(socket, { isCredential: credential === undefined ? null : isCredential, end });
+      const isCredential = (user: string, password: string) =>
+        user === PROXY_USER && isSame(password, credential ?? '');
+      const wanted = await socksHandshake(socket, {
+        isCredential: credential === undefined ? null : isCredential,
+        end,
+      });
       this.#handshakes.get(socket)?.();
       if (wanted === null) {
         if (!socket.writableEnded) socket.destroy();
         return;
       }
-      const upstream = await this.#open({ target: { ...wanted, protocol: 'socks5Tcp' }, method: null }, socket);
+      const upstream = await this.#open(
+        { target: { ...wanted, protocol: 'socks5Tcp' }, method: null },
+        socket,
+      );
       socket.write(socksReply(GRANTED));
       relay(socket, upstream);
     } catch (error) {
@@ -139,11 +158,14 @@ export class CommandProxy {
     }
   }
 
-  /** Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`. */
+  /**
+   * Connects to the target of a client's request if it is allowed. Rejects with a `ProxyRefusal`.
+   */
   async #open(request: ProxyRequest, client: Duplex): Promise<Socket> {
     const { signal } = this.#closing;
     const { budget } = this.#deps;
-    if (!budget.allows(this.#sockets.size + this.#undecided)) throw new ProxyRefusal('busy', 'The command has too many connections.');
+    if (!budget.allows(this.#sockets.size + this.#undecided))
+      throw new ProxyRefusal('busy', 'The command has too many connections.');
     this.#undecided++;
     budget.count(1);
     try {
@@ -152,15 +174,23 @@ export class CommandProxy {
       this.#keep(upstream);
       if (signal.aborted) upstream.destroy();
       // It can be closed already, and would not say so again.
-      if (upstream.destroyed) throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
+      if (upstream.destroyed)
+        throw new ProxyRefusal('unreachable', `${request.target.host} has closed the connection.`);
       return upstream;
     } catch (error) {
       if (error instanceof ProxyRefusal) {
-        this.#deps.log.debug({ target: targetUrl(request.target), code: error.code }, 'the proxy of a command refused a connection');
+        this.#deps.log.debug(
+          { target: targetUrl(request.target), code: error.code },
+          'the proxy of a command refused a connection',
+        );
         throw error;
       }
-      if (signal.aborted) throw new ProxyRefusal('busy', 'The command has ended.', { cause: error });
-      this.#deps.log.warn({ err: error, target: targetUrl(request.target) }, 'the proxy of a command failed');
+      if (signal.aborted)
+        throw new ProxyRefusal('busy', 'The command has ended.', { cause: error });
+      this.#deps.log.warn(
+        { err: error, target: targetUrl(request.target) },
+        'the proxy of a command failed',
+      );
       throw new ProxyRefusal('unreachable', 'The proxy failed.', { cause: error });
     } finally {
       this.#undecided--;
@@ -171,7 +201,9 @@ export class CommandProxy {
   async #decide(request: ProxyRequest, client: Duplex): Promise<readonly AddressKind[]> {
     this.#deciding.add(client);
     try {
-      return await whileConnected(client, request.method !== null, (gone) => this.#deps.decide(request, gone));
+      return await whileConnected(client, request.method !== null, (gone) =>
+        this.#deps.decide(request, gone),
+      );
     } finally {
       this.#deciding.delete(client);
     }
@@ -191,15 +223,20 @@ export class CommandProxy {
     });
   }
 
-  /** Closes the connections on which nothing moves any more. The other end of each is closed with it. */
+  /**
+   * Closes the connections on which nothing moves any more. The other end of each is closed with
+   * it.
+   */
   #closeIdle(): void {
     const nowMs = this.#deps.clock.monotonic();
     for (const [socket, activity] of this.#sockets) {
       const bytes = socket.bytesRead + socket.bytesWritten;
-      if (bytes !== activity.bytes || this.#deciding.has(socket)) Object.assign(activity, { bytes, atMs: nowMs });
+      if (bytes !== activity.bytes || this.#deciding.has(socket))
+        Object.assign(activity, { bytes, atMs: nowMs });
       else if (nowMs - activity.atMs >= IDLE_MS_MAX) socket.destroy();
     }
-    this.#looking = this.#sockets.size === 0 ? null : this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
+    this.#looking =
+      this.#sockets.size === 0 ? null : this.#deps.clock.setTimer(() => this.#closeIdle(), LOOK_MS);
   }
 }
 

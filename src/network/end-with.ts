@@ -4,7 +4,10 @@ import type { Clock } from '../base/clock.ts';
 /** The time for the client to read the last bytes. */
 const LINGER_MS_MAX = 2_000;
 
-/** Sends the last bytes of a connection, discards everything that still comes, and closes it when the client does, or after a moment. */
+/**
+ * Sends the last bytes of a connection, discards everything that still comes, and closes it when
+ * the client does, or after a moment.
+ */
 export function endWith(socket: Duplex, bytes: Buffer | string, clock: Clock): void {
   socket.resume();
   socket.end(bytes);

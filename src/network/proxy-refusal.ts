@@ -1,9 +1,10 @@
 import type { TargetRefusal } from '../policy/network/judge-target.ts';
 
 /**
- * Why a proxy does not make a connection. By policy: a `TargetRefusal`, or a person or the guardian said no (`declined`). Otherwise: the
- * request is invalid, it lacks the credential, the host has no address, it cannot be reached, it refused the connection, it did not
- * answer in time, or the proxy has too much to do.
+ * Why a proxy does not make a connection. By policy: a `TargetRefusal`, or a person or the guardian
+ * said no (`declined`). Otherwise: the request is invalid, it lacks the credential, the host has no
+ * address, it cannot be reached, it refused the connection, it did not answer in time, or the proxy
+ * has too much to do.
  */
 export type RefusalCode =
   | TargetRefusal
@@ -28,7 +29,9 @@ export class ProxyRefusal extends Error {
 
 interface RefusalForm {
   status: number;
-  /** The value of the header `x-proxy-error`, by which programs recognize a refusal of the policy. */
+  /**
+   * The value of the header `x-proxy-error`, by which programs recognize a refusal of the policy.
+   */
   header?: string;
   /** The reply field of SOCKS5. */
   socks: number;

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * Passes all bytes of each side to the other one, as fast as it takes them. A side that ends its output can still receive. Closes both
- * when one fails.
+ * Passes all bytes of each side to the other one, as fast as it takes them. A side that ends its
+ * output can still receive. Closes both when one fails.
  */
 export function relay(left: Duplex, right: Duplex): void {
   const close = () => {

@@ -8,8 +8,8 @@ const ALL_MAX = 4096;
 const FILES_MAX_USUAL = 1024;
 
 /**
- * The sockets of all proxies, at most half of the files that this process can open. The fewer are left, the fewer one proxy may have, so
- * that something is always left for the next one.
+ * The sockets of all proxies, at most half of the files that this process can open. The fewer are
+ * left, the fewer one proxy may have, so that something is always left for the next one.
  */
 export class SocketBudget {
   readonly #max: number;
@@ -32,6 +32,7 @@ export class SocketBudget {
 }
 
 function openFilesMax(): number {
-  const [, soft = ''] = /^Max open files\s+(\d+|unlimited)/m.exec(readProc('/proc/self/limits') ?? '') ?? [];
+  const [, soft = ''] =
+    /^Max open files\s+(\d+|unlimited)/m.exec(readProc('/proc/self/limits') ?? '') ?? [];
   return soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft) || FILES_MAX_USUAL;
 }

@@ -27,10 +27,14 @@ interface SocksOptions {
 }
 
 /**
- * Reads a SOCKS5 handshake after its first byte. Returns what the client wants to reach; the caller replies to it with `socksReply`.
- * Returns null if the connection has ended, or the handshake is invalid and was answered. Throws a `ProxyRefusal` for an invalid host.
+ * Reads a SOCKS5 handshake after its first byte. Returns what the client wants to reach; the caller
+ * replies to it with `socksReply`. Returns null if the connection has ended, or the handshake is
+ * invalid and was answered. Throws a `ProxyRefusal` for an invalid host.
  */
-export async function socksHandshake(socket: Socket, { isCredential, end }: SocksOptions): Promise<{ host: string; port: number } | null> {
+export async function socksHandshake(
+  socket: Socket,
+  { isCredential, end }: SocksOptions,
+): Promise<{ host: string; port: number } | null> {
   if (!(await greet(socket, { isCredential, end }))) return null;
   const [version, command, , type] = (await take(socket, 4)) ?? [];
   if (version !== SOCKS_VERSION) return null;
@@ -40,7 +44,8 @@ export async function socksHandshake(socket: Socket, { isCredential, end }: Sock
   const port = (await take(socket, 2))?.readUInt16BE();
   if (address === null || port === undefined) return null;
   const host = readHost(asUtf8(address) ?? '');
-  if (host === null || port === 0) throw new ProxyRefusal('invalid', 'The request names no valid host and port.');
+  if (host === null || port === 0)
+    throw new ProxyRefusal('invalid', 'The request names no valid host and port.');
   return { host, port };
 }
 
@@ -72,7 +77,10 @@ async function greet(socket: Socket, { isCredential, end }: SocksOptions): Promi
   return isRight;
 }
 
-/** Returns the address as text, `unknown` for a type that SOCKS5 does not have, and null if the connection has ended. */
+/**
+ * Returns the address as text, `unknown` for a type that SOCKS5 does not have, and null if the
+ * connection has ended.
+ */
 async function takeAddress(socket: Socket, type: number): Promise<string | 'unknown' | null> {
   if (type === NAME) return takeText(socket);
   if (type === IPV4) return (await take(socket, 4))?.join('.') ?? null;
@@ -80,13 +88,19 @@ async function takeAddress(socket: Socket, type: number): Promise<string | 'unkn
   return (await take(socket, 16))?.toString('hex').match(/.{4}/g)?.join(':') ?? null;
 }
 
-/** Reads a text with its length before it. Every byte is one character, so that no byte is lost before the text is checked. */
+/**
+ * Reads a text with its length before it. Every byte is one character, so that no byte is lost
+ * before the text is checked.
+ */
 async function takeText(socket: Socket): Promise<string | null> {
   const length = (await take(socket, 1))?.[0];
   return length === undefined ? null : ((await take(socket, length))?.toString('latin1') ?? null);
 }
 
-/** Returns the UTF-8 text whose bytes these characters are, or null. In another encoding, a name would be another one than a user reads. */
+/**
+ * Returns the UTF-8 text whose bytes these characters are, or null. In another encoding, a name
+ * would be another one than a user reads.
+ */
 function asUtf8(bytes: string): string | null {
   try {
     return UTF_8.decode(Buffer.from(bytes, 'latin1'));
@@ -100,8 +114,10 @@ function asUtf8(bytes: string): string | null {
 export async function take(socket: Socket, count: number): Promise<Buffer | null> {
   const parts: Buffer[] = [];
   for (let missing = count; ; ) {
-    // Takes all there is: a listener for more bytes is called at once, and again and again, if some are left.
-    const bytes: unknown = missing === 0 ? null : socket.read(Math.min(missing, Math.max(1, socket.readableLength)));
+    // Takes all there is: a listener for more bytes is called at once, and again and again, if some
+    // are left.
+    const bytes: unknown =
+      missing === 0 ? null : socket.read(Math.min(missing, Math.max(1, socket.readableLength)));
     if (Buffer.isBuffer(bytes)) {
       parts.push(bytes);
       missing -= bytes.length;

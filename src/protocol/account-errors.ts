@@ -3,7 +3,10 @@ import { type RpcError, refused } from './rpc-error.ts';
 /** For kinds of login other than an API key. */
 export function loginNotSupported(type: string): RpcError {
   const advice = 'log in with an API key (type apiKey), or set env_key of the provider';
-  return refused('login_not_supported', `a login of type ${type} is not supported by this server: ${advice}`);
+  return refused(
+    'login_not_supported',
+    `a login of type ${type} is not supported by this server: ${advice}`,
+  );
 }
 
 export function invalidApiKey(): RpcError {
@@ -20,6 +23,7 @@ export function loginFileUnusable(path: string, why: string): RpcError {
 }
 
 export function noRateLimits(): RpcError {
-  const message = 'no rate limits are known: the provider has not sent any yet. A ChatGPT login, which always has them, is not supported';
+  const message =
+    'no rate limits are known: the provider has not sent any yet. A ChatGPT login, which always has them, is not supported';
   return refused('no_rate_limits', message);
 }

@@ -2,7 +2,11 @@ import type { ErrorCode } from './generated/error-code.ts';
 import { type RpcError, refused } from './rpc-error.ts';
 
 /** Why a write of the configuration was refused, in the words that clients know. */
-export type ConfigWriteErrorCode = 'configVersionConflict' | 'configValidationError' | 'configLayerReadonly' | 'configPathNotFound';
+export type ConfigWriteErrorCode =
+  | 'configVersionConflict'
+  | 'configValidationError'
+  | 'configLayerReadonly'
+  | 'configPathNotFound';
 
 const CONFIG_WRITE_CODES: Record<ConfigWriteErrorCode, ErrorCode> = {
   configVersionConflict: 'config_version_conflict',

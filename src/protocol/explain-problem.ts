@@ -12,8 +12,9 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /**
- * Explains in one sentence why a validator refused params: which field is wrong, the expected value and the found one. `root`
- * names the params in the sentence; if it is empty, fields are named by their own keys alone.
+ * Explains in one sentence why a validator refused params: which field is wrong, the expected value
+ * and the found one. `root` names the params in the sentence; if it is empty, fields are named by
+ * their own keys alone.
  */
 export function explainProblem(validate: Validator, params: unknown, root = 'params'): string {
   if (params === undefined) return 'params is missing: an object is expected';
@@ -24,19 +25,27 @@ export function explainProblem(validate: Validator, params: unknown, root = 'par
   const path = pathOf(wrong[0]);
   const here = wrong.filter((error) => error.instancePath === wrong[0]?.instancePath);
   const field = fieldName(params, path, root);
-  const choices = typeNames(here).join() === TYPE_NAMES.string ? stringsAt(validate, params, path) : [];
+  const choices =
+    typeNames(here).join() === TYPE_NAMES.string ? stringsAt(validate, params, path) : [];
   const expected = choices.length > 0 ? `: expected ${oneOf(choices)}` : '';
   return `${field === '' ? '' : `${field}: `}${mismatch(valueAt(params, path), here)}${expected}`;
 }
 
-/** The errors that stand deepest. In a union, these belong to the variant that the value is closest to. */
+/**
+ * The errors that stand deepest. In a union, these belong to the variant that the value is closest
+ * to.
+ */
 function deepest(errors: ValidationError[]): ValidationError[] {
   const causes = errors.filter((error) => error.keyword !== 'anyOf');
   const depth = Math.max(...causes.map((error) => pathOf(error).length));
   return causes.filter((error) => pathOf(error).length === depth);
 }
 
-function explainMissing(validate: Validator, params: unknown, { errors, root }: { errors: ValidationError[]; root: string }): string {
+function explainMissing(
+  validate: Validator,
+  params: unknown,
+  { errors, root }: { errors: ValidationError[]; root: string },
+): string {
   const [first, ...others] = errors;
   if (first === undefined) return 'params is invalid';
   const path = pathOf(first);
@@ -45,29 +54,42 @@ function explainMissing(validate: Validator, params: unknown, { errors, root }: 
   return `${fieldName(params, path, root)}${alternatives} is missing${expected === null ? '' : `: ${expected} is expected`}`;
 }
 
-/** The type or values that a validator expects at a path. Found by validating with a value there that is never valid. */
+/**
+ * The type or values that a validator expects at a path. Found by validating with a value there
+ * that is never valid.
+ */
 function expectedAt(validate: Validator, params: unknown, path: string[]): string | null {
   validate(withValueAt(params, path, Symbol('nothing')));
-  const here = (validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/'));
+  const here = (validate.errors ?? []).filter(
+    (error) => pathOf(error).join('/') === path.join('/'),
+  );
   const types = typeNames(here);
   const values = allowedValues(here);
   if (values.length > 0) return oneOf(values);
   return types.length > 0 ? types.join(' or ') : null;
 }
 
-/** The strings that a validator allows at a path, if they are few. Found by validating with a string there that is never valid. */
+/**
+ * The strings that a validator allows at a path, if they are few. Found by validating with a string
+ * there that is never valid.
+ */
 function stringsAt(validate: Validator, params: unknown, path: string[]): string[] {
   validate(withValueAt(params, path, '\0'));
-  return allowedValues((validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/')));
+  return allowedValues(
+    (validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/')),
+  );
 }
 
 function mismatch(value: unknown, errors: ValidationError[]): string {
   const found = showValue(value);
   const values = allowedValues(errors);
-  if (values.length > 0 && typeof value === 'string') return `${found} is ${values.length === 1 ? 'not' : 'none of'} ${values.join(', ')}`;
+  if (values.length > 0 && typeof value === 'string')
+    return `${found} is ${values.length === 1 ? 'not' : 'none of'} ${values.join(', ')}`;
   const limit = errors.find((error) => error.keyword === 'minimum' || error.keyword === 'maximum');
-  if (limit) return `${found} is ${limit.keyword === 'minimum' ? 'less' : 'more'} than ${limit.params.limit}`;
-  if (errors.some((error) => error.keyword === 'minLength')) return 'an empty string is not allowed';
+  if (limit)
+    return `${found} is ${limit.keyword === 'minimum' ? 'less' : 'more'} than ${limit.params.limit}`;
+  if (errors.some((error) => error.keyword === 'minLength'))
+    return 'an empty string is not allowed';
   const types = typeNames(errors);
   return types.length > 0 ? `${found} is not ${types.join(' or ')}` : `${found} is not allowed`;
 }
@@ -77,7 +99,9 @@ function oneOf(values: readonly string[]): string {
 }
 
 function typeNames(errors: ValidationError[]): string[] {
-  const types = errors.filter((error) => error.keyword === 'type').flatMap((error) => error.params.type as string | string[]);
+  const types = errors
+    .filter((error) => error.keyword === 'type')
+    .flatMap((error) => error.params.type as string | string[]);
   return [...new Set(types)].flatMap((type) => TYPE_NAMES[type] ?? []);
 }
 
@@ -86,7 +110,9 @@ function allowedValues(errors: ValidationError[]): string[] {
     if (error.keyword === 'const') return [error.params.allowedValue as unknown];
     return error.keyword === 'enum' ? (error.params.allowedValues as unknown[]) : [];
   });
-  return [...new Set(values)].filter((value) => value !== null).map((value) => JSON.stringify(value));
+  return [...new Set(values)]
+    .filter((value) => value !== null)
+    .map((value) => JSON.stringify(value));
 }
 
 /** The keys that lead to where an error stands; a missing key counts. */

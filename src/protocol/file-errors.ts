@@ -2,7 +2,10 @@ import { cutText } from '../base/text/cut-text.ts';
 import type { ErrorCode } from './generated/error-code.ts';
 import { INTERNAL_ERROR, RpcError, refused, SHOWN_CHARS_MAX } from './rpc-error.ts';
 
-/** For a request that asks for something that cannot be done with the file. `code` and `message` come from `files/`. */
+/**
+ * For a request that asks for something that cannot be done with the file. `code` and `message`
+ * come from `files/`.
+ */
 export function fileRefused(code: ErrorCode, message: string, path: string): RpcError {
   return refused(code, message, { path });
 }
@@ -13,12 +16,22 @@ export function fileFailed(code: ErrorCode, message: string, path: string): RpcE
 }
 
 /** `problem` says why, if it is known. */
-export function noDiffToRemote(cwd: string, problem = 'it is in no working tree with a commit that a remote is known to have'): RpcError {
-  return refused('no_diff_to_remote', `failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}: ${problem}`, { cwd });
+export function noDiffToRemote(
+  cwd: string,
+  problem = 'it is in no working tree with a commit that a remote is known to have',
+): RpcError {
+  return refused(
+    'no_diff_to_remote',
+    `failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}: ${problem}`,
+    { cwd },
+  );
 }
 
 export function invalidBase64(): RpcError {
-  return refused('invalid_encoding', 'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =');
+  return refused(
+    'invalid_encoding',
+    'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =',
+  );
 }
 
 export function watchIdTaken(watchId: string): RpcError {
@@ -26,7 +39,11 @@ export function watchIdTaken(watchId: string): RpcError {
 }
 
 export function tooManyWatches(watchesMax: number): RpcError {
-  return refused('too_many_watches', `a connection can have at most ${watchesMax} watches: end some with fs/unwatch`, {
-    maxWatches: watchesMax,
-  });
+  return refused(
+    'too_many_watches',
+    `a connection can have at most ${watchesMax} watches: end some with fs/unwatch`,
+    {
+      maxWatches: watchesMax,
+    },
+  );
 }

@@ -3,8 +3,8 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_DIGITS_MAX = 19;
 
 /**
- * The JSON text of a message's id, exact to the last digit. Returns null if the id is neither a string nor an integer of
- * 64 bits.
+ * The JSON text of a message's id, exact to the last digit. Returns null if the id is neither a
+ * string nor an integer of 64 bits.
  */
 export function idText(id: unknown, line: string): string | null {
   if (typeof id === 'string') return JSON.stringify(id);
@@ -16,9 +16,13 @@ export function idText(id: unknown, line: string): string | null {
   return exact <= INT64_MAX && exact >= INT64_MIN ? String(exact) : null;
 }
 
-/** The number at `key` in the object that `line` holds, as it is written there. Returns null if there is none. */
+/**
+ * The number at `key` in the object that `line` holds, as it is written there. Returns null if
+ * there is none.
+ */
 function topLevelNumber(line: string, key: string): string | null {
-  // Skips strings by hand, since they may be long: a regular expression would need a stack as deep as the string is long.
+  // Skips strings by hand, since they may be long: a regular expression would need a stack as deep
+  // as the string is long.
   const token = /["{}[\]]|-?\d[\d.eE+-]*/g;
   let depth = 0;
   let previous = '';

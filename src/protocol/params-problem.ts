@@ -7,7 +7,10 @@ import type { Validator } from './generated/validate-params.js';
 
 type Validators = Readonly<Record<string, Validator>>;
 
-/** The validators of all methods but the handshake. Loaded with the first request that needs them, so the server starts sooner. */
+/**
+ * The validators of all methods but the handshake. Loaded with the first request that needs them,
+ * so the server starts sooner.
+ */
 let loaded: Validators | null = null;
 const loading = new Once(async () => {
   const { validateParams } = await import('./generated/validate-params.js');
@@ -16,18 +19,22 @@ const loading = new Once(async () => {
 });
 
 /**
- * Returns null if the params of a served method are valid, else a sentence: which field is wrong, the expected value and the
- * found one. Returns a promise only for the first requests after the handshake, which wait for the validators in their order.
+ * Returns null if the params of a served method are valid, else a sentence: which field is wrong,
+ * the expected value and the found one. Returns a promise only for the first requests after the
+ * handshake, which wait for the validators in their order.
  */
-export function paramsProblem(method: string, params: unknown): string | null | Promise<string | null> {
+export function paramsProblem(
+  method: string,
+  params: unknown,
+): string | null | Promise<string | null> {
   const validators = Object.hasOwn(validateHandshake, method) ? validateHandshake : loaded;
   if (validators !== null) return problemBy(validators, method, params);
   return loading.get().then((others) => problemBy(others, method, params));
 }
 
 /**
- * Resolves with null if a client's result for this request of the server is valid, else with a sentence that says what is
- * wrong. The validators are loaded with the first response.
+ * Resolves with null if a client's result for this request of the server is valid, else with a
+ * sentence that says what is wrong. The validators are loaded with the first response.
  */
 export async function answerProblem(method: string, result: unknown): Promise<string | null> {
   const { validateAnswer } = await import('./generated/validate-answers.js');
@@ -43,8 +50,9 @@ function problemBy(validators: Validators, method: string, params: unknown): str
 }
 
 /**
- * The first field in valid params that needs the experimental API, as its error names it (`thread/start.dynamicTools`).
- * Returns null if there is none. A field that is null or false counts as absent.
+ * The first field in valid params that needs the experimental API, as its error names it
+ * (`thread/start.dynamicTools`). Returns null if there is none. A field that is null or false
+ * counts as absent.
  */
 export function experimentalField(method: string, params: unknown): string | null {
   const fields = methods[method]?.experimentalFields ?? [];
@@ -52,12 +60,15 @@ export function experimentalField(method: string, params: unknown): string | nul
 }
 
 /**
- * The first field in valid params that this server does not support, as its error names it. Returns null if there is none. A field that
- * is null, false or empty counts as absent.
+ * The first field in valid params that this server does not support, as its error names it. Returns
+ * null if there is none. A field that is null, false or empty counts as absent.
  */
 export function notServedField(method: string, params: unknown): string | null {
   const fields = methods[method]?.notServedFields ?? [];
-  return fields.find(({ path }) => isPresent(params, path) && !isEmpty(valueAt(params, path)))?.name ?? null;
+  return (
+    fields.find(({ path }) => isPresent(params, path) && !isEmpty(valueAt(params, path)))?.name ??
+    null
+  );
 }
 
 function isEmpty(value: unknown): boolean {

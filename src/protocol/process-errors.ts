@@ -20,11 +20,17 @@ export function processNotFound(what: string, id: string): RpcError {
 }
 
 export function needsProcessId(): RpcError {
-  return refused('process_id_required', 'command/exec with tty, streamStdin or streamStdoutStderr needs a processId');
+  return refused(
+    'process_id_required',
+    'command/exec with tty, streamStdin or streamStdoutStderr needs a processId',
+  );
 }
 
 export function stdinNotStreamed(id: string): RpcError {
-  return refused('stdin_not_streamed', `${shownId(id)} was started without streamStdin: its stdin cannot be written to`);
+  return refused(
+    'stdin_not_streamed',
+    `${shownId(id)} was started without streamStdin: its stdin cannot be written to`,
+  );
 }
 
 export function stdinClosed(id: string): RpcError {
@@ -32,11 +38,17 @@ export function stdinClosed(id: string): RpcError {
 }
 
 export function noTerminal(id: string): RpcError {
-  return refused('no_terminal', `${shownId(id)} was started without tty: it has no terminal to resize`);
+  return refused(
+    'no_terminal',
+    `${shownId(id)} was started without tty: it has no terminal to resize`,
+  );
 }
 
 export function tooManyProcesses(max: number): RpcError {
-  return refused('too_many_processes', `a connection can have at most ${max} processes at a time: end some first`);
+  return refused(
+    'too_many_processes',
+    `a connection can have at most ${max} processes at a time: end some first`,
+  );
 }
 
 /** `problem` says whether the program, the folder or the system is the cause. */

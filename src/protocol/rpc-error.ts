@@ -4,8 +4,8 @@ import type { ErrorCode } from './generated/error-code.ts';
 import type { NonSteerableTurnKind } from './generated/types.ts';
 
 /**
- * An error as a client reads it. `data.code` never changes: schema/errors.json lists all codes. Clients may also match messages, so
- * avoid changing them.
+ * An error as a client reads it. `data.code` never changes: schema/errors.json lists all codes.
+ * Clients may also match messages, so avoid changing them.
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
@@ -26,7 +26,10 @@ const SERVER_OVERLOADED = -32001;
 /** The maximum length of a client's string in an error message. */
 export const SHOWN_CHARS_MAX = 100;
 
-/** The store errors that are caused by the request. All others are faults of the server or its machine. */
+/**
+ * The store errors that are caused by the request. All others are faults of the server or its
+ * machine.
+ */
 const REFUSED_BY_STORE = new Set<ErrorCode>([
   'thread_not_found',
   'thread_archived',
@@ -47,7 +50,10 @@ export function alreadyInitialized(): RpcError {
 
 /** `hint`: what was probably meant. Null: nobody knows. */
 export function unknownMethod(method: string, hint: string | null = null): RpcError {
-  return refused('unknown_method', `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}${hint === null ? '' : `: ${hint}`}`);
+  return refused(
+    'unknown_method',
+    `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}${hint === null ? '' : `: ${hint}`}`,
+  );
 }
 
 /** For methods of the protocol that this server does not serve. */
@@ -56,7 +62,8 @@ export function notServed(method: string): RpcError {
 }
 
 export function feedbackNotSent(): RpcError {
-  const why = 'feedback/upload is not supported by this server: it sends nothing to anybody. feedback/save writes the report to a file';
+  const why =
+    'feedback/upload is not supported by this server: it sends nothing to anybody. feedback/save writes the report to a file';
   return refused('not_supported', why);
 }
 
@@ -81,13 +88,17 @@ interface AnswerSize {
 }
 
 /** `advice` is a sentence without its full stop. */
-export function historyTooLarge(threadId: string, { bytes, bytesMax, advice }: AnswerSize & { advice: string }): RpcError {
+export function historyTooLarge(
+  threadId: string,
+  { bytes, bytesMax, advice }: AnswerSize & { advice: string },
+): RpcError {
   const text = `the turns of thread ${threadId} have ${bytes} bytes, and an answer has at most ${bytesMax}. ${advice}.`;
   return refused('answer_too_large', text, { threadId, bytes, maxBytes: bytesMax });
 }
 
 export function turnTooLarge(turnId: string, { bytes, bytesMax }: AnswerSize): RpcError {
-  const advice = 'Read the turn with itemsView "summary", and its items in pages with thread/items/list (params: threadId, turnId, cursor)';
+  const advice =
+    'Read the turn with itemsView "summary", and its items in pages with thread/items/list (params: threadId, turnId, cursor)';
   const text = `the items of turn ${turnId} have ${bytes} bytes, and an answer has at most ${bytesMax}. ${advice}.`;
   return refused('answer_too_large', text, { turnId, bytes, maxBytes: bytesMax });
 }
@@ -116,11 +127,18 @@ export function emptyHistory(): RpcError {
 }
 
 export function loadedWithHistory(threadId: string): RpcError {
-  return refused('thread_loaded', `thread ${threadId} is loaded, so it cannot be resumed with another history`, { threadId });
+  return refused(
+    'thread_loaded',
+    `thread ${threadId} is loaded, so it cannot be resumed with another history`,
+    { threadId },
+  );
 }
 
 export function loadedElsewhere(threadId: string, path: string): RpcError {
-  return refused('thread_loaded', `thread ${threadId} is loaded, and ${path} is not its path`, { threadId, path });
+  return refused('thread_loaded', `thread ${threadId} is loaded, and ${path} is not its path`, {
+    threadId,
+    path,
+  });
 }
 
 export function emptyThreadName(): RpcError {
@@ -142,14 +160,21 @@ export function objectiveTooLong(charsMax: number, charsFound: number): RpcError
 }
 
 export function invalidTokenBudget(): RpcError {
-  return refused('invalid_token_budget', 'goal token budget must be positive, or null for no budget');
+  return refused(
+    'invalid_token_budget',
+    'goal token budget must be positive, or null for no budget',
+  );
 }
 
 /** For a change that needs an existing goal. */
 export function noGoal(threadId: string): RpcError {
-  return refused('goal_not_found', `cannot update the goal of thread ${threadId}: no goal exists, and no objective was given`, {
-    threadId,
-  });
+  return refused(
+    'goal_not_found',
+    `cannot update the goal of thread ${threadId}: no goal exists, and no objective was given`,
+    {
+      threadId,
+    },
+  );
 }
 
 export function goalsDisabled(): RpcError {
@@ -157,26 +182,41 @@ export function goalsDisabled(): RpcError {
 }
 
 export function noGoalsInEphemeral(threadId: string): RpcError {
-  return refused('thread_ephemeral', `ephemeral thread does not support goals: ${threadId}`, { threadId });
+  return refused('thread_ephemeral', `ephemeral thread does not support goals: ${threadId}`, {
+    threadId,
+  });
 }
 
 export function invalidThreadId(text: string): RpcError {
-  const advice = /[\\/]/.test(text) ? ': it looks like a path, which thread/resume and thread/fork take as `path`' : '';
-  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID${advice}`);
+  const advice = /[\\/]/.test(text)
+    ? ': it looks like a path, which thread/resume and thread/fork take as `path`'
+    : '';
+  return refused(
+    'invalid_thread_id',
+    `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID${advice}`,
+  );
 }
 
 export function threadArchived(threadId: string): RpcError {
-  return refused('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
+  return refused('thread_archived', `thread ${threadId} is archived: unarchive it first`, {
+    threadId,
+  });
 }
 
 /** For archiving a thread that is only in memory. */
 export function threadEphemeral(threadId: string): RpcError {
-  return refused('thread_ephemeral', `thread ${threadId} is ephemeral: it ends with the server and cannot be archived`, { threadId });
+  return refused(
+    'thread_ephemeral',
+    `thread ${threadId} is ephemeral: it ends with the server and cannot be archived`,
+    { threadId },
+  );
 }
 
 /** `what`: the request that needs a thread without a running turn, such as "roll back". */
 export function turnActive(turnId: string, what: string): RpcError {
-  return refused('turn_active', `cannot ${what} while a turn is in progress: interrupt it first`, { turnId });
+  return refused('turn_active', `cannot ${what} while a turn is in progress: interrupt it first`, {
+    turnId,
+  });
 }
 
 export function noActiveTurnToSteer(): RpcError {
@@ -186,7 +226,11 @@ export function noActiveTurnToSteer(): RpcError {
 /** The details are those of a turn's error. */
 export function turnNotSteerable(turnKind: NonSteerableTurnKind): RpcError {
   const message = `cannot steer a ${turnKind} turn`;
-  const details = { message, codexErrorInfo: { activeTurnNotSteerable: { turnKind } }, additionalDetails: null };
+  const details = {
+    message,
+    codexErrorInfo: { activeTurnNotSteerable: { turnKind } },
+    additionalDetails: null,
+  };
   return refused('turn_not_steerable', message, details);
 }
 
@@ -212,7 +256,9 @@ export function tooManyItems(itemsMax: number, itemsFound: number): RpcError {
 
 /** `problem` says which of the item's fields is wrong. */
 export function invalidItem(index: number, problem: string): RpcError {
-  return refused('invalid_item', `items[${index}] is not a valid response item: ${problem}`, { index });
+  return refused('invalid_item', `items[${index}] is not a valid response item: ${problem}`, {
+    index,
+  });
 }
 
 /** `what` is the request, or its field, that contains no change. */
@@ -238,17 +284,24 @@ export function emptyInput(): RpcError {
 
 /** Images are not fetched. */
 export function remoteImage(): RpcError {
-  return refused('remote_image', 'remote images (http and https URLs) are not supported: send the image as a data URL, or a localImage');
+  return refused(
+    'remote_image',
+    'remote images (http and https URLs) are not supported: send the image as a data URL, or a localImage',
+  );
 }
 
 /** Both numbers count characters of text in all parts of the input. */
 export function inputTooLarge(charsMax: number, charsFound: number): RpcError {
-  return new RpcError(INVALID_PARAMS, `Input exceeds the maximum length of ${charsMax} characters.`, {
-    code: 'input_too_large',
-    input_error_code: 'input_too_large',
-    max_chars: charsMax,
-    actual_chars: charsFound,
-  });
+  return new RpcError(
+    INVALID_PARAMS,
+    `Input exceeds the maximum length of ${charsMax} characters.`,
+    {
+      code: 'input_too_large',
+      input_error_code: 'input_too_large',
+      max_chars: charsMax,
+      actual_chars: charsFound,
+    },
+  );
 }
 
 export function invalidCursor(cursor: string): RpcError {
@@ -262,18 +315,28 @@ export function unknownPermissionProfile(id: string, known: readonly string[]): 
 
 export function folderNotFound(cwd: string): RpcError {
   const shown = JSON.stringify(cutText(cwd, SHOWN_CHARS_MAX));
-  return refused('cwd_not_found', `params.cwd: there is no folder ${shown}: create it, or name one that exists`);
+  return refused(
+    'cwd_not_found',
+    `params.cwd: there is no folder ${shown}: create it, or name one that exists`,
+  );
 }
 
 export function unknownEnvironment(id: string): RpcError {
-  return refused('environment_not_found', `unknown turn environment id \`${cutText(id, SHOWN_CHARS_MAX)}\``);
+  return refused(
+    'environment_not_found',
+    `unknown turn environment id \`${cutText(id, SHOWN_CHARS_MAX)}\``,
+  );
 }
 
 /** Clients recognize the error by `data.type`. */
 export function unknownModelProvider(modelProvider: string): RpcError {
   const shown = cutText(modelProvider, SHOWN_CHARS_MAX);
   const details = { type: 'modelProviderNotConfigured', modelProvider: shown };
-  return refused('model_provider_not_found', `unknown model provider: ${shown}, which is not configured`, details);
+  return refused(
+    'model_provider_not_found',
+    `unknown model provider: ${shown}, which is not configured`,
+    details,
+  );
 }
 
 /** `problem` names the file, the line and the key. */
@@ -290,7 +353,10 @@ export function shuttingDown(): RpcError {
   return new RpcError(INTERNAL_ERROR, 'The server is shutting down.', { code: 'shutting_down' });
 }
 
-export function internal(message: string, data: RpcError['data'] = { code: 'internal_error' }): RpcError {
+export function internal(
+  message: string,
+  data: RpcError['data'] = { code: 'internal_error' },
+): RpcError {
   return new RpcError(INTERNAL_ERROR, message, data);
 }
 

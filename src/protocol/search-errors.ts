@@ -6,7 +6,10 @@ export function emptySearchField(field: 'sessionId' | 'roots'): RpcError {
 }
 
 export function searchSessionNotFound(sessionId: string): RpcError {
-  return refused('search_session_not_found', `fuzzy file search session not found: ${cutText(sessionId, SHOWN_CHARS_MAX)}`);
+  return refused(
+    'search_session_not_found',
+    `fuzzy file search session not found: ${cutText(sessionId, SHOWN_CHARS_MAX)}`,
+  );
 }
 
 export function tooManySearchSessions(sessionsMax: number): RpcError {
@@ -15,19 +18,29 @@ export function tooManySearchSessions(sessionsMax: number): RpcError {
 }
 
 export function tooManyRoots(rootsMax: number): RpcError {
-  return refused('too_many_roots', `a search can have at most ${rootsMax} roots`, { maxRoots: rootsMax });
+  return refused('too_many_roots', `a search can have at most ${rootsMax} roots`, {
+    maxRoots: rootsMax,
+  });
 }
 
 export function searchUnavailable(): RpcError {
-  const message = 'files cannot be searched, because ripgrep is not installed: install heddle with its optional dependencies';
+  const message =
+    'files cannot be searched, because ripgrep is not installed: install heddle with its optional dependencies';
   return refused('search_unavailable', message);
 }
 
 export function longSearchQuery(chars: { maxChars: number; actualChars: number }): RpcError {
-  return refused('search_query_too_long', `a query can have at most ${chars.maxChars} characters`, chars);
+  return refused(
+    'search_query_too_long',
+    `a query can have at most ${chars.maxChars} characters`,
+    chars,
+  );
 }
 
 /** `reason`: a main clause. */
 export function searchFailed(reason: string): RpcError {
-  return refused('search_failed', `the search failed, because ${reason}: try again, or search fewer roots`);
+  return refused(
+    'search_failed',
+    `the search failed, because ${reason}: try again, or search fewer roots`,
+  );
 }

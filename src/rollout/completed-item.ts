@@ -5,8 +5,9 @@ import { reviewReport } from './review-report.ts';
 import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
 
 /**
- * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that clients see. Returns null for an
- * unknown type, and for an item without the fields that clients need.
+ * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that
+ * clients see. Returns null for an unknown type, and for an item without the fields that clients
+ * need.
  */
 export function completedItem(item: Fields, newId: () => string): UntimedItem | null {
   const type = item.text('type') ?? '';
@@ -35,7 +36,12 @@ const ITEMS: Record<string, (item: Fields, id: string) => UntimedItem | null> = 
     questions: null,
     moderation: null,
   }),
-  Reasoning: (item, id) => ({ type: 'reasoning', id, summary: item.texts('summary_text'), content: item.texts('raw_content') }),
+  Reasoning: (item, id) => ({
+    type: 'reasoning',
+    id,
+    summary: item.texts('summary_text'),
+    content: item.texts('raw_content'),
+  }),
   Plan: (item, id) => ({ type: 'plan', id, text: item.text('text') ?? '' }),
   WebSearch: (item, id) => {
     const search = searched(item.raw('action'));
@@ -57,15 +63,26 @@ const ITEMS: Record<string, (item: Fields, id: string) => UntimedItem | null> = 
   HookPrompt: (item, id) => ({
     type: 'hookPrompt',
     id,
-    fragments: item.objects('fragments').map((part) => ({ text: part.text('text') ?? '', hookRunId: part.text('hook_run_id') ?? '' })),
+    fragments: item.objects('fragments').map((part) => ({
+      text: part.text('text') ?? '',
+      hookRunId: part.text('hook_run_id') ?? '',
+    })),
   }),
-  Sleep: (item, id) => ({ type: 'sleep', id, durationMs: Math.max(0, Math.floor(item.number('duration_ms') ?? 0)) }),
+  Sleep: (item, id) => ({
+    type: 'sleep',
+    id,
+    durationMs: Math.max(0, Math.floor(item.number('duration_ms') ?? 0)),
+  }),
   EnteredReviewMode: (item, id) => ({
     type: 'enteredReviewMode',
     id,
     review: item.text('user_facing_hint') ?? item.object('target').text('instructions') ?? '',
   }),
-  ExitedReviewMode: (item, id) => ({ type: 'exitedReviewMode', id, review: reviewText(item.object('review_output')) }),
+  ExitedReviewMode: (item, id) => ({
+    type: 'exitedReviewMode',
+    id,
+    review: reviewText(item.object('review_output')),
+  }),
   ContextCompaction: (_item, id) => ({ type: 'contextCompaction', id }),
 };
 
@@ -74,7 +91,13 @@ function userInput(part: Fields): UserInput[] {
   const detail = part.oneOf('detail', ['auto', 'low', 'high', 'original']);
   switch (part.text('type')) {
     case 'text':
-      return [{ type: 'text', text: part.text('text') ?? '', text_elements: part.objects('text_elements').map(textElement) }];
+      return [
+        {
+          type: 'text',
+          text: part.text('text') ?? '',
+          text_elements: part.objects('text_elements').map(textElement),
+        },
+      ];
     case 'image':
       return [{ type: 'image', ...mediaSource(part, 'image_url'), detail }];
     case 'local_image':
@@ -100,7 +123,10 @@ function mediaSource(part: Fields, key: string): { url: string } | { fileId: str
 function textElement(element: Fields) {
   const range = element.object('byte_range');
   const offset = (key: string) => Math.max(0, Math.floor(range.number(key) ?? 0));
-  return { byteRange: { start: offset('start'), end: offset('end') }, placeholder: element.text('placeholder') };
+  return {
+    byteRange: { start: offset('start'), end: offset('end') },
+    placeholder: element.text('placeholder'),
+  };
 }
 
 function memoryCitation(item: Fields): MemoryCitation | null {
@@ -114,7 +140,9 @@ function memoryCitation(item: Fields): MemoryCitation | null {
       lineEnd: line(entry, 'line_end'),
       note: entry.text('note') ?? '',
     })),
-    threadIds: citation.has('thread_ids') ? citation.texts('thread_ids') : citation.texts('rollout_ids'),
+    threadIds: citation.has('thread_ids')
+      ? citation.texts('thread_ids')
+      : citation.texts('rollout_ids'),
   };
 }
 

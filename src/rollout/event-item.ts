@@ -2,7 +2,10 @@ import type { UntimedItem } from '../protocol/generated/types.ts';
 import { completedItem } from './completed-item.ts';
 import { Fields } from './fields.ts';
 
-/** Returns the item of an event with which older rollouts record an item, in place of `item_completed`. Null for other events. */
+/**
+ * Returns the item of an event with which older rollouts record an item, in place of
+ * `item_completed`. Null for other events.
+ */
 export function eventItem(event: Fields, newId: () => string): UntimedItem | null {
   const type = event.text('type') ?? '';
   const fieldsOf = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
@@ -13,7 +16,11 @@ export function eventItem(event: Fields, newId: () => string): UntimedItem | nul
 
 /** By the event's type: the fields that `item_completed` has for the same item. */
 const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
-  user_message: (event) => ({ type: 'UserMessage', client_id: event.raw('client_id'), content: userContent(event) }),
+  user_message: (event) => ({
+    type: 'UserMessage',
+    client_id: event.raw('client_id'),
+    content: userContent(event),
+  }),
   agent_message: (event) => ({
     type: 'AgentMessage',
     content: [{ text: event.raw('message') }],
@@ -28,7 +35,9 @@ const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
     source: event.raw('source'),
     parsed_cmd: event.raw('parsed_cmd'),
     status: event.text('status') ?? outcome(event.number('exit_code') === 0),
-    aggregated_output: event.text('aggregated_output') || `${event.text('stdout') ?? ''}${event.text('stderr') ?? ''}`,
+    aggregated_output:
+      event.text('aggregated_output') ||
+      `${event.text('stdout') ?? ''}${event.text('stderr') ?? ''}`,
     exit_code: event.raw('exit_code'),
     duration: event.raw('duration'),
   }),
@@ -43,7 +52,10 @@ const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
     tool: event.object('invocation').raw('tool'),
     arguments: event.object('invocation').raw('arguments'),
     readOnlyHint: event.raw('read_only_hint'),
-    status: outcome(event.object('result').has('Ok') && event.object('result').object('Ok').flag('isError') !== true),
+    status: outcome(
+      event.object('result').has('Ok') &&
+        event.object('result').object('Ok').flag('isError') !== true,
+    ),
     result: event.object('result').raw('Ok'),
     error: event.object('result').raw('Err'),
     duration: event.raw('duration'),
@@ -58,7 +70,12 @@ const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
     success: event.raw('success'),
     duration: event.raw('duration'),
   }),
-  web_search_end: (event) => ({ type: 'WebSearch', query: event.raw('query'), action: event.raw('action'), results: event.raw('results') }),
+  web_search_end: (event) => ({
+    type: 'WebSearch',
+    query: event.raw('query'),
+    action: event.raw('action'),
+    results: event.raw('results'),
+  }),
   view_image_tool_call: (event) => ({ type: 'ImageView', path: event.raw('path') }),
   image_generation_end: (event) => ({
     type: 'ImageGeneration',
@@ -72,7 +89,10 @@ const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
     user_facing_hint: event.raw('user_facing_hint'),
     target: event.raw('target'),
   }),
-  exited_review_mode: (event) => ({ type: 'ExitedReviewMode', review_output: event.raw('review_output') }),
+  exited_review_mode: (event) => ({
+    type: 'ExitedReviewMode',
+    review_output: event.raw('review_output'),
+  }),
   context_compacted: () => ({ type: 'ContextCompaction' }),
 };
 

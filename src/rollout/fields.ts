@@ -61,5 +61,8 @@ export class Fields {
 
 /** Converts `in_progress` and `InProgress` to the protocol's form, `inProgress`. */
 export function camelCase(word: string): string {
-  return word.charAt(0).toLowerCase() + word.slice(1).replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+  return (
+    word.charAt(0).toLowerCase() +
+    word.slice(1).replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+  );
 }

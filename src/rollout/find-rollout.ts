@@ -7,8 +7,9 @@ const ARCHIVE = 'archived_sessions';
 const ENTRIES_MAX = 1_000_000;
 
 /**
- * Finds the rollout whose name ends in `id`, a UUIDv7, in the folders where servers put rollouts: beside `nearby`, in the
- * `sessions` folder of its day, and in the archive. Returns null if none of them has it.
+ * Finds the rollout whose name ends in `id`, a UUIDv7, in the folders where servers put rollouts:
+ * beside `nearby`, in the `sessions` folder of its day, and in the archive. Returns null if none of
+ * them has it.
  */
 export async function findRollout(id: string, nearby: string): Promise<string | null> {
   for (const folder of new Set(folders(id, nearby))) {
@@ -18,7 +19,9 @@ export async function findRollout(id: string, nearby: string): Promise<string | 
   return null;
 }
 
-/** Returns the home that a rollout belongs to, or null if its folder is not one of a home's folders. */
+/**
+ * Returns the home that a rollout belongs to, or null if its folder is not one of a home's folders.
+ */
 export function homeOfRollout(path: string): string | null {
   const folder = dirname(path);
   if (basename(folder) === ARCHIVE) return dirname(folder);

@@ -6,15 +6,19 @@ const ENTRY = /^(.+):(\d+)-(\d+)\|note=\[(.*)\]$/;
 const LINE_MAX = 2 ** 32 - 1;
 
 /**
- * Splits a message that streams into its text and the citations of memories in it, which clients do not read as text. A message may also
- * speak about the tag: it counts only before the lists of a citation.
+ * Splits a message that streams into its text and the citations of memories in it, which clients do
+ * not read as text. A message may also speak about the tag: it counts only before the lists of a
+ * citation.
  */
 export function citationSplitter(): TagSplitter {
   const before = ['<citation_entries>', '<rollout_ids>', '<thread_ids>'];
   return new TagSplitter({ open: '<oai-mem-citation>', close: '</oai-mem-citation>', before });
 }
 
-/** A whole message without its citations, and what they cite; null: nothing. Lines that are no entries are left out. */
+/**
+ * A whole message without its citations, and what they cite; null: nothing. Lines that are no
+ * entries are left out.
+ */
 export function memoryCitation(message: string): { text: string; citation: MemoryCitation | null } {
   const splitter = citationSplitter();
   const spans = [...splitter.push(message), ...splitter.end()];
@@ -26,7 +30,10 @@ export function memoryCitation(message: string): { text: string; citation: Memor
   const cited = joined(true);
   const entries = linesIn(cited, ['citation_entries']).flatMap(readEntry);
   const threadIds = [...new Set(linesIn(cited, ['rollout_ids', 'thread_ids']))];
-  return { text: joined(false), citation: entries.length + threadIds.length === 0 ? null : { entries, threadIds } };
+  return {
+    text: joined(false),
+    citation: entries.length + threadIds.length === 0 ? null : { entries, threadIds },
+  };
 }
 
 /** The lines between tags of these names that are not blank. */

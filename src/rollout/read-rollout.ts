@@ -5,7 +5,8 @@ import { isAbsent } from '../base/system-error-code.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { ThreadTokenUsage } from '../protocol/generated/types.ts';
 import { noRolloutFoundAt, RpcError, rolloutInvalid } from '../protocol/rpc-error.ts';
-import { type LogEntry, NAME_CHARS_MAX } from '../store/thread-store.ts';
+import type { LogEntry } from '../store/log-entry.ts';
+import { NAME_CHARS_MAX } from '../store/thread-record.ts';
 import { findRollout } from './find-rollout.ts';
 import { readLines } from './read-lines.ts';
 import { type RolloutMeta, readMeta } from './rollout-meta.ts';
@@ -28,15 +29,18 @@ export interface Rollout {
   entries: LogEntry[];
   /** When the last record was written, in Unix milliseconds. */
   updatedAtMs: number;
-  /** The number of lines that were skipped because they are damaged, incomplete or too long. The other lines are read. */
+  /**
+   * The number of lines that were skipped because they are damaged, incomplete or too long. The
+   * other lines are read.
+   */
   skippedLines: number;
 }
 
 export interface ReadRolloutOptions {
   ids: Ids;
   /**
-   * Called with the length of what has been read so far, approximately in bytes, and with that of all files of the history. What it throws
-   * ends the reading.
+   * Called with the length of what has been read so far, approximately in bytes, and with that of
+   * all files of the history. What it throws ends the reading.
    */
   onRead?: (bytes: number, allBytes: number) => void;
 }
@@ -68,11 +72,15 @@ interface Part {
 }
 
 /**
- * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. The history of a forked or reverted thread begins in
- * another file, which is found and read too. Rejects with an RpcError that names the file and the problem, if the file is
- * missing, is not a rollout, or the beginning of its history is missing. Lets other work run in between.
+ * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. The history of a forked or
+ * reverted thread begins in another file, which is found and read too. Rejects with an RpcError
+ * that names the file and the problem, if the file is missing, is not a rollout, or the beginning
+ * of its history is missing. Lets other work run in between.
  */
-export async function readRollout(path: string, { ids, onRead = () => {} }: ReadRolloutOptions): Promise<Rollout> {
+export async function readRollout(
+  path: string,
+  { ids, onRead = () => {} }: ReadRolloutOptions,
+): Promise<Rollout> {
   try {
     const { meta, parts } = await openParts(path);
     const reader = new RolloutReader(ids, meta.createdAtMs);
@@ -102,9 +110,14 @@ async function openParts(path: string): Promise<{ meta: RolloutMeta; parts: Part
   const parts: Part[] = [{ path, bytes: undefined }];
   let { base } = meta;
   while (base !== null) {
-    if (parts.length === FILES_MAX) throw rolloutInvalid(path, `its history has more than ${FILES_MAX} files`);
+    if (parts.length === FILES_MAX)
+      throw rolloutInvalid(path, `its history has more than ${FILES_MAX} files`);
     const file = await findRollout(base.fileId, path);
-    if (file === null) throw rolloutInvalid(path, `its history begins in the rollout of ${base.fileId}, which is missing`);
+    if (file === null)
+      throw rolloutInvalid(
+        path,
+        `its history begins in the rollout of ${base.fileId}, which is missing`,
+      );
     parts.unshift({ path: file, bytes: base.bytes });
     base = (await openPart(file)).base;
   }
@@ -127,11 +140,18 @@ async function openPart(path: string): Promise<RolloutMeta> {
     lines++;
     if (lines === LINES_BEFORE_META_MAX) break;
   }
-  throw rolloutInvalid(path, lines === 0 ? 'it is empty' : 'none of its first lines is a record of a rollout');
+  throw rolloutInvalid(
+    path,
+    lines === 0 ? 'it is empty' : 'none of its first lines is a record of a rollout',
+  );
 }
 
 /** Resolves with the number of lines that are not records. */
-async function readPart({ path, bytes }: Part, reader: RolloutReader, pace: ReadingPace): Promise<number> {
+async function readPart(
+  { path, bytes }: Part,
+  reader: RolloutReader,
+  pace: ReadingPace,
+): Promise<number> {
   let skipped = 0;
   for await (const line of readLines(path, bytes)) {
     const record = line === null ? null : await parseRecord(line);

@@ -8,7 +8,13 @@ export interface ReviewFinding {
 }
 
 /** Formats a review as text: its overall explanation, and its findings with their locations. */
-export function reviewReport({ explanation, findings }: { explanation: string; findings: readonly ReviewFinding[] }): string {
+export function reviewReport({
+  explanation,
+  findings,
+}: {
+  explanation: string;
+  findings: readonly ReviewFinding[];
+}): string {
   const listed = findings.map(({ title, body, path, start, end }) => {
     const where = path === null ? '' : ` (${path}:${start ?? '?'}-${end ?? '?'})`;
     return `- ${title}${where}\n${body.replace(/^/gm, '  ')}`;

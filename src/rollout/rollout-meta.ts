@@ -17,15 +17,21 @@ export interface RolloutMeta {
   modelProvider: string | null;
   gitInfo: GitInfo | null;
   forkedFromId: string | null;
-  /** Only if a client set them. The default instructions of the server that wrote the file are not for other servers. */
+  /**
+   * Only if a client set them. The default instructions of the server that wrote the file are not
+   * for other servers.
+   */
   baseInstructions: string | null;
-  /** The thread's history begins with these first bytes of another file, whose name ends in the id. */
+  /**
+   * The thread's history begins with these first bytes of another file, whose name ends in the id.
+   */
   base: { fileId: string; bytes: number } | null;
 }
 
 /** Reads the first record of a rollout. Returns a description of the problem if it is invalid. */
 export function readMeta({ type, payload, atMs }: RolloutRecord): RolloutMeta | string {
-  if (type !== 'session_meta') return `its first record is "${cutText(type, 60)}", not "session_meta"`;
+  if (type !== 'session_meta')
+    return `its first record is "${cutText(type, 60)}", not "session_meta"`;
   const id = payload.text('id') ?? '';
   if (!isUuid(id)) return 'its session_meta has no thread id';
   const createdAtMs = timeOf(payload.text('timestamp')) ?? atMs;
@@ -62,7 +68,11 @@ function baseOf(base: Fields): RolloutMeta['base'] {
 }
 
 function gitInfo(git: Fields): GitInfo | null {
-  const [sha, branch, originUrl] = [git.text('commit_hash'), git.text('branch'), git.text('repository_url')];
+  const [sha, branch, originUrl] = [
+    git.text('commit_hash'),
+    git.text('branch'),
+    git.text('repository_url'),
+  ];
   return sha === null && branch === null && originUrl === null ? null : { sha, branch, originUrl };
 }
 
@@ -71,7 +81,8 @@ function sourceOf(meta: Fields): SessionSource {
   if (!meta.has('source')) return 'vscode';
   const word = meta.text('source');
   if (word === 'mcp' || word === 'app_server') return 'appServer';
-  if (word !== null) return meta.oneOf('source', ['cli', 'vscode', 'exec', 'appServer']) ?? 'unknown';
+  if (word !== null)
+    return meta.oneOf('source', ['cli', 'vscode', 'exec', 'appServer']) ?? 'unknown';
   const source = meta.object('source');
   const custom = source.text('custom');
   if (custom !== null) return { custom };
@@ -84,7 +95,8 @@ function subAgent(source: Fields, key: string): SubAgentSource {
   if (word !== null) return word;
   const spawn = source.object(key).object('thread_spawn');
   const parent = uuidOf(spawn, 'parent_thread_id');
-  if (parent === null) return { other: source.object(key).text('other') ?? source.text(key) ?? 'unknown' };
+  if (parent === null)
+    return { other: source.object(key).text('other') ?? source.text(key) ?? 'unknown' };
   return {
     thread_spawn: {
       parent_thread_id: parent,

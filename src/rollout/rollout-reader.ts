@@ -1,5 +1,9 @@
 import type { Ids } from '../base/ids.ts';
-import type { ResponseItem, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type {
+  ResponseItem,
+  ThreadTokenUsage,
+  TokenUsageBreakdown,
+} from '../protocol/generated/types.ts';
 import { isContext } from './author-of.ts';
 import { completedItem } from './completed-item.ts';
 import { eventItem } from './event-item.ts';
@@ -16,14 +20,20 @@ export interface LastSettings {
   cwd: string | null;
 }
 
-/** Takes the records of a rollout in their order, and keeps the data that a thread needs. Ignores unknown types. */
+/**
+ * Takes the records of a rollout in their order, and keeps the data that a thread needs. Ignores
+ * unknown types.
+ */
 export class RolloutReader {
   readonly log: RolloutLog;
   /** Null before the first turn. */
   last: LastSettings | null = null;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null = null;
   name: string | null = null;
-  /** The number of records with an item that the model read, but in a form that models do not accept. */
+  /**
+   * The number of records with an item that the model read, but in a form that models do not
+   * accept.
+   */
   unreadable = 0;
   readonly #newId: () => string;
   /** Handlers by the type of the event. An event without a handler may describe an item. */
@@ -40,8 +50,10 @@ export class RolloutReader {
     },
     token_count: (event) => this.#takeTokens(event.object('info')),
     item_completed: (event) => this.#takeItem(event),
-    agent_reasoning: (event) => this.log.addReasoning(event.text('text') ?? '', 'summary', this.#newId),
-    agent_reasoning_raw_content: (event) => this.log.addReasoning(event.text('text') ?? '', 'content', this.#newId),
+    agent_reasoning: (event) =>
+      this.log.addReasoning(event.text('text') ?? '', 'summary', this.#newId),
+    agent_reasoning_raw_content: (event) =>
+      this.log.addReasoning(event.text('text') ?? '', 'content', this.#newId),
   };
 
   constructor(ids: Ids, startedAtMs: number) {
@@ -57,12 +69,18 @@ export class RolloutReader {
         return;
       case 'compacted':
         this.log.compact(
-          payload.has('replacement_history') ? this.#responseItems(payload.objects('replacement_history')) : null,
+          payload.has('replacement_history')
+            ? this.#responseItems(payload.objects('replacement_history'))
+            : null,
           payload.text('message') ?? '',
         );
         return;
       case 'turn_context':
-        this.last = { model: payload.text('model'), effort: payload.text('effort'), cwd: payload.text('cwd') };
+        this.last = {
+          model: payload.text('model'),
+          effort: payload.text('effort'),
+          cwd: payload.text('cwd'),
+        };
         return;
       case 'event_msg': {
         const event = payload.text('type') ?? '';
@@ -95,7 +113,10 @@ export class RolloutReader {
   #takeItem(event: Fields): void {
     const item = completedItem(event.object('item'), this.#newId);
     if (item === null) return;
-    const times = { startedAtMs: event.number('started_at_ms'), completedAtMs: event.number('completed_at_ms') };
+    const times = {
+      startedAtMs: event.number('started_at_ms'),
+      completedAtMs: event.number('completed_at_ms'),
+    };
     this.log.addItem(item, { turnId: event.text('turn_id'), ...times });
   }
 
@@ -118,7 +139,10 @@ export class RolloutReader {
     };
   }
 
-  /** Converts an event's time, in seconds, to milliseconds: the time of its record if that is in the same second. */
+  /**
+   * Converts an event's time, in seconds, to milliseconds: the time of its record if that is in the
+   * same second.
+   */
   #within(seconds: number | null): number {
     const { nowMs } = this.log;
     return seconds === null || Math.floor(nowMs / 1000) === seconds ? nowMs : seconds * 1000;

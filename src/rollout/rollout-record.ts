@@ -13,12 +13,17 @@ export interface RolloutRecord {
 /** A line that is longer, in characters, takes some milliseconds to parse. */
 const SHORT_CHARS_MAX = 256 * 1024;
 
-/** Parses a line. Resolves with null if it is not a record. Lets other work run while it parses a long line. */
+/**
+ * Parses a line. Resolves with null if it is not a record. Lets other work run while it parses a
+ * long line.
+ */
 export async function parseRecord(line: string): Promise<RolloutRecord | null> {
   const record = await parseLine(line);
   if (record === null) return null;
   const type = record.text('type');
-  return type === null ? null : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };
+  return type === null
+    ? null
+    : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };
 }
 
 /** Parses a line of JSON as `parseRecord`. Resolves with null if it is not JSON. */

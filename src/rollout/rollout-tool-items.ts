@@ -12,7 +12,10 @@ import type {
 import { itemEffort } from '../protocol/item-effort.ts';
 import { camelCase, Fields } from './fields.ts';
 
-/** Converters of a rollout's tool items. Each returns null if the item lacks a field that clients need. */
+/**
+ * Converters of a rollout's tool items. Each returns null if the item lacks a field that clients
+ * need.
+ */
 export const rolloutToolItems: Record<string, (item: Fields, id: string) => UntimedItem | null> = {
   CommandExecution: commandExecution,
   FileChange: fileChange,
@@ -44,7 +47,13 @@ function commandExecution(item: Fields, id: string): UntimedItem | null {
     command,
     cwd,
     processId: item.text('process_id'),
-    source: word(item, 'source', ['agent', 'userShell', 'unifiedExecStartup', 'unifiedExecInteraction']) ?? 'agent',
+    source:
+      word(item, 'source', [
+        'agent',
+        'userShell',
+        'unifiedExecStartup',
+        'unifiedExecInteraction',
+      ]) ?? 'agent',
     status: statusOf(item, ['completed', 'failed', 'declined']),
     commandActions: item.objects('parsed_cmd').map((action) => commandAction(action, cwd)),
     aggregatedOutput: item.text('aggregated_output') || null,
@@ -55,7 +64,9 @@ function commandExecution(item: Fields, id: string): UntimedItem | null {
 
 /** Quotes words so that a shell would split the string into them. */
 function shellText(words: readonly string[]): string {
-  return words.map((text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`)).join(' ');
+  return words
+    .map((text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`))
+    .join(' ');
 }
 
 function commandAction(action: Fields, cwd: string): CommandAction {
@@ -64,7 +75,12 @@ function commandAction(action: Fields, cwd: string): CommandAction {
   switch (action.text('type')) {
     case 'read':
       if (path === null) return { type: 'unknown', command };
-      return { type: 'read', command, name: action.text('name') ?? basename(path), path: posix.resolve(cwd, path) };
+      return {
+        type: 'read',
+        command,
+        name: action.text('name') ?? basename(path),
+        path: posix.resolve(cwd, path),
+      };
     case 'list_files':
       return { type: 'listFiles', command, path };
     case 'search':
@@ -90,7 +106,11 @@ function fileChange(item: Fields, id: string): UntimedItem {
 function change(path: string, fields: Fields): FileUpdateChange {
   const type = fields.oneOf('type', ['add', 'delete']);
   if (type !== null) return { path, kind: { type }, diff: fields.text('content') ?? '' };
-  return { path, kind: { type: 'update', move_path: fields.text('move_path') }, diff: fields.text('unified_diff') ?? '' };
+  return {
+    path,
+    kind: { type: 'update', move_path: fields.text('move_path') },
+    diff: fields.text('unified_diff') ?? '',
+  };
 }
 
 function mcpToolCall(item: Fields, id: string): UntimedItem | null {
@@ -131,14 +151,20 @@ function dynamicToolCall(item: Fields, id: string): UntimedItem | null {
     tool,
     arguments: item.raw('arguments') ?? null,
     status: statusOf(item, ['completed', 'failed']),
-    contentItems: item.has('content_items') ? item.objects('content_items').flatMap(toolContent) : null,
+    contentItems: item.has('content_items')
+      ? item.objects('content_items').flatMap(toolContent)
+      : null,
     success: item.flag('success'),
     durationMs: durationMs(item),
   };
 }
 
 function toolContent(part: Fields): DynamicToolCallOutputContentItem[] {
-  const [text, imageUrl, audioUrl] = [part.text('text'), part.text('imageUrl'), part.text('audioUrl')];
+  const [text, imageUrl, audioUrl] = [
+    part.text('text'),
+    part.text('imageUrl'),
+    part.text('audioUrl'),
+  ];
   if (text !== null) return [{ type: 'inputText', text }];
   if (imageUrl !== null) return [{ type: 'inputImage', imageUrl }];
   return audioUrl === null ? [] : [{ type: 'inputAudio', audioUrl }];
@@ -169,18 +195,34 @@ function collabAgentToolCall(item: Fields, id: string): UntimedItem | null {
     prompt: item.text('prompt'),
     model: item.text('model'),
     reasoningEffort: itemEffort(item.text('reasoning_effort')),
-    agentsStates: Object.fromEntries(states.keys().map((threadId) => [threadId, agentState(states, threadId)])),
+    agentsStates: Object.fromEntries(
+      states.keys().map((threadId) => [threadId, agentState(states, threadId)]),
+    ),
   };
 }
 
-const AGENT_STATES = ['pendingInit', 'running', 'interrupted', 'completed', 'errored', 'shutdown', 'notFound'] as const;
+const AGENT_STATES = [
+  'pendingInit',
+  'running',
+  'interrupted',
+  'completed',
+  'errored',
+  'shutdown',
+  'notFound',
+] as const;
 
-/** Reads an agent's state: a status string, or an object with the status as its key and the agent's message as its value. */
+/**
+ * Reads an agent's state: a status string, or an object with the status as its key and the agent's
+ * message as its value.
+ */
 function agentState(states: Fields, threadId: string): CollabAgentState {
   const said = states.object(threadId);
   const [key = ''] = said.keys();
   const status = camelCase(states.text(threadId) ?? key);
-  return { status: AGENT_STATES.find((state) => state === status) ?? 'notFound', message: said.text(key) };
+  return {
+    status: AGENT_STATES.find((state) => state === status) ?? 'notFound',
+    message: said.text(key),
+  };
 }
 
 function subAgentActivity(item: Fields, id: string): UntimedItem | null {
@@ -199,16 +241,25 @@ function subAgentActivity(item: Fields, id: string): UntimedItem | null {
 }
 
 /** The status of an item that has ended. One that is not among `statuses` counts as failed. */
-function statusOf<const Status extends string>(item: Fields, statuses: readonly Status[]): Status | 'failed' {
+function statusOf<const Status extends string>(
+  item: Fields,
+  statuses: readonly Status[],
+): Status | 'failed' {
   return word(item, 'status', statuses) ?? 'failed';
 }
 
-function word<const Word extends string>(item: Fields, key: string, words: readonly Word[]): Word | null {
+function word<const Word extends string>(
+  item: Fields,
+  key: string,
+  words: readonly Word[],
+): Word | null {
   return new Fields({ word: camelCase(item.text(key) ?? '') }).oneOf('word', words);
 }
 
 function durationMs(item: Fields): number | null {
   const duration = item.object('duration');
   const seconds = duration.number('secs');
-  return seconds === null ? null : seconds * 1000 + Math.floor((duration.number('nanos') ?? 0) / 1e6);
+  return seconds === null
+    ? null
+    : seconds * 1000 + Math.floor((duration.number('nanos') ?? 0) / 1e6);
 }

@@ -3,7 +3,10 @@ import { Fields } from './fields.ts';
 import { homeOfRollout } from './find-rollout.ts';
 import { readLines } from './read-lines.ts';
 
-/** Reads a thread's name from the index of the home, because its rollout does not have it. Returns null if there is none. */
+/**
+ * Reads a thread's name from the index of the home, because its rollout does not have it. Returns
+ * null if there is none.
+ */
 export async function threadName(id: string, rolloutPath: string): Promise<string | null> {
   const home = homeOfRollout(rolloutPath);
   if (home === null) return null;

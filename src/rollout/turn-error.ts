@@ -23,12 +23,21 @@ const WORDS = [
 /** Recorded as errors, but not failures of the turn. */
 const HARMLESS = ['threadRollbackFailed', 'activeTurnNotSteerable'];
 
-/** Converts an error of a rollout to the error of a failed turn. Returns null if it is no failure of the turn. */
+/**
+ * Converts an error of a rollout to the error of a failed turn. Returns null if it is no failure of
+ * the turn.
+ */
 export function turnError(error: Fields): TurnError | null {
   const message = error.text('message');
-  const word = camelCase(error.text('codex_error_info') ?? error.object('codex_error_info').keys()[0] ?? '');
+  const word = camelCase(
+    error.text('codex_error_info') ?? error.object('codex_error_info').keys()[0] ?? '',
+  );
   if (message === null || HARMLESS.includes(word)) return null;
-  return { message, codexErrorInfo: errorInfo(word, error), additionalDetails: error.text('additional_details') };
+  return {
+    message,
+    codexErrorInfo: errorInfo(word, error),
+    additionalDetails: error.text('additional_details'),
+  };
 }
 
 function errorInfo(word: string, error: Fields): CodexErrorInfo {

@@ -18,15 +18,24 @@ export interface SandboxDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
-  /** The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default: guards are not listed. */
+  /**
+   * The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default:
+   * guards are not listed.
+   */
   guardLists?: string | null;
-  /** The programs that the server starts outside the sandbox. Commands cannot change what they run. Default: none. */
+  /**
+   * The programs that the server starts outside the sandbox. Commands cannot change what they run.
+   * Default: none.
+   */
   serverPrograms?: ServerPrograms;
   /** Makes the listeners of commands' proxies, by default in this thread. */
   listeners?: Listeners | undefined;
 }
 
-/** Returns the sandbox of this system. Its code is loaded at first use, and only then it is checked whether it works. */
+/**
+ * Returns the sandbox of this system. Its code is loaded at first use, and only then it is checked
+ * whether it works.
+ */
 export function createSandbox(deps: SandboxDeps): Sandbox {
   const sandbox = new Once(() => load(deps));
   return {
@@ -44,8 +53,10 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 }
 
 async function load({ platform, ...deps }: SandboxDeps): Promise<Sandbox> {
-  if (platform === 'linux') return (await import('./linux/create-bubblewrap.ts')).createBubblewrap(deps);
-  if (platform === 'darwin') return (await import('./macos/create-seatbelt.ts')).createSeatbelt(deps);
+  if (platform === 'linux')
+    return (await import('./linux/create-bubblewrap.ts')).createBubblewrap(deps);
+  if (platform === 'darwin')
+    return (await import('./macos/create-seatbelt.ts')).createSeatbelt(deps);
   return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
 }
 

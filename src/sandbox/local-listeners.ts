@@ -13,8 +13,9 @@ const STDERR_CHARS_MAX = 1000;
 const QUIET_ROUNDS = 3;
 
 /**
- * Runs in the namespace. A socket belongs to the namespace in which it was created, whoever uses it: the server gets it, and accepts
- * the connections of commands that enter the namespace later. This process closes its copy first, because it would accept some, too.
+ * Runs in the namespace. A socket belongs to the namespace in which it was created, whoever uses
+ * it: the server gets it, and accepts the connections of commands that enter the namespace later.
+ * This process closes its copy first, because it would accept some, too.
  */
 const SOURCE = `const server = require('node:net').createServer();
 server.listen(Number(process.argv[1]), '127.0.0.1', () =>
@@ -37,7 +38,10 @@ export class LocalListeners implements Listeners {
     return { ...listener, port: (server.address() as AddressInfo).port };
   }
 
-  async receive([program = '', ...args]: readonly string[], port: number): Promise<ReceivedListener> {
+  async receive(
+    [program = '', ...args]: readonly string[],
+    port: number,
+  ): Promise<ReceivedListener> {
     await mayStart();
     const child = spawnProgram(program, [...args, '-e', SOURCE, String(port)], {
       env: { ELECTRON_RUN_AS_NODE: '1' },
@@ -62,8 +66,14 @@ export class LocalListeners implements Listeners {
   }
 }
 
-/** The child sends its process id with the listener, and a second message when it does not listen itself any more. */
-function receivedFrom(child: ChildProcess, late: AbortSignal): Promise<CommandListener & { pid: number }> {
+/**
+ * The child sends its process id with the listener, and a second message when it does not listen
+ * itself any more.
+ */
+function receivedFrom(
+  child: ChildProcess,
+  late: AbortSignal,
+): Promise<CommandListener & { pid: number }> {
   let problem = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     problem = `${problem}${text}`.slice(0, STDERR_CHARS_MAX);
@@ -111,9 +121,11 @@ function commandListener(): { server: Server; listener: CommandListener } {
     server,
     listener: {
       async serve(by, credential) {
-        if (typeof by === 'number') throw new Error('a proxy of another thread cannot serve the connections of this one');
+        if (typeof by === 'number')
+          throw new Error('a proxy of another thread cannot serve the connections of this one');
         serving = by === null ? null : { serve: by, credential };
-        // The event loop accepts one connection in each of its rounds, if one waits in the queue of the listener.
+        // The event loop accepts one connection in each of its rounds, if one waits in the queue of
+        // the listener.
         let before = -1;
         for (let quiet = 0; quiet < QUIET_ROUNDS; quiet = accepted === before ? quiet + 1 : 0) {
           before = accepted;

@@ -5,7 +5,10 @@ const FOLDERS_TOLD = 3;
 /** Programs print this if they cannot write to such a folder, in one of two spellings. */
 const REFUSED = 'ead-only file system';
 
-/** Looks in the output of a command for the error that a folder is read-only, also if it is split over chunks. */
+/**
+ * Looks in the output of a command for the error that a folder is read-only, also if it is split
+ * over chunks.
+ */
 export class RefusedWrites {
   readonly #ends = new Map<string, Buffer>();
   #areSeen = false;
@@ -18,14 +21,26 @@ export class RefusedWrites {
   take(stream: string, bytes: Buffer): void {
     if (this.#areSeen) return;
     const kept = REFUSED.length - 1;
-    const joint = Buffer.concat([this.#ends.get(stream) ?? Buffer.alloc(0), bytes.subarray(0, kept)]);
+    const joint = Buffer.concat([
+      this.#ends.get(stream) ?? Buffer.alloc(0),
+      bytes.subarray(0, kept),
+    ]);
     this.#areSeen = joint.includes(REFUSED) || bytes.includes(REFUSED);
-    this.#ends.set(stream, bytes.length < kept ? joint.subarray(-kept) : Buffer.from(bytes.subarray(-kept)));
+    this.#ends.set(
+      stream,
+      bytes.length < kept ? joint.subarray(-kept) : Buffer.from(bytes.subarray(-kept)),
+    );
   }
 }
 
-/** The note for a command that failed in folders in which its sandbox does not allow what its bounds do. Null: there are none. */
-export function readOnlyNote({ closed = [], heldLinks = [] }: Pick<Confinement, 'closed' | 'heldLinks'>): string | null {
+/**
+ * The note for a command that failed in folders in which its sandbox does not allow what its bounds
+ * do. Null: there are none.
+ */
+export function readOnlyNote({
+  closed = [],
+  heldLinks = [],
+}: Pick<Confinement, 'closed' | 'heldLinks'>): string | null {
   const notes = [
     closed.length === 0
       ? ''

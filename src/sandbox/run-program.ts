@@ -21,7 +21,10 @@ export interface Program {
   argv: readonly string[];
   /** The argv by which the files that it runs are known, if it is another one. */
   startedAs?: readonly string[];
-  /** Whether it reads files by and by: it is stopped when a command is about to start that could write them. Default: false. */
+  /**
+   * Whether it reads files by and by: it is stopped when a command is about to start that could
+   * write them. Default: false.
+   */
   readsOn?: boolean;
   /** Absolute. */
   cwd: string;
@@ -33,14 +36,20 @@ export interface Program {
   owner: readonly string[];
   /** Its purpose, such as `the safety check of MCP calls`. */
   of: string;
-  /** The sandbox that it runs in, and how much of its output is kept: both streams are one. Absent: it has none, and the rights of the server. */
+  /**
+   * The sandbox that it runs in, and how much of its output is kept: both streams are one. Absent:
+   * it has none, and the rights of the server.
+   */
   confined?: { bounds: SandboxBounds; keptBytesMax: number };
 }
 
 /**
- * How a program ended. `isCut`: there was more of stdout. `isRefused`: it was not started, because commands may have written what it runs.
+ * How a program ended. `isCut`: there was more of stdout. `isRefused`: it was not started, because
+ * commands may have written what it runs.
  */
-export type ProgramResult = { exitCode: number; stdout: string; stderr: string; isCut: boolean } | { failure: string; isRefused: boolean };
+export type ProgramResult =
+  | { exitCode: number; stdout: string; stderr: string; isCut: boolean }
+  | { failure: string; isRefused: boolean };
 
 interface ProgramDeps {
   processes: Processes;
@@ -48,12 +57,27 @@ interface ProgramDeps {
 }
 
 /**
- * Runs a program to its end, and kills what it leaves behind holding its output. Ends at its time limit, and
- * when the signal aborts. Rejects only if the server itself fails.
+ * Runs a program to its end, and kills what it leaves behind holding its output. Ends at its time
+ * limit, and when the signal aborts. Rejects only if the server itself fails.
  */
-export async function runProgram(program: Program, deps: ProgramDeps, signal: AbortSignal): Promise<ProgramResult> {
+export async function runProgram(
+  program: Program,
+  deps: ProgramDeps,
+  signal: AbortSignal,
+): Promise<ProgramResult> {
   if (signal.aborted) return { failure: STOPPED_EARLY, isRefused: false };
-  const { argv, startedAs = argv, readsOn = false, cwd, env, owner, of, timeoutSec, input, confined } = program;
+  const {
+    argv,
+    startedAs = argv,
+    readsOn = false,
+    cwd,
+    env,
+    owner,
+    of,
+    timeoutSec,
+    input,
+    confined,
+  } = program;
   const stdout = new KeptOutput(confined?.keptBytesMax);
   const stderr = new KeptOutput(confined?.keptBytesMax);
   const over = new AbortController();
@@ -65,7 +89,8 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
   const onOutput = (stream: 'stdout' | 'stderr', bytes: Buffer) => {
     const kept = stream === 'stdout' ? stdout : stderr;
     kept.take(bytes);
-    if (kept.written > WRITTEN_BYTES_MAX) fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
+    if (kept.written > WRITTEN_BYTES_MAX)
+      fail(`it was stopped, because it printed more than ${WRITTEN_BYTES_MAX / 1024 / 1024} MiB`);
   };
   const how =
     confined === undefined
@@ -78,13 +103,25 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
   const timer = deps.clock.setTimer(() => fail(outOfTime(timeoutSec)), timeoutSec * 1000);
   signal.addEventListener('abort', onAbort);
   try {
-    const running = await deps.processes.start({ argv, cwd, env, ...how, owner, input: true, terminal: null }, onOutput);
-    const exitCode = await ended(running, { input, timeoutSec, over: over.signal, clock: deps.clock });
-    if (failure !== null || exitCode === null) return { failure: failure ?? STOPPED_EARLY, isRefused: false };
+    const running = await deps.processes.start(
+      { argv, cwd, env, ...how, owner, input: true, terminal: null },
+      onOutput,
+    );
+    const exitCode = await ended(running, {
+      input,
+      timeoutSec,
+      over: over.signal,
+      clock: deps.clock,
+    });
+    if (failure !== null || exitCode === null)
+      return { failure: failure ?? STOPPED_EARLY, isRefused: false };
     return { exitCode, stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) {
-      return { failure: `it could not be started: ${error.message}`, isRefused: error instanceof ChangedProgramError };
+      return {
+        failure: `it could not be started: ${error.message}`,
+        isRefused: error instanceof ChangedProgramError,
+      };
     }
     throw error;
   } finally {
@@ -94,7 +131,8 @@ export async function runProgram(program: Program, deps: ProgramDeps, signal: Ab
 }
 
 /** The failure of work that nobody waits for any more. */
-export const STOPPED_EARLY = 'it was stopped, because its turn was interrupted or its thread was closed';
+export const STOPPED_EARLY =
+  'it was stopped, because its turn was interrupted or its thread was closed';
 
 const EXPOSED = 'it was stopped, because a command that could write its files was about to start';
 
@@ -110,8 +148,14 @@ interface Ending {
   clock: Clock;
 }
 
-/** Writes the input and waits for the end. Null: the signal aborted before. Then the program and all that it started are killed. */
-async function ended(running: RunningProcess, { input, timeoutSec, over, clock }: Ending): Promise<number | null> {
+/**
+ * Writes the input and waits for the end. Null: the signal aborted before. Then the program and all
+ * that it started are killed.
+ */
+async function ended(
+  running: RunningProcess,
+  { input, timeoutSec, over, clock }: Ending,
+): Promise<number | null> {
   // Does not wait: many programs do not read their input.
   void Promise.all(input.map((part) => running.write(part))).then(() => running.endInput());
   const leave = running.attend(timeoutSec * 1000);

@@ -6,12 +6,21 @@ export interface SandboxProgram {
 }
 
 /** The PATH is not searched, because it may contain folders of a workspace. */
-const BUBBLEWRAP_PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
+const BUBBLEWRAP_PLACES = [
+  '/usr/bin/bwrap',
+  '/usr/local/bin/bwrap',
+  '/bin/bwrap',
+  '/run/current-system/sw/bin/bwrap',
+];
 const SEATBELT_PLACE = '/usr/bin/sandbox-exec';
 
-/** Returns the program that confines commands on this system. Returns null if it is not installed. Does not run it. */
+/**
+ * Returns the program that confines commands on this system. Returns null if it is not installed.
+ * Does not run it.
+ */
 export function sandboxProgram(platform: NodeJS.Platform): SandboxProgram | null {
-  if (platform === 'darwin') return canRun(SEATBELT_PLACE) ? { name: 'seatbelt', path: SEATBELT_PLACE } : null;
+  if (platform === 'darwin')
+    return canRun(SEATBELT_PLACE) ? { name: 'seatbelt', path: SEATBELT_PLACE } : null;
   const path = platform === 'linux' ? BUBBLEWRAP_PLACES.find(canRun) : undefined;
   return path === undefined ? null : { name: 'bubblewrap', path };
 }

@@ -5,7 +5,10 @@ import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import { type ListFilesDeps, listFiles } from './list-files.ts';
 import type { PathIndex } from './path-index.ts';
 
-/** A search knows so many bytes of paths, about half a million: nobody searches the whole disk with a few letters. */
+/**
+ * A search knows so many bytes of paths, about half a million: nobody searches the whole disk with
+ * a few letters.
+ */
 const PATHS_BYTES_MAX = 32 * 1024 * 1024;
 /** The folders that are listed at a time. */
 const LISTINGS_MAX = 4;
@@ -16,7 +19,10 @@ export interface FileSearchDeps extends ListFilesDeps {
   program: string;
   /** Makes the index of the files below these folders. */
   index: (roots: readonly string[]) => Promise<PathIndex>;
-  /** Called when the files below a folder are listed. `missing`: why only a part of them is known; null: all are. */
+  /**
+   * Called when the files below a folder are listed. `missing`: why only a part of them is known;
+   * null: all are.
+   */
   onListed: (folder: string, missing: string | null) => void;
 }
 
@@ -47,8 +53,8 @@ export class FileSearch {
   }
 
   /**
-   * Ranks the files that are known so far. Null: a newer query or the end of the search has ended this one. Rejects if the index is lost:
-   * then the search is of no more use.
+   * Ranks the files that are known so far. Null: a newer query or the end of the search has ended
+   * this one. Rejects if the index is lost: then the search is of no more use.
    */
   async rank(query: string): Promise<FuzzyFileSearchResult[] | null> {
     try {
@@ -81,12 +87,18 @@ export class FileSearch {
         index.add(root, taken);
         return this.#bytesLeft > 0;
       };
-      const missing = await listFiles(this.#deps, { program: this.#deps.program, folder, onPaths, signal });
+      const missing = await listFiles(this.#deps, {
+        program: this.#deps.program,
+        folder,
+        onPaths,
+        signal,
+      });
       if (!this.hasEnded) this.#deps.onListed(folder, missing);
     } catch (error) {
       this.#deps.log.warn({ err: error, folder }, 'the files of a folder cannot be listed');
       // Where there is no folder, there are no files.
-      if (!this.hasEnded && statOf(folder) !== null) this.#deps.onListed(folder, error instanceof Error ? error.message : String(error));
+      if (!this.hasEnded && statOf(folder) !== null)
+        this.#deps.onListed(folder, error instanceof Error ? error.message : String(error));
     } finally {
       this.#places.release();
     }

@@ -19,14 +19,22 @@ import { ripgrepPath } from './ripgrep-path.ts';
 
 const SESSIONS_MAX = 32;
 const ROOTS_MAX = 64;
-/** A query that is much longer than a path, such as a pasted text, would hold up the searches of all clients. */
+/**
+ * A query that is much longer than a path, such as a pasted text, would hold up the searches of all
+ * clients.
+ */
 const QUERY_CHARS_MAX = 1_000;
-/** While the files are still being listed, the matches among those that are known are sent so often. */
+/**
+ * While the files are still being listed, the matches among those that are known are sent so often.
+ */
 const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
 const IDLE_MS = 30_000;
 
-type SearchNotification = 'fuzzyFileSearch/sessionUpdated' | 'fuzzyFileSearch/sessionCompleted' | 'warning';
+type SearchNotification =
+  | 'fuzzyFileSearch/sessionUpdated'
+  | 'fuzzyFileSearch/sessionCompleted'
+  | 'warning';
 
 /** Makes indexes of paths. */
 interface Indexes {
@@ -42,7 +50,11 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'progra
   cwd: string;
   /** The built script of the thread that ranks paths. Null: they are ranked in this thread. */
   script: string | null;
-  notify<Method extends SearchNotification>(connection: number, method: Method, params: ServerNotifications[Method]): void;
+  notify<Method extends SearchNotification>(
+    connection: number,
+    method: Method,
+    params: ServerNotifications[Method],
+  ): void;
   /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
   drained: (connection: number) => Promise<void> | null;
   /** Returns the path of ripgrep; null: it is not installed. By default `ripgrepPath`. */
@@ -53,7 +65,9 @@ export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'progra
 export class FileSearches {
   readonly #deps: FileSearchesDeps;
   readonly #sessions = new Map<number, Map<string, SearchSession>>();
-  /** By connection and folder: why only a part of its files is known, as the connection was told. */
+  /**
+   * By connection and folder: why only a part of its files is known, as the connection was told.
+   */
   readonly #incomplete = new Map<number, Map<string, string>>();
   /** Aborts when the connection ends. */
   readonly #gone = new Map<number, AbortController>();
@@ -79,8 +93,14 @@ export class FileSearches {
     this.#gone.set(connection, new AbortController());
   }
 
-  /** Searches for one query. A later search of the connection with the same token ends this one, which then finds nothing. */
-  async find(connection: number, { query, roots, token }: { query: string; roots: string[]; token: string | null }) {
+  /**
+   * Searches for one query. A later search of the connection with the same token ends this one,
+   * which then finds nothing.
+   */
+  async find(
+    connection: number,
+    { query, roots, token }: { query: string; roots: string[]; token: string | null },
+  ) {
     if (query.trim() === '' || roots.length === 0) return [];
     checkRoots(roots);
     checkQuery(query);
@@ -93,14 +113,20 @@ export class FileSearches {
     }
     try {
       return await this.#queue.run(`${connection}`, () =>
-        this.#find({ query, roots, connection }, AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])])),
+        this.#find(
+          { query, roots, connection },
+          AbortSignal.any([cancel.signal, ...(gone === undefined ? [] : [gone])]),
+        ),
       );
     } finally {
       if (this.#cancels.get(key) === cancel) this.#cancels.delete(key);
     }
   }
 
-  /** Begins a session, or replaces the one with the same id. Lists the files once. The returned function begins to notify the client. */
+  /**
+   * Begins a session, or replaces the one with the same id. Lists the files once. The returned
+   * function begins to notify the client.
+   */
   start(connection: number, sessionId: string, roots: string[]): () => void {
     const sessions = this.#sessions.get(connection);
     if (sessionId === '') throw emptySearchField('sessionId');
@@ -112,7 +138,13 @@ export class FileSearches {
     sessions.delete(sessionId);
     if (sessions.size >= SESSIONS_MAX) throw tooManySearchSessions(SESSIONS_MAX);
     const search = this.#search(roots, connection);
-    const session = new SearchSession({ ...this.#deps, connection, sessionId, search, onLost: (error) => this.#lose(session, error) });
+    const session = new SearchSession({
+      ...this.#deps,
+      connection,
+      sessionId,
+      search,
+      onLost: (error) => this.#lose(session, error),
+    });
     sessions.set(sessionId, session);
     // Tells the client when the files are listed, even before its first query.
     return () => session.query('');
@@ -196,10 +228,16 @@ export class FileSearches {
     this.#deps.log.error({ err: error }, LOST);
     if (this.#sessions.get(connection)?.get(sessionId) !== session) return;
     this.stop(connection, sessionId);
-    this.#warn(connection, `The file search ${sessionId} has ended, because ${reasonOf(error)}. Start it again.`);
+    this.#warn(
+      connection,
+      `The file search ${sessionId} has ended, because ${reasonOf(error)}. Start it again.`,
+    );
   }
 
-  /** Warns if only a part of the files in a folder is known; again only after a listing with another result. */
+  /**
+   * Warns if only a part of the files in a folder is known; again only after a listing with another
+   * result.
+   */
   #tellIncomplete(connection: number, folder: string, missing: string | null): void {
     const told = this.#incomplete.get(connection);
     if (missing === null || told === undefined) return void told?.delete(folder);
@@ -216,7 +254,8 @@ export class FileSearches {
 
   #closeWhenIdle(): void {
     this.#idle?.clear();
-    const isIdle = this.#running.size === 0 && [...this.#sessions.values()].every(({ size }) => size === 0);
+    const isIdle =
+      this.#running.size === 0 && [...this.#sessions.values()].every(({ size }) => size === 0);
     if (isIdle) this.#idle = this.#deps.clock.setTimer(() => void this.#closeIndexes(), IDLE_MS);
   }
 
@@ -235,7 +274,8 @@ function reasonOf(error: unknown): string {
 }
 
 function checkQuery(query: string): void {
-  if (query.length > QUERY_CHARS_MAX) throw longSearchQuery({ maxChars: QUERY_CHARS_MAX, actualChars: query.length });
+  if (query.length > QUERY_CHARS_MAX)
+    throw longSearchQuery({ maxChars: QUERY_CHARS_MAX, actualChars: query.length });
 }
 
 function checkRoots(roots: readonly string[]): void {
@@ -276,7 +316,9 @@ class SearchSession {
   query(query: string): void {
     this.#current.abort();
     this.#current = new AbortController();
-    void this.#options.pace.during(this.#answer(query, this.#current.signal).catch(this.#options.onLost));
+    void this.#options.pace.during(
+      this.#answer(query, this.#current.signal).catch(this.#options.onLost),
+    );
   }
 
   end(): void {
@@ -290,7 +332,8 @@ class SearchSession {
       await this.#wait(signal);
       isLast = search.isListed;
       const files = await search.rank(query);
-      for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
+      for (let backlog = drained(connection); backlog !== null; backlog = drained(connection))
+        await backlog;
       if (files === null || signal.aborted) return;
       notify(connection, 'fuzzyFileSearch/sessionUpdated', { sessionId, query, files });
     }
@@ -302,7 +345,10 @@ class SearchSession {
     const { search, clock } = this.#options;
     if (search.isListed) return;
     const waited = new AbortController();
-    await Promise.race([search.listed, sleep(clock, PARTIAL_MS, AbortSignal.any([signal, waited.signal]))]);
+    await Promise.race([
+      search.listed,
+      sleep(clock, PARTIAL_MS, AbortSignal.any([signal, waited.signal])),
+    ]);
     waited.abort();
   }
 }

@@ -4,14 +4,23 @@ import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 
 /** The number of matches that a query returns at most, as many as clients show. */
 export const MATCHES_MAX = 50;
-/** Paths are ranked in blocks of this size. A newer query takes over after a block, which takes some milliseconds. */
+/**
+ * Paths are ranked in blocks of this size. A newer query takes over after a block, which takes some
+ * milliseconds.
+ */
 const BLOCK_PATHS = 1000;
 const LINE_FEED = 0x0a;
-/** Matches within the last part of a path come before all others, and a last part that equals the query comes first. */
+/**
+ * Matches within the last part of a path come before all others, and a last part that equals the
+ * query comes first.
+ */
 const NAME_BONUS = 0x1_00_00;
 const WHOLE_NAME_BONUS = 0x2_00_00;
 
-/** The part of fzf that is used. Its own types are not found where modules are resolved as Node does. */
+/**
+ * The part of fzf that is used. Its own types are not found where modules are resolved as Node
+ * does.
+ */
 interface Library {
   Fzf: new (entries: Entry[], options: object) => Block;
   /** Terms such as 'exact, ^start, end$ and !not. */
@@ -33,11 +42,14 @@ const { Fzf, extendedMatch } = fzf as unknown as Library;
 
 /** The paths below some roots, and the search for those that match a query. */
 export interface PathIndex {
-  /** Adds the files of a root: paths that are relative to it, each with a line feed behind it. A path may continue in the next bytes. */
+  /**
+   * Adds the files of a root: paths that are relative to it, each with a line feed behind it. A
+   * path may continue in the next bytes.
+   */
   add(root: number, bytes: Uint8Array): void;
   /**
-   * Returns the best matches among the paths that were added so far, best first, 50 at most. A later call ends earlier ones, which
-   * return null. Rejects if the index is lost.
+   * Returns the best matches among the paths that were added so far, best first, 50 at most. A
+   * later call ends earlier ones, which return null. Rejects if the index is lost.
    */
   rank(query: string): Promise<FuzzyFileSearchResult[] | null>;
   /** Frees the memory. */
@@ -67,7 +79,8 @@ export class LocalPathIndex implements PathIndex {
     const all = Buffer.concat([this.#unfinished.get(root) ?? Buffer.alloc(0), bytes]);
     const end = all.lastIndexOf(LINE_FEED) + 1;
     this.#unfinished.set(root, all.subarray(end));
-    for (const path of all.toString('utf8', 0, end).split('\n')) if (path !== '') this.#addFile(root, path);
+    for (const path of all.toString('utf8', 0, end).split('\n'))
+      if (path !== '') this.#addFile(root, path);
   }
 
   async rank(query: string): Promise<FuzzyFileSearchResult[] | null> {
@@ -110,15 +123,26 @@ export class LocalPathIndex implements PathIndex {
   }
 
   #matches(block: Block, query: string): FuzzyFileSearchResult[] {
-    return block.find(query).map((match) => toResult(match, query, this.#roots[match.item.root] ?? ''));
+    return block
+      .find(query)
+      .map((match) => toResult(match, query, this.#roots[match.item.root] ?? ''));
   }
 }
 
 function blockOf(entries: Entry[]): Block {
-  return new Fzf(entries, { selector: ({ path }: Entry) => path, match: extendedMatch, casing: 'case-insensitive', sort: false });
+  return new Fzf(entries, {
+    selector: ({ path }: Entry) => path,
+    match: extendedMatch,
+    casing: 'case-insensitive',
+    sort: false,
+  });
 }
 
-function toResult({ item, score, positions }: Found, query: string, root: string): FuzzyFileSearchResult {
+function toResult(
+  { item, score, positions }: Found,
+  query: string,
+  root: string,
+): FuzzyFileSearchResult {
   const { path, isFolder } = item;
   const nameStart = path.lastIndexOf('/') + 1;
   const name = path.slice(nameStart);
@@ -142,7 +166,12 @@ function inCharacters(path: string, units: number[]): number[] {
 }
 
 function byRank(a: FuzzyFileSearchResult, b: FuzzyFileSearchResult): number {
-  return b.score - a.score || a.path.length - b.path.length || compare(a.path, b.path) || compare(a.root, b.root);
+  return (
+    b.score - a.score ||
+    a.path.length - b.path.length ||
+    compare(a.path, b.path) ||
+    compare(a.root, b.root)
+  );
 }
 
 function compare(a: string, b: string): number {

@@ -3,8 +3,9 @@ import { arch, platform } from 'node:os';
 import { requireDescriptors } from '../base/loading/require-descriptors.ts';
 
 /**
- * The absolute path of the ripgrep that npm has installed for this platform. Null: there is none, because optional dependencies were left
- * out, or the package is not made for this platform. Throws an error of the system if this process has too few file descriptors to look.
+ * The absolute path of the ripgrep that npm has installed for this platform. Null: there is none,
+ * because optional dependencies were left out, or the package is not made for this platform. Throws
+ * an error of the system if this process has too few file descriptors to look.
  */
 export function ripgrepPath(): string | null {
   requireDescriptors();

@@ -1,5 +1,8 @@
 import { FileWatches } from '../files/file-watches.ts';
-import { ClientProcesses, type ClientProcessesDeps } from '../handlers/client-processes/client-processes.ts';
+import {
+  ClientProcesses,
+  type ClientProcessesDeps,
+} from '../handlers/client-processes/client-processes.ts';
 import { FileSearches, type FileSearchesDeps } from '../search/file-searches.ts';
 import type { Clients } from './clients.ts';
 
@@ -7,11 +10,17 @@ export interface ClientServicesDeps
   extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
     Pick<ClientProcessesDeps, 'proxies'> {
   clients: Clients;
-  /** The built script of the thread in which searches rank paths. By default they do so in this thread. */
+  /**
+   * The built script of the thread in which searches rank paths. By default they do so in this
+   * thread.
+   */
   searchScript?: string;
 }
 
-/** The things beside threads that a client can start, such as watches. They belong to its connection, and end with it. */
+/**
+ * The things beside threads that a client can start, such as watches. They belong to its
+ * connection, and end with it.
+ */
 export class ClientServices {
   readonly fileWatches: FileWatches;
   readonly fileSearches: FileSearches;
@@ -31,7 +40,10 @@ export class ClientServices {
       notify: (connection, method, params) => clients.publish({ connection }, method, params),
       drained,
     });
-    this.clientProcesses = new ClientProcesses({ ...deps, isConnected: (connection) => clients.has(connection) });
+    this.clientProcesses = new ClientProcesses({
+      ...deps,
+      isConnected: (connection) => clients.has(connection),
+    });
     for (const connection of clients.ids()) this.open(connection);
   }
 

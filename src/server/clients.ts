@@ -30,7 +30,10 @@ export class Clients implements ClientChannel {
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
     this.#clock = clock;
-    this.#providers = new ToolProviders({ clock, onLost: (threadId) => this.#pending.settleUnprovided(threadId) });
+    this.#providers = new ToolProviders({
+      clock,
+      onLost: (threadId) => this.#pending.settleUnprovided(threadId),
+    });
     this.#pending = new PendingRequests({
       log,
       connections: (audience) => this.#askable(audience),
@@ -86,7 +89,10 @@ export class Clients implements ClientChannel {
     else followers.add(connection);
   }
 
-  /** From now on a follower of a thread runs the tools that clients provide for it, unless another one does (`ToolProviders.offer`). */
+  /**
+   * From now on a follower of a thread runs the tools that clients provide for it, unless another
+   * one does (`ToolProviders.offer`).
+   */
   provideTools(threadId: string, connectionId: number, options: { isDeclarer: boolean }): void {
     this.#providers.offer(threadId, connectionId, options);
   }
@@ -101,7 +107,10 @@ export class Clients implements ClientChannel {
     return false;
   }
 
-  /** Shows a connection the open requests of a thread and of the agents below it that were sent before it came, under the same ids. */
+  /**
+   * Shows a connection the open requests of a thread and of the agents below it that were sent
+   * before it came, under the same ids.
+   */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
     if (connection !== undefined) this.#pending.replay(threadId, connection);
@@ -111,14 +120,18 @@ export class Clients implements ClientChannel {
   unsubscribe(threadId: string, connectionId: number): boolean {
     const connection = this.#connections.get(connectionId);
     const followers = this.#followers.get(threadId);
-    if (connection === undefined || followers === undefined || !followers.delete(connection)) return false;
+    if (connection === undefined || followers === undefined || !followers.delete(connection))
+      return false;
     if (followers.size === 0) this.#followers.delete(threadId);
     this.#left(threadId, connectionId);
     this.#pending.settleRefused();
     return true;
   }
 
-  /** From now on, the questions of an agent's thread are also asked of the clients that follow a thread above it. */
+  /**
+   * From now on, the questions of an agent's thread are also asked of the clients that follow a
+   * thread above it.
+   */
   adopt(threadId: string, above: readonly string[]): void {
     this.#above.set(threadId, above);
   }
@@ -148,7 +161,8 @@ export class Clients implements ClientChannel {
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
-  publish: ClientChannel['publish'] = (audience, method, params) => this.#send(this.#audience(audience), method, params);
+  publish: ClientChannel['publish'] = (audience, method, params) =>
+    this.#send(this.#audience(audience), method, params);
 
   #send<Method extends keyof ServerNotifications>(
     connections: Iterable<Connection>,
@@ -161,12 +175,18 @@ export class Clients implements ClientChannel {
     const tail = `,"emittedAtMs":${emittedAtMs}`;
     for (const connection of connections) {
       if (!connection.hears(method)) continue;
-      message ??= outgoing({ head, value: params, tail, instead: () => tooLarge(method, emittedAtMs) });
+      message ??= outgoing({
+        head,
+        value: params,
+        tail,
+        instead: () => tooLarge(method, emittedAtMs),
+      });
       connection.send(message);
     }
   }
 
-  ask: ClientChannel['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
+  ask: ClientChannel['ask'] = (audience, request, signal) =>
+    this.#pending.ask(audience, request, signal);
 
   /** A client's answer to a request of the server. It takes effect with `take`. */
   answer(response: ClientResponse, connectionId: number): ClientAnswer {
@@ -179,7 +199,9 @@ export class Clients implements ClientChannel {
     };
   }
 
-  /** From now on no request waits once every client has closed its side: its answer is `clientGone`. */
+  /**
+   * From now on no request waits once every client has closed its side: its answer is `clientGone`.
+   */
   drain(): void {
     this.#pending.drain();
   }
@@ -204,11 +226,16 @@ export class Clients implements ClientChannel {
     if (this.#rawListeners.get(threadId) === connectionId) this.#rawListeners.delete(threadId);
   }
 
-  /** The connections that a question is put to: for an agent, also those that follow a thread above it. */
+  /**
+   * The connections that a question is put to: for an agent, also those that follow a thread above
+   * it.
+   */
   #askable(audience: Audience): Iterable<Connection> {
-    if (audience === 'everyone' || !('threadId' in audience) || audience.only !== undefined) return this.#audience(audience);
+    if (audience === 'everyone' || !('threadId' in audience) || audience.only !== undefined)
+      return this.#audience(audience);
     const connections = new Set<Connection>();
-    for (const threadId of this.#lineage(audience.threadId)) for (const each of this.#followers.get(threadId) ?? []) connections.add(each);
+    for (const threadId of this.#lineage(audience.threadId))
+      for (const each of this.#followers.get(threadId) ?? []) connections.add(each);
     return connections;
   }
 
@@ -219,14 +246,17 @@ export class Clients implements ClientChannel {
 
   #audience(audience: Audience): Iterable<Connection> {
     if (audience === 'everyone') return this.#connections.values();
-    if ('threadId' in audience && audience.only === undefined) return this.#followers.get(audience.threadId) ?? [];
+    if ('threadId' in audience && audience.only === undefined)
+      return this.#followers.get(audience.threadId) ?? [];
     const id = 'threadId' in audience ? this.#single(audience) : audience.connection;
     const connection = id === null ? undefined : this.#connections.get(id);
     return connection === undefined ? [] : [connection];
   }
 
   #single({ threadId, only }: Extract<Audience, { threadId: string }>): number | null {
-    return only === 'rawEvents' ? (this.#rawListeners.get(threadId) ?? null) : this.#providers.of(threadId);
+    return only === 'rawEvents'
+      ? (this.#rawListeners.get(threadId) ?? null)
+      : this.#providers.of(threadId);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Closes parts in stages: those of one at the same time, after those of the stages before it. Goes on if some fail. Rejects with the first
- * failure, after all were closed.
+ * Closes parts in stages: those of one at the same time, after those of the stages before it. Goes
+ * on if some fail. Rejects with the first failure, after all were closed.
  */
 export async function closeInOrder(...stages: readonly (() => unknown)[][]): Promise<void> {
   const failures: unknown[] = [];

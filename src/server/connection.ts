@@ -1,4 +1,8 @@
-import { createMessageConnection, type MessageConnection, ResponseError } from 'vscode-jsonrpc/node';
+import {
+  createMessageConnection,
+  type MessageConnection,
+  ResponseError,
+} from 'vscode-jsonrpc/node';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
@@ -17,20 +21,32 @@ export interface ConnectionOptions {
   clock: Clock;
   keepAlive: KeepAlive;
   tap: WireTap | null;
-  /** Called for each request of a short line, before `onRequest`. The params have not been validated. */
+  /**
+   * Called for each request of a short line, before `onRequest`. The params have not been
+   * validated.
+   */
   onShortRequest: (connection: Connection, method: string, params: unknown) => void;
   /** Resolves with the result of a request, or rejects. */
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
-  /** Takes a client's response to a request of the server. Resolves when it has taken effect; never rejects. */
+  /**
+   * Takes a client's response to a request of the server. Resolves when it has taken effect; never
+   * rejects.
+   */
   onResponse: (connection: Connection, response: ClientResponse) => Promise<void>;
   /**
-   * Called when the client has closed its side and some of its requests are still unanswered a second later. Ends the work that
-   * they wait for.
+   * Called when the client has closed its side and some of its requests are still unanswered a
+   * second later. Ends the work that they wait for.
    */
   onOverdue: () => void;
-  /** Resolves when the client has the warnings that follow its handshake; null: it has them, or there was no handshake. */
+  /**
+   * Resolves when the client has the warnings that follow its handshake; null: it has them, or
+   * there was no handshake.
+   */
   warned: () => Promise<void> | null;
-  /** Called when the client has closed its side. Resolves when the server has nothing more to send to it. */
+  /**
+   * Called when the client has closed its side. Resolves when the server has nothing more to send
+   * to it.
+   */
   onInputEnd: () => Promise<void>;
   /** Called when the connection has ended, from either side. May be called twice. */
   onClosed: () => void;
@@ -43,7 +59,10 @@ const OVERDUE_MS = 1000;
 /** How long a closing server waits for a client that does not read. */
 const LAST_BYTES_MS_MAX = 1000;
 
-/** The connection to a client: its handshake, the notifications that it wants, and the two directions of its transport. */
+/**
+ * The connection to a client: its handshake, the notifications that it wants, and the two
+ * directions of its transport.
+ */
 export class Connection {
   readonly id: number;
   readonly #ids = new RequestIds();
@@ -124,7 +143,9 @@ export class Connection {
     this.#muted = new Set(params.capabilities?.optOutNotificationMethods ?? []);
   }
 
-  /** Whether the client gets this notification: after the handshake, unless it has opted out of it. */
+  /**
+   * Whether the client gets this notification: after the handshake, unless it has opted out of it.
+   */
   hears(method: string): boolean {
     return this.#client !== null && !this.#muted.has(method);
   }
@@ -134,14 +155,17 @@ export class Connection {
     this.#writer.send(message);
   }
 
-  /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */
+  /**
+   * Returns null while the client keeps up with reading, else a promise that resolves when it has
+   * caught up.
+   */
   drained(): Promise<void> | null {
     return this.#writer.drained();
   }
 
   /**
-   * Ends the connection, because the server ends, when all messages have been written, or soon if the client does not read. Requests
-   * that have been read and are still open are refused.
+   * Ends the connection, because the server ends, when all messages have been written, or soon if
+   * the client does not read. Requests that have been read and are still open are refused.
    */
   async close(): Promise<void> {
     this.#reader.pause();
@@ -154,16 +178,18 @@ export class Connection {
   }
 
   /**
-   * Returns null while the client keeps up with reading. If it does not, its requests wait, so that responses do not pile up:
-   * returns a promise that resolves when the client reads again. Requests then continue one by one, each only when the response
-   * to the previous one is counted as unread output.
+   * Returns null while the client keeps up with reading. If it does not, its requests wait, so that
+   * responses do not pile up: returns a promise that resolves when the client reads again. Requests
+   * then continue one by one, each only when the response to the previous one is counted as unread
+   * output.
    */
   ready(): Promise<void> | null {
     if (this.#waiting === 0 && this.#writer.drained() === null) return null;
     this.#waiting++;
     this.#gate = this.#gate.then(async () => {
       await new Promise((resolve) => setImmediate(resolve));
-      for (let backlog = this.#writer.drained(); backlog !== null; backlog = this.#writer.drained()) await backlog;
+      for (let backlog = this.#writer.drained(); backlog !== null; backlog = this.#writer.drained())
+        await backlog;
       this.#waiting--;
     });
     return this.#gate;
@@ -176,7 +202,8 @@ export class Connection {
       this.#answers.add(answer);
       void keepAlive.during(answer).then(() => this.#answers.delete(answer));
     } else if (method === READER_NOTIFICATIONS.end) void keepAlive.during(this.#finish());
-    // `initialized` changes nothing: the handshake is complete with the response to `initialize`. There are no other notifications.
+    // `initialized` changes nothing: the handshake is complete with the response to `initialize`.
+    // There are no other notifications.
     else log.debug({ method }, 'notification');
   }
 
@@ -196,7 +223,10 @@ export class Connection {
     }
   }
 
-  /** Refuses a request beyond the limit. If the client does not read its responses, reading from it stops too. */
+  /**
+   * Refuses a request beyond the limit. If the client does not read its responses, reading from it
+   * stops too.
+   */
   #refuse(idText: string): void {
     this.#writeRefusal(idText, overloaded());
     const backlog = this.#writer.drained();
@@ -234,7 +264,10 @@ export class Connection {
   /** Waits for the work, at most so long. Returns false if that was not enough. */
   async #atMost(ms: number, work: Promise<void>): Promise<boolean> {
     const over = new AbortController();
-    const done = await Promise.race([work.then(() => true), sleep(this.#options.clock, ms, over.signal).then(() => false)]);
+    const done = await Promise.race([
+      work.then(() => true),
+      sleep(this.#options.clock, ms, over.signal).then(() => false),
+    ]);
     over.abort();
     return done;
   }

@@ -5,7 +5,13 @@ import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { suggestKey } from '../base/text/suggest-key.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { AnyMethod, CallContext, Caller, HandshakeMethods, RequestMethods } from '../handlers/method.ts';
+import type {
+  AnyMethod,
+  CallContext,
+  Caller,
+  HandshakeMethods,
+  RequestMethods,
+} from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
@@ -45,8 +51,8 @@ interface Outcome {
 }
 
 /**
- * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params valid.
- * Rejects only with RpcErrors.
+ * Checks a request and passes it to its handler: the handshake must be complete, the method known
+ * and allowed, the params valid. Rejects only with RpcErrors.
  */
 export class Dispatcher {
   readonly #handshake: HandshakeMethods;
@@ -59,7 +65,10 @@ export class Dispatcher {
   #queued = 0;
   #inFlight = 0;
   #isEnding = false;
-  /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
+  /**
+   * Shared by all results that are built in parts, so that together they do not take longer at a
+   * time than one.
+   */
   readonly #pace = new EventLoopYield();
 
   constructor({ handshake, rows, log }: DispatcherDeps) {
@@ -73,7 +82,10 @@ export class Dispatcher {
     return this.#inFlight;
   }
 
-  /** The server ends: requests that have not begun are refused, and those that fail because of it say so. */
+  /**
+   * The server ends: requests that have not begun are refused, and those that fail because of it
+   * say so.
+   */
   end(): void {
     this.#isEnding = true;
   }
@@ -87,7 +99,8 @@ export class Dispatcher {
     if (caller.client === null && method !== 'initialize') throw notInitialized();
     const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
     if (known === undefined) throw unknownMethod(method, methodMeant(method));
-    if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
+    if (known.stability === 'experimental' && !caller.experimentalApi)
+      throw needsExperimentalApi(method);
     if (!known.served) throw notServed(method);
     try {
       const checked = paramsProblem(method, params);
@@ -106,7 +119,10 @@ export class Dispatcher {
     }
   }
 
-  /** The row of a served method. Returns a promise only for the first requests, which wait for the rows in their order. */
+  /**
+   * The row of a served method. Returns a promise only for the first requests, which wait for the
+   * rows in their order.
+   */
   #row(method: string): AnyMethod | Promise<AnyMethod> {
     if (method === 'initialize') return this.#handshake.initialize;
     const rows = this.#rows();
@@ -116,7 +132,8 @@ export class Dispatcher {
 
   /** Takes a client's answer in its order with the client's other messages. Never rejects. */
   answer(caller: Caller, { threadId, take }: ClientAnswer): Promise<void> {
-    const failed = (error: unknown) => this.#log.error({ err: error }, "a client's answer could not be taken");
+    const failed = (error: unknown) =>
+      this.#log.error({ err: error }, "a client's answer could not be taken");
     return new Promise((resolve) => {
       const run = async () => {
         await take().catch(failed);
@@ -130,9 +147,10 @@ export class Dispatcher {
   }
 
   /**
-   * Resolves with the handler's result. A request about a thread starts when the earlier ones of its client about that thread are done;
-   * one without a queue, when they have taken effect. All others start when the earlier `first` ones of their client are done. A client
-   * that does not read its responses keeps only its own requests waiting.
+   * Resolves with the handler's result. A request about a thread starts when the earlier ones of
+   * its client about that thread are done; one without a queue, when they have taken effect. All
+   * others start when the earlier `first` ones of their client are done. A client that does not
+   * read its responses keeps only its own requests waiting.
    */
   #call({ row, caller, params }: Call): Promise<unknown> {
     const threadId = threadOf(params);
@@ -146,24 +164,40 @@ export class Dispatcher {
         if (backlog !== null) await backlog;
         const work = () => this.#run({ row, caller, params }, { resolve, reject, effective });
         const settled = row.queue === null ? work() : this.#queue.run(row.queue(params), work);
-        await settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
+        await settled.catch((error: unknown) =>
+          this.#log.error({ err: error }, 'an effect after the response failed'),
+        );
       };
       if (row.first === true) void this.#first.run(`${caller.id}`, () => run(() => {}));
       else if (threadId === null) void run(() => {});
-      else this.#order.run(laneOf(caller, threadId), { urgent: isUrgent, reads: row.reads === true }, run);
+      else
+        this.#order.run(
+          laneOf(caller, threadId),
+          { urgent: isUrgent, reads: row.reads === true },
+          run,
+        );
     });
   }
 
   /**
-   * Runs the handler. If it registered effects, they run one turn of the event loop later: by then vscode-jsonrpc has written the
-   * response. (A notification sent inside a handler, or in a microtask after it, would be written before the response.)
+   * Runs the handler. If it registered effects, they run one turn of the event loop later: by then
+   * vscode-jsonrpc has written the response. (A notification sent inside a handler, or in a
+   * microtask after it, would be written before the response.)
    */
-  async #run({ row, caller, params }: Call, { resolve, reject, effective }: Outcome): Promise<void> {
+  async #run(
+    { row, caller, params }: Call,
+    { resolve, reject, effective }: Outcome,
+  ): Promise<void> {
     const effects: (() => void | Promise<void>)[] = [];
     const sent: (() => void)[] = [];
     const after = (effect: () => void | Promise<void>) => effects.push(effect);
     try {
-      const handled = this.#handle(row, params, { caller, after, effective, answerInParts: (callback) => sent.push(callback) });
+      const handled = this.#handle(row, params, {
+        caller,
+        after,
+        effective,
+        answerInParts: (callback) => sent.push(callback),
+      });
       // A request without a queue has taken effect by now, unless it has registered effects.
       if (row.queue === null && effects.length === 0) effective();
       const result = await handled;

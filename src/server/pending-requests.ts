@@ -43,8 +43,9 @@ export interface PendingRequestsDeps {
 const NOBODY_LEFT: Answer<never> = { type: 'clientGone' };
 
 /**
- * The requests that wait for an answer of a client. Their ids are unique in the whole server, not per connection: so a request can be
- * shown to several connections, shown again to one that comes later, and answered once.
+ * The requests that wait for an answer of a client. Their ids are unique in the whole server, not
+ * per connection: so a request can be shown to several connections, shown again to one that comes
+ * later, and answered once.
  */
 export class PendingRequests {
   readonly #deps: PendingRequestsDeps;
@@ -69,7 +70,10 @@ export class PendingRequests {
         if (!this.#pending.delete(id)) return;
         signal.removeEventListener('abort', onAbort);
         if (typeof audience === 'object' && 'threadId' in audience)
-          this.#deps.tell(this.#shown(pending), 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
+          this.#deps.tell(this.#shown(pending), 'serverRequest/resolved', {
+            threadId: audience.threadId,
+            requestId: id,
+          });
         resolve(answer);
       };
       const line = JSON.stringify({ id, method, params });
@@ -86,30 +90,42 @@ export class PendingRequests {
       this.#pending.set(id, pending);
       signal.addEventListener('abort', onAbort);
       for (const connection of this.#deps.connections(audience)) show(pending, connection);
-      if ((this.#drains && !this.#deps.canAnyoneAnswer()) || this.#isUnprovided(audience)) settle(NOBODY_LEFT);
+      if ((this.#drains && !this.#deps.canAnyoneAnswer()) || this.#isUnprovided(audience))
+        settle(NOBODY_LEFT);
     });
   };
 
-  /** The thread that an open request is about; null if there is no such request, or it is about no thread. */
+  /**
+   * The thread that an open request is about; null if there is no such request, or it is about no
+   * thread.
+   */
   threadOf(id: unknown): string | null {
     const audience = typeof id === 'number' ? this.#pending.get(id)?.audience : undefined;
     return typeof audience === 'object' && 'threadId' in audience ? audience.threadId : null;
   }
 
-  /** Shows a connection the requests of a thread that were sent before it came, under the same ids. */
+  /**
+   * Shows a connection the requests of a thread that were sent before it came, under the same ids.
+   */
   replay(threadId: string, connection: Connection): void {
     for (const pending of this.#pending.values()) {
       const { audience } = pending;
-      if (typeof audience !== 'object' || !('threadId' in audience) || !this.#deps.isAbout(audience.threadId, threadId)) continue;
+      if (
+        typeof audience !== 'object' ||
+        !('threadId' in audience) ||
+        !this.#deps.isAbout(audience.threadId, threadId)
+      )
+        continue;
       if (isToolCall(audience) && this.#isWithAnother(pending, connection)) continue;
       if ([...this.#deps.connections(audience)].includes(connection)) show(pending, connection);
     }
   }
 
   /**
-   * Takes a client's answer. The first result counts. An error, or a result that does not fit its schema, settles the request only if
-   * no other client can still answer. So an observer that cannot handle approvals does not decline for a person. Ignores late answers,
-   * second answers, and answers of connections that were not asked.
+   * Takes a client's answer. The first result counts. An error, or a result that does not fit its
+   * schema, settles the request only if no other client can still answer. So an observer that
+   * cannot handle approvals does not decline for a person. Ignores late answers, second answers,
+   * and answers of connections that were not asked.
    */
   async answer(response: ClientResponse, connection: Connection): Promise<void> {
     const pending = typeof response.id === 'number' ? this.#pending.get(response.id) : undefined;
@@ -119,10 +135,18 @@ export class PendingRequests {
     await pending.checked;
   }
 
-  async #check(pending: PendingRequest, response: ClientResponse, connection: Connection): Promise<void> {
+  async #check(
+    pending: PendingRequest,
+    response: ClientResponse,
+    connection: Connection,
+  ): Promise<void> {
     const { method, settle } = pending;
     if (response.error !== undefined) {
-      this.#refuse(pending, connection, isObject(response.error) ? String(response.error.message) : 'refused');
+      this.#refuse(
+        pending,
+        connection,
+        isObject(response.error) ? String(response.error.message) : 'refused',
+      );
       return;
     }
     const problem = await answerProblem(method, response.result);
@@ -130,19 +154,29 @@ export class PendingRequests {
       settle({ type: 'result', result: response.result });
       return;
     }
-    this.#deps.log.warn({ method, problem }, "a client's answer is malformed and counts as a refusal");
+    this.#deps.log.warn(
+      { method, problem },
+      "a client's answer is malformed and counts as a refusal",
+    );
     this.#refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
-  /** From now on, as soon as no client can send anything any more, all open requests and all later ones are answered `clientGone`. */
+  /**
+   * From now on, as soon as no client can send anything any more, all open requests and all later
+   * ones are answered `clientGone`.
+   */
   drain(): void {
     this.#drains = true;
     this.settleRefused();
     if (this.#deps.canAnyoneAnswer()) return;
-    for (const { answered, settle } of [...this.#pending.values()]) if (answered.size === 0) settle(NOBODY_LEFT);
+    for (const { answered, settle } of [...this.#pending.values()])
+      if (answered.size === 0) settle(NOBODY_LEFT);
   }
 
-  /** Forgets a connection that is gone. If no connection is left that was asked, the request waits for a client that resumes the thread. */
+  /**
+   * Forgets a connection that is gone. If no connection is left that was asked, the request waits
+   * for a client that resumes the thread.
+   */
   forget(connection: Connection): void {
     for (const { asked, refused } of this.#pending.values()) {
       asked.delete(connection);
@@ -155,7 +189,8 @@ export class PendingRequests {
   /** Settles the calls of a thread's tools that no client is left to run. */
   settleUnprovided(threadId: string): void {
     for (const { audience, settle } of [...this.#pending.values()])
-      if (isToolCall(audience) && audience.threadId === threadId && this.#isUnprovided(audience)) settle(NOBODY_LEFT);
+      if (isToolCall(audience) && audience.threadId === threadId && this.#isUnprovided(audience))
+        settle(NOBODY_LEFT);
   }
 
   #isUnprovided(audience: Audience): boolean {
@@ -163,8 +198,9 @@ export class PendingRequests {
   }
 
   /**
-   * Settles refused requests that no other client can answer now, and gives calls of tools whose client has left to the one that runs them
-   * now. Must be called when the followers of a thread change.
+   * Settles refused requests that no other client can answer now, and gives calls of tools whose
+   * client has left to the one that runs them now. Must be called when the followers of a thread
+   * change.
    */
   settleRefused(): void {
     for (const pending of [...this.#pending.values()]) {
@@ -172,7 +208,8 @@ export class PendingRequests {
       const { audience, refused } = pending;
       if (!isToolCall(audience) || refused.size > 0) continue;
       for (const connection of this.#deps.connections(audience))
-        if (!pending.asked.has(connection) && !this.#isWithAnother(pending, connection)) show(pending, connection);
+        if (!pending.asked.has(connection) && !this.#isWithAnother(pending, connection))
+          show(pending, connection);
     }
   }
 
@@ -182,28 +219,44 @@ export class PendingRequests {
     this.#settleIfRefused(pending);
   }
 
-  /** Settles a request with the last refusal, unless a connection that was asked can still answer it. */
+  /**
+   * Settles a request with the last refusal, unless a connection that was asked can still answer
+   * it.
+   */
   #settleIfRefused(pending: PendingRequest): void {
     const message = [...pending.refused.values()].at(-1);
-    if (message === undefined || pending.answered.size > 0 || this.#answering(pending).length > 0) return;
+    if (message === undefined || pending.answered.size > 0 || this.#answering(pending).length > 0)
+      return;
     pending.settle({ type: 'error', message });
   }
 
   /** Whether a client already runs a tool: two that do it would do it twice. */
   #isWithAnother(pending: PendingRequest, than: Connection): boolean {
-    return pending.answered.size > 0 || this.#answering(pending).some((connection) => connection !== than);
+    return (
+      pending.answered.size > 0 ||
+      this.#answering(pending).some((connection) => connection !== than)
+    );
   }
 
-  /** The connections that were asked and can still answer: one that runs a tool can, even if another one has its place now. */
+  /**
+   * The connections that were asked and can still answer: one that runs a tool can, even if another
+   * one has its place now.
+   */
   #answering(pending: PendingRequest): Connection[] {
-    return this.#shown(pending).filter((connection) => pending.asked.has(connection) && !connection.inputEnded);
+    return this.#shown(pending).filter(
+      (connection) => pending.asked.has(connection) && !connection.inputEnded,
+    );
   }
 
-  /** The connections of the audience, of a call of a tool those that have ever been asked to run it. */
+  /**
+   * The connections of the audience, of a call of a tool those that have ever been asked to run it.
+   */
   #shown({ audience, asked, answered, refused }: PendingRequest): Connection[] {
     if (!isToolCall(audience)) return [...this.#deps.connections(audience)];
     const followers = [...this.#deps.connections({ threadId: audience.threadId })];
-    return followers.filter((connection) => asked.has(connection) || answered.has(connection) || refused.has(connection));
+    return followers.filter(
+      (connection) => asked.has(connection) || answered.has(connection) || refused.has(connection),
+    );
   }
 }
 

@@ -14,7 +14,10 @@ interface ServeDeps {
   clients: Clients;
   /** Null until it is loaded: connections have started nothing by then. */
   backend: () => { threads: Threads; services: ClientServices } | null;
-  /** Resolves when a connection has the warnings that follow its handshake; null: it has them, or there was no handshake. */
+  /**
+   * Resolves when a connection has the warnings that follow its handshake; null: it has them, or
+   * there was no handshake.
+   */
   warned: (connection: number) => Promise<void> | null;
   /** Reports names in a request that the protocol does not have. */
   heed: (connection: object, method: string, params: unknown) => void;
@@ -54,12 +57,17 @@ export function serveClient(
         const begun = backend();
         if (begun === null) return;
         const { threads, services } = begun;
-        await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : [])]);
+        await Promise.all([
+          threads.closing,
+          ...(drain ? [lastTurns(threads, clients), services.ended(connection.id)] : []),
+        ]);
       },
       onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
-      onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
+      onResponse: (caller, response) =>
+        dispatcher.answer(caller, clients.answer(response, caller.id)),
       onClosed: () => {
-        for (const threadId of clients.remove(connection)) backend()?.threads.unloadWhenIdle(threadId);
+        for (const threadId of clients.remove(connection))
+          backend()?.threads.unloadWhenIdle(threadId);
         backend()?.services.end(connection.id);
         resolve();
       },
@@ -70,7 +78,10 @@ export function serveClient(
   });
 }
 
-/** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
+/**
+ * Resolves when the running turns have ended. Their questions wait no longer than a client can
+ * answer.
+ */
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
   return threads.turnsEnded();

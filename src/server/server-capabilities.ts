@@ -17,6 +17,10 @@ export function serverCapabilities(platform: NodeJS.Platform): ServerCapabilitie
     methods: groups,
     sandbox: sandboxProgram(platform)?.name ?? null,
     transports: ['stdio'],
-    limits: { lineBytes: LINE_BYTES_MAX, requestsInFlight: REQUESTS_IN_FLIGHT_MAX, inputChars: INPUT_CHARS_MAX },
+    limits: {
+      lineBytes: LINE_BYTES_MAX,
+      requestsInFlight: REQUESTS_IN_FLIGHT_MAX,
+      inputChars: INPUT_CHARS_MAX,
+    },
   };
 }

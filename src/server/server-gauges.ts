@@ -9,7 +9,11 @@ interface ServerGaugesDeps {
 }
 
 /** How busy the server is, by the names of the gauges in the schema. */
-export function serverGauges({ clients, dispatcher, threads }: ServerGaugesDeps): Record<string, number> {
+export function serverGauges({
+  clients,
+  dispatcher,
+  threads,
+}: ServerGaugesDeps): Record<string, number> {
   return {
     'app.connections.open': clients.connectionCount,
     'app.requests.in_flight': dispatcher.inFlight,

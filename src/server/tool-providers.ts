@@ -1,6 +1,8 @@
 import type { Clock, Timer } from '../base/clock.ts';
 
-/** How long calls of a thread's tools wait for a client after the one that provides them has left. */
+/**
+ * How long calls of a thread's tools wait for a client after the one that provides them has left.
+ */
 const ABSENCE_MS_MAX = 30_000;
 
 interface Provider {
@@ -19,8 +21,9 @@ interface ToolProvidersDeps {
 }
 
 /**
- * The connections that run the tools of clients, by thread: the one that declared them, until it leaves. Then it is the next connection
- * of the same client. Other clients, which may only observe the thread, run them only while that client is not expected.
+ * The connections that run the tools of clients, by thread: the one that declared them, until it
+ * leaves. Then it is the next connection of the same client. Other clients, which may only observe
+ * the thread, run them only while that client is not expected.
  */
 export class ToolProviders {
   readonly #deps: ToolProvidersDeps;
@@ -42,13 +45,15 @@ export class ToolProviders {
   }
 
   /**
-   * Makes a connection the provider of a thread's tools. One of the client that declared them takes any place, except from another one of
-   * that client. Others take only a place that nobody has and for which that client is not expected.
+   * Makes a connection the provider of a thread's tools. One of the client that declared them takes
+   * any place, except from another one of that client. Others take only a place that nobody has and
+   * for which that client is not expected.
    */
   offer(threadId: string, connectionId: number, { isDeclarer }: { isDeclarer: boolean }): void {
     const provider = this.#providers.get(threadId);
     const isTaken = provider !== undefined && provider.connectionId !== null;
-    if (isDeclarer ? isTaken && provider.isDeclarer : isTaken || provider?.isDeclarer === true) return;
+    if (isDeclarer ? isTaken && provider.isDeclarer : isTaken || provider?.isDeclarer === true)
+      return;
     provider?.absence?.clear();
     this.#providers.set(threadId, { connectionId, isDeclarer, absence: null });
   }

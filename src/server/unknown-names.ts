@@ -27,13 +27,24 @@ export interface UnknownName {
 }
 
 /**
- * Finds the names in the params of a request, which need not be valid, that the protocol does not have in any of its parts that heddle
- * knows. Does not look into values that may have any fields, such as `config` and the items of a history. Takes microseconds, since it looks
- * at a limited number of names.
+ * Finds the names in the params of a request, which need not be valid, that the protocol does not
+ * have in any of its parts that heddle knows. Does not look into values that may have any fields,
+ * such as `config` and the items of a history. Takes microseconds, since it looks at a limited
+ * number of names.
  */
-export function* findUnknownNames(method: string, params: unknown, table: ReturnType<typeof readParamNames>): Generator<UnknownName> {
+export function* findUnknownNames(
+  method: string,
+  params: unknown,
+  table: ReturnType<typeof readParamNames>,
+): Generator<UnknownName> {
   const { methods, shapes } = table;
-  const parts: Part[] = [{ value: params, shape: Object.hasOwn(methods, method) ? (methods[method] ?? -1) : -1, path: 'params' }];
+  const parts: Part[] = [
+    {
+      value: params,
+      shape: Object.hasOwn(methods, method) ? (methods[method] ?? -1) : -1,
+      path: 'params',
+    },
+  ];
   let left = NAMES_MAX;
   for (let part = parts.pop(); part !== undefined && left > 0; part = parts.pop()) {
     const shape = shapes[part.shape];
@@ -54,9 +65,14 @@ interface Looking {
 }
 
 /** Looks at these names of an object. */
-function* look(object: Record<string, unknown>, names: readonly string[], { path, shape, parts }: Looking): Generator<UnknownName> {
+function* look(
+  object: Record<string, unknown>,
+  names: readonly string[],
+  { path, shape, parts }: Looking,
+): Generator<UnknownName> {
   for (const name of names) {
-    if (Object.hasOwn(shape, name)) parts.push({ value: object[name], shape: shape[name] ?? -1, path: `${path}.${name}` });
+    if (Object.hasOwn(shape, name))
+      parts.push({ value: object[name], shape: shape[name] ?? -1, path: `${path}.${name}` });
     else if (isMisspelt(name, object)) yield unknownName(name, path, shape);
   }
 }
@@ -67,12 +83,16 @@ function isMisspelt(name: string, object: Record<string, unknown>): boolean {
 }
 
 function unknownName(name: string, path: string, shape: Shape): UnknownName {
-  return { field: `${path}.${name}`, nearest: () => suggestKey(cutText(name, SHOWN_CHARS_MAX), Object.keys(shape)) };
+  return {
+    field: `${path}.${name}`,
+    nearest: () => suggestKey(cutText(name, SHOWN_CHARS_MAX), Object.keys(shape)),
+  };
 }
 
 /**
- * Reports the unknown names in requests: the server ignores such fields, as later versions of clients expect, but mostly they are misspelt.
- * Each name of a method is reported once to a connection's log.
+ * Reports the unknown names in requests: the server ignores such fields, as later versions of
+ * clients expect, but mostly they are misspelt. Each name of a method is reported once to a
+ * connection's log.
  */
 export class UnknownNames {
   readonly #log: Log;
@@ -88,7 +108,8 @@ export class UnknownNames {
   /** Looks at the params of a request, which need not be valid. */
   heed(connection: object, method: string, params: unknown): void {
     this.#table ??= readParamNames();
-    for (const found of findUnknownNames(method, params, this.#table)) this.#tell(connection, method, found);
+    for (const found of findUnknownNames(method, params, this.#table))
+      this.#tell(connection, method, found);
   }
 
   #tell(connection: object, method: string, { field, nearest }: UnknownName): void {
@@ -103,10 +124,13 @@ export class UnknownNames {
       { method, field: shown, ...(name === null ? {} : { nearest: name }) },
       'the protocol has no such field: the server ignores it',
     );
-    if (told.size === TOLD_MAX) this.#log.warn({ method }, 'further unknown fields of this connection are not reported');
+    if (told.size === TOLD_MAX)
+      this.#log.warn({ method }, 'further unknown fields of this connection are not reported');
   }
 }
 
 function elements({ shape, path }: Part, list: readonly unknown[]): Part[] {
-  return list.slice(0, ELEMENTS_MAX).map((value, index) => ({ value, shape, path: `${path}[${index}]` }));
+  return list
+    .slice(0, ELEMENTS_MAX)
+    .map((value, index) => ({ value, shape, path: `${path}[${index}]` }));
 }

@@ -1,16 +1,23 @@
-import { AGENTS_READ_MAX, type AgentRecord } from './thread-store.ts';
+import type { AgentRecord } from './thread-record.ts';
+import { AGENTS_READ_MAX } from './thread-store.ts';
 
 /** A part of the agents that some threads have started themselves. */
 export interface AgentPage {
   agents: AgentRecord[];
-  /** The threads whose agents are still to be read: those of the first one after the agent `afterId`. */
+  /**
+   * The threads whose agents are still to be read: those of the first one after the agent
+   * `afterId`.
+   */
   parentIds: readonly string[];
   afterId: string;
 }
 
 export type ReadAgents = (parentIds: readonly string[], afterId: string) => Promise<AgentPage>;
 
-/** The agents below a thread, at any depth, oldest first, which are read in parts. At most AGENTS_READ_MAX. */
+/**
+ * The agents below a thread, at any depth, oldest first, which are read in parts. At most
+ * AGENTS_READ_MAX.
+ */
 export async function agentsBelow(threadId: string, read: ReadAgents): Promise<AgentRecord[]> {
   const found = new Map<string, AgentRecord>();
   let parentIds: readonly string[] = [threadId];

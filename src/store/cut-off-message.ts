@@ -1,6 +1,9 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 
-/** Tells the model that the previous turn did not end by itself, so that it does not assume that its work is finished. */
+/**
+ * Tells the model that the previous turn did not end by itself, so that it does not assume that its
+ * work is finished.
+ */
 export function cutOffMessage(why: string): ResponseItem {
   const text = `<turn_interrupted>\n${why} Its work may be done only in part: check before you rely on it.\n</turn_interrupted>`;
   return asUser(text);
@@ -16,7 +19,9 @@ do not continue that work. Calls without an output are its own; one of them star
 
 /** Tells the model that a review which the user started did not come to its end. */
 export function reviewCutOffMessage(why: string): ResponseItem {
-  return asUser(`<review>\nThe user started a review. It has no result, because ${why}.\n</review>`);
+  return asUser(
+    `<review>\nThe user started a review. It has no result, because ${why}.\n</review>`,
+  );
 }
 
 function asUser(text: string): ResponseItem {

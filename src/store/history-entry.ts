@@ -1,4 +1,4 @@
-import type { LogEntry, StoredItem } from './thread-store.ts';
+import type { LogEntry, StoredItem } from './log-entry.ts';
 
 /** An entry of a history as it is read: an appended one, or an item that has not completed yet. */
 export type HistoryEntry = LogEntry | ({ kind: 'item' } & StoredItem);

@@ -1,8 +1,11 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
-import type { Author } from './thread-store.ts';
+import type { Author } from './log-entry.ts';
 
-/** An item that the model reads, and its author. Null: the model, a tool, or nobody has noted the author. */
+/**
+ * An item that the model reads, and its author. Null: the model, a tool, or nobody has noted the
+ * author.
+ */
 export interface AuthoredItem {
   item: ResponseItem;
   author: Author | null;
@@ -22,7 +25,10 @@ interface ModelItemsOptions {
   restart(items: readonly AuthoredItem[]): void;
 }
 
-/** Brings the items that the model reads into their order, from the entries of a history as they come. */
+/**
+ * Brings the items that the model reads into their order, from the entries of a history as they
+ * come.
+ */
 export class ModelItems {
   readonly #options: ModelItemsOptions;
   #deferred: { turnId: string | null; items: ReadItem[] } = { turnId: null, items: [] };
@@ -35,11 +41,14 @@ export class ModelItems {
   add(entry: HistoryEntry): void {
     if (entry.kind === 'compacted') {
       this.#deferred = { turnId: null, items: [] };
-      this.#options.restart(entry.items.map((item, index) => ({ item, author: entry.authors?.[index] ?? null })));
+      this.#options.restart(
+        entry.items.map((item, index) => ({ item, author: entry.authors?.[index] ?? null })),
+      );
       return;
     }
     if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
-    if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);
+    if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId)
+      this.#release(entry.turnId);
     if (entry.kind !== 'model') return;
     const { item, author = null, turnId } = entry;
     const read: ReadItem = { item, author, turnId, ...(entry.replaces && { replaces: true }) };
@@ -71,7 +80,10 @@ export function lastOutputOf(callId: string | null, items: readonly AuthoredItem
 }
 
 /** The output of a call that this server has run. */
-export type CallOutputItem = Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' | 'tool_search_output' }>;
+export type CallOutputItem = Extract<
+  ResponseItem,
+  { type: 'function_call_output' | 'custom_tool_call_output' | 'tool_search_output' }
+>;
 
 /** The id of the call that an output is for; null if the item is no output. */
 export function outputCallId(item: ResponseItem): string | null {

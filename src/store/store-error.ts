@@ -36,7 +36,9 @@ export function threadNotFound(threadId: string): StoreError {
 }
 
 export function threadArchived(threadId: string): StoreError {
-  return new StoreError('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
+  return new StoreError('thread_archived', `thread ${threadId} is archived: unarchive it first`, {
+    threadId,
+  });
 }
 
 export function threadNotArchived(threadId: string): StoreError {
@@ -52,7 +54,11 @@ export function itemNotFound(threadId: string, itemId: string): StoreError {
 }
 
 export function activeWriter(threadId: string, pid: number): StoreError {
-  return new StoreError('active_writer', `thread ${threadId} already has an active writer (pid ${pid})`, { pid });
+  return new StoreError(
+    'active_writer',
+    `thread ${threadId} already has an active writer (pid ${pid})`,
+    { pid },
+  );
 }
 
 export function storeClosed(file: string): StoreError {
@@ -63,17 +69,31 @@ export function writerClosed(threadId: string): StoreError {
   return new StoreError('store_failed', `the writer of thread ${threadId} is closed`, { threadId });
 }
 
-/** The error of a writer that cannot go on, because its store has died, and the thread may have changed since. */
+/**
+ * The error of a writer that cannot go on, because its store has died, and the thread may have
+ * changed since.
+ */
 export function writerLost(threadId: string): StoreError {
   const advice = 'restart heddle, and resume the thread';
-  return new StoreError('store_failed', `thread ${threadId} cannot be written any more, because its store has died: ${advice}`, {
-    threadId,
-  });
+  return new StoreError(
+    'store_failed',
+    `thread ${threadId} cannot be written any more, because its store has died: ${advice}`,
+    {
+      threadId,
+    },
+  );
 }
 
-/** The error of a call that needs something that was stored before it and is gone. It can be made again, from the beginning. */
+/**
+ * The error of a call that needs something that was stored before it and is gone. It can be made
+ * again, from the beginning.
+ */
 export function piecesLost(): StoreError {
-  return new StoreError('store_failed', 'a part of the change was stored before and is gone: try again', { again: true });
+  return new StoreError(
+    'store_failed',
+    'a part of the change was stored before and is gone: try again',
+    { again: true },
+  );
 }
 
 export function isPiecesLost(error: unknown): boolean {

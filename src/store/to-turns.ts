@@ -19,7 +19,15 @@ export function toTurns(entries: HistoryEntry[]): StoredTurn[] {
 }
 
 /** A turn whose end has not been read yet. It counts as interrupted until then. */
-function startedTurn({ turnId, startedAtMs, rootTurnId }: { turnId: string; startedAtMs: number; rootTurnId?: string }): StoredTurn {
+function startedTurn({
+  turnId,
+  startedAtMs,
+  rootTurnId,
+}: {
+  turnId: string;
+  startedAtMs: number;
+  rootTurnId?: string;
+}): StoredTurn {
   return {
     id: turnId,
     ...(rootTurnId !== undefined && { rootTurnId }),

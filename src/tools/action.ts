@@ -14,42 +14,65 @@ import type {
   TokenUsageBreakdown,
   UntimedItem,
 } from '../protocol/generated/types.ts';
-import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
+import type { LogEntry } from '../store/log-entry.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */
-export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'mcpTool' | 'dynamicTool' | 'other';
+export type ActionKind =
+  | 'command'
+  | 'stdin'
+  | 'patch'
+  | 'permissions'
+  | 'mcpTool'
+  | 'dynamicTool'
+  | 'other';
 
 /**
- * An action that a call has prepared and that is not performed yet. The agent takes each action through the same steps: the parts of
- * the turn can refuse it, policy judges it, reviewers answer if policy asks, its item begins, it is performed, its item completes.
+ * An action that a call has prepared and that is not performed yet. The agent takes each action
+ * through the same steps: the parts of the turn can refuse it, policy judges it, reviewers answer
+ * if policy asks, its item begins, it is performed, its item completes.
  */
 export interface Action {
   readonly kind: ActionKind;
-  /** The item that shows the action to clients, as it begins. Null if clients do not see the action. */
+  /**
+   * The item that shows the action to clients, as it begins. Null if clients do not see the action.
+   */
   readonly item: UntimedItem | null;
   /** True: the item begins before the action is judged, so clients also see it if it is refused. */
   readonly isShownFirst?: true;
   /** Decides by policy and grants. Changes nothing. */
   judge(settings: ThreadSettings, grants: Grants): Judgement | Promise<Judgement>;
   /**
-   * Describes the action for a review that policy does not ask for, before it is performed with this permit. Absent: it is never
-   * reviewed without a question of policy.
+   * Describes the action for a review that policy does not ask for, before it is performed with
+   * this permit. Absent: it is never reviewed without a question of policy.
    */
   describe?(permit: Permit): PlannedAction | Promise<PlannedAction>;
-  /** Returns the question whether it may be performed with this permit, which policy does not ask. Absent: nobody can be asked. */
+  /**
+   * Returns the question whether it may be performed with this permit, which policy does not ask.
+   * Absent: nobody can be asked.
+   */
   approval?(permit: Permit, reason: string): Ask;
-  /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
+  /**
+   * Performs the action within the permit. `shown` is its item, which has begun. Null: the action
+   * has no item.
+   */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
-  /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
+  /**
+   * Returns the outcome if the action is not performed. The outcome's `item` is used only if the
+   * item has begun.
+   */
   refused(denial: Denial): ActionOutcome;
-  /** Releases the resources that `prepare` took, such as locks and open files. Called once at the end, in every case. */
+  /**
+   * Releases the resources that `prepare` took, such as locks and open files. Called once at the
+   * end, in every case.
+   */
   close?(): Promise<void>;
 }
 
 /**
- * The decision of policy about an action. The reason of a refusal is for the model. `demand`: why a check of the action demands an approval,
- * even if policy needs none.
+ * The decision of policy about an action. The reason of a refusal is for the model. `demand`: why a
+ * check of the action demands an approval, even if policy needs none.
  */
 export type Judgement = { run: Permit; demand?: string } | { ask: Ask } | { refuse: string };
 
@@ -60,8 +83,8 @@ export interface Ask {
   /** Describes the action for a reviewer that is not a person. */
   describe(): PlannedAction | Promise<PlannedAction>;
   /**
-   * Withdraws the question when it aborts. To be set if the action runs on while its question is open: a verdict that ends the turn then
-   * ends it at once.
+   * Withdraws the question when it aborts. To be set if the action runs on while its question is
+   * open: a verdict that ends the turn then ends it at once.
    */
   readonly signal?: AbortSignal;
   /** The subject of the question, if it is not the call of the action itself. For hooks. */
@@ -81,17 +104,22 @@ export interface PlannedAction {
   /** Everything that will be done, for a model. The same action has the same JSON. */
   planned: JsonObject;
   /**
-   * The state of the files that it depends on: with other files it is another action. Absent: it depends on none. Null: heddle cannot tell
-   * all of them, so it is another action each time.
+   * The state of the files that it depends on: with other files it is another action. Absent: it
+   * depends on none. Null: heddle cannot tell all of them, so it is another action each time.
    */
   files?: JsonObject | null;
   /** Statements of the agent and of policy about the action, which may differ each time. */
   claims?: JsonObject;
-  /** The item of a running command that the action concerns, if the action has no item of its own. */
+  /**
+   * The item of a running command that the action concerns, if the action has no item of its own.
+   */
   item?: OpenItem;
 }
 
-/** How long a permission is valid: for this action, for the turn, for the session of the thread, or permanently. */
+/**
+ * How long a permission is valid: for this action, for the turn, for the session of the thread, or
+ * permanently.
+ */
 export type Scope = 'once' | 'turn' | 'session' | 'always';
 
 export interface Allowed {
@@ -103,7 +131,10 @@ export interface Allowed {
 
 export type Verdict = Allowed | { deny: Denial };
 
-/** The result of an action. A failure is also an outcome, which the model reads, and never an exception. */
+/**
+ * The result of an action. A failure is also an outcome, which the model reads, and never an
+ * exception.
+ */
 export interface ActionOutcome {
   /** The output for the model. */
   output: FunctionCallOutputBody;
@@ -112,7 +143,10 @@ export interface ActionOutcome {
   author?: 'user';
   /** The tools that a search has found, as the provider's API takes them. */
   foundTools?: readonly JsonObject[];
-  /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
+  /**
+   * The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the
+   * action has no item.
+   */
   item?: UntimedItem | 'runsOn';
   /** The command in the background that the call has begun or reached. `isOver`: it has ended. */
   session?: { number: number; isOver: boolean };
@@ -120,26 +154,37 @@ export interface ActionOutcome {
   after?: readonly Announcement[];
 }
 
-/** The parts of the agent that an action uses while it is performed. The action may outlive the turn. */
+/**
+ * The parts of the agent that an action uses while it is performed. The action may outlive the
+ * turn.
+ */
 export interface ActionHost {
-  /** Asks the reviewers for more than the permit allows, such as to run again outside the sandbox. */
+  /**
+   * Asks the reviewers for more than the permit allows, such as to run again outside the sandbox.
+   */
   requestMore(ask: Ask): Promise<Verdict>;
   /**
-   * Asks the clients a question that is not an approval. Meanwhile the thread is shown as waiting for the user's input. The question is
-   * taken back when `withdrawn` aborts.
+   * Asks the clients a question that is not an approval. Meanwhile the thread is shown as waiting
+   * for the user's input. The question is taken back when `withdrawn` aborts.
    */
   askUser: AskClients;
   /** Asks the client that provides the thread's tools to run one. Never rejects. */
   callClientTool(params: DynamicToolCallParams): Promise<Answer<DynamicToolCallResponse>>;
   /** The time that clients have to answer, in milliseconds. Null: no limit. */
   readonly answerMsMax: number | null;
-  /** Adds tokens that the action's own request to a model has used to those of the thread. Rejects with the store's error. */
+  /**
+   * Adds tokens that the action's own request to a model has used to those of the thread. Rejects
+   * with the store's error.
+   */
   countTokens(usage: TokenUsageBreakdown): Promise<void>;
   /** Sends a notification to the thread's clients, in order with the thread's other events. */
   emit(announcement: Announcement): Promise<void>;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
-  /** Aborts when the user adds input to the turn: an action that only waits ends then, so that the model reads it. */
+  /**
+   * Aborts when the user adds input to the turn: an action that only waits ends then, so that the
+   * model reads it.
+   */
   readonly newInput: AbortSignal;
   /** Aborts when the turn ends, however it ends. From then on nobody can be asked. */
   readonly turnOver: AbortSignal;
@@ -154,8 +199,8 @@ export interface ClientRequest<Method extends keyof ServerRequests> {
 }
 
 /**
- * Sends a request to the clients of the thread; the first answer counts. Never rejects. The end of the turn gives an answer of type
- * `aborted`.
+ * Sends a request to the clients of the thread; the first answer counts. Never rejects. The end of
+ * the turn gives an answer of type `aborted`.
  */
 export type AskClients = <Method extends keyof ServerRequests>(
   request: ClientRequest<Method>,
@@ -169,26 +214,30 @@ export interface OpenItem {
   /** The item as it is now. */
   readonly item: UntimedItem;
   /**
-   * Updates the item; a function is called when the item is saved. Saves at most once per interval, so a killed server loses at
-   * most the changes of one interval. Sends the announcement at once.
+   * Updates the item; a function is called when the item is saved. Saves at most once per interval,
+   * so a killed server loses at most the changes of one interval. Sends the announcement at once.
    */
   update(item: UntimedItem | (() => UntimedItem), announcement?: Announcement): void;
   /**
-   * Adds a review of the action to the item, or replaces the one with the same id: all later versions of the item have it. Saves the
-   * item, and then sends the announcements. Rejects with the store's error.
+   * Adds a review of the action to the item, or replaces the one with the same id: all later
+   * versions of the item have it. Saves the item, and then sends the announcements. Rejects with
+   * the store's error.
    */
   review(review: ItemApprovalReview, announce: readonly Announcement[]): Promise<void>;
   /** Null while clients keep up with notifications. Otherwise resolves when they have caught up. */
   drained(): Promise<void> | null;
   /**
-   * Stores the whole item, with other entries, and tells clients. To be called once. If the store fails, both happen as soon as it works
-   * again. `others` is called in the moment in which they get their place among what the thread stores.
+   * Stores the whole item, with other entries, and tells clients. To be called once. If the store
+   * fails, both happen as soon as it works again. `others` is called in the moment in which they
+   * get their place among what the thread stores.
    */
   complete(item: UntimedItem, others?: () => readonly LogEntry[]): Promise<void>;
 }
 
 /** An action that needs no decision and has no item. */
-export function plainAction(perform: (host: ActionHost) => Promise<ActionOutcome> | ActionOutcome): Action {
+export function plainAction(
+  perform: (host: ActionHost) => Promise<ActionOutcome> | ActionOutcome,
+): Action {
   return {
     kind: 'other',
     item: null,

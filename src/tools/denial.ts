@@ -1,17 +1,28 @@
 import type { Answer } from '../protocol/answer.ts';
 
 /**
- * Why a turn was interrupted: `user`, a client asked for it; `close`, its thread was closed, for example archived; `clientGone`, the
- * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied too many
- * actions; `parent`, the thread that started this one as its agent was interrupted or stopped it; `hook`, a hook stopped it.
+ * Why a turn was interrupted: `user`, a client asked for it; `close`, its thread was closed, for
+ * example archived; `clientGone`, the last client went away and the server ends; `shutdown`, the
+ * server was told to end; `guardian`, the guardian has denied too many actions; `parent`, the
+ * thread that started this one as its agent was interrupted or stopped it; `hook`, a hook stopped
+ * it.
  */
-export type InterruptCause = 'user' | 'guardian' | 'parent' | 'hook' | 'close' | 'clientGone' | 'shutdown';
+export type InterruptCause =
+  | 'user'
+  | 'guardian'
+  | 'parent'
+  | 'hook'
+  | 'close'
+  | 'clientGone'
+  | 'shutdown';
 
 /**
- * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking; with `endsTurn`, the turn ends. `declined`, `cancelled`:
- * a person said no; `cancelled` also ends the turn. `guardian`: the guardian model said no, or its review failed; with `endsTurn`,
- * the turn ends. `error`: clients answered with an error only. `timeout`: nobody answered in time.
- * `clientGone`: no client is left that could answer. `unanswered`: no reviewer took the question. `interrupted`: the turn was.
+ * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without
+ * asking; with `endsTurn`, the turn ends. `declined`, `cancelled`: a person said no; `cancelled`
+ * also ends the turn. `guardian`: the guardian model said no, or its review failed; with
+ * `endsTurn`, the turn ends. `error`: clients answered with an error only. `timeout`: nobody
+ * answered in time. `clientGone`: no client is left that could answer. `unanswered`: no reviewer
+ * took the question. `interrupted`: the turn was.
  */
 export type Denial =
   | { by: 'policy'; reason: string }
@@ -63,7 +74,10 @@ export function isDecided(cause: InterruptCause | null): boolean {
   return cause === 'user' || cause === 'guardian' || cause === 'parent' || cause === 'hook';
 }
 
-/** The status of an item that was not performed: `declined` only if a person, a client or the guardian refused it or stopped the turn. */
+/**
+ * The status of an item that was not performed: `declined` only if a person, a client or the
+ * guardian refused it or stopped the turn.
+ */
 export function deniedStatus(denial: Denial): 'declined' | 'failed' {
   switch (denial.by) {
     case 'timeout':

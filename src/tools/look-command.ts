@@ -12,7 +12,7 @@ import { type Processes, SandboxUnavailableError } from '../sandbox/processes/pr
 import { runProgram } from '../sandbox/run-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { DecisionMask } from '../secrets/decision-mask.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 import { findShell, shellArgv } from './command/call/user-shell.ts';
 import { UNATTENDED } from './command/sessions/unattended.ts';
 import { FILE_CHARS_MAX, READ_FILE, type ReadFile } from './read-file.ts';
@@ -38,7 +38,10 @@ export const LOOK_COMMAND: ToolSpec = {
     type: 'object',
     properties: {
       cmd: { type: 'string', description: 'The command line for bash.' },
-      workdir: { type: 'string', description: "The folder to run it in. Default: the action's working directory." },
+      workdir: {
+        type: 'string',
+        description: "The folder to run it in. Default: the action's working directory.",
+      },
     },
     required: ['cmd'],
     additionalProperties: false,
@@ -82,12 +85,21 @@ async function isAvailable(sandbox: LookDeps['sandbox']): Promise<boolean> {
   }
 }
 
-/** Runs the command of a call of `exec_command`, and returns its output, or why it was not run. `args`: the JSON of the call. */
-export async function lookedUp(args: string, deps: LookDeps, options: LookOptions): Promise<ReadFile> {
+/**
+ * Runs the command of a call of `exec_command`, and returns its output, or why it was not run.
+ * `args`: the JSON of the call.
+ */
+export async function lookedUp(
+  args: string,
+  deps: LookDeps,
+  options: LookOptions,
+): Promise<ReadFile> {
   const parsed = parsedJson(args);
   const { cmd, workdir = null } = isObject(parsed) ? parsed : {};
-  if (typeof cmd !== 'string' || cmd.trim() === '') return untold('exec_command needs `cmd`: a command line.');
-  if (cmd.length > SCRIPT_CHARS_MAX) return untold(`This command was not run: it is longer than ${SCRIPT_CHARS_MAX} characters.`);
+  if (typeof cmd !== 'string' || cmd.trim() === '')
+    return untold('exec_command needs `cmd`: a command line.');
+  if (cmd.length > SCRIPT_CHARS_MAX)
+    return untold(`This command was not run: it is longer than ${SCRIPT_CHARS_MAX} characters.`);
   const { settings, cwd, mask, charsMax, signal } = options;
   const bounds = sandboxBounds(readingOnly(settings.sandboxPolicy), sandboxFolders(settings, deps));
   // A policy that reads only has bounds; without them, nothing runs.
@@ -110,30 +122,57 @@ export async function lookedUp(args: string, deps: LookDeps, options: LookOption
   return { text: shownOutput(value, { facts, charsMax, isCut: result.isCut }), deciding };
 }
 
-/** One JSON object on one line, so that no output can be taken for anything else. Characters that are made visible count as many. */
-function shownOutput(output: string, { facts, charsMax, isCut }: { facts: object; charsMax: number; isCut: boolean }): string {
+/**
+ * One JSON object on one line, so that no output can be taken for anything else. Characters that
+ * are made visible count as many.
+ */
+function shownOutput(
+  output: string,
+  { facts, charsMax, isCut }: { facts: object; charsMax: number; isCut: boolean },
+): string {
   const cut = isCut || output.length > charsMax ? { cut: 'there is more output' } : {};
   const text = visibleJson({ ...facts, ...cut, output: cutText(output, charsMax) });
   if (text.length <= 2 * charsMax + FACTS_CHARS_MAX) return text;
-  return shownOutput(output.slice(0, Math.floor(Math.min(charsMax, output.length) / 2)), { facts, charsMax, isCut: true });
+  return shownOutput(output.slice(0, Math.floor(Math.min(charsMax, output.length) / 2)), {
+    facts,
+    charsMax,
+    isCut: true,
+  });
 }
 
-/** The reason can contain names of files, which commands of the agent have chosen. So it is shown like an output. */
-function failedLook(failure: string, { mask, charsMax }: Pick<LookOptions, 'mask' | 'charsMax'>): ReadFile {
+/**
+ * The reason can contain names of files, which commands of the agent have chosen. So it is shown
+ * like an output.
+ */
+function failedLook(
+  failure: string,
+  { mask, charsMax }: Pick<LookOptions, 'mask' | 'charsMax'>,
+): ReadFile {
   const { value, deciding } = mask(failure);
-  return { text: `This command has no result: ${visibleJson({ reason: cutText(value, charsMax) })}`, deciding };
+  return {
+    text: `This command has no result: ${visibleJson({ reason: cutText(value, charsMax) })}`,
+    deciding,
+  };
 }
 
 function untold(text: string): ReadFile {
   return { text, deciding: 0 };
 }
 
-/** The variables that a command may have from the server's environment: none can hold a secret or make a program run another one. */
+/**
+ * The variables that a command may have from the server's environment: none can hold a secret or
+ * make a program run another one.
+ */
 const KEPT = ['HOME', 'USER', 'LOGNAME', 'SHELL'] as const;
 
-/** Programs in the workspace are not found by their names: whoever wrote them could decide what the model sees. */
+/**
+ * Programs in the workspace are not found by their names: whoever wrote them could decide what the
+ * model sees.
+ */
 function lookEnvironment(env: Env, workspace: readonly string[]): Record<string, string> {
   const path = pathOutside(env.PATH ?? '/usr/local/bin:/usr/bin:/bin', workspace);
-  const kept = Object.fromEntries(KEPT.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+  const kept = Object.fromEntries(
+    KEPT.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
   return { ...kept, PATH: path, TMPDIR: TEMP_DIR, ...UNATTENDED, ...safeGitEnv() };
 }

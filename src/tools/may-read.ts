@@ -7,12 +7,16 @@ import { realBounds } from '../sandbox/places/real-bounds.ts';
 import type { HiddenPlace } from '../sandbox/places/view-places.ts';
 import { ProcessStartError } from '../sandbox/processes/processes.ts';
 
-/** Whether a file may be read. `real` is a path without links. Throws a `ProcessStartError` if that cannot be found out. */
+/**
+ * Whether a file may be read. `real` is a path without links. Throws a `ProcessStartError` if that
+ * cannot be found out.
+ */
 export type MayRead = (real: string) => boolean;
 
 /**
- * Looks which files may be read now for a model whose commands have these bounds. Only files in folders that the bounds name may be read,
- * although commands can also read the system files that programs need.
+ * Looks which files may be read now for a model whose commands have these bounds. Only files in
+ * folders that the bounds name may be read, although commands can also read the system files that
+ * programs need.
  */
 export async function mayRead(named: SandboxBounds | null): Promise<MayRead> {
   if (named === null) return () => true;
@@ -21,7 +25,10 @@ export async function mayRead(named: SandboxBounds | null): Promise<MayRead> {
   return (real) => isReadable(real, bounds) && isSeen(real);
 }
 
-/** Looks which files the bounds do not hide now: neither from a command that begins now, nor by their names. */
+/**
+ * Looks which files the bounds do not hide now: neither from a command that begins now, nor by
+ * their names.
+ */
 export async function mayBeSeen(named: SandboxBounds | null): Promise<MayRead> {
   return named === null ? () => true : notHidden(realBounds(named).bounds);
 }
@@ -36,7 +43,9 @@ async function notHidden({ hidden }: SandboxBounds): Promise<MayRead> {
 }
 
 /** The error if the search has reached a limit. */
-async function placesOf(hidden: NonNullable<SandboxBounds['hidden']>): Promise<HiddenPlace[] | ProcessStartError> {
+async function placesOf(
+  hidden: NonNullable<SandboxBounds['hidden']>,
+): Promise<HiddenPlace[] | ProcessStartError> {
   try {
     return await findHidden(hidden);
   } catch (error) {

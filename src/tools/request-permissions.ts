@@ -1,21 +1,42 @@
 import { isObject } from '../base/json-value.ts';
 import { mayAsk } from '../policy/permissions/may-ask.ts';
-import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
+import {
+  answeredPermissions,
+  commonPermissions,
+  PERMISSIONS_PARAMETER,
+  shownPermissions,
+} from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { PermissionGrantScope } from '../protocol/generated/types.ts';
-import { type Action, type ActionOutcome, type Allowed, type Ask, failed, UNCONFINED } from './action.ts';
+import {
+  type Action,
+  type ActionOutcome,
+  type Allowed,
+  type Ask,
+  failed,
+  UNCONFINED,
+} from './action.ts';
 import { refusalText, unanswered } from './denial.ts';
 import type { CallContext, Tool } from './tool.ts';
-import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
+import {
+  type PermissionPaths,
+  realPermissions,
+  unprotected,
+  wantedPermissions,
+} from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
-const NOT_ASKED = 'Refused: the approval policy does not allow the server to ask the user. Work within the sandbox.';
+const NOT_ASKED =
+  'Refused: the approval policy does not allow the server to ask the user. Work within the sandbox.';
 
 interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 
-/** `request_permissions`: asks the user for more permissions for later commands. Grants at most what the model asked for. */
+/**
+ * `request_permissions`: asks the user for more permissions for later commands. Grants at most what
+ * the model asked for.
+ */
 export function requestPermissions(deps: RequestPermissionsDeps): Tool {
   return {
     spec: {
@@ -26,7 +47,10 @@ export function requestPermissions(deps: RequestPermissionsDeps): Tool {
       parameters: {
         type: 'object',
         properties: {
-          reason: { type: 'string', description: 'Why you need the permissions, in a few words for the user.' },
+          reason: {
+            type: 'string',
+            description: 'Why you need the permissions, in a few words for the user.',
+          },
           permissions: PERMISSIONS_PARAMETER,
         },
         required: ['permissions'],
@@ -35,9 +59,15 @@ export function requestPermissions(deps: RequestPermissionsDeps): Tool {
     },
 
     async prepare(args, context) {
-      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...deps, cwd: context.settings.cwd });
+      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, {
+        ...deps,
+        cwd: context.settings.cwd,
+      });
       if (typeof asked === 'string') return failed(`request_permissions ${asked}.`);
-      const reason = isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== '' ? args.reason : null;
+      const reason =
+        isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== ''
+          ? args.reason
+          : null;
       return permissionsAction({ asked, reason }, context, deps);
     },
   };
@@ -49,18 +79,29 @@ interface PermissionsRequest {
   reason: string | null;
 }
 
-function permissionsAction(request: PermissionsRequest, context: CallContext, deps: RequestPermissionsDeps): Action {
+function permissionsAction(
+  request: PermissionsRequest,
+  context: CallContext,
+  deps: RequestPermissionsDeps,
+): Action {
   return {
     kind: 'permissions',
     item: null,
     judge: ({ approvalPolicy }) =>
-      mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, deps) } : { refuse: NOT_ASKED },
-    perform: async ({ granted }) => permissionsOutcome(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
+      mayAsk(approvalPolicy, 'request_permissions')
+        ? { ask: permissionsAsk(request, context, deps) }
+        : { refuse: NOT_ASKED },
+    perform: async ({ granted }) =>
+      permissionsOutcome(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
     refused: (denial) => permissionsOutcome(NOTHING, { scope: 'turn', note: refusalText(denial) }),
   };
 }
 
-function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallContext, { home, now }: RequestPermissionsDeps): Ask {
+function permissionsAsk(
+  { asked, reason }: PermissionsRequest,
+  context: CallContext,
+  { home, now }: RequestPermissionsDeps,
+): Ask {
   const { threadId, turnId, callId, settings, grants } = context;
   const granting = (permissions: GrantedPermissions, scope: PermissionGrantScope): Allowed => ({
     allow: { ...UNCONFINED, granted: { permissions, scope } },
@@ -76,29 +117,52 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
       return {
         targetItemId: callId,
         shown: { type: 'requestPermissions', reason, permissions },
-        planned: { tool: 'request_permissions', cwd, validFor: 'the later commands of this turn', ...planned },
+        planned: {
+          tool: 'request_permissions',
+          cwd,
+          validFor: 'the later commands of this turn',
+          ...planned,
+        },
         claims: { reason },
       };
     },
     async askPerson(ask) {
-      const params = { threadId, turnId, itemId: callId, environmentId: 'local', startedAtMs: now(), cwd: settings.cwd, reason };
+      const params = {
+        threadId,
+        turnId,
+        itemId: callId,
+        environmentId: 'local',
+        startedAtMs: now(),
+        cwd: settings.cwd,
+        reason,
+      };
       const answer = await ask({
         method: 'item/permissions/requestApproval',
         params: { ...params, permissions: shownPermissions(asked) },
       });
       if (answer.type !== 'result') return unanswered(answer);
       isStrict = answer.result.strictAutoReview === true;
-      const answered = realPermissions(answeredPermissions(answer.result.permissions), settings.cwd);
-      return granting(unprotected(commonPermissions(asked, answered), home), answer.result.scope ?? 'turn');
+      const answered = realPermissions(
+        answeredPermissions(answer.result.permissions),
+        settings.cwd,
+      );
+      return granting(
+        unprotected(commonPermissions(asked, answered), home),
+        answer.result.scope ?? 'turn',
+      );
     },
     async keep({ allow: { granted } }, host) {
       if (isStrict) {
         grants.requireReviews();
-        await host.emit({ method: 'autoApprovalReview/strictReviewRequired', params: { threadId, turnId, startedAtMs: now() } });
+        await host.emit({
+          method: 'autoApprovalReview/strictReviewRequired',
+          params: { threadId, turnId, startedAtMs: now() },
+        });
       }
       if (granted === undefined) return;
       const { permissions, scope } = granted;
-      if (permissions.network || permissions.read.length + permissions.write.length > 0) grants.grant(permissions, scope);
+      if (permissions.network || permissions.read.length + permissions.write.length > 0)
+        grants.grant(permissions, scope);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Env } from '../base/env.ts';
 import type { SandboxFolders } from '../policy/permissions/sandbox-bounds.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { ThreadSettings } from '../store/thread-record.ts';
 
 /** The folders of a thread's sandbox. `home` and `env` are the server's. */
 export function sandboxFolders(

@@ -1,7 +1,13 @@
 import type { JsonObject } from '../base/json-value.ts';
 import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
 import { failed, plainAction } from './action.ts';
-import { BadArguments, checkedTool, objectListField, requireObject, stringField } from './bad-arguments.ts';
+import {
+  BadArguments,
+  checkedTool,
+  objectListField,
+  requireObject,
+  stringField,
+} from './bad-arguments.ts';
 import type { Tool } from './tool.ts';
 
 const STEPS_MAX = 1_000;
@@ -11,7 +17,10 @@ const STATUSES = new Map<string, TurnPlanStepStatus>([
   ['completed', 'completed'],
 ]);
 
-/** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. Not in plan mode. */
+/**
+ * `update_plan`: shows the user the steps of the work and the status of each. Each call replaces
+ * the whole plan. Not in plan mode.
+ */
 export const updatePlan: Tool = checkedTool(
   {
     type: 'function',
@@ -26,7 +35,10 @@ export const updatePlan: Tool = checkedTool(
           type: 'array',
           items: {
             type: 'object',
-            properties: { step: { type: 'string' }, status: { type: 'string', enum: [...STATUSES.keys()] } },
+            properties: {
+              step: { type: 'string' },
+              status: { type: 'string', enum: [...STATUSES.keys()] },
+            },
             required: ['step', 'status'],
             additionalProperties: false,
           },
@@ -39,7 +51,9 @@ export const updatePlan: Tool = checkedTool(
 
   (args, { threadId, turnId, settings }) => {
     if (settings.collaborationMode.mode === 'plan')
-      return failed('update_plan is unavailable in plan mode: it shows the progress of work. Write the plan in a <proposed_plan> block.');
+      return failed(
+        'update_plan is unavailable in plan mode: it shows the progress of work. Write the plan in a <proposed_plan> block.',
+      );
     const fields = requireObject(args, 'plan');
     const plan = objectListField(fields, 'plan', [0, STEPS_MAX]).map(planStep);
     const explanation = stringField(fields, 'explanation');
@@ -54,6 +68,8 @@ function planStep(fields: JsonObject): TurnPlanStep {
   const step = stringField(fields, 'step');
   const status = STATUSES.get(stringField(fields, 'status') ?? '');
   if (step === null || status === undefined)
-    throw new BadArguments(`each step of \`plan\` needs a \`step\` and a \`status\`: ${[...STATUSES.keys()].join(', ')}.`);
+    throw new BadArguments(
+      `each step of \`plan\` needs a \`step\` and a \`status\`: ${[...STATUSES.keys()].join(', ')}.`,
+    );
   return { step, status };
 }

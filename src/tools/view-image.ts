@@ -16,7 +16,9 @@ interface ViewImageDeps {
   env: Env;
 }
 
-/** `view_image`: shows the model an image file on the machine, if its commands could also read it. */
+/**
+ * `view_image`: shows the model an image file on the machine, if its commands could also read it.
+ */
 export function viewImage(deps: ViewImageDeps): Tool {
   return checkedTool(
     {
@@ -26,7 +28,12 @@ export function viewImage(deps: ViewImageDeps): Tool {
         'Shows you an image file on this machine: PNG, JPEG, GIF, WebP or BMP. Use it for images that are not in the conversation yet.',
       parameters: {
         type: 'object',
-        properties: { path: { type: 'string', description: 'The path of the image, absolute or relative to the working directory.' } },
+        properties: {
+          path: {
+            type: 'string',
+            description: 'The path of the image, absolute or relative to the working directory.',
+          },
+        },
         required: ['path'],
         additionalProperties: false,
       },
@@ -37,20 +44,27 @@ export function viewImage(deps: ViewImageDeps): Tool {
       const image = await imageAt(path, deps, context);
       if (typeof image === 'string') return failed(image);
       const item = { type: 'imageView' as const, id: context.itemId, path };
-      const output = [{ type: 'input_image' as const, image_url: image.url, detail: 'high' as const }];
+      const output = [
+        { type: 'input_image' as const, image_url: image.url, detail: 'high' as const },
+      ];
       return { ...plainAction(() => ({ output, success: true, item })), item };
     },
   );
 }
 
 /** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
-async function imageAt(path: string, deps: ViewImageDeps, context: CallContext): Promise<{ url: string } | string> {
+async function imageAt(
+  path: string,
+  deps: ViewImageDeps,
+  context: CallContext,
+): Promise<{ url: string } | string> {
   const mayLieAt = await mayRead(threadBounds(context, deps));
   try {
     const file = await readRegularFile(path, { bytesMax: IMAGE_BYTES_MAX, mayLieAt });
     if (file === null) return `unable to show ${path}: the file does not exist.`;
     const type = imageType(file.bytes);
-    if (type === null) return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;
+    if (type === null)
+      return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;
     return { url: `data:${type};base64,${await encodeBase64(file.bytes)}` };
   } catch (error) {
     return `unable to show ${path}: ${error instanceof Error ? error.message : String(error)}`;

@@ -7,9 +7,10 @@ const CONTENT_LENGTH = /^content-length:[ \t]*(\d{1,15})[ \t]*$/i;
 const LF = 0x0a;
 
 /**
- * Splits bytes in the framing of the Language Server Protocol (3.17, base protocol): header lines, a blank line, and as many
- * bytes as `Content-Length` says. Skips a message that is too long or not UTF-8. Skips a header without a length, and reads the
- * bytes after it as the next header. If messages come as lines instead, reports each line as skipped.
+ * Splits bytes in the framing of the Language Server Protocol (3.17, base protocol): header lines,
+ * a blank line, and as many bytes as `Content-Length` says. Skips a message that is too long or not
+ * UTF-8. Skips a header without a length, and reads the bytes after it as the next header. If
+ * messages come as lines instead, reports each line as skipped.
  */
 export class ContentLengthSplitter {
   #line: Buffer = Buffer.alloc(0);
@@ -27,7 +28,8 @@ export class ContentLengthSplitter {
 
   push(chunk: Buffer): void {
     let rest = chunk;
-    while (rest.length > 0) rest = this.#missing > 0 ? this.#takeBody(rest) : this.#takeHeader(rest);
+    while (rest.length > 0)
+      rest = this.#missing > 0 ? this.#takeBody(rest) : this.#takeHeader(rest);
   }
 
   /** The input has ended. Reports an incomplete message as skipped. */
@@ -36,7 +38,8 @@ export class ContentLengthSplitter {
       if (this.#body !== null) this.onSkipped('cut_off');
     } else {
       this.#takeHeaderLine();
-      if (this.#headerLines > 0) this.onSkipped(this.#length === null ? 'no_content_length' : 'cut_off');
+      if (this.#headerLines > 0)
+        this.onSkipped(this.#length === null ? 'no_content_length' : 'cut_off');
     }
     this.#startHeader();
     this.#body = null;
@@ -47,7 +50,10 @@ export class ContentLengthSplitter {
   #takeHeader(bytes: Buffer): Buffer {
     const end = bytes.indexOf(LF);
     const part = bytes.subarray(0, end === -1 ? bytes.length : end);
-    this.#line = Buffer.concat([this.#line, part.subarray(0, HEADER_LINE_BYTES_MAX - this.#line.length)]);
+    this.#line = Buffer.concat([
+      this.#line,
+      part.subarray(0, HEADER_LINE_BYTES_MAX - this.#line.length),
+    ]);
     if (end === -1) return bytes.subarray(bytes.length);
     if (!this.#takeHeaderLine()) this.#endHeader();
     return bytes.subarray(end + 1);

@@ -1,7 +1,10 @@
 import { LineSplitter, type Skipped } from '../base/text/line-splitter.ts';
 import { ContentLengthSplitter } from './content-length-splitter.ts';
 
-/** How messages are separated: by line ends, or by a header with the length before each, as language servers do. */
+/**
+ * How messages are separated: by line ends, or by a header with the length before each, as language
+ * servers do.
+ */
 export type Framing = 'lines' | 'content-length';
 
 /** Splits bytes into messages. */
@@ -15,8 +18,14 @@ export function isFraming(text: string): text is Framing {
   return text === 'lines' || text === 'content-length';
 }
 
-export function createSplitter(framing: Framing, onMessage: (text: string) => void, onSkipped: (reason: Skipped) => void): Splitter {
-  return framing === 'lines' ? new LineSplitter(onMessage, onSkipped) : new ContentLengthSplitter(onMessage, onSkipped);
+export function createSplitter(
+  framing: Framing,
+  onMessage: (text: string) => void,
+  onSkipped: (reason: Skipped) => void,
+): Splitter {
+  return framing === 'lines'
+    ? new LineSplitter(onMessage, onSkipped)
+    : new ContentLengthSplitter(onMessage, onSkipped);
 }
 
 /** The messages with their framing, one after another. */
@@ -28,5 +37,8 @@ export function frame(framing: Framing, texts: readonly string[]): string {
 /** One long message with its framing, in parts. */
 export function frameLong(framing: Framing, parts: readonly Uint8Array[]): (Uint8Array | string)[] {
   if (framing === 'lines') return [...parts, '\n'];
-  return [`Content-Length: ${parts.reduce((sum, { length }) => sum + length, 0)}\r\n\r\n`, ...parts];
+  return [
+    `Content-Length: ${parts.reduce((sum, { length }) => sum + length, 0)}\r\n\r\n`,
+    ...parts,
+  ];
 }

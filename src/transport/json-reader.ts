@@ -20,16 +20,21 @@ export interface JsonReaderOptions {
   ids: RequestIds;
   log: Log;
   tap: WireTap | null;
-  /** Called for each request of a short line, before it is passed on. The params have not been validated. */
+  /**
+   * Called for each request of a short line, before it is passed on. The params have not been
+   * validated.
+   */
   onShortRequest: (method: string, params: unknown) => void;
   /** Called for each request beyond the limit, with the JSON text of its id. */
   onOverload: (idText: string) => void;
 }
 
 /**
- * Notifications that the reader makes itself, so that everything passes through the one queue of vscode-jsonrpc and keeps its order.
- * `answer`: a response to a request of the server, a ClientResponse. It cannot pass as a response, since vscode-jsonrpc knows only the
- * ids of its own requests. `end`: the input has ended. Clients cannot send them: the reader skips their notifications that begin with $/.
+ * Notifications that the reader makes itself, so that everything passes through the one queue of
+ * vscode-jsonrpc and keeps its order. `answer`: a response to a request of the server, a
+ * ClientResponse. It cannot pass as a response, since vscode-jsonrpc knows only the ids of its own
+ * requests. `end`: the input has ended. Clients cannot send them: the reader skips their
+ * notifications that begin with $/.
  */
 export const READER_NOTIFICATIONS = { answer: '$/answer', end: '$/end' } as const;
 
@@ -39,7 +44,10 @@ export const REQUESTS_IN_FLIGHT_MAX = 8192;
 /** The total length of their lines, in characters, beyond which reading stops. */
 const REQUESTS_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Reads JSON-RPC messages. Skips and logs everything else: a batch, a scalar, a float or null id, broken JSON. */
+/**
+ * Reads JSON-RPC messages. Skips and logs everything else: a batch, a scalar, a float or null id,
+ * broken JSON.
+ */
 export class JsonReader extends AbstractMessageReader {
   readonly #transport: Transport;
   readonly #options: JsonReaderOptions;
@@ -85,7 +93,10 @@ export class JsonReader extends AbstractMessageReader {
     else this.#parsed = this.#receiveLong(line, callback);
   }
 
-  /** Parses a long message while other work goes on, and then takes the messages that came meanwhile. */
+  /**
+   * Parses a long message while other work goes on, and then takes the messages that came
+   * meanwhile.
+   */
   async #receiveLong(line: string, callback: DataCallback): Promise<void> {
     this.#behind = [line];
     this.pause();
@@ -100,26 +111,42 @@ export class JsonReader extends AbstractMessageReader {
     this.#options.tap?.received(line);
     const message = messageIn(value);
     if (message === undefined) {
-      if (line.trim() !== '') this.#options.log.warn({ ...whyNoMessage(line, value), length: line.length }, SKIPPED);
+      if (line.trim() !== '')
+        this.#options.log.warn({ ...whyNoMessage(line, value), length: line.length }, SKIPPED);
       return;
     }
     const { method } = message;
     if (typeof method !== 'string') {
-      const params: ClientResponse = { id: message.id, result: message.result, error: message.error };
+      const params: ClientResponse = {
+        id: message.id,
+        result: message.result,
+        error: message.error,
+      };
       callback(wire({ method: READER_NOTIFICATIONS.answer, params }));
       return;
     }
     if (!('id' in message)) {
-      // vscode-jsonrpc handles `$/cancelRequest` and the like itself, and throws for bad ones. This protocol has none.
+      // vscode-jsonrpc handles `$/cancelRequest` and the like itself, and throws for bad ones. This
+      // protocol has none.
       if (!method.startsWith('$/')) callback(wire({ method, params: message.params }));
       return;
     }
     const text = idText(message.id, line);
-    if (text === null) this.#options.log.warn({ method }, 'skipped a request whose id is neither a string nor an integer');
+    if (text === null)
+      this.#options.log.warn(
+        { method },
+        'skipped a request whose id is neither a string nor an integer',
+      );
     else if (this.#options.ids.size >= REQUESTS_IN_FLIGHT_MAX) this.#options.onOverload(text);
     else {
       if (line.length <= SHORT_JSON_CHARS) this.#options.onShortRequest(method, message.params);
-      callback(wire({ id: this.#options.ids.open(text, line.length, message.params), method, params: message.params }));
+      callback(
+        wire({
+          id: this.#options.ids.open(text, line.length, message.params),
+          method,
+          params: message.params,
+        }),
+      );
     }
     if (this.#options.ids.length > REQUESTS_CHARS_MAX) this.#waitForAnswers();
   }
@@ -135,10 +162,16 @@ const SKIPPED = 'skipped an invalid JSON-RPC message';
 
 const HEADER = /^Content-(?:Length|Type):/i;
 
-/** Why a line has no message. `column`: where its JSON is not valid, from 1; a long line is not searched for that. */
+/**
+ * Why a line has no message. `column`: where its JSON is not valid, from 1; a long line is not
+ * searched for that.
+ */
 function whyNoMessage(line: string, value: unknown): { reason: string; column?: number } {
   if (value === undefined) {
-    if (HEADER.test(line)) return { reason: 'it is a header: start heddle with --framing content-length to send headers' };
+    if (HEADER.test(line))
+      return {
+        reason: 'it is a header: start heddle with --framing content-length to send headers',
+      };
     const fault = line.length <= SHORT_JSON_CHARS ? jsonFault(line) : null;
     return fault === null
       ? { reason: 'it is not valid JSON' }
@@ -146,13 +179,23 @@ function whyNoMessage(line: string, value: unknown): { reason: string; column?: 
   }
   if (Array.isArray(value)) return { reason: 'it is a list: send each message by itself' };
   if (!isObject(value)) return { reason: 'it is not an object with a method' };
-  return { reason: value.method === undefined ? 'it has neither a method nor an id' : 'its method is not a string' };
+  return {
+    reason:
+      value.method === undefined
+        ? 'it has neither a method nor an id'
+        : 'its method is not a string',
+  };
 }
 
-/** The message that a line has: an object with a method or an id. Returns undefined for anything else. */
+/**
+ * The message that a line has: an object with a method or an id. Returns undefined for anything
+ * else.
+ */
 function messageIn(value: unknown): Record<string, unknown> | undefined {
   if (!isObject(value)) return undefined;
-  return typeof value.method === 'string' || (value.method === undefined && 'id' in value) ? value : undefined;
+  return typeof value.method === 'string' || (value.method === undefined && 'id' in value)
+    ? value
+    : undefined;
 }
 
 function wire<T extends object>(message: T): T & { jsonrpc: string } {

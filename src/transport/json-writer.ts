@@ -5,13 +5,16 @@ import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
 
-/** With more unread output than this, everything that can wait (a streaming turn, the reader) waits for the client. */
+/**
+ * With more unread output than this, everything that can wait (a streaming turn, the reader) waits
+ * for the client.
+ */
 const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
 const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
 /**
- * Writes JSON-RPC messages, without the `jsonrpc` member. All messages that are sent within one turn of the event loop are
- * written together, in their order.
+ * Writes JSON-RPC messages, without the `jsonrpc` member. All messages that are sent within one
+ * turn of the event loop are written together, in their order.
  */
 export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #transport: Transport;
@@ -61,7 +64,10 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     setImmediate(() => this.#flush());
   }
 
-  /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up, or is gone. */
+  /**
+   * Returns null while the client keeps up with reading, else a promise that resolves when it has
+   * caught up, or is gone.
+   */
   drained(): Promise<void> | null {
     if (this.#broken || this.#backlog() < BACKLOG_BYTES_HIGH) return null;
     if (this.#drained === null) {
@@ -108,7 +114,10 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     if (long !== null) this.#writing = this.#writeLong(long);
   }
 
-  /** Later messages wait until this one is taken, so that the text of only one long message is in memory at a time. */
+  /**
+   * Later messages wait until this one is taken, so that the text of only one long message is in
+   * memory at a time.
+   */
   async #writeLong(message: LongMessage): Promise<void> {
     await message.withBytes((bytes) => this.#writeBytes(message, bytes));
     this.#writing = null;
@@ -140,12 +149,18 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   }
 }
 
-/** A response, with the id as the client wrote it. A result that is too large for a message becomes an error. */
+/**
+ * A response, with the id as the client wrote it. A result that is too large for a message becomes
+ * an error.
+ */
 function answer(idText: string, result: unknown, error: unknown): Outgoing {
   if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
   const head = `{"id":${idText},"result":`;
   if (result instanceof JsonText) {
-    return new LongMessage(() => Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]), result.length);
+    return new LongMessage(
+      () => Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]),
+      result.length,
+    );
   }
   return outgoing({ head, value: result ?? null, instead: () => tooLarge(idText) });
 }

@@ -13,7 +13,10 @@ const CHARS_A_UNIT = 50;
 /** A message that can be sent: its JSON text, or a long message. */
 export type Outgoing = string | LongMessage;
 
-/** The parts of a message: a value, and the JSON text before it and after it. At the end follows a closing brace. */
+/**
+ * The parts of a message: a value, and the JSON text before it and after it. At the end follows a
+ * closing brace.
+ */
 interface MessageParts {
   head: string;
   value: unknown;
@@ -23,7 +26,10 @@ interface MessageParts {
   instead: () => string;
 }
 
-/** Returns a message to send. A large value must not change until it is sent: its text is made when the client has read all before. */
+/**
+ * Returns a message to send. A large value must not change until it is sent: its text is made when
+ * the client has read all before.
+ */
 export function outgoing(parts: MessageParts): Outgoing {
   const weight = jsonWeight(parts.value, WEIGHED_CHARS_MAX);
   return weight > SHORT_CHARS_MAX
@@ -31,7 +37,10 @@ export function outgoing(parts: MessageParts): Outgoing {
     : `${parts.head}${JSON.stringify(parts.value)}${parts.tail ?? ''}}`;
 }
 
-/** A long message, whose text is made while other work goes on, and takes memory only while it is written. */
+/**
+ * A long message, whose text is made while other work goes on, and takes memory only while it is
+ * written.
+ */
 export class LongMessage {
   /** About as many characters as its text has, or fewer. */
   readonly length: number;
@@ -45,7 +54,10 @@ export class LongMessage {
     this.length = length;
   }
 
-  /** Calls `use` with the bytes of the text, which are made once for all connections that use them at the same time. */
+  /**
+   * Calls `use` with the bytes of the text, which are made once for all connections that use them
+   * at the same time.
+   */
   async withBytes(use: (bytes: readonly Buffer[]) => Promise<void>): Promise<void> {
     this.#uses++;
     this.#made ??= this.#make();
@@ -58,7 +70,12 @@ export class LongMessage {
   }
 }
 
-async function bytesOf({ head, value, tail = '', instead }: MessageParts): Promise<readonly Buffer[]> {
+async function bytesOf({
+  head,
+  value,
+  tail = '',
+  instead,
+}: MessageParts): Promise<readonly Buffer[]> {
   const breaks = new EventLoopYield();
   const bytes = [Buffer.from(head)];
   let length = 0;

@@ -1,7 +1,8 @@
 /**
- * The server's own numbers for a client's open requests. vscode-jsonrpc uses ids as map keys: of two requests with the same id,
- * or with 11 and "11", the second would be lost, and integers above 2^53 would be changed in the response. So the reader numbers
- * the requests, and the writer puts the JSON text of the client's id back.
+ * The server's own numbers for a client's open requests. vscode-jsonrpc uses ids as map keys: of
+ * two requests with the same id, or with 11 and "11", the second would be lost, and integers above
+ * 2^53 would be changed in the response. So the reader numbers the requests, and the writer puts
+ * the JSON text of the client's id back.
  */
 export class RequestIds {
   readonly #open = new Map<number, { idText: string; length: number; params: unknown }>();
@@ -20,7 +21,8 @@ export class RequestIds {
   }
 
   /**
-   * Opens a request, given the JSON text of its id, the length of its line and its params. Returns the number that stands for it.
+   * Opens a request, given the JSON text of its id, the length of its line and its params. Returns
+   * the number that stands for it.
    */
   open(idText: string, length: number, params?: unknown): number {
     const id = this.#next++;
@@ -29,12 +31,17 @@ export class RequestIds {
     return id;
   }
 
-  /** The params of the open requests with this id. Integers beyond 2^53 that are read as the same number are the same id. */
+  /**
+   * The params of the open requests with this id. Integers beyond 2^53 that are read as the same
+   * number are the same id.
+   */
   paramsOf(id: string | number): object[] {
     const idText = JSON.stringify(id);
     return [...this.#open.values()].flatMap((request) => {
       const { params } = request;
-      return typeof params === 'object' && params !== null && sameId(request.idText) === idText ? [params] : [];
+      return typeof params === 'object' && params !== null && sameId(request.idText) === idText
+        ? [params]
+        : [];
     });
   }
 

@@ -11,8 +11,8 @@ export interface StreamPair {
 }
 
 /**
- * A message of up to this size is written at once: as much fits into an empty pipe. Some clients take each chunk that they read for whole
- * messages.
+ * A message of up to this size is written at once: as much fits into an empty pipe. Some clients
+ * take each chunk that they read for whole messages.
  */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
@@ -47,7 +47,9 @@ export function streamTransport({ input, output, framing = 'lines' }: StreamPair
         onTaken,
       ),
     writeLong(parts, onTaken) {
-      const framed = frameLong(framing, parts).map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+      const framed = frameLong(framing, parts).map((part) =>
+        typeof part === 'string' ? Buffer.from(part) : part,
+      );
       const length = framed.reduce((sum, part) => sum + part.length, 0);
       writeAll(output, length <= WHOLE_BYTES_MAX ? [Buffer.concat(framed)] : framed, onTaken);
     },
@@ -76,7 +78,11 @@ function wholeGroups(texts: readonly string[]): string[][] {
 }
 
 /** Calls `onTaken` when the last of the chunks was taken. */
-function writeAll(output: Writable, chunks: readonly (string | Uint8Array)[], onTaken: () => void): void {
+function writeAll(
+  output: Writable,
+  chunks: readonly (string | Uint8Array)[],
+  onTaken: () => void,
+): void {
   const [last = ''] = chunks.slice(-1);
   for (const chunk of chunks.slice(0, -1)) output.write(chunk);
   output.write(last, onTaken);

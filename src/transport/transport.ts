@@ -8,7 +8,10 @@ export interface TransportEvents {
   onEnd(error: Error | null): void;
 }
 
-/** The connection to a client as messages in both directions. Only the transport itself deals with bytes, lines and frames. */
+/**
+ * The connection to a client as messages in both directions. Only the transport itself deals with
+ * bytes, lines and frames.
+ */
 export interface Transport {
   /** Begins to read. Called once. Returns the function that stops it. */
   listen(events: TransportEvents): () => void;
@@ -17,7 +20,10 @@ export interface Transport {
   resume(): void;
   /** Writes messages, in order. `onTaken` is called when the operating system has accepted them. */
   write(texts: readonly string[], onTaken: () => void): void;
-  /** Writes one long message, given as the parts of its bytes. Without this method, `write` gets its text. */
+  /**
+   * Writes one long message, given as the parts of its bytes. Without this method, `write` gets its
+   * text.
+   */
   writeLong?(parts: readonly Uint8Array[], onTaken: () => void): void;
   /** The number of bytes that the operating system has not accepted yet. */
   readonly backlog: number;

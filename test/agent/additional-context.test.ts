@@ -7,7 +7,16 @@ import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { type TestClient, text } from '../support/test-client.ts';
-import { asked, functionCall, isForSummary, message, messageBegun, response, TestModel, USAGE } from '../support/test-model.ts';
+import {
+  asked,
+  functionCall,
+  isForSummary,
+  message,
+  messageBegun,
+  response,
+  TestModel,
+  USAGE,
+} from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 type Given = Record<string, AdditionalContextEntry>;
@@ -21,23 +30,39 @@ const a = (value: string): AdditionalContextEntry => ({ kind: 'application', val
 function told({ input }: Pick<ModelRequest, 'input'>): string[] {
   return input.flatMap((item) => {
     const part = item.type === 'message' ? item.content[0] : undefined;
-    const found = /^<context name="(.*)">\n([\s\S]*)\n<\/context>$/.exec(part !== undefined && 'text' in part ? part.text : '');
-    return found === null || item.type !== 'message' ? [] : [`${item.role} ${found[1]}=${found[2]}`];
+    const found = /^<context name="(.*)">\n([\s\S]*)\n<\/context>$/.exec(
+      part !== undefined && 'text' in part ? part.text : '',
+    );
+    return found === null || item.type !== 'message'
+      ? []
+      : [`${item.role} ${found[1]}=${found[2]}`];
   });
 }
 
 const lastRequest = (model: TestModel) => model.request(model.requests.length);
 
-async function withThread(responses = 1, options: Parameters<typeof startServer>[0] = {}): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...Array.from({ length: responses }, () => ok)), ...options });
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+async function withThread(
+  responses = 1,
+  options: Parameters<typeof startServer>[0] = {},
+): Promise<TestServer> {
+  const server = await startServer({
+    model: new TestModel(...Array.from({ length: responses }, () => ok)),
+    ...options,
+  });
+  await server.client.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+  });
   return server;
 }
 
 async function compact(client: TestClient, of = threadId): Promise<void> {
   const ends = client.notifications('turn/completed').length;
   await client.request('thread/compact/start', { threadId: of });
-  await client.next('the end of the compaction', () => client.notifications('turn/completed').length > ends);
+  await client.next(
+    'the end of the compaction',
+    () => client.notifications('turn/completed').length > ends,
+  );
 }
 
 describe('additionalContext', () => {
@@ -51,7 +76,11 @@ describe('additionalContext', () => {
       ],
       ['user j=1', 'user k=1', 'user k=2'],
     ],
-    ['is told again for a key whose kind has changed', [{ k: u('1') }, { k: a('1') }], ['user k=1', 'developer k=1']],
+    [
+      'is told again for a key whose kind has changed',
+      [{ k: u('1') }, { k: a('1') }],
+      ['user k=1', 'developer k=1'],
+    ],
     [
       'is told again for a key that the turn before it did not give',
       [{ j: u('1'), k: u('1') }, { j: u('1') }, { j: u('1'), k: u('1') }],
@@ -69,12 +98,21 @@ describe('additionalContext', () => {
     ],
     [
       'can have odd keys and empty values',
-      [JSON.parse('{"__proto__":{"kind":"untrusted","value":""},"":{"kind":"untrusted","value":"x"}}')],
+      [
+        JSON.parse(
+          '{"__proto__":{"kind":"untrusted","value":""},"":{"kind":"untrusted","value":"x"}}',
+        ),
+      ],
       ['user =x', 'user __proto__='],
     ],
   ])('%s', async (_, turns, expected) => {
     const { client, model } = await withThread(turns.length);
-    for (const additionalContext of turns) await client.turn(threadId, 'go', additionalContext === undefined ? {} : { additionalContext });
+    for (const additionalContext of turns)
+      await client.turn(
+        threadId,
+        'go',
+        additionalContext === undefined ? {} : { additionalContext },
+      );
     expect(told(lastRequest(model))).toEqual(expected);
     expect(lastRequest(model).input.at(-1)).toEqual(asked('go'));
   });
@@ -84,28 +122,44 @@ describe('additionalContext', () => {
     await client.turn(threadId, [], { additionalContext: { k: u('SECRET') } });
     expect(told(model.request(1))).toEqual(['user k=SECRET']);
     const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
-    expect(thread.turns.map(({ items }) => items.map(({ type }) => type))).toEqual([['agentMessage']]);
+    expect(thread.turns.map(({ items }) => items.map(({ type }) => type))).toEqual([
+      ['agentMessage'],
+    ]);
     expect(JSON.stringify(client.messages)).not.toContain('SECRET');
   });
 
   test('loses the middle of values and keys beyond 4,000 bytes; values that differ only there are the same', async () => {
     const { client, model } = await withThread(2);
-    const long = (middle: string) => ({ k: u('a'.repeat(30_000) + middle + 'z'.repeat(30_000)), ['n'.repeat(60_000)]: u('named') });
+    const long = (middle: string) => ({
+      k: u('a'.repeat(30_000) + middle + 'z'.repeat(30_000)),
+      ['n'.repeat(60_000)]: u('named'),
+    });
     await client.turn(threadId, 'go', { additionalContext: long('X') });
     await client.turn(threadId, 'go', { additionalContext: long('Y') });
-    const cut = (start: string, end: string, tokens: number) => `${start.repeat(2_000)}…${tokens} tokens truncated…${end.repeat(2_000)}`;
-    expect(told(model.request(2))).toEqual([`user k=${cut('a', 'z', 14_001)}`, `user ${cut('n', 'n', 14_000)}=named`]);
+    const cut = (start: string, end: string, tokens: number) =>
+      `${start.repeat(2_000)}…${tokens} tokens truncated…${end.repeat(2_000)}`;
+    expect(told(model.request(2))).toEqual([
+      `user k=${cut('a', 'z', 14_001)}`,
+      `user ${cut('n', 'n', 14_000)}=named`,
+    ]);
   });
 
   test('may have 100 entries in one request', async () => {
     const { client, model } = await withThread(1);
-    const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, u('1')]));
+    const entries = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, u('1')]));
     const refusal = {
       code: -32600,
       message: 'params.additionalContext must have at most 100 entries: it has 101',
       data: { code: 'invalid_params' },
     };
-    expect(await client.refusal('turn/start', { threadId, input: text('go'), additionalContext: entries(101) })).toEqual(refusal);
+    expect(
+      await client.refusal('turn/start', {
+        threadId,
+        input: text('go'),
+        additionalContext: entries(101),
+      }),
+    ).toEqual(refusal);
     await client.turn(threadId, 'go', { additionalContext: entries(100) });
     expect(told(model.request(1))).toHaveLength(100);
   });
@@ -114,11 +168,20 @@ describe('additionalContext', () => {
     const gate = new Gate();
     const { client, model } = await withThread(0);
     model.push(response(messageBegun('par'), [gate]), ok, ok, ok, ok, ok);
-    const { turn } = await client.request('turn/start', { threadId, input: text('go'), additionalContext: { j: a('1'), k: u('1') } });
+    const { turn } = await client.request('turn/start', {
+      threadId,
+      input: text('go'),
+      additionalContext: { j: a('1'), k: u('1') },
+    });
     await client.waitFor('item/agentMessage/delta');
-    const join = (additionalContext?: Given) => ({ threadId, input: text('more'), ...(additionalContext && { additionalContext }) });
+    const join = (additionalContext?: Given) => ({
+      threadId,
+      input: text('more'),
+      ...(additionalContext && { additionalContext }),
+    });
     const ended = client.turnCompleted(turn.id);
-    const steer = (additionalContext?: Given) => client.call('turn/steer', { ...join(additionalContext), expectedTurnId: turn.id });
+    const steer = (additionalContext?: Given) =>
+      client.call('turn/steer', { ...join(additionalContext), expectedTurnId: turn.id });
     // In one line of requests: the turn cannot end between them.
     await Promise.all([
       steer({ j: a('1'), k: u('1') }),
@@ -128,7 +191,13 @@ describe('additionalContext', () => {
       steer({ k: u('2') }),
     ]);
     await ended;
-    expect(told(lastRequest(model))).toEqual(['developer j=1', 'user k=1', 'user k=2', 'user l=1', 'user k=2']);
+    expect(told(lastRequest(model))).toEqual([
+      'developer j=1',
+      'user k=1',
+      'user k=2',
+      'user l=1',
+      'user k=2',
+    ]);
   });
 
   test('that could not be stored is told by the next request', async () => {
@@ -137,13 +206,19 @@ describe('additionalContext', () => {
     const { client, model } = await withThread(0, {
       wrapStore: (store) =>
         gatedStore(store, ({ entries }) => {
-          if (isFull && entries.some((each) => each.kind === 'model')) throw new StoreError('store_full', 'the disk is full');
+          if (isFull && entries.some((each) => each.kind === 'model'))
+            throw new StoreError('store_full', 'the disk is full');
         }),
     });
     model.push(response(messageBegun('par'), [gate]), ok);
     const { turn } = await client.request('turn/start', { threadId, input: text('go') });
     await client.waitFor('item/agentMessage/delta');
-    const steer = { threadId, input: text('more'), expectedTurnId: turn.id, additionalContext: { k: u('1') } };
+    const steer = {
+      threadId,
+      input: text('more'),
+      expectedTurnId: turn.id,
+      additionalContext: { k: u('1') },
+    };
     const ended = client.turnCompleted(turn.id);
     isFull = true;
     expect((await client.refusal('turn/steer', steer)).message).toContain('the disk is full');
@@ -193,7 +268,10 @@ describe('a compaction', () => {
     const { client, model } = await withThread(0, { config });
     const usage = { ...USAGE, inputTokens: 6_000, totalTokens: 6_005 };
     model.push(
-      [...functionCall('exec_command', { cmd: 'true', login: false }), { type: 'completed', usage }],
+      [
+        ...functionCall('exec_command', { cmd: 'true', login: false }),
+        { type: 'completed', usage },
+      ],
       response(message('SUMMARY')),
       ok,
       ok,
@@ -208,10 +286,14 @@ describe('a compaction', () => {
   test('leaves it out if it is too long, and the next turn tells it again', async () => {
     const { client, model } = await withThread(0);
     model.push(ok, response(message('SUMMARY')), ok, ok);
-    const additionalContext = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, u('x'.repeat(4_000))]));
+    const additionalContext = Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [`k${index}`, u('x'.repeat(4_000))]),
+    );
     await client.turn(threadId, 'one', { additionalContext });
     await compact(client);
-    await client.turn(threadId, 'two', { additionalContext: { k1: additionalContext.k1 ?? u('') } });
+    await client.turn(threadId, 'two', {
+      additionalContext: { k1: additionalContext.k1 ?? u('') },
+    });
     expect(told(model.request(3))).toHaveLength(1);
     await client.turn(threadId, 'three', { additionalContext });
     expect(told(model.request(4))).toHaveLength(50);
@@ -245,24 +327,37 @@ class Played {
       this.#server = await this.#server.restart();
       await this.#server.client.request('thread/resume', { threadId: this.#threadId });
     } else if (step.do === 'fork') {
-      this.#threadId = (await client.request('thread/fork', { threadId: this.#threadId })).thread.id;
+      this.#threadId = (
+        await client.request('thread/fork', { threadId: this.#threadId })
+      ).thread.id;
     } else if (step.do === 'compact') {
       await compact(client, this.#threadId);
-      this.#prompt = this.#prompt.filter((each, index, all) => this.#last.includes(each) && all.lastIndexOf(each) === index);
+      this.#prompt = this.#prompt.filter(
+        (each, index, all) => this.#last.includes(each) && all.lastIndexOf(each) === index,
+      );
     } else {
-      await client.request('thread/revert', { threadId: this.#threadId, beforeTurnId: this.#turnIds[0] ?? '' });
+      await client.request('thread/revert', {
+        threadId: this.#threadId,
+        beforeTurnId: this.#turnIds[0] ?? '',
+      });
       [this.#turnIds, this.#last, this.#prompt] = [[], [], []];
     }
   }
 
   async #turn(given: Given | undefined): Promise<void> {
-    const { id } = await this.#server.client.turn(this.#threadId, 'go', given === undefined ? {} : { additionalContext: given });
+    const { id } = await this.#server.client.turn(
+      this.#threadId,
+      'go',
+      given === undefined ? {} : { additionalContext: given },
+    );
     const entries = Object.entries(given ?? {}).map(([key, { kind, value }]) => [
       key,
       kind === 'application' ? 'developer' : 'user',
       value,
     ]);
-    const now = entries.sort(([one = ''], [two = '']) => (one < two ? -1 : 1)).map(([key, role, value]) => `${role} ${key}=${value}`);
+    const now = entries
+      .sort(([one = ''], [two = '']) => (one < two ? -1 : 1))
+      .map(([key, role, value]) => `${role} ${key}=${value}`);
     this.#prompt.push(...now.filter((each) => !this.#last.includes(each)));
     this.#last = now;
     this.#turnIds.push(id);
@@ -271,13 +366,23 @@ class Played {
 }
 
 test('in any order of turns, restarts, forks, compactions and reverts, the model knows what was given last, and reads nothing twice', async () => {
-  const entry = fc.record({ kind: fc.constantFrom('untrusted' as const, 'application' as const), value: fc.constantFrom('1', '2') });
+  const entry = fc.record({
+    kind: fc.constantFrom('untrusted' as const, 'application' as const),
+    value: fc.constantFrom('1', '2'),
+  });
   const given = fc.option(fc.dictionary(fc.constantFrom('j', 'k'), entry), { nil: undefined });
   const turn = fc.record({ do: fc.constant('turn' as const), given });
-  const other = fc.record({ do: fc.constantFrom('restart' as const, 'fork' as const, 'compact' as const) });
+  const other = fc.record({
+    do: fc.constantFrom('restart' as const, 'fork' as const, 'compact' as const),
+  });
   const revert = fc.constant<Step>({ do: 'revert' });
-  const some = fc.array(fc.oneof<fc.Arbitrary<Step>[]>(turn, turn, other), { minLength: 6, maxLength: 6 });
-  const steps = fc.tuple(turn, some, fc.option(revert), turn, some).map((all) => all.flat().filter((each) => each !== null));
+  const some = fc.array(fc.oneof<fc.Arbitrary<Step>[]>(turn, turn, other), {
+    minLength: 6,
+    maxLength: 6,
+  });
+  const steps = fc
+    .tuple(turn, some, fc.option(revert), turn, some)
+    .map((all) => all.flat().filter((each) => each !== null));
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const played = new Played(await withThread(2 * all.length));

@@ -4,7 +4,10 @@ import { CountingIds } from '../support/counting-ids.ts';
 import { taken } from '../support/settled.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** Starts another server on a copy of the files as they are now, as if the first process were killed. */
+/**
+ * Starts another server on a copy of the files as they are now, as if the first process were
+ * killed.
+ */
 export async function afterDeathOf({ client, folder }: TestServer): Promise<TestServer> {
   await taken(client);
   const copy = tempFolder();

@@ -13,9 +13,16 @@ const TIMEOUT_MS = 60_000;
 type Asking = TestServer & { turnId: string };
 
 async function asking(options: TestServerOptions = {}, thread: object = {}): Promise<Asking> {
-  const server = await startServer({ ...options, model: new TestModel(...callThenEnd('request_user_input', QUESTIONS)) });
+  const server = await startServer({
+    ...options,
+    model: new TestModel(...callThenEnd('request_user_input', QUESTIONS)),
+  });
   await server.client.request('thread/start', thread);
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go'), ...PLAN_MODE });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+    ...PLAN_MODE,
+  });
   return { ...server, turnId: turn.id };
 }
 
@@ -42,7 +49,8 @@ test('a client that resumes the thread gets the open request with its id, and bo
   answer(other, asked, ANSWER);
   await server.client.turnCompleted(server.turnId);
   await other.turnCompleted(server.turnId);
-  for (const client of [server.client, other]) expect(resolved(client)).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
+  for (const client of [server.client, other])
+    expect(resolved(client)).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
   expect(told(server)).toBe(JSON.stringify(ANSWER));
 });
 
@@ -85,7 +93,9 @@ test('if two clients answer at the same time, one answer counts', async () => {
   answer(server.client, asked, { answers: { q: { answers: ['first'] } } });
   answer(other, asked, { answers: { q: { answers: ['second'] } } });
   await other.turnCompleted(server.turnId);
-  expect(JSON.parse(told(server))).toEqual({ answers: { q: { answers: [expect.stringMatching(/^(first|second)$/)] } } });
+  expect(JSON.parse(told(server))).toEqual({
+    answers: { q: { answers: [expect.stringMatching(/^(first|second)$/)] } },
+  });
   expect(resolved(other)).toHaveLength(1);
 });
 
@@ -98,7 +108,9 @@ test('an interrupt resolves open requests before the turn ends; a later answer i
   const methods = client.messages.map(({ method }) => method);
   expect(methods.indexOf('serverRequest/resolved')).toBeLessThan(methods.indexOf('turn/completed'));
   answer(client, asked, ANSWER);
-  expect((await client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'idle' });
+  expect((await client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({
+    type: 'idle',
+  });
   expect(server.model.requests).toHaveLength(1);
 });
 
@@ -106,7 +118,10 @@ test.each(['thread/archive', 'thread/delete'])('%s resolves open requests', asyn
   const server = await asking();
   const asked = await question(server.client, METHOD);
   await server.client.call(method, { threadId: idOf(1) });
-  expect(await server.client.waitFor('serverRequest/resolved')).toEqual({ threadId: idOf(1), requestId: asked.id });
+  expect(await server.client.waitFor('serverRequest/resolved')).toEqual({
+    threadId: idOf(1),
+    requestId: asked.id,
+  });
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('interrupted');
 });
 
@@ -138,7 +153,10 @@ test('with approval_timeout_ms, a question is not waited for longer, and the mod
   clock.advance(1);
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
   expect(resolved(client)).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
-  expect(JSON.parse(told(server))).toEqual({ answers: {}, note: `Nobody answered within ${TIMEOUT_MS / 1000} seconds.` });
+  expect(JSON.parse(told(server))).toEqual({
+    answers: {},
+    note: `Nobody answered within ${TIMEOUT_MS / 1000} seconds.`,
+  });
   expect(clock.timers).not.toContain(TIMEOUT_MS);
 });
 
@@ -162,19 +180,34 @@ test('an invalid approval_timeout_ms is refused at thread/start', async () => {
 test('two open requests are answered separately, and the thread waits until both are answered', async () => {
   const two = ['a', 'b'].map((id) => ({ ...QUESTIONS.questions[0], id }));
   const model = new TestModel(
-    response(...two.map((one) => functionCall('request_user_input', { questions: [one] }, { callId: one.id }))),
+    response(
+      ...two.map((one) =>
+        functionCall('request_user_input', { questions: [one] }, { callId: one.id }),
+      ),
+    ),
     response(message('done')),
   );
   const { client } = await startServer({ model });
   await client.request('thread/start', {});
-  const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go'), ...PLAN_MODE });
+  const { turn } = await client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+    ...PLAN_MODE,
+  });
   const [first, second] = [await question(client, METHOD, 1), await question(client, METHOD, 2)];
   expect(first.id).not.toBe(second.id);
-  for (const asked of [second, first]) answer(client, asked, { answers: { [asked.params.itemId]: { answers: [asked.params.itemId] } } });
+  for (const asked of [second, first])
+    answer(client, asked, {
+      answers: { [asked.params.itemId]: { answers: [asked.params.itemId] } },
+    });
   await client.turnCompleted(turn.id);
-  expect(model.request(2).input.flatMap((item) => (item.type === 'function_call_output' ? [item.output] : []))).toEqual(
-    ['a', 'b'].map((id) => JSON.stringify({ answers: { [id]: { answers: [id] } } })),
-  );
-  const flags = client.notifications('thread/status/changed').map(({ status }) => ('activeFlags' in status ? status.activeFlags : []));
+  expect(
+    model
+      .request(2)
+      .input.flatMap((item) => (item.type === 'function_call_output' ? [item.output] : [])),
+  ).toEqual(['a', 'b'].map((id) => JSON.stringify({ answers: { [id]: { answers: [id] } } })));
+  const flags = client
+    .notifications('thread/status/changed')
+    .map(({ status }) => ('activeFlags' in status ? status.activeFlags : []));
   expect(flags).toEqual([[], ['waitingOnUserInput'], [], []]);
 });

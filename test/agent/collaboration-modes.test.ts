@@ -6,8 +6,16 @@ import { text } from '../support/test-client.ts';
 import { message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-function mode(kind: CollaborationMode['mode'], settings: Partial<CollaborationMode['settings']> = {}): Partial<TurnStartParams> {
-  const all = { model: 'test-model', reasoning_effort: null, developer_instructions: null, ...settings };
+function mode(
+  kind: CollaborationMode['mode'],
+  settings: Partial<CollaborationMode['settings']> = {},
+): Partial<TurnStartParams> {
+  const all = {
+    model: 'test-model',
+    reasoning_effort: null,
+    developer_instructions: null,
+    ...settings,
+  };
   return { collaborationMode: { mode: kind, settings: all } };
 }
 
@@ -40,12 +48,18 @@ test('the collaboration modes `plan` and `default` change what the model is told
   await server.client.turn(idOf(1), 'b', mode('plan', { developer_instructions: 'OWN PLANNING' }));
   expect(developerTexts(server, 2)).toContain('OWN PLANNING');
   await server.client.turn(idOf(1), 'c', mode('default'));
-  expect(developerTexts(server, 3)).toContain('The collaboration mode has changed back to the default');
+  expect(developerTexts(server, 3)).toContain(
+    'The collaboration mode has changed back to the default',
+  );
 });
 
 test('one override leaves plan mode, for later turns and after a restart', async () => {
   const server = await startedWith(3);
-  await server.client.turn(idOf(1), 'a', mode('plan', { model: 'planner', reasoning_effort: 'high' }));
+  await server.client.turn(
+    idOf(1),
+    'a',
+    mode('plan', { model: 'planner', reasoning_effort: 'high' }),
+  );
   await server.client.turn(idOf(1), 'b', mode('default'));
   const { client, model } = await server.restart();
   const resumed = await client.request('thread/resume', { threadId: idOf(1) });
@@ -66,7 +80,10 @@ test('a plan mode that is kept over a restart is shown to the client that resume
   const resumed = await client.request('thread/resume', { threadId: idOf(1) });
   expect(resumed.collaborationMode?.mode).toBe('plan');
   const shown = await client.waitFor('thread/settings/updated');
-  expect(shown).toMatchObject({ threadId: idOf(1), threadSettings: { collaborationMode: { mode: 'plan' } } });
+  expect(shown).toMatchObject({
+    threadId: idOf(1),
+    threadSettings: { collaborationMode: { mode: 'plan' } },
+  });
   const { thread } = await client.request('thread/fork', { threadId: idOf(1) });
   await client.waitFor('thread/settings/updated', ({ threadId }) => threadId === thread.id);
 });
@@ -77,7 +94,9 @@ test('a client that does not know collaboration modes resumes the thread in the 
   const restarted = await server.restart({ capabilities: null });
   await restarted.client.request('thread/resume', { threadId: idOf(1) });
   await restarted.client.turn(idOf(1), 'b');
-  expect(developerTexts(restarted, 2)).toContain('The collaboration mode has changed back to the default');
+  expect(developerTexts(restarted, 2)).toContain(
+    'The collaboration mode has changed back to the default',
+  );
 });
 
 test('update_plan is refused in plan mode', async () => {
@@ -94,25 +113,46 @@ test('`[features] default_mode_request_user_input` lets the model ask the user o
   const overrides = ['features.default_mode_request_user_input=true'];
   const server = await startServer({ model, overrides });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
-  answer(server.client, await question(server.client, 'item/tool/requestUserInput'), { answers: { q: { answers: ['A'] } } });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+  });
+  answer(server.client, await question(server.client, 'item/tool/requestUserInput'), {
+    answers: { q: { answers: ['A'] } },
+  });
   await server.client.turnCompleted(turn.id);
   expect(output(server)).toContain('[\\"A\\"]');
-  const tool = model.request(1).tools.find((spec) => 'name' in spec && spec.name === 'request_user_input');
+  const tool = model
+    .request(1)
+    .tools.find((spec) => 'name' in spec && spec.name === 'request_user_input');
   expect(JSON.stringify(tool)).not.toContain('Available only in plan mode');
 });
 
 test('plan_mode_reasoning_effort is the effort of plan mode, unless the client names one, and only there', async () => {
   const model = new TestModel(...Array.from({ length: 6 }, () => response(message('ok'))));
-  const { client } = await startServer({ model, overrides: ['plan_mode_reasoning_effort="xhigh"', 'model_reasoning_effort="low"'] });
+  const { client } = await startServer({
+    model,
+    overrides: ['plan_mode_reasoning_effort="xhigh"', 'model_reasoning_effort="low"'],
+  });
   const threadId = idOf(1);
   await client.request('thread/start', {});
-  const without = { collaborationMode: { mode: 'plan' as const, settings: { model: 'test-model' } } };
+  const without = {
+    collaborationMode: { mode: 'plan' as const, settings: { model: 'test-model' } },
+  };
   await client.turn(threadId, 'a');
   await client.turn(threadId, 'b', without);
   await client.turn(threadId, 'c');
-  await client.turn(threadId, 'd', { collaborationMode: { mode: 'default', settings: { model: 'test-model' } } });
+  await client.turn(threadId, 'd', {
+    collaborationMode: { mode: 'default', settings: { model: 'test-model' } },
+  });
   await client.turn(threadId, 'e', mode('plan', { reasoning_effort: 'medium' }));
   await client.turn(threadId, 'f');
-  expect(model.requests.map(({ effort }) => effort)).toEqual(['low', 'xhigh', 'xhigh', 'low', 'medium', 'medium']);
+  expect(model.requests.map(({ effort }) => effort)).toEqual([
+    'low',
+    'xhigh',
+    'xhigh',
+    'low',
+    'medium',
+    'medium',
+  ]);
 });

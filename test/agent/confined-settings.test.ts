@@ -4,7 +4,7 @@ import { type ConfiguredSettings, confined } from '../../src/agent/settings/conf
 import { hiddenFiles, isHidden } from '../../src/policy/permissions/hidden-files.ts';
 import { permissionProfile } from '../../src/policy/permissions/permission-profile.ts';
 import type { SandboxPolicy } from '../../src/protocol/generated/types.ts';
-import type { ThreadSettings } from '../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../src/store/thread-record.ts';
 import { commandSettings } from '../../src/tools/command/command-settings.ts';
 import { load } from '../config/load.ts';
 import { allowedBy, FOLDERS, sandboxPolicies } from '../policy/sandbox-policies.ts';
@@ -28,7 +28,10 @@ extends = ":read-only"
 /** The settings of a thread with a profile, or without a sandbox. */
 async function withProfile(profile: string | null, toml = ''): Promise<ConfiguredSettings> {
   const config = await load(`${toml}\n${PROFILES}`);
-  const sandbox = profile === null ? { sandboxPolicy: { type: 'dangerFullAccess' as const } } : permissionProfile(config, profile);
+  const sandbox =
+    profile === null
+      ? { sandboxPolicy: { type: 'dangerFullAccess' as const } }
+      : permissionProfile(config, profile);
   const settings = {
     cwd: '/w',
     workspaceRoots: [],
@@ -38,11 +41,17 @@ async function withProfile(profile: string | null, toml = ''): Promise<Configure
     collaborationMode: { mode: 'default', settings: { model: 'm' } },
     ...sandbox,
   };
-  return { settings: settings as unknown as ThreadSettings, configuration: { commands: commandSettings(config) } };
+  return {
+    settings: settings as unknown as ThreadSettings,
+    configuration: { commands: commandSettings(config) },
+  };
 }
 
 function effective({ settings, configuration: { commands } }: ConfiguredSettings) {
-  return { mode: commands.network(settings)?.mode ?? null, unixSockets: commands.unixSockets(settings) };
+  return {
+    mode: commands.network(settings)?.mode ?? null,
+    unixSockets: commands.unixSockets(settings),
+  };
 }
 
 test.each([
@@ -52,16 +61,23 @@ test.each([
   ['closed', null, { mode: 'limited', unixSockets: false }],
   [null, 'closed', { mode: 'limited', unixSockets: false }],
   [null, 'open', { mode: null, unixSockets: true }],
-])('an agent with the profile %s of a thread with %s has the limits of both', async (agents, owners, limits) => {
-  const [agent, owner] = await Promise.all([withProfile(agents), withProfile(owners)]);
-  const settings = confined(agent, owner);
-  expect(effective({ ...agent, settings })).toEqual(limits);
-  // Confined again, nothing changes.
-  expect(confined({ ...agent, settings }, owner)).toBe(settings);
-});
+])(
+  'an agent with the profile %s of a thread with %s has the limits of both',
+  async (agents, owners, limits) => {
+    const [agent, owner] = await Promise.all([withProfile(agents), withProfile(owners)]);
+    const settings = confined(agent, owner);
+    expect(effective({ ...agent, settings })).toEqual(limits);
+    // Confined again, nothing changes.
+    expect(confined({ ...agent, settings }, owner)).toBe(settings);
+  },
+);
 
 test('an agent of an agent has the limits of all above it', async () => {
-  const [top, middle, bottom] = await Promise.all([withProfile('closed'), withProfile('open'), withProfile('open')]);
+  const [top, middle, bottom] = await Promise.all([
+    withProfile('closed'),
+    withProfile('open'),
+    withProfile('open'),
+  ]);
   const settings = confined(bottom, { ...middle, settings: confined(middle, top) });
   expect(effective({ ...bottom, settings })).toEqual({ mode: 'limited', unixSockets: false });
 });
@@ -71,7 +87,10 @@ test('a limit that the configuration of the agent switches off holds', async () 
     withProfile('open', 'features.network_proxy = false'),
     withProfile('open', 'features.network_proxy = true'),
   ]);
-  expect(effective({ ...agent, settings: confined(agent, owner) })).toEqual({ mode: 'full', unixSockets: true });
+  expect(effective({ ...agent, settings: confined(agent, owner) })).toEqual({
+    mode: 'full',
+    unixSockets: true,
+  });
 });
 
 test('settings need no limits of their own if the configuration has them', async () => {
@@ -86,7 +105,9 @@ const REVIEWERS = ['user', 'auto_review', 'guardian_subagent'] as const;
 function permitted(of: ConfiguredSettings) {
   const { type } = of.settings.sandboxPolicy;
   const { mode, unixSockets } = effective(of);
-  const hasNetwork = 'networkAccess' in of.settings.sandboxPolicy && of.settings.sandboxPolicy.networkAccess === true;
+  const hasNetwork =
+    'networkAccess' in of.settings.sandboxPolicy &&
+    of.settings.sandboxPolicy.networkAccess === true;
   const managed = hasNetwork ? ['limited', 'full', null].indexOf(mode) + 1 : 0;
   return {
     sandbox: ['readOnly', 'workspaceWrite', 'dangerFullAccess'].indexOf(type),
@@ -99,8 +120,15 @@ function permitted(of: ConfiguredSettings) {
 test.each(PROFILES_ALL.flatMap((agents) => PROFILES_ALL.map((owners) => [agents, owners])))(
   'an agent with the profile %s of a thread with %s may do no more than the thread, whatever the configuration of either manages',
   async (agents, owners) => {
-    for (const tomls of [[], ['features.network_proxy = true'], ['', 'features.network_proxy = true']] as const) {
-      const [agent, owner] = await Promise.all([withProfile(agents, tomls[0]), withProfile(owners, tomls[1])]);
+    for (const tomls of [
+      [],
+      ['features.network_proxy = true'],
+      ['', 'features.network_proxy = true'],
+    ] as const) {
+      const [agent, owner] = await Promise.all([
+        withProfile(agents, tomls[0]),
+        withProfile(owners, tomls[1]),
+      ]);
       for (const reviewer of REVIEWERS)
         for (const owners of REVIEWERS) {
           const asked = { ...agent, settings: { ...agent.settings, approvalsReviewer: reviewer } };
@@ -119,16 +147,32 @@ test.each(PROFILES_ALL.flatMap((agents) => PROFILES_ALL.map((owners) => [agents,
 test('what is hidden from the thread is hidden from an agent, also where it works in another folder', async () => {
   const [agent, owner] = await Promise.all([withProfile('offline'), withProfile('offline')]);
   const hides = (path: string) => ({ path, depthMax: null });
-  const own = { ...owner, settings: { ...owner.settings, cwd: '/w[1]', hidden: [hides(':workspace_roots/*.env'), hides('/a/*.pem')] } };
-  const asked = { ...agent, settings: { ...agent.settings, cwd: '/w[1]/sub', hidden: [hides('/b/**')] } };
+  const own = {
+    ...owner,
+    settings: {
+      ...owner.settings,
+      cwd: '/w[1]',
+      hidden: [hides(':workspace_roots/*.env'), hides('/a/*.pem')],
+    },
+  };
+  const asked = {
+    ...agent,
+    settings: { ...agent.settings, cwd: '/w[1]/sub', hidden: [hides('/b/**')] },
+  };
   const settings = confined(asked, own);
   const { hidden } = settings;
-  expect(hidden).toEqual([hides('/b/**'), hides(':workspace_roots/*.env'), hides('/w\\[1\\]/*.env'), hides('/a/*.pem')]);
-  const files = hiddenFiles(hidden ?? [], [settings.cwd]);
-  expect(['/w[1]/a.env', '/w[1]/sub/a.env', '/a/k.pem', '/b/c/d', '/w[1]/a', '/b'].map((path) => isHidden(path, files))).toEqual([
-    ...[true, true, true, true],
-    ...[false, false],
+  expect(hidden).toEqual([
+    hides('/b/**'),
+    hides(':workspace_roots/*.env'),
+    hides('/w\\[1\\]/*.env'),
+    hides('/a/*.pem'),
   ]);
+  const files = hiddenFiles(hidden ?? [], [settings.cwd]);
+  expect(
+    ['/w[1]/a.env', '/w[1]/sub/a.env', '/a/k.pem', '/b/c/d', '/w[1]/a', '/b'].map((path) =>
+      isHidden(path, files),
+    ),
+  ).toEqual([...[true, true, true, true], ...[false, false]]);
   expect(confined({ ...agent, settings }, own)).toBe(settings);
 });
 
@@ -137,13 +181,23 @@ test('for any two sandboxes and folders, an agent reads, writes and connects to 
   const folder = fc.constantFrom(...FOLDERS);
   fc.assert(
     fc.property(sandboxPolicies, sandboxPolicies, folder, (agents, owners, cwd) => {
-      const of = (sandboxPolicy: SandboxPolicy, place: string) => ({ sandboxPolicy, permissionProfile: null, cwd: place });
+      const of = (sandboxPolicy: SandboxPolicy, place: string) => ({
+        sandboxPolicy,
+        permissionProfile: null,
+        cwd: place,
+      });
       const limit = { ...owner, settings: { ...owner.settings, ...of(owners, '/project') } };
-      const { sandboxPolicy, cwd: works } = confined({ ...agent, settings: { ...agent.settings, ...of(agents, cwd) } }, limit);
+      const { sandboxPolicy, cwd: works } = confined(
+        { ...agent, settings: { ...agent.settings, ...of(agents, cwd) } },
+        limit,
+      );
       const [now, may] = [allowedBy(sandboxPolicy, works), allowedBy(owners, '/project')];
       expect(may.written).toEqual(expect.arrayContaining(now.written));
       expect(may.read).toEqual(expect.arrayContaining(now.read));
-      expect([now.network && !may.network, may.isConfined && !now.isConfined]).toEqual([false, false]);
+      expect([now.network && !may.network, may.isConfined && !now.isConfined]).toEqual([
+        false,
+        false,
+      ]);
     }),
     { numRuns: 2_000 },
   );

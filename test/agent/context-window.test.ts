@@ -21,7 +21,10 @@ test('a prompt beyond the context window is not sent: the turn fails and says wh
   await server.client.request('thread/start', {});
   const first = await server.client.turn(idOf(1), 'one');
   const failed = await server.client.turn(idOf(1), words(21_000));
-  expect(failed).toMatchObject({ status: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
+  expect(failed).toMatchObject({
+    status: 'failed',
+    error: { codexErrorInfo: 'contextWindowExceeded' },
+  });
   expect(failed.error?.message).toMatch(
     /about 2\d\d\d\d tokens, and the context window of m has 20000\. Send a shorter input, or choose a model with a larger context window/,
   );
@@ -29,7 +32,10 @@ test('a prompt beyond the context window is not sent: the turn fails and says wh
   await server.client.request('thread/revert', { threadId: idOf(1), beforeTurnId: failed.id });
   server.model.push(response(message('second')));
   expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed' });
-  const fork = await server.client.request('thread/fork', { threadId: idOf(1), lastTurnId: first.id });
+  const fork = await server.client.request('thread/fork', {
+    threadId: idOf(1),
+    lastTurnId: first.id,
+  });
   server.model.push(response(message('third')));
   expect(await server.client.turn(fork.thread.id, 'three')).toMatchObject({ status: 'completed' });
 });
@@ -49,14 +55,20 @@ test('the estimate is corrected by what the provider counted last, also after a 
 
 test('a prompt that the provider counted as short is sent, however long its text', async () => {
   const server = await startServer({ config: CONFIG });
-  server.model.push([...message('first'), { type: 'completed', usage: usage(10_000) }], response(message('second')));
+  server.model.push(
+    [...message('first'), { type: 'completed', usage: usage(10_000) }],
+    response(message('second')),
+  );
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), words(19_000));
   expect(await server.client.turn(idOf(1), words(5_000))).toMatchObject({ status: 'completed' });
 });
 
 test('an image counts by its pixels, not by its data', () => {
-  const image = { type: 'input_image' as const, image_url: `data:image/png;base64,${'A'.repeat(1_000_000)}` };
+  const image = {
+    type: 'input_image' as const,
+    image_url: `data:image/png;base64,${'A'.repeat(1_000_000)}`,
+  };
   const { tokens, bytes } = itemSize({ type: 'message', role: 'user', content: [image] });
   expect(tokens).toBe(1_600);
   expect(bytes).toBeGreaterThan(1_000_000);

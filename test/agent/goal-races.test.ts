@@ -1,13 +1,21 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { settled, taken } from '../support/settled.ts';
 import { type TestClient, text } from '../support/test-client.ts';
-import { failed, functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import {
+  failed,
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+} from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
 const threadId = idOf(1);
@@ -15,14 +23,21 @@ const IDLE_MS = 30 * 60 * 1000;
 const PLAN = functionCall('update_plan', { plan: [] });
 const COMPLETE = functionCall('update_goal', { status: 'complete' });
 
-async function threadOn(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+async function threadOn(
+  responses: ScriptedResponse[],
+  options: TestServerOptions = {},
+): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(...responses), ...options });
   await server.client.request('thread/start', {});
   return server;
 }
 
 /** A store whose first writes with an entry of this kind wait for `act`, and fail if `act` does. */
-function atFirst(kind: LogEntry['kind'], act: () => Promise<void> | undefined, times = 1): TestServerOptions {
+function atFirst(
+  kind: LogEntry['kind'],
+  act: () => Promise<void> | undefined,
+  times = 1,
+): TestServerOptions {
   let left = times;
   return {
     wrapStore: (store) =>
@@ -59,10 +74,11 @@ describe('settings that change while a turn for the goal begins', () => {
     await goal;
     await client.waitFor('thread/goal/updated', ({ goal: { status } }) => status === 'complete');
     await settled(client, threadId);
-    expect(client.notifications('thread/settings/updated').map(({ threadSettings }) => threadSettings.model)).toEqual([
-      'test-model',
-      'second-model',
-    ]);
+    expect(
+      client
+        .notifications('thread/settings/updated')
+        .map(({ threadSettings }) => threadSettings.model),
+    ).toEqual(['test-model', 'second-model']);
     const resumed = await client.request('thread/resume', { threadId });
     expect([resumed.model, resumed.cwd]).toEqual(['second-model', join(folder, 'other')]);
     const again = await server.restart();
@@ -79,7 +95,11 @@ describe('settings that change while a turn for the goal begins', () => {
     const { thread } = await client.request('thread/read', { threadId });
     const turn = client.turn(threadId, 'hi', { effort: 'high' });
     await gate.reached;
-    const resumed = client.request('thread/resume', { threadId: '', path: thread.path, model: 'second-model' });
+    const resumed = client.request('thread/resume', {
+      threadId: '',
+      path: thread.path,
+      model: 'second-model',
+    });
     await taken(client);
     gate.open();
     expect(await turn).toMatchObject({ status: 'completed' });
@@ -92,7 +112,10 @@ describe('settings that change while a turn for the goal begins', () => {
     const server = await threadOn([response(COMPLETE), response(message('done'))]);
     const { client } = server;
     const mode = (name: 'plan' | 'default') => ({
-      collaborationMode: { mode: name, settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null } },
+      collaborationMode: {
+        mode: name,
+        settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null },
+      },
     });
     await client.request('thread/settings/update', { threadId, ...mode('plan') });
     await setGoal(server);
@@ -111,26 +134,33 @@ describe('the goal and the end of a turn that could not be stored', () => {
   test.each([
     ['completed', [response(PLAN), response(message('one'))]],
     ['failed', [[{ type: 'started' as const }, failed('no')]]],
-  ])('a turn that %s: the goal is blocked, for clients and after a restart', async (_how, responses) => {
-    const server = await threadOn(responses, atFirst('turnEnded', full, 2));
-    await setGoal(server);
-    await server.client.waitFor('turn/completed');
-    await settled(server.client, threadId);
-    expect(ends(server.client)).toEqual(['failed']);
-    expect(server.client.notifications('thread/goal/updated').at(-1)?.goal.status).toBe('blocked');
-    const again = await server.restart();
-    expect(await goalOf(again)).toMatchObject({ status: 'blocked' });
-    await again.client.request('thread/resume', { threadId });
-    await settled(again.client, threadId);
-    expect(again.client.notifications('turn/started')).toEqual([]);
-  });
+  ])(
+    'a turn that %s: the goal is blocked, for clients and after a restart',
+    async (_how, responses) => {
+      const server = await threadOn(responses, atFirst('turnEnded', full, 2));
+      await setGoal(server);
+      await server.client.waitFor('turn/completed');
+      await settled(server.client, threadId);
+      expect(ends(server.client)).toEqual(['failed']);
+      expect(server.client.notifications('thread/goal/updated').at(-1)?.goal.status).toBe(
+        'blocked',
+      );
+      const again = await server.restart();
+      expect(await goalOf(again)).toMatchObject({ status: 'blocked' });
+      await again.client.request('thread/resume', { threadId });
+      await settled(again.client, threadId);
+      expect(again.client.notifications('turn/started')).toEqual([]);
+    },
+  );
 });
 
 describe('no turn for the goal begins between the end of a turn and', () => {
   async function ending(wrap = (store: ThreadStore) => store) {
     const gate = new Gate();
     const { wrapStore = wrap } = atFirst('turnEnded', () => gate.pass());
-    const server = await threadOn([response(PLAN), response(message('one'))], { wrapStore: (store) => wrap(wrapStore(store)) });
+    const server = await threadOn([response(PLAN), response(message('one'))], {
+      wrapStore: (store) => wrap(wrapStore(store)),
+    });
     await setGoal(server);
     await gate.reached;
     return { server, gate };
@@ -170,7 +200,11 @@ describe('no turn for the goal begins between the end of a turn and', () => {
     await client.request('thread/resume', { threadId });
     await settled(client, threadId);
     const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
-    expect([ends(client), thread.turns, server.model.requests.length]).toEqual([['completed'], [], 2]);
+    expect([ends(client), thread.turns, server.model.requests.length]).toEqual([
+      ['completed'],
+      [],
+      2,
+    ]);
     server.model.push(response(message('hello')), response(COMPLETE), response(message('done')));
     await client.turn(threadId, 'go on');
     await client.waitFor('thread/goal/updated', ({ goal }) => goal.status === 'complete');
@@ -188,7 +222,8 @@ test.each(['between its turns', 'in its turn'])(
     const { client, model } = server;
     await setGoal(server);
     await gate.reached;
-    const archived = when === 'between its turns' ? client.request('thread/archive', { threadId }) : null;
+    const archived =
+      when === 'between its turns' ? client.request('thread/archive', { threadId }) : null;
     await taken(client);
     gate.open();
     if (archived === null) {
@@ -213,7 +248,11 @@ test('thread/goal/set on a loaded thread stores the goal and the preview at once
       }),
   });
   writes = 0;
-  await server.client.request('thread/goal/set', { threadId, objective: 'all green', status: 'paused' });
+  await server.client.request('thread/goal/set', {
+    threadId,
+    objective: 'all green',
+    status: 'paused',
+  });
   const { thread } = await server.client.request('thread/read', { threadId });
   expect([writes, thread.preview]).toEqual([1, 'all green']);
 });

@@ -7,13 +7,21 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 const threadId = idOf(1);
 
 /** The outputs of the calls of one turn, with one call for each request. */
-async function outputsOf(server: TestServer, calls: [name: string, args: object | string][]): Promise<unknown[]> {
+async function outputsOf(
+  server: TestServer,
+  calls: [name: string, args: object | string][],
+): Promise<unknown[]> {
   const before = server.model.requests.length;
-  for (const [index, [name, args]] of calls.entries()) server.model.push(response(functionCall(name, args, { callId: `c${index}` })));
+  for (const [index, [name, args]] of calls.entries())
+    server.model.push(response(functionCall(name, args, { callId: `c${index}` })));
   server.model.push(response(message('end')));
   await server.client.turn(threadId, 'go');
   const { input } = server.model.request(before + calls.length + 1);
-  return input.flatMap((item) => (item.type === 'function_call_output' && typeof item.output === 'string' ? [read(item.output)] : []));
+  return input.flatMap((item) =>
+    item.type === 'function_call_output' && typeof item.output === 'string'
+      ? [read(item.output)]
+      : [],
+  );
 }
 
 /** Parses JSON; returns any other text as it is. */
@@ -62,7 +70,15 @@ test('the model creates a goal, reads it and completes it; then it may create an
   ]);
   const { turn } = await server.client.waitFor('turn/started');
   expect(server.client.notifications('thread/goal/updated')).toEqual(
-    [MINE, used, { ...used, tokensUsed: 22 }, complete, second, { ...second, tokensUsed: 11 }, last].map((goal) => ({
+    [
+      MINE,
+      used,
+      { ...used, tokensUsed: 22 },
+      complete,
+      second,
+      { ...second, tokensUsed: 11 },
+      last,
+    ].map((goal) => ({
       threadId,
       turnId: turn.id,
       goal,
@@ -97,14 +113,19 @@ test('invalid calls tell the model why, and change nothing', async () => {
 
 test('the model cannot replace a goal that is not complete, nor set every status', async () => {
   const server = await withThread();
-  await server.client.request('thread/goal/set', { threadId, objective: 'theirs', status: 'paused' });
+  await server.client.request('thread/goal/set', {
+    threadId,
+    objective: 'theirs',
+    status: 'paused',
+  });
   const outputs = await outputsOf(server, [
     ['create_goal', { objective: 'mine' }],
     ['update_goal', { status: 'active' }],
     ['update_goal', { status: 'budgetLimited' }],
     ['update_goal', []],
   ]);
-  const wrong = 'update_goal: `status` must be one of complete, blocked, paused. You cannot set any other status.';
+  const wrong =
+    'update_goal: `status` must be one of complete, blocked, paused. You cannot set any other status.';
   expect(outputs).toEqual([
     'The thread already has a goal that is not complete. Complete it first, or let the user clear it.',
     wrong,
@@ -122,7 +143,9 @@ test('the tools take the argument shapes that models know', async () => {
   const server = await withThread();
   await outputsOf(server, []);
   const tools = server.model.request(1).tools.filter(({ name }) => name.endsWith('_goal'));
-  const shapes = tools.flatMap((tool) => ('parameters' in tool ? [[tool.name, tool.parameters]] : []));
+  const shapes = tools.flatMap((tool) =>
+    'parameters' in tool ? [[tool.name, tool.parameters]] : [],
+  );
   const text = expect.any(String);
   const object = { type: 'object', additionalProperties: false };
   expect(shapes).toEqual([
@@ -131,7 +154,10 @@ test('the tools take the argument shapes that models know', async () => {
       'create_goal',
       {
         ...object,
-        properties: { objective: { type: 'string', description: text }, token_budget: { type: 'integer', description: text } },
+        properties: {
+          objective: { type: 'string', description: text },
+          token_budget: { type: 'integer', description: text },
+        },
         required: ['objective'],
       },
     ],
@@ -139,7 +165,9 @@ test('the tools take the argument shapes that models know', async () => {
       'update_goal',
       {
         ...object,
-        properties: { status: { type: 'string', enum: ['complete', 'blocked', 'paused'], description: text } },
+        properties: {
+          status: { type: 'string', enum: ['complete', 'blocked', 'paused'], description: text },
+        },
         required: ['status'],
       },
     ],

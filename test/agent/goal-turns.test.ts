@@ -20,13 +20,18 @@ import {
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
 const threadId = idOf(1);
-/** A thread without followers is unloaded after this time. The timer starts when its turn has ended. */
+/**
+ * A thread without followers is unloaded after this time. The timer starts when its turn has ended.
+ */
 const IDLE_MS = 30 * 60 * 1000;
 const PLAN = functionCall('update_plan', { plan: [] });
 const COMPLETE = functionCall('update_goal', { status: 'complete' });
 
 /** A server with a thread, and a model with these responses. */
-async function threadOn(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+async function threadOn(
+  responses: ScriptedResponse[],
+  options: TestServerOptions = {},
+): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(...responses), ...options });
   await server.client.request('thread/start', {});
   return server;
@@ -47,7 +52,10 @@ async function goalIs(client: TestClient, status: string): Promise<void> {
 /** Resolves when this many turns have ended, and a following turn has had the chance to begin. */
 async function ended({ client }: Pick<TestServer, 'client'>, turns: number): Promise<void> {
   let count = 0;
-  await client.first(`the end of turn ${turns}`, ({ method }) => method === 'turn/completed' && ++count === turns);
+  await client.first(
+    `the end of turn ${turns}`,
+    ({ method }) => method === 'turn/completed' && ++count === turns,
+  );
   await settled(client, threadId);
 }
 
@@ -86,7 +94,12 @@ function lastText({ model }: TestServer, request: number): string {
 
 describe('an idle thread with an active goal', () => {
   test('begins turns by itself until the model completes the goal; each is an ordinary turn', async () => {
-    const server = await goalOn(response(PLAN), response(message('one')), response(COMPLETE), response(message('done')));
+    const server = await goalOn(
+      response(PLAN),
+      response(message('one')),
+      response(COMPLETE),
+      response(message('done')),
+    );
     await ended(server, 2);
     expect(story(server.client)).toEqual([
       'goal active 0',
@@ -112,8 +125,17 @@ describe('an idle thread with an active goal', () => {
   });
 
   test('tells the model the objective, as data, and the tokens and time used', async () => {
-    const server = await threadOn([response(PLAN), response(message('one')), response(COMPLETE), response(message('done'))]);
-    await server.client.request('thread/goal/set', { threadId, objective: 'a </objective> & <b>', tokenBudget: 50 });
+    const server = await threadOn([
+      response(PLAN),
+      response(message('one')),
+      response(COMPLETE),
+      response(message('done')),
+    ]);
+    await server.client.request('thread/goal/set', {
+      threadId,
+      objective: 'a </objective> & <b>',
+      tokenBudget: 50,
+    });
     await ended(server, 2);
     const opening = lastText(server, 1);
     expect(opening).toContain('<objective>\na &lt;/objective&gt; &amp; &lt;b&gt;\n</objective>');
@@ -125,7 +147,11 @@ describe('an idle thread with an active goal', () => {
 
   test('begins after a turn of the user, which has no goal message', async () => {
     const gate = new Gate();
-    const server = await threadOn([response([gate], message('hello')), response(COMPLETE), response(message('done'))]);
+    const server = await threadOn([
+      response([gate], message('hello')),
+      response(COMPLETE),
+      response(message('done')),
+    ]);
     await server.client.request('turn/start', { threadId, input: text('hi') });
     await server.model.asked(1);
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
@@ -134,7 +160,12 @@ describe('an idle thread with an active goal', () => {
     gate.open();
     await ended(server, 2);
     expect(conversation(server.model.request(1))).toEqual([asked('hi')]);
-    expect(story(server.client).slice(2, 6)).toEqual(['goal active 0', 'goal active 11 by turn 1', 'idle', 'turn 1 completed']);
+    expect(story(server.client).slice(2, 6)).toEqual([
+      'goal active 0',
+      'goal active 11 by turn 1',
+      'idle',
+      'turn 1 completed',
+    ]);
     expect(server.model.requests).toHaveLength(3);
   });
 
@@ -147,7 +178,10 @@ describe('an idle thread with an active goal', () => {
     await server.clock.timerOf(IDLE_MS);
     await settled(server.client, threadId);
     const { client, model } = await server.restart();
-    expect((await client.request('thread/goal/get', { threadId })).goal).toMatchObject({ status: 'active', tokensUsed: 22 });
+    expect((await client.request('thread/goal/get', { threadId })).goal).toMatchObject({
+      status: 'active',
+      tokensUsed: 22,
+    });
     expect(model.requests).toHaveLength(2);
     model.push(response(COMPLETE), response(message('done')));
     const { thread } = await client.request('thread/resume', { threadId });
@@ -172,7 +206,10 @@ describe('an idle thread with an active goal', () => {
     gate.open();
     await ended(server, 1);
     server.clock.advance(60_000);
-    expect((await server.client.request('thread/goal/get', { threadId })).goal).toMatchObject({ tokensUsed: 11, timeUsedSeconds: 3 });
+    expect((await server.client.request('thread/goal/get', { threadId })).goal).toMatchObject({
+      tokensUsed: 11,
+      timeUsedSeconds: 3,
+    });
   });
 
   test('begins no turn while goals are disabled', async () => {
@@ -185,13 +222,17 @@ describe('an idle thread with an active goal', () => {
     model.push(response(message('hello')));
     await client.turn(threadId, 'hi');
     await settled(client, threadId);
-    expect(model.requests.map(({ tools }) => tools.filter(({ name }) => name.endsWith('_goal')))).toEqual([[]]);
+    expect(
+      model.requests.map(({ tools }) => tools.filter(({ name }) => name.endsWith('_goal'))),
+    ).toEqual([[]]);
   });
 
   test('begins no turn in plan mode', async () => {
     const server = await threadOn([response(message('a plan'))]);
     const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
-    await server.client.turn(threadId, 'plan it', { collaborationMode: { mode: 'plan', settings } });
+    await server.client.turn(threadId, 'plan it', {
+      collaborationMode: { mode: 'plan', settings },
+    });
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     await settled(server.client, threadId);
     expect(server.model.requests).toHaveLength(1);
@@ -200,34 +241,60 @@ describe('an idle thread with an active goal', () => {
 
 describe('it stops', () => {
   test('when the model says that it is blocked', async () => {
-    const server = await goalOn(response(functionCall('update_goal', { status: 'blocked' })), response(message('stuck')));
+    const server = await goalOn(
+      response(functionCall('update_goal', { status: 'blocked' })),
+      response(message('stuck')),
+    );
     await ended(server, 1);
-    expect(story(server.client).slice(-3)).toEqual(['goal blocked 11 by turn 1', 'idle', 'turn 1 completed']);
+    expect(story(server.client).slice(-3)).toEqual([
+      'goal blocked 11 by turn 1',
+      'idle',
+      'turn 1 completed',
+    ]);
     expect(server.model.requests).toHaveLength(2);
   });
 
   test.each([
     ['paused', { status: 'paused' as const }, 'goal paused 0'],
     ['complete', { status: 'complete' as const }, 'goal complete 0'],
-  ])('when a client sets it to %s in mid-turn: that turn ends as it would', async (_status, change, told) => {
-    const gate = new Gate();
-    const server = await goalOn(response([gate], PLAN), response(message('one')));
-    await server.model.asked(1);
-    await server.client.request('thread/goal/set', { threadId, ...change });
-    gate.open();
-    await ended(server, 1);
-    expect(story(server.client)).toEqual(['goal active 0', 'active', 'turn 1 started', told, 'idle', 'turn 1 completed']);
-    expect(server.model.requests).toHaveLength(2);
-  });
+  ])(
+    'when a client sets it to %s in mid-turn: that turn ends as it would',
+    async (_status, change, told) => {
+      const gate = new Gate();
+      const server = await goalOn(response([gate], PLAN), response(message('one')));
+      await server.model.asked(1);
+      await server.client.request('thread/goal/set', { threadId, ...change });
+      gate.open();
+      await ended(server, 1);
+      expect(story(server.client)).toEqual([
+        'goal active 0',
+        'active',
+        'turn 1 started',
+        told,
+        'idle',
+        'turn 1 completed',
+      ]);
+      expect(server.model.requests).toHaveLength(2);
+    },
+  );
 
   test('when it is cleared during a turn, and nothing more is charged', async () => {
     const gate = new Gate();
     const server = await goalOn(response([gate], PLAN), response(message('one')));
     await server.model.asked(1);
-    expect(await server.client.request('thread/goal/clear', { threadId })).toEqual({ cleared: true });
+    expect(await server.client.request('thread/goal/clear', { threadId })).toEqual({
+      cleared: true,
+    });
     gate.open();
     await ended(server, 1);
-    expect(story(server.client)).toEqual(['goal active 0', 'active', 'turn 1 started', 'goal cleared', 'idle', 'turn 1 completed']);
+    expect(story(server.client)).toEqual([
+      'goal active 0',
+      'active',
+      'turn 1 started',
+      'goal cleared',
+      'idle',
+      'turn 1 completed',
+    ]);
     expect(server.model.requests).toHaveLength(2);
   });
 
@@ -243,7 +310,10 @@ describe('it stops', () => {
     const { client, model } = await server.restart();
     await client.request('thread/resume', { threadId });
     await settled(client, threadId);
-    expect((await client.request('thread/goal/get', { threadId })).goal).toMatchObject({ status: 'active', tokensUsed: 0 });
+    expect((await client.request('thread/goal/get', { threadId })).goal).toMatchObject({
+      status: 'active',
+      tokensUsed: 0,
+    });
     expect(model.requests).toHaveLength(1);
     model.push(response(message('hello')), response(COMPLETE), response(message('done')));
     await client.turn(threadId, 'go on');
@@ -253,17 +323,27 @@ describe('it stops', () => {
   test('but not after the interrupt of a review, which is not work for the goal', async () => {
     const server = await goalOn([new Gate()], [new Gate()], [new Gate()]);
     await server.model.asked(1);
-    const { turn } = await server.client.request('review/start', { threadId, target: { type: 'custom', instructions: 'Look.' } });
+    const { turn } = await server.client.request('review/start', {
+      threadId,
+      target: { type: 'custom', instructions: 'Look.' },
+    });
     await server.model.asked(2);
     await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
     await server.client.turnCompleted(turn.id);
-    expect((await server.store.getThread(threadId))?.goal).toMatchObject({ status: 'active', awaitsUser: false });
+    expect((await server.store.getThread(threadId))?.goal).toMatchObject({
+      status: 'active',
+      awaitsUser: false,
+    });
     await server.model.asked(3);
     await server.client.request('turn/interrupt', { threadId, turnId: '' });
   });
 
   test('after an interrupt, until a client sets the goal to active', async () => {
-    const server = await goalOn(response([new Gate()]), response(COMPLETE), response(message('done')));
+    const server = await goalOn(
+      response([new Gate()]),
+      response(COMPLETE),
+      response(message('done')),
+    );
     const { turn } = await server.client.waitFor('turn/started');
     await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
     await ended(server, 1);
@@ -296,13 +376,26 @@ describe('it stops', () => {
     server.model.push([{ type: 'started' }, failed('spent', 'usageLimitExceeded')]);
     await server.client.request('thread/goal/set', { threadId, status: 'active' });
     await ended(server, 2);
-    expect(story(server.client).slice(-3)).toEqual(['goal usageLimited 0 by turn 2', 'systemError', 'turn 2 failed']);
+    expect(story(server.client).slice(-3)).toEqual([
+      'goal usageLimited 0 by turn 2',
+      'systemError',
+      'turn 2 failed',
+    ]);
     expect(server.model.requests).toHaveLength(2);
   });
 
   test('when the budget is spent: the model is told once and may end its turn; a larger budget with active goes on', async () => {
-    const server = await threadOn([response(PLAN), response(PLAN), response(PLAN), response(message('wrapped up'))]);
-    await server.client.request('thread/goal/set', { threadId, objective: 'all green', tokenBudget: 20 });
+    const server = await threadOn([
+      response(PLAN),
+      response(PLAN),
+      response(PLAN),
+      response(message('wrapped up')),
+    ]);
+    await server.client.request('thread/goal/set', {
+      threadId,
+      objective: 'all green',
+      tokenBudget: 20,
+    });
     await ended(server, 1);
     expect(story(server.client).slice(2)).toEqual([
       'turn 1 started',
@@ -315,9 +408,15 @@ describe('it stops', () => {
     ]);
     expect(lastText(server, 3)).toContain('Tokens used so far: 22 of 20.');
     expect(
-      server.model.request(4).input.filter((item) => item.type === 'message' && JSON.stringify(item).includes('used up')),
+      server.model
+        .request(4)
+        .input.filter(
+          (item) => item.type === 'message' && JSON.stringify(item).includes('used up'),
+        ),
     ).toHaveLength(1);
-    const set = async (change: object) => ((await server.client.call('thread/goal/set', { threadId, ...change })) as { goal: object }).goal;
+    const set = async (change: object) =>
+      ((await server.client.call('thread/goal/set', { threadId, ...change })) as { goal: object })
+        .goal;
     expect(await set({ status: 'active' })).toMatchObject({ status: 'budgetLimited' });
     expect(await set({ tokenBudget: 900 })).toMatchObject({ status: 'budgetLimited' });
     server.model.push(response(COMPLETE), response(message('done')));
@@ -328,7 +427,12 @@ describe('it stops', () => {
   test('when two turns in a row call no tool: the second is told, and clients get a warning', async () => {
     const server = await goalOn(response(message('one')), response(message('two')));
     await ended(server, 2);
-    expect(story(server.client).slice(-4)).toEqual(['goal blocked 22 by turn 2', 'warning', 'idle', 'turn 2 completed']);
+    expect(story(server.client).slice(-4)).toEqual([
+      'goal blocked 22 by turn 2',
+      'warning',
+      'idle',
+      'turn 2 completed',
+    ]);
     expect(server.client.notifications('warning')).toEqual([
       {
         threadId,
@@ -336,22 +440,36 @@ describe('it stops', () => {
           'The thread no longer works towards its goal by itself: the agent ended 2 turns without calling a tool. Set the goal to active to go on.',
       },
     ]);
-    expect([lastText(server, 1), lastText(server, 2)].map((told) => told.includes('called no tool'))).toEqual([false, true]);
+    expect(
+      [lastText(server, 1), lastText(server, 2)].map((told) => told.includes('called no tool')),
+    ).toEqual([false, true]);
     expect(server.model.requests).toHaveLength(2);
   });
 
   test('when its turns only call goal tools', async () => {
     const look = functionCall('get_goal', {});
-    const server = await goalOn(response(look), response(message('one')), response(look), response(message('two')));
+    const server = await goalOn(
+      response(look),
+      response(message('one')),
+      response(look),
+      response(message('two')),
+    );
     await ended(server, 2);
     expect(story(server.client).slice(-4, -2)).toEqual(['goal blocked 44 by turn 2', 'warning']);
   });
 
   test('after a hundred turns without input of a client', { tags: 'slow' }, async () => {
-    const server = await threadOn(Array.from({ length: 200 }, (_, index) => response(index % 2 === 0 ? PLAN : message('on'))));
+    const server = await threadOn(
+      Array.from({ length: 200 }, (_, index) => response(index % 2 === 0 ? PLAN : message('on'))),
+    );
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     await ended(server, 100);
-    expect(story(server.client).slice(-4)).toEqual(['goal blocked 2200 by turn 100', 'warning', 'idle', 'turn 100 completed']);
+    expect(story(server.client).slice(-4)).toEqual([
+      'goal blocked 2200 by turn 100',
+      'warning',
+      'idle',
+      'turn 100 completed',
+    ]);
     expect(server.model.requests).toHaveLength(200);
   });
 
@@ -380,26 +498,41 @@ describe('it stops', () => {
 
 describe('requests of the user go first', () => {
   test('turn/start during a turn for the goal joins it, and the model reads the input', async () => {
-    const server = await goalOn(response(messageBegun('par'), [new Gate()]), response(COMPLETE), response(message('both')));
+    const server = await goalOn(
+      response(messageBegun('par'), [new Gate()]),
+      response(COMPLETE),
+      response(message('both')),
+    );
     const { turn } = await server.client.waitFor('turn/started');
     await server.client.waitFor('item/agentMessage/delta');
     const joined = await server.client.request('turn/start', { threadId, input: text('and this') });
     expect(joined.turn.id).toBe(turn.id);
-    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('both')] });
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({
+      status: 'completed',
+      items: [agentItem('both')],
+    });
     expect(conversation(server.model.request(2)).at(-1)).toEqual(asked('and this'));
   });
 
   test('turn/start that waits for the end of a turn begins before the next turn for the goal', async () => {
     const gate = new Gate();
     let waits = true;
-    const server = await threadOn([response(message('one')), response(message('two')), response(COMPLETE), response(message('done'))], {
-      wrapStore: (store) =>
-        gatedStore(store, async ({ entries }) => {
-          if (!waits || !entries.some(({ kind }) => kind === 'turnEnded')) return;
-          waits = false;
-          await gate.pass();
-        }),
-    });
+    const server = await threadOn(
+      [
+        response(message('one')),
+        response(message('two')),
+        response(COMPLETE),
+        response(message('done')),
+      ],
+      {
+        wrapStore: (store) =>
+          gatedStore(store, async ({ entries }) => {
+            if (!waits || !entries.some(({ kind }) => kind === 'turnEnded')) return;
+            waits = false;
+            await gate.pass();
+          }),
+      },
+    );
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     await gate.reached;
     const second = server.client.turn(threadId, 'mine');
@@ -414,7 +547,9 @@ describe('requests of the user go first', () => {
     const gate = new Gate();
     const server = await threadOn([response(COMPLETE), response(message('both'))], {
       wrapStore: (store) =>
-        gatedStore(store, ({ entries }) => (entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined)),
+        gatedStore(store, ({ entries }) =>
+          entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined,
+        ),
     });
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     await gate.reached;
@@ -429,10 +564,17 @@ describe('requests of the user go first', () => {
   });
 
   test('input of the user resets the count of idle turns', async () => {
-    const server = await goalOn(response(message('one')), response(messageBegun('tw'), [new Gate()]));
+    const server = await goalOn(
+      response(message('one')),
+      response(messageBegun('tw'), [new Gate()]),
+    );
     await server.model.asked(2);
     await server.client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'tw');
-    server.model.push(response(message('hello')), response(message('three')), response(message('four')));
+    server.model.push(
+      response(message('hello')),
+      response(message('three')),
+      response(message('four')),
+    );
     await server.client.request('turn/start', { threadId, input: text('hi') });
     await ended(server, 4);
     expect(story(server.client).slice(-4)[0]).toMatch(/^goal blocked/);
@@ -457,7 +599,12 @@ describe('two clients', () => {
 
   test('the goal goes on when one of them leaves', async () => {
     const gate = new Gate();
-    const server = await threadOn([response([gate], PLAN), response(message('one')), response(COMPLETE), response(message('done'))]);
+    const server = await threadOn([
+      response([gate], PLAN),
+      response(message('one')),
+      response(COMPLETE),
+      response(message('done')),
+    ]);
     const other = await server.connect();
     await other.request('thread/resume', { threadId });
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
@@ -470,7 +617,11 @@ describe('two clients', () => {
 
 test('an objective that a client changes during a turn reaches the model with the next request of that turn', async () => {
   const gate = new Gate();
-  const server = await goalOn(response([gate], PLAN), response(COMPLETE), response(message('done')));
+  const server = await goalOn(
+    response([gate], PLAN),
+    response(COMPLETE),
+    response(message('done')),
+  );
   await server.model.asked(1);
   await server.client.request('thread/goal/set', { threadId, objective: 'only the first half' });
   gate.open();
@@ -483,11 +634,16 @@ test('so does one that is changed while the turn begins', async () => {
   const gate = new Gate();
   const server = await threadOn([response(PLAN), response(COMPLETE), response(message('done'))], {
     wrapStore: (store) =>
-      gatedStore(store, ({ entries }) => (entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined)),
+      gatedStore(store, ({ entries }) =>
+        entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined,
+      ),
   });
   await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
   await gate.reached;
-  const answer = server.client.request('thread/goal/set', { threadId, objective: 'only the first half' });
+  const answer = server.client.request('thread/goal/set', {
+    threadId,
+    objective: 'only the first half',
+  });
   await taken(server.client);
   gate.open();
   expect((await answer).goal).toMatchObject({ objective: 'only the first half', status: 'active' });

@@ -31,7 +31,12 @@ test('the history is read once, in parts: later turns read nothing, and every re
   expect(afterFirst).toBeGreaterThanOrEqual(21);
   await server.client.turn(idOf(1), 'question 12');
   expect(read.entries).toBe(afterFirst);
-  const conversation = server.model.request(12).input.filter((item) => JSON.stringify(item).match(/question|answer/));
-  const turns = Array.from({ length: 12 }, (_, index) => [asked(`question ${index + 1}`), said(`answer ${index + 1}`)]).flat();
+  const conversation = server.model
+    .request(12)
+    .input.filter((item) => JSON.stringify(item).match(/question|answer/));
+  const turns = Array.from({ length: 12 }, (_, index) => [
+    asked(`question ${index + 1}`),
+    said(`answer ${index + 1}`),
+  ]).flat();
   expect(conversation.slice(-23)).toEqual(turns.slice(0, -1));
 });

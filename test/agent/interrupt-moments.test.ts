@@ -24,7 +24,10 @@ ${['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'].map((event) => `[[ho
 class PlanModel implements Model {
   plan: ModelEvent[][] = [];
 
-  async *stream(request: Parameters<Model['stream']>[0], signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async *stream(
+    request: Parameters<Model['stream']>[0],
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent> {
     const next = isForSummary(request) ? undefined : this.plan.shift();
     for (const event of response(next ?? message('Hello.'))) {
       await setImmediate();
@@ -37,7 +40,9 @@ class PlanModel implements Model {
 const CALLS = {
   plan: functionCall('update_plan', { plan: [] }),
   command: functionCall('exec_command', { cmd: 'true' }),
-  patch: functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: x\n+x\n*** End Patch' }),
+  patch: functionCall('apply_patch', {
+    input: '*** Begin Patch\n*** Add File: x\n+x\n*** End Patch',
+  }),
   agent: functionCall('spawn_agent', { message: 'Say hello.' }),
   wait: functionCall('wait_agent', { timeout_ms: 1 }),
   complete: functionCall('update_goal', { status: 'complete' }),
@@ -47,12 +52,16 @@ const CALLS = {
 const BEGINNINGS: Record<string, (client: TestClient, threadId: string) => Promise<unknown>> = {
   turn: (client, threadId) => client.ask('turn/start', { threadId, input: text('go') }),
   goal: (client, threadId) => client.ask('thread/goal/set', { threadId, objective: 'all green' }),
-  review: (client, threadId) => client.ask('review/start', { threadId, target: { type: 'custom', instructions: 'Look.' } }),
+  review: (client, threadId) =>
+    client.ask('review/start', { threadId, target: { type: 'custom', instructions: 'Look.' } }),
   compaction: (client, threadId) => client.ask('thread/compact/start', { threadId }),
   command: (client, threadId) => client.ask('thread/shellCommand', { threadId, command: 'true' }),
 };
 
-/** When the client interrupts: when it has read so many messages, so many rounds of the event loop later, or during a write of the store. */
+/**
+ * When the client interrupts: when it has read so many messages, so many rounds of the event loop
+ * later, or during a write of the store.
+ */
 interface Moment {
   after: 'messages' | 'rounds' | 'writes';
   count: number;
@@ -66,9 +75,14 @@ interface Plan {
 
 const plans: fc.Arbitrary<Plan> = fc.record({
   kind: fc.constantFrom('turn', 'turn', 'turn', ...Object.keys(BEGINNINGS)),
-  calls: fc.array(fc.constantFrom(...(Object.keys(CALLS) as (keyof typeof CALLS)[])), { maxLength: 3 }),
+  calls: fc.array(fc.constantFrom(...(Object.keys(CALLS) as (keyof typeof CALLS)[])), {
+    maxLength: 3,
+  }),
   moments: fc.array(
-    fc.record({ after: fc.constantFrom('messages' as const, 'rounds' as const, 'writes' as const), count: fc.nat({ max: 30 }) }),
+    fc.record({
+      after: fc.constantFrom('messages' as const, 'rounds' as const, 'writes' as const),
+      count: fc.nat({ max: 30 }),
+    }),
     { minLength: 1, maxLength: 2 },
   ),
 });
@@ -78,7 +92,11 @@ test(`of ${TURNS} turns of all kinds, each interrupted at random moments, no acc
 }, async () => {
   const model = new PlanModel();
   let onWrite = async () => {};
-  const server = await startServer({ config: CONFIG, otherModel: model, wrapStore: (store) => gatedStore(store, () => onWrite()) });
+  const server = await startServer({
+    config: CONFIG,
+    otherModel: model,
+    wrapStore: (store) => gatedStore(store, () => onWrite()),
+  });
   const { client } = server;
   const outcomes = new Map<string, number>();
   const check = async ({ kind, calls, moments }: Plan) => {
@@ -105,7 +123,10 @@ test(`of ${TURNS} turns of all kinds, each interrupted at random moments, no acc
     };
     const answers = moments.map(async ({ after, count }) => {
       if (after === 'messages')
-        await client.count(from + count, () => client.notifications('turn/completed', (it) => it.threadId === threadId).length > 0);
+        await client.count(
+          from + count,
+          () => client.notifications('turn/completed', (it) => it.threadId === threadId).length > 0,
+        );
       if (after === 'rounds') for (let round = 0; round < count; round++) await setImmediate();
       if (after !== 'writes') return interrupt();
       return new Promise<boolean>((resolve) => {
@@ -130,9 +151,16 @@ test(`of ${TURNS} turns of all kinds, each interrupted at random moments, no acc
     await client.ask('thread/goal/clear', { threadId });
     await client.ask('turn/interrupt', { threadId, turnId: '' });
     await client.ask('thread/archive', { threadId });
-    if (accepted) expect({ announced: turn.status, stored }, kind).toEqual({ announced: 'interrupted', stored: 'interrupted' });
+    if (accepted)
+      expect({ announced: turn.status, stored }, kind).toEqual({
+        announced: 'interrupted',
+        stored: 'interrupted',
+      });
     else expect(stored, kind).toBe(turn.status);
   };
   await fc.assert(fc.asyncProperty(plans, check), { numRuns: TURNS, endOnFailure: true });
-  expect([...outcomes.keys()].sort()).toEqual(['accepted: interrupted, interrupted', 'refused: completed, completed']);
+  expect([...outcomes.keys()].sort()).toEqual([
+    'accepted: interrupted, interrupted',
+    'refused: completed, completed',
+  ]);
 });

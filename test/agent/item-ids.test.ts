@@ -7,7 +7,9 @@ import { commandServer, done, runs, THREAD } from '../tools/command-server.ts';
 async function commands({ client }: TestServer): Promise<[string, string][]> {
   const { thread } = await client.request('thread/read', { threadId: THREAD, includeTurns: true });
   const items = thread.turns.flatMap((turn) => turn.items);
-  return items.flatMap((item) => (item.type === 'commandExecution' ? [[item.id, item.command] as [string, string]] : []));
+  return items.flatMap((item) =>
+    item.type === 'commandExecution' ? [[item.id, item.command] as [string, string]] : [],
+  );
 }
 
 async function compact({ client }: TestServer): Promise<void> {
@@ -44,7 +46,13 @@ test('a call whose id was not used before gives its item the id, also after a re
 });
 
 test('a call whose id the provider used before a compaction in the same process gets an item of its own', async () => {
-  const server = await commandServer([runs('echo one'), done, response(message('A summary.')), runs('echo two'), done]);
+  const server = await commandServer([
+    runs('echo one'),
+    done,
+    response(message('A summary.')),
+    runs('echo two'),
+    done,
+  ]);
   await server.client.turn(THREAD, 'go');
   await compact(server);
   await server.client.turn(THREAD, 'again');

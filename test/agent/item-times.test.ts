@@ -11,14 +11,23 @@ import { commandServer, done, runs, THREAD } from '../tools/command-server.ts';
 
 type Times = [type: ThreadItem['type'], startedAtMs: number | null, completedAtMs: number | null];
 
-const timesOf = (items: readonly ThreadItem[]): Times[] => items.map(({ type, ...item }) => [type, item.startedAtMs, item.completedAtMs]);
+const timesOf = (items: readonly ThreadItem[]): Times[] =>
+  items.map(({ type, ...item }) => [type, item.startedAtMs, item.completedAtMs]);
 
 /** The times of a thread's items in every history, which must all be the same. */
-async function readTimes({ client }: Pick<TestServer, 'client'>, threadId = idOf(1)): Promise<Times[]> {
+async function readTimes(
+  { client }: Pick<TestServer, 'client'>,
+  threadId = idOf(1),
+): Promise<Times[]> {
   const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
-  const turns = await client.request('thread/turns/list', { threadId, itemsView: 'full', sortDirection: 'asc' });
+  const turns = await client.request('thread/turns/list', {
+    threadId,
+    itemsView: 'full',
+    sortDirection: 'asc',
+  });
   const listed = await client.request('thread/items/list', { threadId });
-  for (const { item, startedAtMs, completedAtMs } of listed.data) expect(item).toMatchObject({ startedAtMs, completedAtMs });
+  for (const { item, startedAtMs, completedAtMs } of listed.data)
+    expect(item).toMatchObject({ startedAtMs, completedAtMs });
   const read = timesOf(thread.turns.flatMap(({ items }) => items));
   expect(timesOf(turns.data.flatMap(({ items }) => items))).toEqual(read);
   expect(timesOf(listed.data.map(({ item }) => item))).toEqual(read);
@@ -29,9 +38,21 @@ async function readTimes({ client }: Pick<TestServer, 'client'>, threadId = idOf
 async function timedTurn() {
   const gates = [new Gate(), new Gate()] as const;
   const [begun, ended] = [reasoning('because'), message('done')];
-  const model = new TestModel(response(begun.slice(0, -1), [gates[0]], begun.slice(-1), ended.slice(0, -1), [gates[1]], ended.slice(-1)));
+  const model = new TestModel(
+    response(
+      begun.slice(0, -1),
+      [gates[0]],
+      begun.slice(-1),
+      ended.slice(0, -1),
+      [gates[1]],
+      ended.slice(-1),
+    ),
+  );
   const server = await withThread({ model });
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+  });
   for (const gate of gates) {
     await gate.reached;
     server.clock.advance(1_000);
@@ -50,11 +71,17 @@ test('items carry their times in notifications, in the turn that ends, and in ev
   const { server, turn } = await timedTurn();
   const { client } = server;
   const started = client.notifications('item/started');
-  expect(timesOf(started.map(({ item }) => item))).toEqual(AFTER.map(([type, startedAtMs]) => [type, startedAtMs, null]));
-  expect(started.map(({ startedAtMs }) => startedAtMs)).toEqual(AFTER.map(([, startedAtMs]) => startedAtMs));
+  expect(timesOf(started.map(({ item }) => item))).toEqual(
+    AFTER.map(([type, startedAtMs]) => [type, startedAtMs, null]),
+  );
+  expect(started.map(({ startedAtMs }) => startedAtMs)).toEqual(
+    AFTER.map(([, startedAtMs]) => startedAtMs),
+  );
   const completed = client.notifications('item/completed');
   expect(timesOf(completed.map(({ item }) => item))).toEqual(AFTER);
-  expect(completed.map(({ completedAtMs }) => completedAtMs)).toEqual(AFTER.map(([, , completedAtMs]) => completedAtMs));
+  expect(completed.map(({ completedAtMs }) => completedAtMs)).toEqual(
+    AFTER.map(([, , completedAtMs]) => completedAtMs),
+  );
   expect(timesOf(turn.items)).toEqual(AFTER.slice(-1));
   expect(await readTimes(server)).toEqual(AFTER);
 });
@@ -69,12 +96,18 @@ test('a fork, a resume after a restart, and named items have the same times, wha
   expect(timesOf(thread.turns.flatMap(({ items }) => items))).toEqual(AFTER);
   expect(await readTimes(next, thread.id)).toEqual(AFTER);
   const itemIds = thread.turns.flatMap(({ items }) => items.map(({ id }) => id));
-  const named = await next.client.request('thread/items/read', { threadId: thread.id, turnId: turn.id, itemIds });
+  const named = await next.client.request('thread/items/read', {
+    threadId: thread.id,
+    turnId: turn.id,
+    itemIds,
+  });
   expect(timesOf(named.data.map(({ item }) => item))).toEqual(AFTER);
 });
 
 test('an item that has not completed has no end, in a history too; one that was cut off has ended', async () => {
-  const server = await withThread({ model: new TestModel(response(messageBegun('par'), [new Gate()])) });
+  const server = await withThread({
+    model: new TestModel(response(messageBegun('par'), [new Gate()])),
+  });
   await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   await server.client.waitFor('item/agentMessage/delta');
   server.clock.advance(1_000);
@@ -95,7 +128,10 @@ test('a command that runs on after its turn has no end until it ends', async () 
   const running = (await readTimes(server)).find(([type]) => type === 'commandExecution');
   expect(running).toEqual(['commandExecution', expect.any(Number), null]);
   await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
-  const { item, completedAtMs } = await server.client.waitFor('item/completed', ({ item: one }) => one.type === 'commandExecution');
+  const { item, completedAtMs } = await server.client.waitFor(
+    'item/completed',
+    ({ item: one }) => one.type === 'commandExecution',
+  );
   expect(item).toMatchObject({ startedAtMs: running?.[1], completedAtMs });
   expect((await readTimes(server)).find(([type]) => type === 'commandExecution')).toEqual([
     'commandExecution',
@@ -106,7 +142,13 @@ test('a command that runs on after its turn has no end until it ends', async () 
 
 test('the items of a history that a client passes have no times', async () => {
   const { client } = await startServer();
-  const history = [{ type: 'message' as const, role: 'user', content: [{ type: 'input_text' as const, text: 'old' }] }];
+  const history = [
+    {
+      type: 'message' as const,
+      role: 'user',
+      content: [{ type: 'input_text' as const, text: 'old' }],
+    },
+  ];
   const { thread } = await client.request('thread/resume', { threadId: idOf(999), history });
   expect(await readTimes({ client }, thread.id)).toEqual([['userMessage', null, null]]);
 });

@@ -3,11 +3,25 @@ import type { ModelEvent } from '../../src/model/model.ts';
 import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { ANY_ID, agentItem, begun, brief, timed, userItem } from '../support/expected.ts';
-import { conversation, message, reasoning, response, said, TestModel, webSearch } from '../support/test-model.ts';
+import {
+  conversation,
+  message,
+  reasoning,
+  response,
+  said,
+  TestModel,
+  webSearch,
+} from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** Runs a turn with these events of the model. Returns its items as announced, and as read after a restart. */
-async function turnWith(events: ModelEvent[], config?: string): Promise<TestServer & { items: ThreadItem[]; started: ThreadItem[] }> {
+/**
+ * Runs a turn with these events of the model. Returns its items as announced, and as read after a
+ * restart.
+ */
+async function turnWith(
+  events: ModelEvent[],
+  config?: string,
+): Promise<TestServer & { items: ThreadItem[]; started: ThreadItem[] }> {
   const model = new TestModel(response(events));
   const server = await startServer({ model, ...(config === undefined ? {} : { config }) });
   await server.client.request('thread/start', {});
@@ -36,7 +50,9 @@ describe('a message', () => {
     expect(items).toEqual([agentItem('as completed')]);
     const ids = client.messages.flatMap(({ method, params }) => {
       const { itemId, item } = (params ?? {}) as { itemId?: string; item?: ThreadItem };
-      return method?.startsWith('item/') && item?.type !== 'userMessage' ? [itemId ?? item?.id] : [];
+      return method?.startsWith('item/') && item?.type !== 'userMessage'
+        ? [itemId ?? item?.id]
+        : [];
     });
     expect(ids).toHaveLength(4);
     expect(new Set(ids).size).toBe(1);
@@ -56,8 +72,13 @@ describe('a message', () => {
       ...message('working', { phase: 'commentary', id: 'a' }),
       ...message('done', { phase: 'final_answer', id: 'b' }),
     ]);
-    expect(items).toEqual([agentItem('working', { phase: 'commentary' }), agentItem('done', { phase: 'final_answer' })]);
-    expect(started).toEqual([agentItem('', { phase: 'commentary' }), agentItem('', { phase: 'final_answer' })].map(begun));
+    expect(items).toEqual([
+      agentItem('working', { phase: 'commentary' }),
+      agentItem('done', { phase: 'final_answer' }),
+    ]);
+    expect(started).toEqual(
+      [agentItem('', { phase: 'commentary' }), agentItem('', { phase: 'final_answer' })].map(begun),
+    );
   });
 
   test('with a phase that older clients do not know is shown without it', async () => {
@@ -73,7 +94,9 @@ describe('a message', () => {
   });
 
   test('that overlaps with another gets its own deltas', async () => {
-    const [a = [], b = []] = ['one', 'two'].map((text, index) => message(text, { id: `m${index}`, deltas: [...text] }));
+    const [a = [], b = []] = ['one', 'two'].map((text, index) =>
+      message(text, { id: `m${index}`, deltas: [...text] }),
+    );
     const events = a.flatMap((event, index) => [event, b[index] ?? event]);
     const { client, items } = await turnWith(events);
     expect(brief(items)).toEqual(['agent: one', 'agent: two']);
@@ -108,14 +131,18 @@ describe('a message', () => {
       ...message('', { id: 'msg_2' }),
     ]);
     expect(items).toEqual([agentItem('whole'), agentItem('')]);
-    expect(client.notifications('item/agentMessage/delta').map(({ delta }) => delta)).toEqual(['whole']);
+    expect(client.notifications('item/agentMessage/delta').map(({ delta }) => delta)).toEqual([
+      'whole',
+    ]);
   });
 });
 
 describe('reasoning', () => {
   test('is shown with its summary, and without its raw content by default', async () => {
     const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')]);
-    expect(server.items[0]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] }));
+    expect(server.items[0]).toEqual(
+      timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] }),
+    );
     expect(server.client.notifications('item/reasoning/textDelta')).toEqual([]);
     expect(await sentBack(server)).toEqual([
       {
@@ -129,19 +156,33 @@ describe('reasoning', () => {
 
   test('is shown with its raw content if the configuration says so', async () => {
     const config = 'model = "m"\nmodel_provider = "scripted"\nshow_raw_agent_reasoning = true\n';
-    const { client, items } = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
-    expect(items[0]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: ['raw'] }));
-    expect(client.notifications('item/reasoning/textDelta').map(({ delta, contentIndex }) => [delta, contentIndex])).toEqual([['raw', 0]]);
+    const { client, items } = await turnWith(
+      [...reasoning('because', { content: 'raw' }), ...message('ok')],
+      config,
+    );
+    expect(items[0]).toEqual(
+      timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: ['raw'] }),
+    );
+    expect(
+      client
+        .notifications('item/reasoning/textDelta')
+        .map(({ delta, contentIndex }) => [delta, contentIndex]),
+    ).toEqual([['raw', 0]]);
   });
 
   test.each(['', 'show_raw_agent_reasoning = true\n'])(
     'is not shown if the configuration hides it, but the model reads it again (%j)',
     async (raw) => {
       const config = `model = "m"\nmodel_provider = "scripted"\nhide_agent_reasoning = true\n${raw}`;
-      const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
+      const server = await turnWith(
+        [...reasoning('because', { content: 'raw' }), ...message('ok')],
+        config,
+      );
       expect(server.started).toEqual([begun(agentItem(''))]);
       expect(server.items).toEqual([agentItem('ok')]);
-      expect(server.client.messages.filter(({ method }) => method?.startsWith('item/reasoning/'))).toEqual([]);
+      expect(
+        server.client.messages.filter(({ method }) => method?.startsWith('item/reasoning/')),
+      ).toEqual([]);
       expect((await sentBack(server)).map(({ type }) => type)).toEqual(['reasoning', 'message']);
     },
   );
@@ -154,63 +195,103 @@ describe('reasoning', () => {
       { type: 'reasoningSummaryDelta', itemId: 'rs', index: 0, delta: 'a' },
       { type: 'reasoningSummaryPart', itemId: 'rs', index: 1 },
       { type: 'reasoningSummaryDelta', itemId: 'rs', index: 1, delta: 'b' },
-      { type: 'itemCompleted', item: { ...item, summary: ['a', 'b'].map((text) => ({ type: 'summary_text' as const, text })) } },
+      {
+        type: 'itemCompleted',
+        item: {
+          ...item,
+          summary: ['a', 'b'].map((text) => ({ type: 'summary_text' as const, text })),
+        },
+      },
       ...message('ok'),
     ]);
-    expect(items[0]).toEqual(timed({ type: 'reasoning', id: ANY_ID, summary: ['a', 'b'], content: [] }));
-    const deltas = client.notifications('item/reasoning/summaryTextDelta').map(({ delta, summaryIndex }) => [delta, summaryIndex]);
+    expect(items[0]).toEqual(
+      timed({ type: 'reasoning', id: ANY_ID, summary: ['a', 'b'], content: [] }),
+    );
+    const deltas = client
+      .notifications('item/reasoning/summaryTextDelta')
+      .map(({ delta, summaryIndex }) => [delta, summaryIndex]);
     expect(deltas).toEqual([
       ['a', 0],
       ['b', 1],
     ]);
-    expect(client.notifications('item/reasoning/summaryPartAdded').map(({ summaryIndex }) => summaryIndex)).toEqual([0, 1]);
+    expect(
+      client
+        .notifications('item/reasoning/summaryPartAdded')
+        .map(({ summaryIndex }) => summaryIndex),
+    ).toEqual([0, 1]);
   });
 });
 
 type WebSearch = Extract<ThreadItem, { type: 'webSearch' }>;
 
 describe('a web search', () => {
-  const searches: [string, Parameters<typeof webSearch>[0], Pick<WebSearch, 'query' | 'action'>][] = [
-    ['for one thing', { type: 'search', query: 'bread' }, { query: 'bread', action: { type: 'search', query: 'bread', queries: null } }],
+  const searches: [string, Parameters<typeof webSearch>[0], Pick<WebSearch, 'query' | 'action'>][] =
     [
-      'for several',
-      { type: 'search', queries: ['a', 'b'] },
-      { query: 'a ...', action: { type: 'search', query: null, queries: ['a', 'b'] } },
-    ],
-    [
-      'for one of a list',
-      { type: 'search', query: '', queries: ['a'] },
-      { query: 'a', action: { type: 'search', query: '', queries: ['a'] } },
-    ],
-    [
-      'that opens a page',
-      { type: 'open_page', url: 'https://a/' },
-      { query: 'https://a/', action: { type: 'openPage', url: 'https://a/' } },
-    ],
-    [
-      'for a text in a page',
-      { type: 'find_in_page', url: 'https://a/', pattern: 'x' },
-      { query: "'x' in https://a/", action: { type: 'findInPage', url: 'https://a/', pattern: 'x' } },
-    ],
-    [
-      'for a text in the page that is open',
-      { type: 'find_in_page', pattern: 'x' },
-      { query: "'x'", action: { type: 'findInPage', url: null, pattern: 'x' } },
-    ],
-    ['of another kind', { type: 'other' }, { query: '', action: { type: 'other' } }],
-    ['that does not say what it did', undefined, { query: '', action: { type: 'other' } }],
-  ];
+      [
+        'for one thing',
+        { type: 'search', query: 'bread' },
+        { query: 'bread', action: { type: 'search', query: 'bread', queries: null } },
+      ],
+      [
+        'for several',
+        { type: 'search', queries: ['a', 'b'] },
+        { query: 'a ...', action: { type: 'search', query: null, queries: ['a', 'b'] } },
+      ],
+      [
+        'for one of a list',
+        { type: 'search', query: '', queries: ['a'] },
+        { query: 'a', action: { type: 'search', query: '', queries: ['a'] } },
+      ],
+      [
+        'that opens a page',
+        { type: 'open_page', url: 'https://a/' },
+        { query: 'https://a/', action: { type: 'openPage', url: 'https://a/' } },
+      ],
+      [
+        'for a text in a page',
+        { type: 'find_in_page', url: 'https://a/', pattern: 'x' },
+        {
+          query: "'x' in https://a/",
+          action: { type: 'findInPage', url: 'https://a/', pattern: 'x' },
+        },
+      ],
+      [
+        'for a text in the page that is open',
+        { type: 'find_in_page', pattern: 'x' },
+        { query: "'x'", action: { type: 'findInPage', url: null, pattern: 'x' } },
+      ],
+      ['of another kind', { type: 'other' }, { query: '', action: { type: 'other' } }],
+      ['that does not say what it did', undefined, { query: '', action: { type: 'other' } }],
+    ];
 
   test.each(searches)('%s', async (_name, action, shown) => {
     const server = await turnWith([...webSearch(action), ...message('found')]);
-    expect(server.started[0]).toMatchObject({ type: 'webSearch', id: 'ws_1', query: '', action: { type: 'other' }, results: null });
-    expect(server.items[0]).toEqual(timed({ type: 'webSearch', id: 'ws_1', ...shown, results: null }));
-    const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', ...(action === undefined ? {} : { action }) };
+    expect(server.started[0]).toMatchObject({
+      type: 'webSearch',
+      id: 'ws_1',
+      query: '',
+      action: { type: 'other' },
+      results: null,
+    });
+    expect(server.items[0]).toEqual(
+      timed({ type: 'webSearch', id: 'ws_1', ...shown, results: null }),
+    );
+    const call = {
+      type: 'web_search_call',
+      id: 'ws_1',
+      status: 'completed',
+      ...(action === undefined ? {} : { action }),
+    };
     expect(await sentBack(server)).toEqual([call, said('found')]);
   });
 
   test('shows the results that it came with, also in histories; the model does not read them again', async () => {
-    const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'bread' } } as const;
+    const call = {
+      type: 'web_search_call',
+      id: 'ws_1',
+      status: 'completed',
+      action: { type: 'search', query: 'bread' },
+    } as const;
     const results = [{ title: 'Bread', url: 'https://a/' }, 'more'];
     const found: ModelEvent[] = [
       { type: 'itemStarted', item: { ...call, status: 'in_progress' } },
@@ -222,8 +303,12 @@ describe('a web search', () => {
     await server.client.turn(thread.id, 'hi');
     const action = { type: 'search' as const, query: 'bread', queries: null };
     const shown = { type: 'webSearch' as const, id: 'ws_1', query: 'bread', action };
-    expect(server.client.notifications('item/started')[1]?.item).toEqual(begun(timed({ ...shown, results: null })));
-    expect(server.client.notifications('item/completed')[1]?.item).toEqual(timed({ ...shown, results }));
+    expect(server.client.notifications('item/started')[1]?.item).toEqual(
+      begun(timed({ ...shown, results: null })),
+    );
+    expect(server.client.notifications('item/completed')[1]?.item).toEqual(
+      timed({ ...shown, results }),
+    );
     const again = await server.restart();
     const resumed = await again.client.request('thread/resume', { threadId: thread.id });
     expect(resumed.thread.turns[0]?.items[1]).toEqual(timed({ ...shown, results }));
@@ -241,8 +326,12 @@ test('a web search has the id that the provider gave it, unless an item of the t
   const server = await startServer({ model });
   const { thread } = await server.client.request('thread/start', {});
   const ids = async ({ client }: Pick<typeof server, 'client'>) => {
-    const { turns } = (await client.request('thread/read', { threadId: thread.id, includeTurns: true })).thread;
-    return turns.flatMap(({ items }) => items).flatMap((item) => (item.type === 'webSearch' ? [item.id] : []));
+    const { turns } = (
+      await client.request('thread/read', { threadId: thread.id, includeTurns: true })
+    ).thread;
+    return turns
+      .flatMap(({ items }) => items)
+      .flatMap((item) => (item.type === 'webSearch' ? [item.id] : []));
   };
   await server.client.turn(thread.id, 'one');
   await server.client.turn(thread.id, 'two');
@@ -250,7 +339,12 @@ test('a web search has the id that the provider gave it, unless an item of the t
   await again.client.request('thread/resume', { threadId: thread.id });
   await again.client.turn(thread.id, 'three');
   await again.client.turn(thread.id, 'four');
-  expect(await ids(again)).toEqual(['ws_1', expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/), 'ws_2']);
+  expect(await ids(again)).toEqual([
+    'ws_1',
+    expect.stringMatching(/^[0-9a-f-]{36}$/),
+    expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'ws_2',
+  ]);
 });
 
 test('an image that the model generated', async () => {
@@ -266,9 +360,16 @@ test('an image that the model generated', async () => {
     { type: 'itemCompleted', item },
     ...message('there'),
   ]);
-  const shown = { type: 'imageGeneration', id: ANY_ID, revisedPrompt: 'a cat', savedPath: null } as const;
+  const shown = {
+    type: 'imageGeneration',
+    id: ANY_ID,
+    revisedPrompt: 'a cat',
+    savedPath: null,
+  } as const;
   expect(server.items[0]).toEqual(timed({ ...shown, status: 'completed', result: item.result }));
-  expect(server.started[0]).toEqual(begun(timed({ ...shown, revisedPrompt: null, status: 'in_progress', result: '' })));
+  expect(server.started[0]).toEqual(
+    begun(timed({ ...shown, revisedPrompt: null, status: 'in_progress', result: '' })),
+  );
   expect(await sentBack(server)).toEqual([item, said('there')]);
 });
 

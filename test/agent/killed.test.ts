@@ -3,7 +3,17 @@ import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief, START, turnOf, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
-import { asked, conversation, functionCall, message, messageBegun, response, type Step, said, TestModel } from '../support/test-model.ts';
+import {
+  asked,
+  conversation,
+  functionCall,
+  message,
+  messageBegun,
+  response,
+  type Step,
+  said,
+  TestModel,
+} from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 import { afterDeathOf } from './after-death-of.ts';
 
@@ -12,14 +22,22 @@ const CUT_OFF = {
   type: 'message',
   role: 'user',
   content: [
-    { type: 'input_text', text: expect.stringMatching(/^<turn_interrupted>\nThe previous turn was cut off, because the server ended/) },
+    {
+      type: 'input_text',
+      text: expect.stringMatching(
+        /^<turn_interrupted>\nThe previous turn was cut off, because the server ended/,
+      ),
+    },
   ],
 };
 
 async function running(...steps: (readonly Step[])[]): Promise<TestServer & { turnId: string }> {
   const server = await startServer({ model: new TestModel(response(...steps, [new Gate()])) });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+  });
   return { ...server, turnId: turn.id };
 }
 
@@ -30,18 +48,31 @@ async function resumed({ client }: TestServer) {
 test('a thread exists as soon as thread/start is answered', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
-  expect(await resumed(await afterDeathOf(server))).toMatchObject({ id: idOf(1), turns: [], status: { type: 'idle' } });
+  expect(await resumed(await afterDeathOf(server))).toMatchObject({
+    id: idOf(1),
+    turns: [],
+    status: { type: 'idle' },
+  });
 });
 
 test('the input is stored as soon as turn/start is answered; the turn reads as interrupted', async () => {
   const server = await running();
   const next = await afterDeathOf(server);
   const thread = await resumed(next);
-  expect([thread.preview, thread.turns]).toEqual(['hi', [turnOf({ id: server.turnId, status: 'interrupted', items: [userItem('hi')] })]]);
-  expect((await next.client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([idOf(1)]);
+  expect([thread.preview, thread.turns]).toEqual([
+    'hi',
+    [turnOf({ id: server.turnId, status: 'interrupted', items: [userItem('hi')] })],
+  ]);
+  expect((await next.client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([
+    idOf(1),
+  ]);
   next.model.push(response(message('back')));
   await next.client.turn(idOf(1), 'still there?');
-  expect(conversation(next.model.request(1))).toEqual([asked('hi'), CUT_OFF, asked('still there?')]);
+  expect(conversation(next.model.request(1))).toEqual([
+    asked('hi'),
+    CUT_OFF,
+    asked('still there?'),
+  ]);
 });
 
 test('a message that a client has seen completed is stored, for clients and for the model', async () => {
@@ -53,7 +84,12 @@ test('a message that a client has seen completed is stored, for clients and for 
   ]);
   next.model.push(response(message('back')));
   await next.client.turn(idOf(1), 'next');
-  expect(conversation(next.model.request(1))).toEqual([asked('hi'), said('whole'), CUT_OFF, asked('next')]);
+  expect(conversation(next.model.request(1))).toEqual([
+    asked('hi'),
+    said('whole'),
+    CUT_OFF,
+    asked('next'),
+  ]);
 });
 
 test('a streaming message is stored with all but its latest text, and the model does not read it', async () => {
@@ -82,7 +118,9 @@ test('a killed turn ended at its last stored event, and reads the same before it
   const next = await afterDeathOf(server);
   next.clock.advance(3_600_000);
   const read = await next.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-  expect(read.thread.turns).toMatchObject([{ status: 'interrupted', startedAt: START, durationMs: expect.any(Number) }]);
+  expect(read.thread.turns).toMatchObject([
+    { status: 'interrupted', startedAt: START, durationMs: expect.any(Number) },
+  ]);
   expect(read.thread.turns[0]?.durationMs).toBeLessThanOrEqual(2_000);
   expect((await resumed(next)).turns).toEqual(read.thread.turns);
 });
@@ -91,9 +129,16 @@ test('the input of a turn/steer that was answered is stored', async () => {
   const server = await running(messageBegun('par'));
   await server.client.waitFor('item/agentMessage/delta');
   server.model.push([new Gate()]);
-  await server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: server.turnId, input: text('more') });
+  await server.client.request('turn/steer', {
+    threadId: idOf(1),
+    expectedTurnId: server.turnId,
+    input: text('more'),
+  });
   const [turn] = (await resumed(await afterDeathOf(server))).turns;
-  expect(brief(turn?.items ?? []).filter((item) => item.startsWith('user'))).toEqual(['user: hi', 'user: more']);
+  expect(brief(turn?.items ?? []).filter((item) => item.startsWith('user'))).toEqual([
+    'user: hi',
+    'user: more',
+  ]);
 });
 
 test('a call without a stored output does not break the next prompt', async () => {
@@ -119,7 +164,15 @@ test('a call without a stored output does not break the next prompt', async () =
 test('the settings of a killed turn are kept', async () => {
   const server = await startServer({ model: new TestModel([new Gate()]) });
   await server.client.request('thread/start', {});
-  await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), model: 'turn-model', effort: 'high' });
+  await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+    model: 'turn-model',
+    effort: 'high',
+  });
   const next = await afterDeathOf(server);
-  expect(await next.client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({ model: 'turn-model', reasoningEffort: 'high' });
+  expect(await next.client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({
+    model: 'turn-model',
+    reasoningEffort: 'high',
+  });
 });

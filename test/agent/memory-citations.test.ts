@@ -39,14 +39,21 @@ test('citations of memories are passed on apart from the text, stored, and read 
 test('in plan mode, citations are neither in the message nor in the plan', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
-  server.model.push(response(message(`Look:\n<proposed_plan>\n1. Act\n</proposed_plan>\n${block('a:1-2|note=[x]', 't1')}`)));
+  server.model.push(
+    response(
+      message(`Look:\n<proposed_plan>\n1. Act\n</proposed_plan>\n${block('a:1-2|note=[x]', 't1')}`),
+    ),
+  );
   const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
   await server.client.turn(idOf(1), 'plan', { collaborationMode: { mode: 'plan', settings } });
   const items = server.client.notifications('item/completed').map(({ item }) => item);
   expect(items.find(({ type }) => type === 'plan')).toMatchObject({ text: '1. Act\n' });
   expect(items.find(({ type }) => type === 'agentMessage')).toMatchObject({
     text: 'Look:\n',
-    memoryCitation: { entries: [{ path: 'a', lineStart: 1, lineEnd: 2, note: 'x' }], threadIds: ['t1'] },
+    memoryCitation: {
+      entries: [{ path: 'a', lineStart: 1, lineEnd: 2, note: 'x' }],
+      threadIds: ['t1'],
+    },
   });
 });
 
@@ -59,46 +66,67 @@ test('in plan mode, a citation does not hide the tag of a plan that follows it o
   await server.client.turn(idOf(1), 'plan', { collaborationMode: { mode: 'plan', settings } });
   const items = server.client.notifications('item/completed').map(({ item }) => item);
   expect(items.find(({ type }) => type === 'plan')).toMatchObject({ text: '1. Act\n' });
-  expect(items.find(({ type }) => type === 'agentMessage')).toMatchObject({ text: 'Look:\n', memoryCitation: { threadIds: ['t1'] } });
+  expect(items.find(({ type }) => type === 'agentMessage')).toMatchObject({
+    text: 'Look:\n',
+    memoryCitation: { threadIds: ['t1'] },
+  });
 });
 
 test('a message about the tag of citations streams whole, whatever its pieces', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
-  const source = 'Write <oai-mem-citation> <b> and <oai-mem-citation>\n <cit, or `<oai-mem-citation>`: <oai-mem-citation>';
+  const source =
+    'Write <oai-mem-citation> <b> and <oai-mem-citation>\n <cit, or `<oai-mem-citation>`: <oai-mem-citation>';
   const cited = `${source}\n${block('a:1-2|note=[x]', 't1')}.`;
   for (const size of [1, 5, 1_000]) {
-    server.model.push(response(message(cited, { deltas: cited.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [] })));
+    server.model.push(
+      response(
+        message(cited, { deltas: cited.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [] }),
+      ),
+    );
     await server.client.turn(idOf(1), 'hi');
     const { item } = server.client.notifications('item/completed').at(-1) ?? {};
     expect(item).toMatchObject({ text: `${source}\n.`, memoryCitation: { threadIds: ['t1'] } });
     const { itemId } = server.client.notifications('item/agentMessage/delta').at(-1) ?? {};
-    const shown = server.client.notifications('item/agentMessage/delta').filter((each) => each.itemId === itemId);
+    const shown = server.client
+      .notifications('item/agentMessage/delta')
+      .filter((each) => each.itemId === itemId);
     expect(shown.map(({ delta }) => delta).join('')).toBe(`${source}\n.`);
   }
 });
 
-const PROSE = 'Write `<oai-mem-citation>` and then `</oai-mem-citation>` around it.\nThe end <oai-mem-citation> of <oai-mem-citation>';
+const PROSE =
+  'Write `<oai-mem-citation>` and then `</oai-mem-citation>` around it.\nThe end <oai-mem-citation> of <oai-mem-citation>';
 
 const LATE = `x <oai-mem-citation>${' '.repeat(300)}<thread_ids>\nt1\n</thread_ids></oai-mem-citation>`;
 
 test('in whatever pieces a message comes, it is split at the same tags', () => {
-  const texts = [TEXT, PROSE, LATE, `${PROSE}${TEXT}`, 'x <oai-mem-citation>\n</oai-mem-citation> y <oai-mem-citation>\n<thread_'];
+  const texts = [
+    TEXT,
+    PROSE,
+    LATE,
+    `${PROSE}${TEXT}`,
+    'x <oai-mem-citation>\n</oai-mem-citation> y <oai-mem-citation>\n<thread_',
+  ];
   fc.assert(
-    fc.property(fc.constantFrom(...texts), fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (text, lengths) => {
-      const splitter = citationSplitter();
-      let shown = '';
-      let rest = text;
-      const take = (spans: { isInside: boolean; text: string }[]) => {
-        for (const span of spans) if (!span.isInside) shown += span.text;
-      };
-      for (const length of lengths) {
-        take(splitter.push(rest.slice(0, length)));
-        rest = rest.slice(length);
-      }
-      take([...splitter.push(rest), ...splitter.end()]);
-      expect(shown).toBe(memoryCitation(text).text);
-    }),
+    fc.property(
+      fc.constantFrom(...texts),
+      fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }),
+      (text, lengths) => {
+        const splitter = citationSplitter();
+        let shown = '';
+        let rest = text;
+        const take = (spans: { isInside: boolean; text: string }[]) => {
+          for (const span of spans) if (!span.isInside) shown += span.text;
+        };
+        for (const length of lengths) {
+          take(splitter.push(rest.slice(0, length)));
+          rest = rest.slice(length);
+        }
+        take([...splitter.push(rest), ...splitter.end()]);
+        expect(shown).toBe(memoryCitation(text).text);
+      },
+    ),
     { seed: 7, numRuns: 300 },
   );
 });
@@ -106,14 +134,24 @@ test('in whatever pieces a message comes, it is split at the same tags', () => {
 const one = { path: 'a', lineStart: 1, lineEnd: 2, note: 'x' };
 
 test.each([
-  ['in the middle', `before ${block('a:1-2|note=[x]', 't1')} after`, 'before  after', { entries: [one], threadIds: ['t1'] }],
+  [
+    'in the middle',
+    `before ${block('a:1-2|note=[x]', 't1')} after`,
+    'before  after',
+    { entries: [one], threadIds: ['t1'] },
+  ],
   [
     'twice',
     `x ${block('a:1-2|note=[x]', 't1')} y ${block('a:1-2|note=[x]', 't1\nt2')}`,
     'x  y ',
     { entries: [one, one], threadIds: ['t1', 't2'] },
   ],
-  ['without an end', `x ${block('a:1-2|note=[x]', 't1').slice(0, 80)}`, 'x ', { entries: [one], threadIds: [] }],
+  [
+    'without an end',
+    `x ${block('a:1-2|note=[x]', 't1').slice(0, 80)}`,
+    'x ',
+    { entries: [one], threadIds: [] },
+  ],
   [
     'that the message only speaks about',
     'Use `<oai-mem-citation>` around `<citation_entries>`, then `</oai-mem-citation>`. <oai-mem-citation> x',

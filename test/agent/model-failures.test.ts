@@ -29,30 +29,54 @@ async function withThread(...responses: ScriptedResponse[]): Promise<TestServer>
 }
 
 async function readTurns({ client }: TestServer) {
-  return (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread.turns;
+  return (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread
+    .turns;
 }
 
 const limit = errorOf('The limit is reached.', 'usageLimitExceeded');
 
 describe('a model that fails', () => {
   test('fails the turn: an error that is not retried, status systemError, and the end with the same error', async () => {
-    const server = await withThread([{ type: 'started' }, failed(limit.message, limit.codexErrorInfo)]);
+    const server = await withThread([
+      { type: 'started' },
+      failed(limit.message, limit.codexErrorInfo),
+    ]);
     const { id } = await server.client.turn(idOf(1), 'hi');
     const turn = turnOf({ id, status: 'failed', itemsView: 'notLoaded', error: limit });
-    expect(server.client.messages.slice(-3).map(({ method, params }) => ({ method, params }))).toEqual([
-      { method: 'thread/status/changed', params: { threadId: idOf(1), status: { type: 'systemError' } } },
-      { method: 'error', params: { threadId: idOf(1), turnId: id, error: limit, willRetry: false } },
+    expect(
+      server.client.messages.slice(-3).map(({ method, params }) => ({ method, params })),
+    ).toEqual([
+      {
+        method: 'thread/status/changed',
+        params: { threadId: idOf(1), status: { type: 'systemError' } },
+      },
+      {
+        method: 'error',
+        params: { threadId: idOf(1), turnId: id, error: limit, willRetry: false },
+      },
       { method: 'turn/completed', params: { threadId: idOf(1), turn } },
     ]);
-    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'systemError' });
-    expect(await readTurns(server)).toEqual([{ ...turn, itemsView: 'full', items: [userItem('hi')] }]);
+    expect(
+      (await server.client.request('thread/read', { threadId: idOf(1) })).thread.status,
+    ).toEqual({ type: 'systemError' });
+    expect(await readTurns(server)).toEqual([
+      { ...turn, itemsView: 'full', items: [userItem('hi')] },
+    ]);
   });
 
   test('does not affect the next turn, and its own turn stays failed in the history', async () => {
-    const server = await withThread([failed(limit.message, limit.codexErrorInfo)], response(message('ok')));
+    const server = await withThread(
+      [failed(limit.message, limit.codexErrorInfo)],
+      response(message('ok')),
+    );
     await server.client.turn(idOf(1), 'one');
-    expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('ok')] });
-    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'idle' });
+    expect(await server.client.turn(idOf(1), 'two')).toMatchObject({
+      status: 'completed',
+      items: [agentItem('ok')],
+    });
+    expect(
+      (await server.client.request('thread/read', { threadId: idOf(1) })).thread.status,
+    ).toEqual({ type: 'idle' });
     const { client } = await server.restart();
     const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
     expect(thread.turns.map(({ status, error, items }) => [status, error, brief(items)])).toEqual([
@@ -62,9 +86,14 @@ describe('a model that fails', () => {
   });
 
   test('in the middle of a message: its text so far is shown, it never completes, and the model does not read it', async () => {
-    const server = await withThread([...messageBegun('par'), failed('cut')], response(message('ok')));
+    const server = await withThread(
+      [...messageBegun('par'), failed('cut')],
+      response(message('ok')),
+    );
     await server.client.turn(idOf(1), 'one');
-    expect(server.client.notifications('item/completed').map(({ item }) => item)).toEqual([userItem('one')]);
+    expect(server.client.notifications('item/completed').map(({ item }) => item)).toEqual([
+      userItem('one'),
+    ]);
     expect((await readTurns(server))[0]?.items).toEqual([userItem('one'), agentItem('par')]);
     await server.client.turn(idOf(1), 'two');
     expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
@@ -77,7 +106,10 @@ describe('a model that fails', () => {
   });
 
   test('in the middle of reasoning: the reasoning so far is shown, and the model does not read it', async () => {
-    const server = await withThread([...reasoning('bec').slice(0, -1), failed('cut')], response(message('ok')));
+    const server = await withThread(
+      [...reasoning('bec').slice(0, -1), failed('cut')],
+      response(message('ok')),
+    );
     await server.client.turn(idOf(1), 'one');
     expect((await readTurns(server))[0]?.items).toEqual([
       userItem('one'),
@@ -88,15 +120,29 @@ describe('a model that fails', () => {
   });
 
   test('after a whole message: the message stays, for clients and for the model; reasoning after it is not sent', async () => {
-    const server = await withThread([...message('whole'), ...reasoning('because'), failed('cut')], response(message('ok')));
+    const server = await withThread(
+      [...message('whole'), ...reasoning('because'), failed('cut')],
+      response(message('ok')),
+    );
     await server.client.turn(idOf(1), 'one');
-    expect((await readTurns(server))[0]?.items.map(({ type }) => type)).toEqual(['userMessage', 'agentMessage', 'reasoning']);
+    expect((await readTurns(server))[0]?.items.map(({ type }) => type)).toEqual([
+      'userMessage',
+      'agentMessage',
+      'reasoning',
+    ]);
     await server.client.turn(idOf(1), 'two');
-    expect(conversation(server.model.request(2))).toEqual([asked('one'), said('whole'), asked('two')]);
+    expect(conversation(server.model.request(2))).toEqual([
+      asked('one'),
+      said('whole'),
+      asked('two'),
+    ]);
   });
 
   test('after a call: the call runs, and the model reads it and its output in the next turn', async () => {
-    const server = await withThread([...functionCall('update_plan', { plan: [] }), failed('cut')], response(message('ok')));
+    const server = await withThread(
+      [...functionCall('update_plan', { plan: [] }), failed('cut')],
+      response(message('ok')),
+    );
     await server.client.turn(idOf(1), 'one');
     expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
     await server.client.turn(idOf(1), 'two');
@@ -109,7 +155,11 @@ describe('a model that fails', () => {
   });
 
   test('in the second request of a turn fails the turn, and the items of the first request are kept', async () => {
-    const server = await withThread(response(functionCall('update_plan', { plan: [] })), [failed('cut')], response(message('ok')));
+    const server = await withThread(
+      response(functionCall('update_plan', { plan: [] })),
+      [failed('cut')],
+      response(message('ok')),
+    );
     expect((await server.client.turn(idOf(1), 'one')).status).toBe('failed');
     await server.client.turn(idOf(1), 'two');
     expect(conversation(server.model.request(3)).map(({ type }) => type)).toEqual([
@@ -126,15 +176,30 @@ describe('a model that fails', () => {
       await gate.pass();
       yield failed('cut');
     };
-    const server = await withThread(() => failing(), response(message('ok')), response(message('spare')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const server = await withThread(
+      () => failing(),
+      response(message('ok')),
+      response(message('spare')),
+    );
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await gate.reached;
-    await server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
+    await server.client.request('turn/steer', {
+      threadId: idOf(1),
+      expectedTurnId: turn.id,
+      input: text('two'),
+    });
     gate.open();
     await server.client.turnCompleted(turn.id);
     await server.client.turn(idOf(1), 'three');
     const last = conversation(server.model.request(server.model.requests.length));
-    expect(last.filter((item) => 'role' in item && item.role === 'user')).toEqual([asked('one'), asked('two'), asked('three')]);
+    expect(last.filter((item) => 'role' in item && item.role === 'user')).toEqual([
+      asked('one'),
+      asked('two'),
+      asked('three'),
+    ]);
   });
 });
 
@@ -150,19 +215,32 @@ describe('a model that retries', () => {
       ...message('whole', { id: 'msg_2' }),
       { type: 'completed', usage: USAGE },
     ]);
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('hi'),
+    });
     gate.open();
-    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('whole')] });
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({
+      status: 'completed',
+      items: [agentItem('whole')],
+    });
     expect(server.client.notifications('error')).toEqual([
       {
         threadId: idOf(1),
         turnId: turn.id,
-        error: errorOf('The stream broke.', { responseStreamDisconnected: { httpStatusCode: null } }),
+        error: errorOf('The stream broke.', {
+          responseStreamDisconnected: { httpStatusCode: null },
+        }),
         willRetry: true,
       },
     ]);
-    expect(brief(server.client.notifications('item/completed').map(({ item }) => item))).toEqual(['user: hi', 'agent: whole']);
-    expect((await readTurns(server)).map(({ items }) => brief(items))).toEqual([['user: hi', 'agent: whole']]);
+    expect(brief(server.client.notifications('item/completed').map(({ item }) => item))).toEqual([
+      'user: hi',
+      'agent: whole',
+    ]);
+    expect((await readTurns(server)).map(({ items }) => brief(items))).toEqual([
+      ['user: hi', 'agent: whole'],
+    ]);
   });
 
   test('and calls a tool in both attempts calls it once', async () => {
@@ -173,12 +251,22 @@ describe('a model that retries', () => {
     );
     await server.client.turn(idOf(1), 'hi');
     expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
-    expect(conversation(server.model.request(3)).flatMap((item) => ('call_id' in item ? item.call_id : []))).toEqual(['a', 'a']);
+    expect(
+      conversation(server.model.request(3)).flatMap((item) =>
+        'call_id' in item ? item.call_id : [],
+      ),
+    ).toEqual(['a', 'a']);
   });
 
   test('no longer shows its unfinished items, while the turn goes on', async () => {
     const gate = new Gate();
-    const server = await withThread([...messageBegun('par'), retrying('cut'), gate, ...message('whole', { id: 'm2' }), failed('cut')]);
+    const server = await withThread([
+      ...messageBegun('par'),
+      retrying('cut'),
+      gate,
+      ...message('whole', { id: 'm2' }),
+      failed('cut'),
+    ]);
     await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
     await gate.reached;
     expect((await readTurns(server)).map(({ items }) => items)).toEqual([[userItem('hi')]]);
@@ -193,14 +281,34 @@ describe('a model that retries', () => {
     await server.client.turn(idOf(1), 'one');
     await server.client.turn(idOf(1), 'two');
     expect(conversation(server.model.request(2))).toEqual([asked('one'), said('first try')]);
-    expect(conversation(server.model.request(3))).toEqual([asked('one'), said('first try'), said('second try'), asked('two')]);
-    expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: one', 'agent: first try', 'agent: second try']);
+    expect(conversation(server.model.request(3))).toEqual([
+      asked('one'),
+      said('first try'),
+      said('second try'),
+      asked('two'),
+    ]);
+    expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual([
+      'user: one',
+      'agent: first try',
+      'agent: second try',
+    ]);
   });
 
   test('and fails in the end fails the turn, with the unfinished items of the last attempt', async () => {
-    const server = await withThread([...messageBegun('one'), retrying('cut'), ...messageBegun('two', { id: 'm2' }), failed('gave up')]);
-    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'failed', error: errorOf('gave up') });
-    expect(server.client.notifications('error').map(({ willRetry }) => willRetry)).toEqual([true, false]);
+    const server = await withThread([
+      ...messageBegun('one'),
+      retrying('cut'),
+      ...messageBegun('two', { id: 'm2' }),
+      failed('gave up'),
+    ]);
+    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
+      status: 'failed',
+      error: errorOf('gave up'),
+    });
+    expect(server.client.notifications('error').map(({ willRetry }) => willRetry)).toEqual([
+      true,
+      false,
+    ]);
     expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: hi', 'agent: two']);
   });
 });
@@ -214,7 +322,10 @@ describe('a model that breaks its contract', () => {
     const server = await withThread(() => throwing(), response(message('ok')));
     expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
       status: 'failed',
-      error: { message: 'The turn failed inside the server: out of order', codexErrorInfo: 'internalServerError' },
+      error: {
+        message: 'The turn failed inside the server: out of order',
+        codexErrorInfo: 'internalServerError',
+      },
     });
     expect(server.log.takeErrors()).toEqual(['a turn failed inside the server']);
     expect((await readTurns(server))[0]?.items).toEqual([userItem('hi'), agentItem('par')]);

@@ -6,7 +6,8 @@ import { message, response, TestModel } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
 const SCRIPT = 'printf "%s\\n" "$0" "$1" > "$OUT"; pwd >> "$OUT"';
-const BASE = 'model = "m"\nmodel_provider = "test"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
+const BASE =
+  'model = "m"\nmodel_provider = "test"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
 const notifying = (program: readonly string[]) => `notify = ${JSON.stringify(program)}\n${BASE}`;
 
 const says = (...texts: string[]) => new TestModel(...texts.map((text) => response(message(text))));
@@ -14,7 +15,11 @@ const says = (...texts: string[]) => new TestModel(...texts.map((text) => respon
 describe('notify', () => {
   test('runs the program after a completed turn, with the turn as its last argument', async () => {
     const out = join(tempFolder(), 'out.txt');
-    const server = await startServer({ config: notifying(['/bin/sh', '-c', SCRIPT, 'name']), env: { OUT: out }, model: says('done') });
+    const server = await startServer({
+      config: notifying(['/bin/sh', '-c', SCRIPT, 'name']),
+      env: { OUT: out },
+      model: says('done'),
+    });
     const { thread } = await server.client.request('thread/start', {});
     const turn = await server.client.turn(thread.id, [
       { type: 'text', text: 'first', text_elements: [] },
@@ -37,7 +42,10 @@ describe('notify', () => {
 
   test('does not run it after a turn that failed', async () => {
     const out = join(tempFolder(), 'out.txt');
-    const server = await startServer({ config: notifying(['/bin/sh', '-c', SCRIPT, 'name']), env: { OUT: out } });
+    const server = await startServer({
+      config: notifying(['/bin/sh', '-c', SCRIPT, 'name']),
+      env: { OUT: out },
+    });
     const { thread } = await server.client.request('thread/start', {});
     expect(await server.client.turn(thread.id, 'hi')).toMatchObject({ status: 'failed' });
     await server.close();
@@ -45,7 +53,10 @@ describe('notify', () => {
   });
 
   test('a program that cannot be started is told once, and does not change the turn', async () => {
-    const { client } = await startServer({ config: notifying(['/no/such/program']), model: says('one', 'two') });
+    const { client } = await startServer({
+      config: notifying(['/no/such/program']),
+      model: says('one', 'two'),
+    });
     const { thread } = await client.request('thread/start', {});
     expect(await client.turn(thread.id, 'hi')).toMatchObject({ status: 'completed' });
     const { message } = await client.waitFor('warning');
@@ -57,7 +68,10 @@ describe('notify', () => {
   });
 
   test('a program that hangs is killed with the server, and an invalid setting changes no turn', async () => {
-    const hanging = await startServer({ config: notifying(['/bin/sleep', '1000']), model: says('one') });
+    const hanging = await startServer({
+      config: notifying(['/bin/sleep', '1000']),
+      model: says('one'),
+    });
     const first = await hanging.client.request('thread/start', {});
     expect(await hanging.client.turn(first.thread.id, 'hi')).toMatchObject({ status: 'completed' });
     const closed = hanging.close();

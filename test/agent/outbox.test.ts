@@ -2,15 +2,20 @@ import { expect, test } from 'vitest';
 import { Outbox } from '../../src/agent/outbox.ts';
 import { StepSequence } from '../../src/agent/step.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../../src/store/log-entry.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { LogEntry, StoredItem, WriteChanges } from '../../src/store/thread-store.ts';
+import type { WriteChanges } from '../../src/store/thread-store.ts';
 import { Gate } from '../support/gate.ts';
 
 const FULL = new StoreError('store_full', 'the disk is full', { file: 'heddle.db' });
 
 /** An entry of this name. */
 function entry(name: string, text = ''): LogEntry {
-  return { kind: 'model', turnId: name, item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] } };
+  return {
+    kind: 'model',
+    turnId: name,
+    item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+  };
 }
 
 function nameOf(entry: LogEntry): string {
@@ -19,11 +24,21 @@ function nameOf(entry: LogEntry): string {
 
 /** An entry that completes this item. */
 function completed(id: string): LogEntry {
-  return { kind: 'item', turnId: id, ...timesOf(1), item: { type: 'agentMessage', id, text: 'whole' } };
+  return {
+    kind: 'item',
+    turnId: id,
+    ...timesOf(1),
+    item: { type: 'agentMessage', id, text: 'whole' },
+  };
 }
 
 function partial(id: string, text: string): StoredItem {
-  return { turnId: 't', item: { type: 'agentMessage', id, text }, startedAtMs: 0, completedAtMs: null };
+  return {
+    turnId: 't',
+    item: { type: 'agentMessage', id, text },
+    startedAtMs: 0,
+    completedAtMs: null,
+  };
 }
 
 function timesOf(ms: number) {
@@ -47,7 +62,10 @@ interface Write {
   durable: boolean;
 }
 
-/** An outbox with a store that waits or fails as `beforeWrite` does. Announcements and appended entries are kept by their names. */
+/**
+ * An outbox with a store that waits or fails as `beforeWrite` does. Announcements and appended
+ * entries are kept by their names.
+ */
 function withStore(beforeWrite: (write: Write, count: number) => Promise<void> | void = () => {}) {
   const writes: Write[] = [];
   const patches: WriteChanges['patch'][] = [];
@@ -57,7 +75,9 @@ function withStore(beforeWrite: (write: Write, count: number) => Promise<void> |
     writer: {
       threadId: 't',
       append: async (entries, { partials = [], dropped = [], durable = false, patch } = {}) => {
-        const texts = partials.map(({ item }) => ('text' in item ? `${item.id}: ${item.text}` : item.id));
+        const texts = partials.map(({ item }) =>
+          'text' in item ? `${item.id}: ${item.text}` : item.id,
+        );
         const write = { entries: entries.map(nameOf), partials: texts, dropped, durable };
         writes.push(write);
         patches.push(patch);
@@ -68,7 +88,14 @@ function withStore(beforeWrite: (write: Write, count: number) => Promise<void> |
     announce: ({ params }) => announced.push('message' in params ? params.message : ''),
     onAppended: (entries) => appended.push(...entries.map(nameOf)),
   });
-  return { outbox, writes, patches, announced, appended, stored: () => writes.map(({ entries }) => entries.join(' ')) };
+  return {
+    outbox,
+    writes,
+    patches,
+    announced,
+    appended,
+    stored: () => writes.map(({ entries }) => entries.join(' ')),
+  };
 }
 
 function full(): never {
@@ -85,7 +112,9 @@ function endOf(promise: Promise<void>): Promise<string> {
 
 test('steps of one moment, and those that come while the store is busy, are one write each; all is announced in order', async () => {
   const gate = new Gate();
-  const { outbox, writes, patches, announced, appended } = withStore((_write, count) => (count === 1 ? gate.pass() : undefined));
+  const { outbox, writes, patches, announced, appended } = withStore((_write, count) =>
+    count === 1 ? gate.pass() : undefined,
+  );
   const first = [
     outbox.commit({ ...step('a'), patch: { name: 'x' } }),
     outbox.commit({ ...step('b'), durable: true, patch: { name: 'y' } }),
@@ -100,7 +129,11 @@ test('steps of one moment, and those that come while the store is busy, are one 
   expect(announced).toEqual([]);
   gate.open();
   await Promise.all([...first, ...second]);
-  expect(writes).toMatchObject([{ entries: ['a', 'b'], durable: true }, { entries: ['c'], durable: false }, { entries: ['f'] }]);
+  expect(writes).toMatchObject([
+    { entries: ['a', 'b'], durable: true },
+    { entries: ['c'], durable: false },
+    { entries: ['f'] },
+  ]);
   expect(patches[0]).toEqual({ name: 'y' });
   expect(announced).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   expect(appended).toEqual(['a', 'b', 'c', 'f']);
@@ -114,7 +147,9 @@ test('a step that stores nothing is announced without a write', async () => {
 
 test('at most 64 steps are one write, and a long one is one by itself', async () => {
   const { outbox, writes } = withStore();
-  const steps = Array.from({ length: 70 }, (_, index) => outbox.commit({ entries: [entry(String(index))] }));
+  const steps = Array.from({ length: 70 }, (_, index) =>
+    outbox.commit({ entries: [entry(String(index))] }),
+  );
   const long = outbox.commit({ entries: [entry('long', 'x'.repeat(300_000))] });
   await Promise.all([...steps, long, outbox.commit(step('short'))]);
   expect(writes.map(({ entries }) => entries.length)).toEqual([64, 6, 1, 1]);
@@ -140,7 +175,9 @@ test('a delta comes at once if no announcement of its sequence waits, and else b
 });
 
 test('after a write of several steps has failed, each is stored by itself, in order, with those that come meanwhile behind them', async () => {
-  const { outbox, stored, announced } = withStore((_write, count) => (count === 1 ? full() : undefined));
+  const { outbox, stored, announced } = withStore((_write, count) =>
+    count === 1 ? full() : undefined,
+  );
   const steps = ['a', 'b', 'c'].map((name) => outbox.commit(step(name)));
   await Promise.all([...steps, steps[0]?.then(() => outbox.commit(step('d')))]);
   expect(stored()).toEqual(['a b c', 'a', 'b', 'c', 'd']);
@@ -148,7 +185,9 @@ test('after a write of several steps has failed, each is stored by itself, in or
 });
 
 test('a step that fails by itself rejects, and the others of its moment are stored', async () => {
-  const { outbox, announced, appended } = withStore(({ entries }) => (entries.includes('b') ? full() : undefined));
+  const { outbox, announced, appended } = withStore(({ entries }) =>
+    entries.includes('b') ? full() : undefined,
+  );
   const ends = ['a', 'b', 'c'].map((name) => endOf(outbox.commit(step(name))));
   expect(await Promise.all(ends)).toEqual(['done', FULL.message, 'done']);
   expect(announced).toEqual(['a', 'c']);
@@ -156,7 +195,9 @@ test('a step that fails by itself rejects, and the others of its moment are stor
 });
 
 test('steps of a sequence that has failed fail with its error, and announce and store nothing; other steps go on', async () => {
-  const { outbox, stored, announced } = withStore(({ entries }) => (entries.includes('a') ? full() : undefined));
+  const { outbox, stored, announced } = withStore(({ entries }) =>
+    entries.includes('a') ? full() : undefined,
+  );
   const sequence = new StepSequence();
   const a = outbox.commit(step('a'), sequence);
   outbox.announceDelta(said('delta of a'), sequence);
@@ -172,7 +213,9 @@ test('steps of a sequence that has failed fail with its error, and announce and 
 });
 
 test('a delta is not lost with a step of others that fails', async () => {
-  const { outbox, announced } = withStore(({ entries }) => (entries.includes('other') ? full() : undefined));
+  const { outbox, announced } = withStore(({ entries }) =>
+    entries.includes('other') ? full() : undefined,
+  );
   const sequence = new StepSequence();
   const begun = outbox.commit(step('begun'), sequence);
   const other = outbox.commit(step('other'));
@@ -190,10 +233,16 @@ test('an unfinished item is saved once with its last content, and not at all if 
   for (const text of ['ab', 'abc']) outbox.savePartial(partial('p', text));
   outbox.savePartial(partial('q', 'a'));
   outbox.savePartial(partial('r', 'a'));
-  const steps = [outbox.commit({ entries: [completed('q')] }), outbox.commit({ dropped: [partial('r', 'a')] })];
+  const steps = [
+    outbox.commit({ entries: [completed('q')] }),
+    outbox.commit({ dropped: [partial('r', 'a')] }),
+  ];
   gate.open();
   await Promise.all(steps);
-  expect(writes).toMatchObject([{ partials: ['p: a'] }, { entries: ['q'], partials: ['p: abc'], dropped: ['r'] }]);
+  expect(writes).toMatchObject([
+    { partials: ['p: a'] },
+    { entries: ['q'], partials: ['p: abc'], dropped: ['r'] },
+  ]);
 });
 
 test('an item that was dropped and continues is saved after the drop', async () => {
@@ -206,7 +255,9 @@ test('an item that was dropped and continues is saved after the drop', async () 
 });
 
 test('a save that fails is not reported, and does not fail the steps behind it', async () => {
-  const { outbox, announced } = withStore(({ partials }) => (partials.length > 0 ? full() : undefined));
+  const { outbox, announced } = withStore(({ partials }) =>
+    partials.length > 0 ? full() : undefined,
+  );
   outbox.savePartial(partial('p', 'a'));
   await outbox.commit(step('a'));
   expect(announced).toEqual(['a']);

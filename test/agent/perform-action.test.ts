@@ -9,8 +9,15 @@ import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
-import type { ThreadSettings, ThreadWriter } from '../../src/store/thread-store.ts';
-import { type Action, type ActionOutcome, type Judgement, type OpenItem, UNCONFINED } from '../../src/tools/action.ts';
+import type { ThreadSettings } from '../../src/store/thread-record.ts';
+import type { ThreadWriter } from '../../src/store/thread-store.ts';
+import {
+  type Action,
+  type ActionOutcome,
+  type Judgement,
+  type OpenItem,
+  UNCONFINED,
+} from '../../src/tools/action.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
@@ -23,7 +30,10 @@ const writer: ThreadWriter = {
   close: async () => {},
 };
 
-/** Performs an action with an item. Returns its item notifications, and the message of the error if it rejects. */
+/**
+ * Performs an action with an item. Returns its item notifications, and the message of the error if
+ * it rejects.
+ */
 async function performed({
   judged = { run: UNCONFINED },
   perform,
@@ -36,7 +46,11 @@ async function performed({
   announced?: Announcement[];
 }) {
   const clock = new FakeClock();
-  const outbox = new Outbox({ writer, announce: (announcement) => announced.push(announcement), onAppended: () => {} });
+  const outbox = new Outbox({
+    writer,
+    announce: (announcement) => announced.push(announcement),
+    onAppended: () => {},
+  });
   const turn = new ActiveTurn({
     id: 'u',
     kind: 'user',
@@ -62,7 +76,13 @@ async function performed({
     person,
     questions: { answerMsMax: null } as ClientQuestions,
     grants: new Grants(),
-    items: new ThreadItems({ threadId, clock, outbox, announce: (announcement) => announced.push(announcement), drained: () => null }),
+    items: new ThreadItems({
+      threadId,
+      clock,
+      outbox,
+      announce: (announcement) => announced.push(announcement),
+      drained: () => null,
+    }),
     outbox,
     tokensStep: () => ({}),
     log: new RecordingLog(),
@@ -72,14 +92,21 @@ async function performed({
     ({ message }: Error) => message,
   );
   expect(closed).toBe(1);
-  const shown = announced.map(({ method, params }) => [method, 'item' in params && 'status' in params.item ? params.item.status : null]);
+  const shown = announced.map(({ method, params }) => [
+    method,
+    'item' in params && 'status' in params.item ? params.item.status : null,
+  ]);
   return { error, shown };
 }
 
 const broken = () => {
   throw new Error('broken');
 };
-const COMPLETED: ActionOutcome = { output: 'done', success: true, item: { ...ITEM, status: 'completed' } };
+const COMPLETED: ActionOutcome = {
+  output: 'done',
+  success: true,
+  item: { ...ITEM, status: 'completed' },
+};
 const FAILED = {
   error: 'broken',
   shown: [
@@ -110,14 +137,24 @@ test('the item completes as failed if keeping a verdict fails', async () => {
       return { allow: UNCONFINED, scope: 'always' };
     },
   };
-  const ask = { permit: UNCONFINED, describe: broken, askPerson: broken, keep: async () => broken() };
-  expect(await performed({ judged: { ask }, perform: () => COMPLETED, person: reviewer })).toEqual(FAILED);
+  const ask = {
+    permit: UNCONFINED,
+    describe: broken,
+    askPerson: broken,
+    keep: async () => broken(),
+  };
+  expect(await performed({ judged: { ask }, perform: () => COMPLETED, person: reviewer })).toEqual(
+    FAILED,
+  );
 });
 
 test('an item that has not begun stays hidden if a reviewer fails', async () => {
   const reviewer: Reviewer = { review: async () => broken() };
   const ask = { permit: UNCONFINED, describe: broken, askPerson: broken };
-  expect(await performed({ judged: { ask }, perform: () => COMPLETED, person: reviewer })).toEqual({ error: 'broken', shown: [] });
+  expect(await performed({ judged: { ask }, perform: () => COMPLETED, person: reviewer })).toEqual({
+    error: 'broken',
+    shown: [],
+  });
 });
 
 test('an item completes once', async () => {

@@ -4,21 +4,44 @@ import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, begun, START, START_MS, timed, turnOf, userItem } from '../support/expected.ts';
 import { gatedStore } from '../support/gated-store.ts';
-import { asked, functionCall, message, reasoning, response, TestModel, USAGE } from '../support/test-model.ts';
+import {
+  asked,
+  functionCall,
+  message,
+  reasoning,
+  response,
+  TestModel,
+  USAGE,
+} from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
 test('all messages of a plain turn, from its request to its end', async () => {
   const server = await startServer({
-    model: new TestModel(response(reasoning('because'), message('Hello', { deltas: ['Hel', 'lo'] }))),
+    model: new TestModel(
+      response(reasoning('because'), message('Hello', { deltas: ['Hel', 'lo'] })),
+    ),
   });
   await server.client.request('thread/start', {});
   const before = server.client.messages.length;
   const { id: turnId } = await server.client.turn(idOf(1), 'hi');
   const ids = { threadId: idOf(1), turnId };
-  const [user, thought, answer] = server.client.notifications('item/started').map(({ item }) => item.id);
-  const reasoningItem = timed({ type: 'reasoning', id: thought ?? '', summary: ['because'], content: [] });
-  const started = (item: ThreadItem) => ({ method: 'item/started', params: { ...ids, item: begun(item), startedAtMs: START_MS } });
-  const completed = (item: object) => ({ method: 'item/completed', params: { ...ids, item, completedAtMs: START_MS } });
+  const [user, thought, answer] = server.client
+    .notifications('item/started')
+    .map(({ item }) => item.id);
+  const reasoningItem = timed({
+    type: 'reasoning',
+    id: thought ?? '',
+    summary: ['because'],
+    content: [],
+  });
+  const started = (item: ThreadItem) => ({
+    method: 'item/started',
+    params: { ...ids, item: begun(item), startedAtMs: START_MS },
+  });
+  const completed = (item: object) => ({
+    method: 'item/completed',
+    params: { ...ids, item, completedAtMs: START_MS },
+  });
   const inProgress = turnOf({
     id: turnId,
     itemsView: 'notLoaded',
@@ -29,13 +52,25 @@ test('all messages of a plain turn, from its request to its end', async () => {
   });
   expect(server.client.messages.slice(before)).toEqual([
     { id: 3, result: { turn: inProgress } },
-    { method: 'thread/status/changed', params: { threadId: idOf(1), status: { type: 'active', activeFlags: [] } } },
-    { method: 'turn/started', params: { threadId: idOf(1), turn: { ...inProgress, startedAt: START } } },
+    {
+      method: 'thread/status/changed',
+      params: { threadId: idOf(1), status: { type: 'active', activeFlags: [] } },
+    },
+    {
+      method: 'turn/started',
+      params: { threadId: idOf(1), turn: { ...inProgress, startedAt: START } },
+    },
     started(userItem('hi', { id: user ?? '' })),
     completed(userItem('hi', { id: user ?? '' })),
     started({ ...reasoningItem, summary: [] }),
-    { method: 'item/reasoning/summaryPartAdded', params: { ...ids, itemId: thought, summaryIndex: 0 } },
-    { method: 'item/reasoning/summaryTextDelta', params: { ...ids, itemId: thought, summaryIndex: 0, delta: 'because' } },
+    {
+      method: 'item/reasoning/summaryPartAdded',
+      params: { ...ids, itemId: thought, summaryIndex: 0 },
+    },
+    {
+      method: 'item/reasoning/summaryTextDelta',
+      params: { ...ids, itemId: thought, summaryIndex: 0, delta: 'because' },
+    },
     completed(reasoningItem),
     started(agentItem('', { id: answer ?? '' })),
     { method: 'item/agentMessage/delta', params: { ...ids, itemId: answer, delta: 'Hel' } },
@@ -50,7 +85,11 @@ test('all messages of a plain turn, from its request to its end', async () => {
       method: 'turn/completed',
       params: {
         threadId: idOf(1),
-        turn: turnOf({ id: turnId, itemsView: 'summary', items: [agentItem('Hello', { id: answer ?? '' })] }),
+        turn: turnOf({
+          id: turnId,
+          itemsView: 'summary',
+          items: [agentItem('Hello', { id: answer ?? '' })],
+        }),
       },
     },
   ]);
@@ -66,8 +105,14 @@ test('the whole request to the model in the first turn', async () => {
       model: 'test-model',
       instructions: BASE_INSTRUCTIONS,
       input: [
-        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: expect.stringMatching(/^Permissions\n/) }] },
-        asked(`<environment_context>\n  <cwd>${server.cwd}</cwd>\n  <shell>sh</shell>\n  <date>2026-01-01</date>\n</environment_context>`),
+        {
+          type: 'message',
+          role: 'developer',
+          content: [{ type: 'input_text', text: expect.stringMatching(/^Permissions\n/) }],
+        },
+        asked(
+          `<environment_context>\n  <cwd>${server.cwd}</cwd>\n  <shell>sh</shell>\n  <date>2026-01-01</date>\n</environment_context>`,
+        ),
         asked('hi'),
       ],
       tools: [
@@ -99,7 +144,12 @@ test('the whole request to the model in the first turn', async () => {
 });
 
 test('a later request begins with the one before it, so that a provider can cache it', async () => {
-  const server = await startServer({ model: new TestModel(response(reasoning('because'), message('first')), response(message('second'))) });
+  const server = await startServer({
+    model: new TestModel(
+      response(reasoning('because'), message('first')),
+      response(message('second')),
+    ),
+  });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'one');
   await server.client.turn(idOf(1), 'two');
@@ -116,7 +166,9 @@ test('a later request begins with the one before it, so that a provider can cach
 });
 
 test('the model is told the date when it has changed', async () => {
-  const server = await startServer({ model: new TestModel(response(message('first')), response(message('second'))) });
+  const server = await startServer({
+    model: new TestModel(response(message('first')), response(message('second'))),
+  });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'one');
   server.clock.advance(24 * 60 * 60 * 1000);
@@ -144,10 +196,19 @@ test('the token usage of a thread is the sum of its requests; a response without
   });
   await server.client.request('thread/start', {});
   const turns = [];
-  for (const said of ['one', 'two', 'three']) turns.push((await server.client.turn(idOf(1), said)).id);
+  for (const said of ['one', 'two', 'three'])
+    turns.push((await server.client.turn(idOf(1), said)).id);
   expect(server.client.notifications('thread/tokenUsage/updated')).toEqual([
-    { threadId: idOf(1), turnId: turns[0], tokenUsage: { total: usage(1), last: usage(1), modelContextWindow: 1000 } },
-    { threadId: idOf(1), turnId: turns[2], tokenUsage: { total: usage(3), last: usage(2), modelContextWindow: 1000 } },
+    {
+      threadId: idOf(1),
+      turnId: turns[0],
+      tokenUsage: { total: usage(1), last: usage(1), modelContextWindow: 1000 },
+    },
+    {
+      threadId: idOf(1),
+      turnId: turns[2],
+      tokenUsage: { total: usage(3), last: usage(2), modelContextWindow: 1000 },
+    },
   ]);
 });
 
@@ -155,12 +216,17 @@ test('a slow store does not change the order of the notifications', async () => 
   const told = async (rounds: number) => {
     const server = await startServer({
       model: new TestModel(
-        response(reasoning('because'), message('on it', { deltas: ['on', ' it'] }), functionCall('update_plan', { plan: [] })),
+        response(
+          reasoning('because'),
+          message('on it', { deltas: ['on', ' it'] }),
+          functionCall('update_plan', { plan: [] }),
+        ),
         response(message('done')),
       ),
       wrapStore: (store) =>
         gatedStore(store, async () => {
-          for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve));
+          for (let round = 0; round < rounds; round++)
+            await new Promise((resolve) => setImmediate(resolve));
         }),
     });
     await server.client.request('thread/start', {});
@@ -187,7 +253,8 @@ test('only the end of a turn is stored durably against a crash of the machine', 
 test('turns of two threads that run in parallel do not mix', async () => {
   const server = await startServer();
   const threads = [];
-  for (let count = 0; count < 4; count++) threads.push((await server.client.request('thread/start', {})).thread.id);
+  for (let count = 0; count < 4; count++)
+    threads.push((await server.client.request('thread/start', {})).thread.id);
   server.model.push(
     ...threads.map(
       () =>
@@ -195,10 +262,17 @@ test('turns of two threads that run in parallel do not mix', async () => {
           response(message(`to ${JSON.stringify(input.at(-1)).match(/from \d/)?.[0]}`)),
     ),
   );
-  const turns = await Promise.all(threads.map((threadId, index) => server.client.turn(threadId, `from ${index}`)));
-  expect(turns.map(({ items }) => items)).toEqual([0, 1, 2, 3].map((index) => [agentItem(`to from ${index}`)]));
+  const turns = await Promise.all(
+    threads.map((threadId, index) => server.client.turn(threadId, `from ${index}`)),
+  );
+  expect(turns.map(({ items }) => items)).toEqual(
+    [0, 1, 2, 3].map((index) => [agentItem(`to from ${index}`)]),
+  );
   for (const [index, threadId] of threads.entries()) {
-    const own = server.client.notifications('item/completed', (params) => params.threadId === threadId);
+    const own = server.client.notifications(
+      'item/completed',
+      (params) => params.threadId === threadId,
+    );
     expect(own.map(({ turnId, item }) => [turnId, item])).toEqual([
       [turns[index]?.id, userItem(`from ${index}`)],
       [turns[index]?.id, agentItem(`to from ${index}`)],

@@ -16,15 +16,21 @@ const collaborationMode = {
 
 const PLAN = 'First this.\n<proposed_plan>\n# Plan\n- one\n</proposed_plan>\nWhat do you think?';
 
-async function planned(...responses: (readonly ModelEvent[])[]): Promise<TestServer & { turnId: string }> {
-  const server = await startServer({ model: new TestModel(...responses.map((events) => response(events))) });
+async function planned(
+  ...responses: (readonly ModelEvent[])[]
+): Promise<TestServer & { turnId: string }> {
+  const server = await startServer({
+    model: new TestModel(...responses.map((events) => response(events))),
+  });
   await server.client.request('thread/start', {});
   const { id } = await server.client.turn(idOf(1), 'hi', { collaborationMode });
   return { ...server, turnId: id };
 }
 
 function itemsOf({ client }: TestServer, method: 'item/started' | 'item/completed') {
-  return client.notifications(method, ({ item }) => item.type !== 'userMessage').map(({ item }) => item);
+  return client
+    .notifications(method, ({ item }) => item.type !== 'userMessage')
+    .map(({ item }) => item);
 }
 
 describe('in plan mode', () => {
@@ -32,12 +38,17 @@ describe('in plan mode', () => {
     const server = await planned(message(PLAN));
     const plan = timed({ type: 'plan', id: ANY_ID, text: '# Plan\n- one\n' });
     const spoken = agentItem('First this.\nWhat do you think?');
-    expect(itemsOf(server, 'item/started')).toEqual([agentItem(''), { ...plan, text: '' }].map(begun));
+    expect(itemsOf(server, 'item/started')).toEqual(
+      [agentItem(''), { ...plan, text: '' }].map(begun),
+    );
     expect(itemsOf(server, 'item/completed')).toEqual([plan, spoken]);
     const [turn] = server.client.notifications('turn/completed');
     expect(turn?.turn.items).toEqual([spoken]);
     const { client } = await server.restart();
-    const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    const { thread } = await client.request('thread/read', {
+      threadId: idOf(1),
+      includeTurns: true,
+    });
     expect(thread.turns[0]?.items).toEqual([userItem('hi'), plan, spoken]);
   });
 
@@ -47,7 +58,9 @@ describe('in plan mode', () => {
     expect(conversation(server.model.request(2))[1]).toEqual(said(PLAN));
   });
 
-  test('however the deltas are split, they add up to the completed texts', { tags: 'seeded' }, async () => {
+  test('however the deltas are split, they add up to the completed texts', {
+    tags: 'seeded',
+  }, async () => {
     const server = await startServer();
     const { id: threadId } = (await server.client.request('thread/start', {})).thread;
     await fc.assert(
@@ -74,19 +87,47 @@ describe('in plan mode', () => {
   });
 
   test.each([
-    ['in a sentence', 'I use a <proposed_plan> tag here\nmore', null, 'I use a <proposed_plan> tag here\nmore'],
-    ['with text behind it', 'A\n<proposed_plan>x</proposed_plan>\nB', null, 'A\n<proposed_plan>x</proposed_plan>\nB'],
+    [
+      'in a sentence',
+      'I use a <proposed_plan> tag here\nmore',
+      null,
+      'I use a <proposed_plan> tag here\nmore',
+    ],
+    [
+      'with text behind it',
+      'A\n<proposed_plan>x</proposed_plan>\nB',
+      null,
+      'A\n<proposed_plan>x</proposed_plan>\nB',
+    ],
     ['with spaces beside it', 'A\n  <proposed_plan> \r\nx\n\t</proposed_plan>  \nB', 'x\n', 'A\nB'],
-    ['that closes in a sentence', '<proposed_plan>\nx </proposed_plan> y\n</proposed_plan>\nB', 'x </proposed_plan> y\n', 'B'],
-    ['behind many spaces', `${' '.repeat(200)}<proposed_plan>\nB`, null, `${' '.repeat(200)}<proposed_plan>\nB`],
+    [
+      'that closes in a sentence',
+      '<proposed_plan>\nx </proposed_plan> y\n</proposed_plan>\nB',
+      'x </proposed_plan> y\n',
+      'B',
+    ],
+    [
+      'behind many spaces',
+      `${' '.repeat(200)}<proposed_plan>\nB`,
+      null,
+      `${' '.repeat(200)}<proposed_plan>\nB`,
+    ],
     ['around nothing', 'A\n<proposed_plan>\n</proposed_plan>\nB', '', 'A\nB'],
     ['at the very end', 'A\n<proposed_plan>', '', 'A\n'],
-    ['around each of two plans', '<proposed_plan>\n1\n</proposed_plan>\nB\n<proposed_plan>\n2\n</proposed_plan>', '1\n2\n', 'B\n'],
+    [
+      'around each of two plans',
+      '<proposed_plan>\n1\n</proposed_plan>\nB\n<proposed_plan>\n2\n</proposed_plan>',
+      '1\n2\n',
+      'B\n',
+    ],
   ])('a tag counts only if it is alone on its line: %s', async (_where, whole, plan, said) => {
     for (const deltas of [[whole], [...whole]]) {
       const server = await planned(message(whole, { deltas }));
       const items = itemsOf(server, 'item/completed');
-      expect(items).toEqual([...(plan === null ? [] : [timed({ type: 'plan', id: ANY_ID, text: plan })]), agentItem(said)]);
+      expect(items).toEqual([
+        ...(plan === null ? [] : [timed({ type: 'plan', id: ANY_ID, text: plan })]),
+        agentItem(said),
+      ]);
     }
   });
 
@@ -97,16 +138,27 @@ describe('in plan mode', () => {
     expect(itemsOf(server, 'item/completed')).toEqual([plan]);
     const [turn] = server.client.notifications('turn/completed');
     expect(turn?.turn.items).toEqual([]);
-    const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    const { thread } = await server.client.request('thread/read', {
+      threadId: idOf(1),
+      includeTurns: true,
+    });
     expect(thread.turns[0]?.items).toEqual([userItem('hi'), plan]);
   });
 
   test('a message after the plan begins with its first character', async () => {
     const server = await planned(
-      message('<proposed_plan>\nA\n</proposed_plan>\nGood?', { deltas: ['<proposed_plan>\nA\n</proposed_plan>\n', 'Good?'] }),
+      message('<proposed_plan>\nA\n</proposed_plan>\nGood?', {
+        deltas: ['<proposed_plan>\nA\n</proposed_plan>\n', 'Good?'],
+      }),
     );
-    expect(itemsOf(server, 'item/started').map(({ type }) => type)).toEqual(['plan', 'agentMessage']);
-    expect(itemsOf(server, 'item/completed')).toEqual([timed({ type: 'plan', id: ANY_ID, text: 'A\n' }), agentItem('Good?')]);
+    expect(itemsOf(server, 'item/started').map(({ type }) => type)).toEqual([
+      'plan',
+      'agentMessage',
+    ]);
+    expect(itemsOf(server, 'item/completed')).toEqual([
+      timed({ type: 'plan', id: ANY_ID, text: 'A\n' }),
+      agentItem('Good?'),
+    ]);
   });
 
   test('an empty message without a plan is shown', async () => {
@@ -116,7 +168,10 @@ describe('in plan mode', () => {
 
   test('a plan without a closing tag goes on to the end', async () => {
     const server = await planned(message('So:\n<proposed_plan>\nopen end'));
-    expect(itemsOf(server, 'item/completed')).toEqual([timed({ type: 'plan', id: ANY_ID, text: 'open end' }), agentItem('So:\n')]);
+    expect(itemsOf(server, 'item/completed')).toEqual([
+      timed({ type: 'plan', id: ANY_ID, text: 'open end' }),
+      agentItem('So:\n'),
+    ]);
   });
 
   test('two messages that each have a plan give two plans', async () => {
@@ -130,16 +185,31 @@ describe('in plan mode', () => {
   });
 
   test('a plan that an interrupt cuts off is shown with its text so far', async () => {
-    const [begun, ...deltas] = message(PLAN, { deltas: ['Look:\n<proposed_plan>\n# Pl', 'an'] }).slice(0, 3);
-    const server = await startServer({ model: new TestModel(response([begun, ...deltas] as ModelEvent[], [new Gate()])) });
+    const [begun, ...deltas] = message(PLAN, {
+      deltas: ['Look:\n<proposed_plan>\n# Pl', 'an'],
+    }).slice(0, 3);
+    const server = await startServer({
+      model: new TestModel(response([begun, ...deltas] as ModelEvent[], [new Gate()])),
+    });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), collaborationMode });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('hi'),
+      collaborationMode,
+    });
     await server.client.waitFor('item/plan/delta', ({ delta }) => delta === 'an');
     await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
     await server.client.turnCompleted(turn.id);
     expect(itemsOf(server, 'item/completed')).toEqual([]);
-    const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-    expect(thread.turns[0]?.items).toEqual([userItem('hi'), agentItem('Look:\n'), timed({ type: 'plan', id: ANY_ID, text: '# Plan' })]);
+    const { thread } = await server.client.request('thread/read', {
+      threadId: idOf(1),
+      includeTurns: true,
+    });
+    expect(thread.turns[0]?.items).toEqual([
+      userItem('hi'),
+      agentItem('Look:\n'),
+      timed({ type: 'plan', id: ANY_ID, text: '# Plan' }),
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Outbox } from '../../src/agent/outbox.ts';
 import { PromptBudget } from '../../src/agent/prompt/prompt-budget.ts';
 import { PromptHistory } from '../../src/agent/prompt/prompt-history.ts';
-import type { LogEntry, ModelEntry } from '../../src/store/thread-store.ts';
+import type { LogEntry, ModelEntry } from '../../src/store/log-entry.ts';
 import { asked, calls, said } from '../support/test-model.ts';
 
 const PROMPT_BYTES_MAX = 100_000;
@@ -20,7 +20,9 @@ function historyOf(entries: LogEntry[]): PromptHistory {
 
 const image = (bytes: number) => ({
   ...asked('look'),
-  content: [{ type: 'input_image' as const, image_url: `data:image/png;base64,${'A'.repeat(bytes)}` }],
+  content: [
+    { type: 'input_image' as const, image_url: `data:image/png;base64,${'A'.repeat(bytes)}` },
+  ],
 });
 const output = (id: number, chars: number) => ({
   type: 'function_call_output' as const,
@@ -54,21 +56,30 @@ test('an input that is too large by itself gives no prompt, and a later turn lea
     { kind: 'model', turnId: 't2', item: image(150_000) },
   ];
   expect(await historyOf(entries).prompt()).toBeNull();
-  const prompt = await historyOf([...entries, { kind: 'model', turnId: 't3', item: asked('after') }]).prompt();
+  const prompt = await historyOf([
+    ...entries,
+    { kind: 'model', turnId: 't3', item: asked('after') },
+  ]).prompt();
   expect(prompt?.items).toEqual([said('before'), asked('[An image was here.]'), asked('after')]);
 });
 
 test('if that is not enough, the oldest items are left out, in any number', async () => {
   const entries = Array.from(
     { length: 100 },
-    (_, n): LogEntry => ({ kind: 'model', turnId: `t${n}`, item: said(`${n} ${'y'.repeat(3_000)}`) }),
+    (_, n): LogEntry => ({
+      kind: 'model',
+      turnId: `t${n}`,
+      item: said(`${n} ${'y'.repeat(3_000)}`),
+    }),
   );
   const history = historyOf(entries);
   const state = await history.state();
   expect(state).toMatchObject({ isCut: true, prompt: { isShrunk: true } });
   expect(state?.prompt.bytes).toBeLessThan(PROMPT_BYTES_MAX);
   expect(state?.read.length).toBeGreaterThan(3);
-  expect(state?.read.at(-1)?.item).toEqual(entries.at(-1)?.kind === 'model' ? said(`99 ${'y'.repeat(3_000)}`) : null);
+  expect(state?.read.at(-1)?.item).toEqual(
+    entries.at(-1)?.kind === 'model' ? said(`99 ${'y'.repeat(3_000)}`) : null,
+  );
 });
 
 test('after a compaction the prompt is what the compaction left, and what came later', async () => {

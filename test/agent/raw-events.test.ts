@@ -2,7 +2,14 @@ import { expect, test } from 'vitest';
 import { answer, question } from '../support/asking.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { type TestClient, text } from '../support/test-client.ts';
-import { functionCall, message, reasoning, response, TestModel, USAGE } from '../support/test-model.ts';
+import {
+  functionCall,
+  message,
+  reasoning,
+  response,
+  TestModel,
+  USAGE,
+} from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
 /** The content of a raw event: the type of its item, with its role or its text. */
@@ -28,7 +35,11 @@ test('experimentalRawEvents shows everything that the model reads and says, in i
     { type: 'completed', usage: USAGE, responseId: 'resp_2' },
   ]);
   const { client } = await startServer({ model });
-  await client.request('thread/start', { experimentalRawEvents: true, developerInstructions: 'DEV', dynamicTools: [LOOKUP] });
+  await client.request('thread/start', {
+    experimentalRawEvents: true,
+    developerInstructions: 'DEV',
+    dynamicTools: [LOOKUP],
+  });
   const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   const result = { contentItems: [{ type: 'inputText', text: 'found' }], success: false };
   answer(client, await question(client, 'item/tool/call'), result);
@@ -46,9 +57,15 @@ test('experimentalRawEvents shows everything that the model reads and says, in i
   ]);
   const ids = { threadId: idOf(1), turnId: turn.id };
   const items = client.notifications('rawResponseItem/completed');
-  expect(items.every((each) => each.threadId === ids.threadId && each.turnId === ids.turnId)).toBe(true);
+  expect(items.every((each) => each.threadId === ids.threadId && each.turnId === ids.turnId)).toBe(
+    true,
+  );
   expect(items.map(({ item }) => item)).toMatchObject([
-    { content: expect.arrayContaining([{ type: 'input_text', text: expect.stringContaining('DEV') }]) },
+    {
+      content: expect.arrayContaining([
+        { type: 'input_text', text: expect.stringContaining('DEV') },
+      ]),
+    },
     {},
     { content: [{ type: 'input_text', text: 'hi' }] },
     { summary: [{ text: 'think' }] },
@@ -64,9 +81,11 @@ test('experimentalRawEvents shows everything that the model reads and says, in i
   const all = methods(client);
   expect(all.indexOf('turn/started')).toBeLessThan(all.indexOf('rawResponseItem/completed'));
   expect(all.lastIndexOf('rawResponse/completed')).toBeLessThan(all.indexOf('turn/completed'));
-  expect(client.messages.findIndex(({ result: started }) => JSON.stringify(started ?? '').includes('inProgress'))).toBeLessThan(
-    client.messages.findIndex(({ method }) => method === 'rawResponseItem/completed'),
-  );
+  expect(
+    client.messages.findIndex(({ result: started }) =>
+      JSON.stringify(started ?? '').includes('inProgress'),
+    ),
+  ).toBeLessThan(client.messages.findIndex(({ method }) => method === 'rawResponseItem/completed'));
 });
 
 test('only the client that asked gets them, and none of a fork, or after a restart', async () => {
@@ -104,7 +123,11 @@ test('input that joins a turn, and an interrupt, are shown too', async () => {
   await client.request('thread/start', { experimentalRawEvents: true, dynamicTools: [LOOKUP] });
   const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('one') });
   await question(client, 'item/tool/call');
-  await client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
+  await client.request('turn/steer', {
+    threadId: idOf(1),
+    expectedTurnId: turn.id,
+    input: text('two'),
+  });
   await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
   await client.turnCompleted(turn.id);
   const texts = JSON.stringify(client.notifications('rawResponseItem/completed'));
@@ -123,7 +146,13 @@ test('items that are added while no turn runs come with the next turn, before it
   const { id } = await client.turn(idOf(1), 'one');
   const shown = client.notifications('rawResponseItem/completed');
   // Before an item that is added stands the first context of the thread.
-  expect(shown.map((each) => JSON.stringify(each.item).includes('"added"'))).toEqual([false, false, true, false, false]);
+  expect(shown.map((each) => JSON.stringify(each.item).includes('"added"'))).toEqual([
+    false,
+    false,
+    true,
+    false,
+    false,
+  ]);
   expect(shown[2]).toMatchObject({ item });
   expect(shown.every(({ turnId }) => turnId === id)).toBe(true);
 });

@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { chatStream, DONE, delta, finish } from '../model/chat-stream.ts';
-import { completed, message, ProviderServer, type Reply, refusing, streaming } from '../model/provider-server.ts';
+import {
+  completed,
+  message,
+  ProviderServer,
+  type Reply,
+  refusing,
+  streaming,
+} from '../model/provider-server.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -16,7 +23,10 @@ const refused = refusing(400, { error: { message: `Bad key ${SAID}` } });
 const responses: Reply[] = [
   streaming(
     ...ALL.flatMap((key, index) => reasoned(key, `rs_${index}`)),
-    { type: 'response.output_item.done', item: { type: 'function_call', call_id: 'call', name: 'exec_command', arguments: args } },
+    {
+      type: 'response.output_item.done',
+      item: { type: 'function_call', call_id: 'call', name: 'exec_command', arguments: args },
+    },
     completed,
   ),
   streaming(...message(SAID), completed),
@@ -25,7 +35,9 @@ const responses: Reply[] = [
 const chat: Reply[] = [
   chatStream(
     ...[...SAID].map((char) => delta({ reasoning_content: char })),
-    delta({ tool_calls: [{ index: 0, id: 'call', function: { name: 'exec_command', arguments: args } }] }),
+    delta({
+      tool_calls: [{ index: 0, id: 'call', function: { name: 'exec_command', arguments: args } }],
+    }),
     finish('tool_calls'),
     DONE,
   ),
@@ -37,8 +49,17 @@ function reasoned(text: string, id: string): object[] {
   const item = { type: 'reasoning', id, summary: [] };
   return [
     { type: 'response.output_item.added', output_index: 0, item },
-    ...[...text].map((char) => ({ type: 'response.reasoning_text.delta', item_id: id, content_index: 0, delta: char })),
-    { type: 'response.output_item.done', output_index: 0, item: { ...item, content: [{ type: 'reasoning_text', text }] } },
+    ...[...text].map((char) => ({
+      type: 'response.reasoning_text.delta',
+      item_id: id,
+      content_index: 0,
+      delta: char,
+    })),
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { ...item, content: [{ type: 'reasoning_text', text }] },
+    },
   ];
 }
 

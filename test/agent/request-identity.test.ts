@@ -6,35 +6,60 @@ import type { AgentTree } from '../../src/agent/sub-agents/agent-tree.ts';
 import { ThreadState } from '../../src/agent/thread-state.ts';
 import type { TurnContext } from '../../src/agent/turn/turn-part.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import type { ThreadRecord } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
-import { failed, functionCall, isForSummary, message, response, type ScriptedResponse, TestModel, USAGE } from '../support/test-model.ts';
+import {
+  failed,
+  functionCall,
+  isForSummary,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+  USAGE,
+} from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
 const answer = (): ScriptedResponse => response(message('ok'));
 
-async function started(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+async function started(
+  responses: ScriptedResponse[],
+  options: TestServerOptions = {},
+): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(...responses), ...options });
   await server.client.request('thread/start', {});
   return server;
 }
 
-const header = ({ model }: TestServer, name: string) => model.requests.map(({ headers }) => headers?.[name]);
+const header = ({ model }: TestServer, name: string) =>
+  model.requests.map(({ headers }) => headers?.[name]);
 
 /** The identity of a request of a thread with these changes. */
 async function identity(changes: Partial<ThreadRecord>) {
   const server = await started([]);
   const record = await server.store.getThread(idOf(1));
   if (record === null) throw new Error('there is no thread');
-  const turn = { id: idOf(2), rootTurnId: idOf(2), startedAtMs: 1, settings: record.settings, clientMetadata: {} };
-  return requestIdentity({ record: { ...record, ...changes }, turn: turn as TurnContext, kind: 'turn' });
+  const turn = {
+    id: idOf(2),
+    rootTurnId: idOf(2),
+    startedAtMs: 1,
+    settings: record.settings,
+    clientMetadata: {},
+  };
+  return requestIdentity({
+    record: { ...record, ...changes },
+    turn: turn as TurnContext,
+    kind: 'turn',
+  });
 }
 
 /** The facts about the turn, in the header and in the body. */
 function facts({ headers, clientMetadata }: ModelRequest): Record<string, unknown>[] {
-  return [headers, clientMetadata].map((place) => JSON.parse(place?.['x-codex-turn-metadata'] ?? 'null'));
+  return [headers, clientMetadata].map((place) =>
+    JSON.parse(place?.['x-codex-turn-metadata'] ?? 'null'),
+  );
 }
 
 async function compact({ client }: TestServer, threadId: string): Promise<void> {
@@ -64,7 +89,11 @@ test('each request says which thread, turn and client it is of', async () => {
     'x-codex-window-id': `${idOf(1)}:0`,
     'x-codex-turn-metadata': headers?.['x-codex-turn-metadata'],
   });
-  expect(facts(server.model.request(1))[0]).toMatchObject({ thread_id: idOf(1), turn_id: turn.id, request_kind: 'turn' });
+  expect(facts(server.model.request(1))[0]).toMatchObject({
+    thread_id: idOf(1),
+    turn_id: turn.id,
+    request_kind: 'turn',
+  });
 });
 
 test.each([
@@ -86,22 +115,44 @@ test('an id that no header can have is only in the body', async () => {
   const { headers, clientMetadata } = await identity({ sessionId: 's€' });
   expect(headers['session-id']).toBeUndefined();
   expect(clientMetadata.session_id).toBe('s€');
-  for (const value of Object.values(headers)) expect(() => validateHeaderValue('x', value)).not.toThrow();
+  for (const value of Object.values(headers))
+    expect(() => validateHeaderValue('x', value)).not.toThrow();
 });
 
 test('the facts of a client are sent with its turn, those of a steer from then on, and none replaces one of the server', async () => {
   const gate = new Gate();
-  const server = await started([response(message('one'), [gate]), answer(), answer(), answer(), answer()]);
+  const server = await started([
+    response(message('one'), [gate]),
+    answer(),
+    answer(),
+    answer(),
+    answer(),
+  ]);
   const mine = { run: 'RÜN', thread_id: 'evil', '\u{1f600}': 'x' };
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), responsesapiClientMetadata: mine });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+    responsesapiClientMetadata: mine,
+  });
   await gate.reached;
-  const steer = { threadId: idOf(1), expectedTurnId: turn.id, input: text('more'), responsesapiClientMetadata: { run: 'second' } };
+  const steer = {
+    threadId: idOf(1),
+    expectedTurnId: turn.id,
+    input: text('more'),
+    responsesapiClientMetadata: { run: 'second' },
+  };
   await server.client.request('turn/steer', steer);
   await server.client.turnCompleted(turn.id);
   await server.client.turn(idOf(1), 'next');
-  await server.client.turn(idOf(1), 'long', { responsesapiClientMetadata: { run: 'x'.repeat(5_000) } });
-  await server.client.turn(idOf(1), 'longer', { responsesapiClientMetadata: { run: 'x'.repeat(50_000) } });
-  const runs = server.model.requests.map((request) => facts(request).map(({ run }) => (String(run).length < 10 ? run : 'long')));
+  await server.client.turn(idOf(1), 'long', {
+    responsesapiClientMetadata: { run: 'x'.repeat(5_000) },
+  });
+  await server.client.turn(idOf(1), 'longer', {
+    responsesapiClientMetadata: { run: 'x'.repeat(50_000) },
+  });
+  const runs = server.model.requests.map((request) =>
+    facts(request).map(({ run }) => (String(run).length < 10 ? run : 'long')),
+  );
   expect(runs).toEqual([
     ['RÜN', 'RÜN'],
     ['second', 'second'],
@@ -110,11 +161,16 @@ test('the facts of a client are sent with its turn, those of a steer from then o
     [undefined, undefined],
   ]);
   expect(facts(server.model.request(1))[0]).toMatchObject({ thread_id: idOf(1), '\u{1f600}': 'x' });
-  for (const { headers } of server.model.requests) expect(headers?.['x-codex-turn-metadata']).toMatch(/^[\x20-\x7e]{1,4096}$/);
+  for (const { headers } of server.model.requests)
+    expect(headers?.['x-codex-turn-metadata']).toMatch(/^[\x20-\x7e]{1,4096}$/);
 });
 
 test('what the provider tells of the turn is sent back until its end', async () => {
-  const state = (turnState: string | null): ModelEvent => ({ type: 'answered', model: null, turnState });
+  const state = (turnState: string | null): ModelEvent => ({
+    type: 'answered',
+    model: null,
+    turnState,
+  });
   const plan = (callId: string) => functionCall('update_plan', { plan: [] }, { callId });
   const server = await started([
     response([state('one')], plan('a')),
@@ -125,7 +181,13 @@ test('what the provider tells of the turn is sent back until its end', async () 
   ]);
   await server.client.turn(idOf(1), 'hi');
   await server.client.turn(idOf(1), 'next');
-  expect(header(server, 'x-codex-turn-state')).toEqual([undefined, 'one', 'one', undefined, undefined]);
+  expect(header(server, 'x-codex-turn-state')).toEqual([
+    undefined,
+    'one',
+    'one',
+    undefined,
+    undefined,
+  ]);
 });
 
 test('x-codex-window-id counts compactions, over a restart, in a fork and after a revert', async () => {
@@ -133,20 +195,33 @@ test('x-codex-window-id counts compactions, over a restart, in a fork and after 
   await server.client.turn(idOf(1), 'one');
   await compact(server, idOf(1));
   const { id } = await server.client.turn(idOf(1), 'two');
-  expect(header(server, 'x-codex-window-id')).toEqual([0, 0, 1].map((count) => `${idOf(1)}:${count}`));
+  expect(header(server, 'x-codex-window-id')).toEqual(
+    [0, 0, 1].map((count) => `${idOf(1)}:${count}`),
+  );
   expect(server.model.requests.map(isForSummary)).toEqual([false, true, false]);
   expect(facts(server.model.request(2))[0]).toMatchObject({ request_kind: 'compaction' });
   const next = await server.restart();
   next.model.push(answer(), answer(), answer());
   await next.client.request('thread/resume', { threadId: idOf(1) });
   await next.client.turn(idOf(1), 'three');
-  const { thread } = await next.client.request('thread/fork', { threadId: idOf(1), lastTurnId: id });
+  const { thread } = await next.client.request('thread/fork', {
+    threadId: idOf(1),
+    lastTurnId: id,
+  });
   await next.client.turn(thread.id, 'four');
   await next.client.request('thread/revert', { threadId: idOf(1), beforeTurnId: id });
   await next.client.turn(idOf(1), 'five');
   const asked = next.model.requests.slice(-3);
-  expect(asked.map(({ headers }) => headers?.['x-codex-window-id'])).toEqual([`${idOf(1)}:1`, `${thread.id}:1`, `${idOf(1)}:1`]);
-  expect(asked.map((request) => facts(request)[0]?.forked_from_thread_id)).toEqual([undefined, idOf(1), undefined]);
+  expect(asked.map(({ headers }) => headers?.['x-codex-window-id'])).toEqual([
+    `${idOf(1)}:1`,
+    `${thread.id}:1`,
+    `${idOf(1)}:1`,
+  ]);
+  expect(asked.map((request) => facts(request)[0]?.forked_from_thread_id)).toEqual([
+    undefined,
+    idOf(1),
+    undefined,
+  ]);
 });
 
 test('the requests of an agent name it and the thread that started it', async () => {
@@ -157,8 +232,12 @@ test('the requests of an agent name it and the thread that started it', async ()
       : response(message('parent'));
   const server = await started([spawn, route, route, route]);
   const turn = await server.client.turn(idOf(1), 'PARENT');
-  await expect.poll(() => header(server, 'x-openai-subagent').filter(Boolean)).toEqual(['collab_spawn']);
-  const own = server.model.requests.find(({ headers }) => headers?.['x-openai-subagent'] !== undefined) as ModelRequest;
+  await expect
+    .poll(() => header(server, 'x-openai-subagent').filter(Boolean))
+    .toEqual(['collab_spawn']);
+  const own = server.model.requests.find(
+    ({ headers }) => headers?.['x-openai-subagent'] !== undefined,
+  ) as ModelRequest;
   expect(own.headers?.['x-codex-parent-thread-id']).toBe(idOf(1));
   expect(own.headers?.['session-id']).toBe(idOf(1));
   expect(own.headers?.['thread-id']).not.toBe(idOf(1));
@@ -170,14 +249,29 @@ test('a model that answers in place of the one that was asked is told once in th
   const by = (model: string): ModelEvent => ({ type: 'answered', model, turnState: null });
   const plan = functionCall('update_plan', { plan: [] });
   const models = ['lesser', 'TEST-model-2026-01-31', 'other', 'lesser'];
-  const server = await started([response([by('lesser')], plan), ...models.map((model) => response([by(model)], message('ok')))]);
+  const server = await started([
+    response([by('lesser')], plan),
+    ...models.map((model) => response([by(model)], message('ok'))),
+  ]);
   const { id: turnId } = await server.client.turn(idOf(1), 'hi');
   await server.client.turn(idOf(1), 'next');
   const { id: later } = await server.client.turn(idOf(1), 'again');
   await server.client.turn(idOf(1), 'last');
   expect(server.client.notifications('model/rerouted')).toEqual([
-    { threadId: idOf(1), turnId, fromModel: 'test-model', toModel: 'lesser', reason: 'highRiskCyberActivity' },
-    { threadId: idOf(1), turnId: later, fromModel: 'test-model', toModel: 'other', reason: 'highRiskCyberActivity' },
+    {
+      threadId: idOf(1),
+      turnId,
+      fromModel: 'test-model',
+      toModel: 'lesser',
+      reason: 'highRiskCyberActivity',
+    },
+    {
+      threadId: idOf(1),
+      turnId: later,
+      fromModel: 'test-model',
+      toModel: 'other',
+      reason: 'highRiskCyberActivity',
+    },
   ]);
 });
 
@@ -185,26 +279,39 @@ test('moderation metadata of a response is passed on to clients', async () => {
   const metadata = { flagged: ['x'] };
   const server = await started([response([{ type: 'moderated', metadata }], message('ok'))]);
   const { id: turnId } = await server.client.turn(idOf(1), 'hi');
-  expect(server.client.notifications('turn/moderationMetadata')).toEqual([{ threadId: idOf(1), turnId, metadata }]);
+  expect(server.client.notifications('turn/moderationMetadata')).toEqual([
+    { threadId: idOf(1), turnId, metadata },
+  ]);
 });
 
 test('after a prompt that was too long, the token usage stands at the context window', async () => {
   const config =
     'model = "test-model"\nmodel_provider = "test"\nmodel_context_window = 270000\n\
 [model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
-  const server = await started([answer(), [failed('too long', 'contextWindowExceeded')]], { config });
+  const server = await started([answer(), [failed('too long', 'contextWindowExceeded')]], {
+    config,
+  });
   await server.client.turn(idOf(1), 'hi');
   expect(await server.client.turn(idOf(1), 'more')).toMatchObject({ status: 'failed' });
   const { tokenUsage } = server.client.notifications('thread/tokenUsage/updated').at(-1) ?? {};
-  expect(tokenUsage).toMatchObject({ total: USAGE, last: { totalTokens: 270_000, inputTokens: 0 }, modelContextWindow: 270_000 });
+  expect(tokenUsage).toMatchObject({
+    total: USAGE,
+    last: { totalTokens: 270_000, inputTokens: 0 },
+    modelContextWindow: 270_000,
+  });
 });
 
 test('after a prompt that was too long, what the provider has counted before still counts', async () => {
   const server = await started([]);
   const record = await server.store.getThread(idOf(1));
   if (record === null) throw new Error('there is no thread');
-  const configuration = { contextWindow: () => ({ tokens: 270_000, isKnown: true }) } as unknown as ThreadConfiguration;
-  const state = new ThreadState(record, configuration, { used: () => {}, below: () => null } as unknown as AgentTree['usage']);
+  const configuration = {
+    contextWindow: () => ({ tokens: 270_000, isKnown: true }),
+  } as unknown as ThreadConfiguration;
+  const state = new ThreadState(record, configuration, {
+    used: () => {},
+    below: () => null,
+  } as unknown as AgentTree['usage']);
   const turn = { id: idOf(2), settings: record.settings } as TurnContext;
   const shown = () => state.record.tokenUsage?.usage.last.totalTokens;
   state.tokensStep(turn, USAGE, { isAside: false });
@@ -225,7 +332,8 @@ test('a service tier that a client asks for and nobody knows is none', async () 
   const server = await startServer({ model: new TestModel(answer(), answer()) });
   const tiers = ['default', 'flex', 'priority', 'fast', 'nonsense', ''];
   const kept = [];
-  for (const serviceTier of tiers) kept.push((await server.client.request('thread/start', { serviceTier })).serviceTier);
+  for (const serviceTier of tiers)
+    kept.push((await server.client.request('thread/start', { serviceTier })).serviceTier);
   expect(kept).toEqual(['default', 'flex', 'priority', 'fast', null, null]);
   await server.client.turn(idOf(1), 'hi', { serviceTier: 'nonsense' });
   await server.client.turn(idOf(1), 'hi', { serviceTierForTurn: 'nonsense' });
@@ -233,12 +341,19 @@ test('a service tier that a client asks for and nobody knows is none', async () 
 });
 
 test('a service tier of the configuration is sent as it stands, and a client may ask for it', async () => {
-  const server = await started([answer(), answer(), answer(), answer()], { config: 'service_tier = "on_demand"' });
+  const server = await started([answer(), answer(), answer(), answer()], {
+    config: 'service_tier = "on_demand"',
+  });
   await server.client.turn(idOf(1), 'hi');
   await server.client.turn(idOf(1), 'hi', { serviceTierForTurn: 'nonsense' });
   await server.client.turn(idOf(1), 'hi', { serviceTier: 'on_demand' });
   await server.client.turn(idOf(1), 'hi', { serviceTier: 'nonsense' });
-  expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual(['on_demand', null, 'on_demand', null]);
+  expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual([
+    'on_demand',
+    null,
+    'on_demand',
+    null,
+  ]);
   const asked = [];
   for (const serviceTier of [null, 'on_demand', 'nonsense'])
     asked.push((await server.client.request('thread/start', { serviceTier })).serviceTier);
@@ -253,8 +368,15 @@ model_auto_compact_token_limit_scope = "body_after_prefix"\n[model_providers.tes
     ...message('x'),
     { type: 'completed', usage: { ...USAGE, inputTokens, totalTokens: inputTokens + 5 } },
   ];
-  const server = await started([9_000, 10_000, 16_000, 100, 9_500, 13_000, 14_600, 100, 9_000].map(counted), { config });
+  const server = await started(
+    [9_000, 10_000, 16_000, 100, 9_500, 13_000, 14_600, 100, 9_000].map(counted),
+    { config },
+  );
   for (const input of ['1', '2', '3', '4', '5', '6', '7']) await server.client.turn(idOf(1), input);
   // Before the turns 4 and 7: 16,000 - 9,000 and 14,600 - 9,500 tokens.
-  expect(server.model.requests.map((request, index) => (isForSummary(request) ? index : null)).filter((at) => at !== null)).toEqual([3, 7]);
+  expect(
+    server.model.requests
+      .map((request, index) => (isForSummary(request) ? index : null))
+      .filter((at) => at !== null),
+  ).toEqual([3, 7]);
 });

@@ -5,9 +5,18 @@ import type { Config } from '../../src/config/config.ts';
 import type { HiddenPattern } from '../../src/config/inherited-limits.ts';
 import { NO_REQUIREMENTS } from '../../src/config/requirements/requirements.ts';
 import { patternsFrom } from '../../src/policy/permissions/hidden-files.ts';
-import { requiredHidden, withRequiredHidden } from '../../src/policy/permissions/required/required-hidden.ts';
+import {
+  requiredHidden,
+  withRequiredHidden,
+} from '../../src/policy/permissions/required/required-hidden.ts';
 import { tempFolder } from '../config/temp-folder.ts';
-import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import {
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+} from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 import { THREAD } from '../tools/command-server.ts';
 
@@ -30,7 +39,10 @@ const requirements = (...denied: string[]) => ({
   'requirements.toml': `[permissions.filesystem]\ndeny_read = ${JSON.stringify(denied)}\n`,
 });
 
-async function serverWith(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+async function serverWith(
+  responses: ScriptedResponse[],
+  options: TestServerOptions = {},
+): Promise<TestServer> {
   const server = await startServer({
     config: CONFIG,
     files: FILES,
@@ -46,7 +58,9 @@ async function serverWith(responses: ScriptedResponse[], options: TestServerOpti
 function outputs({ model }: TestServer): string[] {
   const { input } = model.request(model.requests.length);
   return input.flatMap((item) =>
-    item.type.endsWith('_output') && 'output' in item ? [String(item.output).replace(/^[\s\S]*?Output:\n/, '')] : [],
+    item.type.endsWith('_output') && 'output' in item
+      ? [String(item.output).replace(/^[\s\S]*?Output:\n/, '')]
+      : [],
   );
 }
 
@@ -73,14 +87,19 @@ test('files that the administrator hides are hidden from commands, images and pa
   expect(shown(read)).toEqual(['plain', 'KEY=n']);
   expect(image).toMatch(/may not be read/);
   expect(update).toMatch(/the sandbox does not allow .*a\.env to be read/);
-  expect(JSON.stringify(server.model.request(1).input)).toContain('are hidden from commands in the sandbox and from your tools');
+  expect(JSON.stringify(server.model.request(1).input)).toContain(
+    'are hidden from commands in the sandbox and from your tools',
+  );
   const exec = await server.client.request('command/exec', { command: ['sh', '-c', READ] });
   expect(shown(exec.stdout)).toEqual(['plain', 'KEY=n']);
   const read2 = { type: 'readOnly' as const };
   server.model.push(response(runs(READ, {}, 'c5')), done);
   await server.client.turn(THREAD, 'go', { sandboxPolicy: read2 });
   expect(shown(outputs(server).at(-1))).toEqual(['plain', 'KEY=n']);
-  const asked = await server.client.request('command/exec', { command: ['sh', '-c', READ], sandboxPolicy: read2 });
+  const asked = await server.client.request('command/exec', {
+    command: ['sh', '-c', READ],
+    sandboxPolicy: read2,
+  });
   expect(shown(asked.stdout)).toEqual(['plain', 'KEY=n']);
 });
 
@@ -114,18 +133,28 @@ test('no command leaves the sandbox: not by approval, by a rule, or after a fail
   const escalated = { sandbox_permissions: 'require_escalated', justification: 'Please?' };
   const config = `${BASE}approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n${PROVIDER}`;
   const rules = { 'home/rules/default.rules': 'prefix_rule(pattern=["cat"], decision="allow")\n' };
-  const server = await serverWith([response(runs('cat a.env', escalated, 'c1')), response(runs('ls', escalated, 'c2')), done], {
-    config,
-    files: { ...FILES, ...rules },
-  });
+  const server = await serverWith(
+    [response(runs('cat a.env', escalated, 'c1')), response(runs('ls', escalated, 'c2')), done],
+    {
+      config,
+      files: { ...FILES, ...rules },
+    },
+  );
   await server.client.turn(THREAD, 'go');
-  const refusal = 'the administrator of this machine hides files from all commands, so no command runs outside the sandbox';
+  const refusal =
+    'the administrator of this machine hides files from all commands, so no command runs outside the sandbox';
   for (const output of outputs(server)) expect(output).toContain(refusal);
-  expect(JSON.stringify(server.model.request(1).input)).toContain('No command can run outside the sandbox');
+  expect(JSON.stringify(server.model.request(1).input)).toContain(
+    'No command can run outside the sandbox',
+  );
   server.model.push(response(runs('cat a.env; touch /outside', {}, 'c3')), done);
   await server.client.turn(THREAD, 'go', { approvalPolicy: 'on-failure' });
   expect(outputs(server).at(-1)).not.toContain('KEY=a');
-  expect(server.client.messages.filter((each) => 'method' in each && /requestApproval/.test(String(each.method)))).toEqual([]);
+  expect(
+    server.client.messages.filter(
+      (each) => 'method' in each && /requestApproval/.test(String(each.method)),
+    ),
+  ).toEqual([]);
 });
 
 test('they are hidden in forks and after a restart, and are those that the administrator has then', async () => {
@@ -149,10 +178,19 @@ test('they are hidden in forks and after a restart, and are those that the admin
 
 test('a model learns nothing from hidden skills, and from an AGENTS.md once a new folder of the workspace hides it', async () => {
   const skill = '---\nname: secret\ndescription: KEY=s\n---\nx\n';
-  const files = { ...FILES, 'work/.git/HEAD': '', 'work/.agents/skills/secret/SKILL.md': skill, 'work/AGENTS.md': 'KEY=g' };
-  const system = requirements(':workspace_roots/.agents/skills/secret', ':workspace_roots/AGENTS.md');
+  const files = {
+    ...FILES,
+    'work/.git/HEAD': '',
+    'work/.agents/skills/secret/SKILL.md': skill,
+    'work/AGENTS.md': 'KEY=g',
+  };
+  const system = requirements(
+    ':workspace_roots/.agents/skills/secret',
+    ':workspace_roots/AGENTS.md',
+  );
   const server = await serverWith([done, done], { files, system });
-  const told = () => shown(JSON.stringify(server.model.request(server.model.requests.length).input));
+  const told = () =>
+    shown(JSON.stringify(server.model.request(server.model.requests.length).input));
   await server.client.turn(THREAD, 'hi');
   expect(told()).toEqual(null);
   const cwd = join(server.cwd, 'sub');
@@ -162,12 +200,19 @@ test('a model learns nothing from hidden skills, and from an AGENTS.md once a ne
   server.model.push(done);
   await server.client.turn(thread.id, 'hi', { runtimeWorkspaceRoots: [server.cwd] });
   const { input } = server.model.request(server.model.requests.length);
-  expect(JSON.stringify(input.filter((item) => JSON.stringify(item).includes('AGENTS.md')).at(-1))).not.toContain('KEY=g');
+  expect(
+    JSON.stringify(input.filter((item) => JSON.stringify(item).includes('AGENTS.md')).at(-1)),
+  ).not.toContain('KEY=g');
 });
 
 test('an agent in another folder keeps what is hidden from the thread that it works for, when it is loaded again', () => {
-  const config = { requirements: { ...NO_REQUIREMENTS, deniedReads: [':workspace_roots/*.env'] }, env: {} } as unknown as Config;
+  const config = {
+    requirements: { ...NO_REQUIREMENTS, deniedReads: [':workspace_roots/*.env'] },
+    env: {},
+  } as unknown as Config;
   const [required] = requiredHidden(config);
   const hidden = patternsFrom([required as HiddenPattern], '/above');
-  expect(withRequiredHidden({ hidden }, config)).toEqual({ hidden: [required, { path: '/above/*.env', depthMax: null }] });
+  expect(withRequiredHidden({ hidden }, config)).toEqual({
+    hidden: [required, { path: '/above/*.env', depthMax: null }],
+  });
 });

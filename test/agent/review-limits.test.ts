@@ -21,7 +21,13 @@ async function withLongFile(config: string, model: TestModel) {
 }
 
 const reads = (number: number) =>
-  response(functionCall('exec_command', { cmd: `cat long.txt; echo end-${number}`, max_output_tokens: 20_000 }, { callId: `c${number}` }));
+  response(
+    functionCall(
+      'exec_command',
+      { cmd: `cat long.txt; echo end-${number}`, max_output_tokens: 20_000 },
+      { callId: `c${number}` },
+    ),
+  );
 
 /** The length of a request. */
 const size = ({ input }: { input: unknown[] }) => JSON.stringify(input).length;
@@ -32,7 +38,10 @@ test('a review that reads more than the context window goes on without its oldes
   const model = new TestModel(...answers, response(message(VERDICT)));
   const { client } = await withLongFile(`model_context_window = 40000\n${FREE_CONFIG}`, model);
   const { turn } = await client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
-  expect(await client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [{ text: 'Fine.' }] });
+  expect(await client.turnCompleted(turn.id)).toMatchObject({
+    status: 'completed',
+    items: [{ text: 'Fine.' }],
+  });
   expect(model.requests).toHaveLength(count + 1);
   for (const request of model.requests) expect(size(request) / 4).toBeLessThan(40_000);
   const last = JSON.stringify(model.request(count + 1).input);
@@ -47,12 +56,20 @@ test('a review whose prompt the provider refuses as too long is asked again with
   const model = new TestModel(reads(1), reads(2), tooLong, tooLong, response(message(VERDICT)));
   const { client } = await withLongFile(FREE_CONFIG, model);
   const { turn } = await client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
-  expect(await client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [{ text: 'Fine.' }] });
+  expect(await client.turnCompleted(turn.id)).toMatchObject({
+    status: 'completed',
+    items: [{ text: 'Fine.' }],
+  });
   const [, , third, fourth, fifth] = model.requests.map(size);
-  expect([third, fourth, fifth]).toEqual([third, fourth, fifth].toSorted((a, b) => Number(b) - Number(a)));
+  expect([third, fourth, fifth]).toEqual(
+    [third, fourth, fifth].toSorted((a, b) => Number(b) - Number(a)),
+  );
   model.push(...Array.from({ length: 10 }, () => tooLong));
   const second = await client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
-  expect(await client.turnCompleted(second.turn.id)).toMatchObject({ status: 'failed', error: { message: 'too long' } });
+  expect(await client.turnCompleted(second.turn.id)).toMatchObject({
+    status: 'failed',
+    error: { message: 'too long' },
+  });
   expect(model.requests).toHaveLength(6);
 });
 
@@ -63,13 +80,18 @@ test('a review whose task alone is too long for the model fails, and says what t
   const { turn } = await server.client.request('review/start', { threadId: idOf(1), target });
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({
     status: 'failed',
-    error: { message: expect.stringContaining('Review fewer changes'), codexErrorInfo: 'contextWindowExceeded' },
+    error: {
+      message: expect.stringContaining('Review fewer changes'),
+      codexErrorInfo: 'contextWindowExceeded',
+    },
   });
   expect(server.model.requests).toEqual([]);
 });
 
 test('a target that is longer than the input of a turn may be is refused, and a long one is named by its beginning', async () => {
-  const server = await startServer({ model: new TestModel(response(message(VERDICT)), response(message('ok'))) });
+  const server = await startServer({
+    model: new TestModel(response(message(VERDICT)), response(message('ok'))),
+  });
   const { client, model } = server;
   await client.request('thread/start', {});
   const long = 'x'.repeat(1_048_577);
@@ -79,11 +101,18 @@ test('a target that is longer than the input of a turn may be is refused, and a 
     { type: 'commit', sha: 'abc', title: long },
   ];
   for (const target of targets)
-    expect((await client.refusal('review/start', { threadId: idOf(1), target })).data.code).toBe('input_too_large');
+    expect((await client.refusal('review/start', { threadId: idOf(1), target })).data.code).toBe(
+      'input_too_large',
+    );
   const instructions = `Look at ${'y'.repeat(2_000)} to its end`;
-  const { turn } = await client.request('review/start', { threadId: idOf(1), target: { type: 'custom', instructions } });
+  const { turn } = await client.request('review/start', {
+    threadId: idOf(1),
+    target: { type: 'custom', instructions },
+  });
   await client.turnCompleted(turn.id);
-  const shown = client.notifications('item/completed').flatMap(({ item }) => (item.type === 'enteredReviewMode' ? [item.review] : []));
+  const shown = client
+    .notifications('item/completed')
+    .flatMap(({ item }) => (item.type === 'enteredReviewMode' ? [item.review] : []));
   expect(shown).toEqual([`${instructions.slice(0, 499)}…`]);
   await client.turn(idOf(1), 'next');
   expect(JSON.stringify(model.request(1).input)).toContain(instructions);
@@ -95,8 +124,16 @@ test('without commands, no review begins: a running turn is left alone', async (
   const { client } = server;
   await client.request('thread/start', {});
   for (const delivery of ['inline', 'detached'] as const) {
-    const { code, message: text, data } = await client.refusal('review/start', { threadId: idOf(1), target: UNCOMMITTED, delivery });
-    expect([code, text, data.code]).toEqual([-32600, expect.stringContaining('features.shell_tool is false'), 'reviews_disabled']);
+    const {
+      code,
+      message: text,
+      data,
+    } = await client.refusal('review/start', { threadId: idOf(1), target: UNCOMMITTED, delivery });
+    expect([code, text, data.code]).toEqual([
+      -32600,
+      expect.stringContaining('features.shell_tool is false'),
+      'reviews_disabled',
+    ]);
   }
   expect((await client.request('thread/loaded/list', {})).data).toEqual([idOf(1)]);
 });

@@ -33,16 +33,28 @@ async function following(script: string | ModelScript) {
   return { ...server, script: model };
 }
 
-/** A turn as lines: the messages that a client gets until it ends. It is interrupted after the model's text `until`. */
-async function play(client: TestClient, input: string, until: string | null = null): Promise<string[]> {
+/**
+ * A turn as lines: the messages that a client gets until it ends. It is interrupted after the
+ * model's text `until`.
+ */
+async function play(
+  client: TestClient,
+  input: string,
+  until: string | null = null,
+): Promise<string[]> {
   const start = client.messages.length;
   const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text(input) });
   if (until !== null) {
-    await client.waitFor('item/completed', ({ item }) => item.type === 'agentMessage' && item.text === until);
+    await client.waitFor(
+      'item/completed',
+      ({ item }) => item.type === 'agentMessage' && item.text === until,
+    );
     await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
   }
   await client.turnCompleted(turn.id);
-  return client.messages.slice(start).flatMap(({ method, params }) => seen(method, (params ?? {}) as Seen));
+  return client.messages
+    .slice(start)
+    .flatMap(({ method, params }) => seen(method, (params ?? {}) as Seen));
 }
 
 interface Seen {
@@ -56,13 +68,15 @@ interface Seen {
 function seen(method: string | undefined, { item, error, willRetry, plan, turn }: Seen): string[] {
   if (method === 'item/completed' && item.type !== 'userMessage') return [itemLine(item)];
   if (method === 'error') return [`${willRetry ? 'retrying' : 'failed'}: ${error.message}`];
-  if (method === 'turn/plan/updated') return [`plan: ${plan.map(({ step, status }) => `${step} ${status}`).join(', ')}`];
+  if (method === 'turn/plan/updated')
+    return [`plan: ${plan.map(({ step, status }) => `${step} ${status}`).join(', ')}`];
   return method === 'turn/completed' ? [turn.status] : [];
 }
 
 function itemLine(item: ThreadItem): string {
   if (item.type === 'agentMessage') return `says: ${item.text}`;
-  if (item.type === 'reasoning') return `thinks: ${[...(item.summary ?? []), ...(item.content ?? [])].join(' / ')}`;
+  if (item.type === 'reasoning')
+    return `thinks: ${[...(item.summary ?? []), ...(item.content ?? [])].join(' / ')}`;
   return item.type;
 }
 
@@ -122,7 +136,14 @@ describe('each script of docs/scripted-model.md runs as documented', () => {
     [
       ['1', ['failed: You have used up your limit. Come back at 9.', 'failed']],
       ['2', ['failed: The scripted model answered HTTP 503.', 'failed']],
-      ['3', ['says: Half a mess', 'failed: The scripted model ended its stream before the response was complete.', 'failed']],
+      [
+        '3',
+        [
+          'says: Half a mess',
+          'failed: The scripted model ended its stream before the response was complete.',
+          'failed',
+        ],
+      ],
       [
         '4',
         [
@@ -176,7 +197,9 @@ describe('each script of docs/scripted-model.md runs as documented', () => {
     });
 
     test('a mistake in the script', () => {
-      const wrong = refund.replace('user: refund', 'usr: refund').replace('order: completed', 'order: done');
+      const wrong = refund
+        .replace('user: refund', 'usr: refund')
+        .replace('order: completed', 'order: done');
       let message = '';
       try {
         createScriptedModel(wrong, { file: '/home/me/refund.yaml' });
@@ -194,12 +217,20 @@ describe('each script of docs/scripted-model.md runs as documented', () => {
 });
 
 describe('a provider with a script', () => {
-  const config = 'model_provider = "rehearsal"\n[model_providers.rehearsal]\nscript = "talk.yaml"\n';
+  const config =
+    'model_provider = "rehearsal"\n[model_providers.rehearsal]\nscript = "talk.yaml"\n';
   const files = (script: string) => ({ 'home/talk.yaml': script });
 
   test('serves its threads from one shared script; a file beside config.toml is found', async () => {
-    const { client } = await startServer({ model: null, config, files: files('- one\n- two\n- three') });
-    expect(await client.request('thread/start', {})).toMatchObject({ modelProvider: 'rehearsal', model: 'scripted' });
+    const { client } = await startServer({
+      model: null,
+      config,
+      files: files('- one\n- two\n- three'),
+    });
+    expect(await client.request('thread/start', {})).toMatchObject({
+      modelProvider: 'rehearsal',
+      model: 'scripted',
+    });
     await client.request('thread/start', {});
     const said: unknown[] = [];
     for (const thread of [1, 2]) said.push((await client.turn(idOf(thread), 'hi')).items);
@@ -208,29 +239,53 @@ describe('a provider with a script', () => {
 
   test('threads that start at the same time share one sequence', async () => {
     const { client } = await startServer({ model: null, config, files: files('- one\n- two') });
-    const threads = await Promise.all([client.request('thread/start', {}), client.request('thread/start', {})]);
+    const threads = await Promise.all([
+      client.request('thread/start', {}),
+      client.request('thread/start', {}),
+    ]);
     const turns = await Promise.all(threads.map(({ thread }) => client.turn(thread.id, 'hi')));
-    expect(new Set(turns.map(({ items }) => JSON.stringify(items).includes('one')))).toEqual(new Set([true, false]));
+    expect(new Set(turns.map(({ items }) => JSON.stringify(items).includes('one')))).toEqual(
+      new Set([true, false]),
+    );
   });
 
   test('a mistake in the script refuses the threads that need it, until it is corrected', async () => {
-    const { client, home } = await startServer({ model: null, config, files: files('- one\n- mesage: two\n') });
+    const { client, home } = await startServer({
+      model: null,
+      config,
+      files: files('- one\n- mesage: two\n'),
+    });
     const file = join(home, 'talk.yaml');
     const { message, data } = await client.refusal('thread/start', {});
     expect(data).toEqual({ code: 'config_invalid' });
-    expect(message).toContain(`invalid config: ${file}:2:3: response 2: unknown key "mesage": expected one of message, `);
+    expect(message).toContain(
+      `invalid config: ${file}:2:3: response 2: unknown key "mesage": expected one of message, `,
+    );
     expect((await client.request('thread/list', {})).data).toEqual([]);
     await client.request('thread/start', { modelProvider: 'scripted' });
     rmSync(file);
-    expect((await client.refusal('thread/start', {})).message).toBe(`invalid config: ${file}: the model script does not exist`);
+    expect((await client.refusal('thread/start', {})).message).toBe(
+      `invalid config: ${file}: the model script does not exist`,
+    );
     writeFileSync(file, '- one');
     const { thread } = await client.request('thread/start', {});
-    expect(await client.turn(thread.id, 'hi')).toMatchObject({ status: 'completed', items: [{ text: 'one' }] });
+    expect(await client.turn(thread.id, 'hi')).toMatchObject({
+      status: 'completed',
+      items: [{ text: 'one' }],
+    });
   });
 
   test.each([
-    ['a folder', (file: string) => mkdirSync(file), /the model script cannot be read: .*is not a regular file/],
-    ['no UTF-8', (file: string) => writeFileSync(file, Buffer.from([0x2d, 0x20, 0xff])), /: the model script is not valid UTF-8$/],
+    [
+      'a folder',
+      (file: string) => mkdirSync(file),
+      /the model script cannot be read: .*is not a regular file/,
+    ],
+    [
+      'no UTF-8',
+      (file: string) => writeFileSync(file, Buffer.from([0x2d, 0x20, 0xff])),
+      /: the model script is not valid UTF-8$/,
+    ],
     [
       'too long',
       (file: string) => writeFileSync(file, Buffer.alloc(17 << 20)),
@@ -265,16 +320,27 @@ test('a request that no response matches fails its turn and says what was expect
 });
 
 test('steering takes one more response', async () => {
-  const { client, script } = await following('- [Slowly., { hang: true }]\n- { match: { user: faster }, reply: Done. }');
+  const { client, script } = await following(
+    '- [Slowly., { hang: true }]\n- { match: { user: faster }, reply: Done. }',
+  );
   const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
   await client.waitFor('item/completed', ({ item }) => item.type === 'agentMessage');
-  await client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('faster') });
-  expect(await client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [{ text: 'Done.' }] });
+  await client.request('turn/steer', {
+    threadId: idOf(1),
+    expectedTurnId: turn.id,
+    input: text('faster'),
+  });
+  expect(await client.turnCompleted(turn.id)).toMatchObject({
+    status: 'completed',
+    items: [{ text: 'Done.' }],
+  });
   script.assertFollowed();
 });
 
 test('clients see the usage of a scripted response', async () => {
-  const { client } = await following([{ reply: 'x', usage: { input: 1200, cached: 1000, output: 80, reasoning: 16 } }]);
+  const { client } = await following([
+    { reply: 'x', usage: { input: 1200, cached: 1000, output: 80, reasoning: 16 } },
+  ]);
   await client.turn(idOf(1), 'hi');
   expect((await client.waitFor('thread/tokenUsage/updated')).tokenUsage.last).toMatchObject({
     inputTokens: 1200,

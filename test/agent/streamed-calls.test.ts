@@ -27,13 +27,15 @@ import { commandServer, completed, done, says, THREAD, told } from '../tools/com
 import { afterDeathOf } from './after-death-of.ts';
 import { hookServer, prints } from './hooks/hook-server.ts';
 
-const exec = (cmd: string, callId = 'call_1') => functionCall('exec_command', { cmd, login: false }, { callId });
+const exec = (cmd: string, callId = 'call_1') =>
+  functionCall('exec_command', { cmd, login: false }, { callId });
 const plan = (callId = 'call_1') => functionCall('update_plan', { plan: [] }, { callId });
 
 /** The items of a request, as words: what somebody said, and the ids of calls and outputs. */
 function words(items: readonly ResponseItem[]): string[] {
   return items.map((item) => {
-    if (item.type === 'message') return item.content.map((part) => ('text' in part ? part.text : '')).join('');
+    if (item.type === 'message')
+      return item.content.map((part) => ('text' in part ? part.text : '')).join('');
     if (item.type === 'function_call') return `call ${item.call_id}`;
     return item.type === 'function_call_output' ? `output ${item.call_id}` : item.type;
   });
@@ -64,7 +66,15 @@ test('a call begins while the model still responds, and its output comes behind 
   await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
   gate.open();
   await server.client.turnCompleted(turnId);
-  expect(asksFor(server, 2)).toEqual(['hi', 'call a', 'reasoning', 'meanwhile', 'call b', 'output a', 'output b']);
+  expect(asksFor(server, 2)).toEqual([
+    'hi',
+    'call a',
+    'reasoning',
+    'meanwhile',
+    'call b',
+    'output a',
+    'output b',
+  ]);
   expect(told(server, 'a')).toContain('early');
   await server.client.turn(THREAD, 'next');
   expectExtending(server);
@@ -72,46 +82,93 @@ test('a call begins while the model still responds, and its output comes behind 
 
 test('a call that ends after the response runs on beside it', async () => {
   const gate = new Gate();
-  const server = await commandServer([response(exec('echo up; read x', 'a'), [gate], message('meanwhile'), exec('echo b', 'b')), done]);
+  const server = await commandServer([
+    response(exec('echo up; read x', 'a'), [gate], message('meanwhile'), exec('echo b', 'b')),
+    done,
+  ]);
   const turnId = await begin(server);
   await says(server, 'up');
   gate.open();
   await server.client.turnCompleted(turnId);
-  expect(asksFor(server, 2)).toEqual(['hi', 'call a', 'meanwhile', 'call b', 'output a', 'output b']);
+  expect(asksFor(server, 2)).toEqual([
+    'hi',
+    'call a',
+    'meanwhile',
+    'call b',
+    'output a',
+    'output b',
+  ]);
 });
 
 test('what was complete when the stream broke is kept: the retry has it, with the outputs of its calls, which run once', async () => {
   const server = await commandServer([
-    [...message('kept'), ...exec('echo ran >> log; cat log', 'a'), ...messageBegun('lost', { id: 'm2' }), retrying('cut')],
+    [
+      ...message('kept'),
+      ...exec('echo ran >> log; cat log', 'a'),
+      ...messageBegun('lost', { id: 'm2' }),
+      retrying('cut'),
+    ],
     // A model that repeats a call all the same.
     response(exec('echo ran >> log; cat log', 'a')),
     done,
   ]);
   const turn = await server.client.turn(THREAD, 'hi');
   expect(turn.status).toBe('completed');
-  expect([asksFor(server, 2), asksFor(server, 3)]).toEqual(Array.from({ length: 2 }, () => ['hi', 'kept', 'call a', 'output a']));
+  expect([asksFor(server, 2), asksFor(server, 3)]).toEqual(
+    Array.from({ length: 2 }, () => ['hi', 'kept', 'call a', 'output a']),
+  );
   expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['ran\n']);
   expect(server.client.notifications('error').map(({ willRetry }) => willRetry)).toEqual([true]);
-  const { thread } = await server.client.request('thread/read', { threadId: THREAD, includeTurns: true });
-  expect(brief(thread.turns[0]?.items ?? [])).toEqual(['user: hi', 'agent: kept', 'commandExecution', 'agent: done']);
+  const { thread } = await server.client.request('thread/read', {
+    threadId: THREAD,
+    includeTurns: true,
+  });
+  expect(brief(thread.turns[0]?.items ?? [])).toEqual([
+    'user: hi',
+    'agent: kept',
+    'commandExecution',
+    'agent: done',
+  ]);
 });
 
 test('a call with the same id and other arguments is another call', async () => {
-  const server = await commandServer([[...exec('echo one'), retrying('cut')], response(exec('echo two')), done]);
+  const server = await commandServer([
+    [...exec('echo one'), retrying('cut')],
+    response(exec('echo two')),
+    done,
+  ]);
   await server.client.turn(THREAD, 'hi');
-  expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['one\n', 'two\n']);
-  expect(asksFor(server, 3)).toEqual(['hi', 'call call_1', 'output call_1', 'call call_1', 'output call_1']);
+  expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual([
+    'one\n',
+    'two\n',
+  ]);
+  expect(asksFor(server, 3)).toEqual([
+    'hi',
+    'call call_1',
+    'output call_1',
+    'call call_1',
+    'output call_1',
+  ]);
 });
 
 test('the retry waits for the calls, and an interrupt meanwhile ends both', async () => {
-  const server = await commandServer([[...exec('echo up; exec sleep 1000'), retrying('cut')], done]);
+  const server = await commandServer([
+    [...exec('echo up; exec sleep 1000'), retrying('cut')],
+    done,
+  ]);
   const turnId = await begin(server);
   await says(server, 'up');
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId });
   expect(await server.client.turnCompleted(turnId)).toMatchObject({ status: 'interrupted' });
   expect(server.model.requests).toHaveLength(1);
   await server.client.turn(THREAD, 'next');
-  expect(asksFor(server, 2)).toEqual(['hi', 'call call_1', 'output call_1', expect.stringContaining('turn_interrupted'), 'next']);
+  expect(asksFor(server, 2)).toEqual([
+    'hi',
+    'call call_1',
+    'output call_1',
+    expect.stringContaining('turn_interrupted'),
+    'next',
+  ]);
 });
 
 test('a message that was shown in part when the stream broke is continued, if the retry gives it', async () => {
@@ -120,14 +177,23 @@ test('a message that was shown in part when the stream broke is continued, if th
     response(message('Hello world', { id: 'm2' })),
   ]);
   await server.client.turn(THREAD, 'hi');
-  const messages = server.client.notifications('item/started').filter(({ item }) => item.type === 'agentMessage');
+  const messages = server.client
+    .notifications('item/started')
+    .filter(({ item }) => item.type === 'agentMessage');
   expect(messages).toHaveLength(1);
-  expect(server.client.notifications('item/agentMessage/delta').map(({ delta }) => delta)).toEqual(['Hello', ' world']);
+  expect(server.client.notifications('item/agentMessage/delta').map(({ delta }) => delta)).toEqual([
+    'Hello',
+    ' world',
+  ]);
 });
 
 test('the next request says which retries were used', async () => {
   const spent = { ofRequest: 1, ofStream: 2, nextWaitMs: 800, retryingMs: 600 };
-  const broken: ModelEvent = { ...(retrying('cut') as Extract<ModelEvent, { type: 'retrying' }>), delayMs: 400, spent };
+  const broken: ModelEvent = {
+    ...(retrying('cut') as Extract<ModelEvent, { type: 'retrying' }>),
+    delayMs: 400,
+    spent,
+  };
   const server = await commandServer([[...plan(), broken], done, response(message('more'))]);
   const turnId = await begin(server);
   await server.clock.timerOf(400);
@@ -135,14 +201,26 @@ test('the next request says which retries were used', async () => {
   server.clock.advance(400);
   await server.client.turnCompleted(turnId);
   await server.client.turn(THREAD, 'next');
-  expect(server.model.requests.map(({ retries }) => retries)).toEqual([undefined, spent, undefined]);
+  expect(server.model.requests.map(({ retries }) => retries)).toEqual([
+    undefined,
+    spent,
+    undefined,
+  ]);
 });
 
 test('steering keeps what the model had finished; its calls run to their end, and come before the new input', async () => {
-  const server = await commandServer([response(message('let me see'), exec('echo up; read x; echo one', 'a'), [new Gate()]), done, done]);
+  const server = await commandServer([
+    response(message('let me see'), exec('echo up; read x; echo one', 'a'), [new Gate()]),
+    done,
+    done,
+  ]);
   const turnId = await begin(server);
   await says(server, 'up');
-  await server.client.request('turn/steer', { threadId: THREAD, expectedTurnId: turnId, input: text('rather this') });
+  await server.client.request('turn/steer', {
+    threadId: THREAD,
+    expectedTurnId: turnId,
+    input: text('rather this'),
+  });
   await server.client.turnCompleted(turnId);
   expect(asksFor(server, 2)).toEqual(['hi', 'let me see', 'call a', 'output a', 'rather this']);
   expect(told(server, 'a')).toContain('one');
@@ -151,38 +229,65 @@ test('steering keeps what the model had finished; its calls run to their end, an
 });
 
 test('steering: what hooks have told about the calls so far comes before the new input, and is shown before it', async () => {
-  const context = prints({ hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: 'NOTE' } });
+  const context = prints({
+    hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: 'NOTE' },
+  });
   const server = await hookServer({ PreToolUse: [{ matcher: 'Bash', command: context }] }, [
     response(exec('echo up; read x; echo one', 'a'), [new Gate()]),
     done,
     done,
   ]);
   const { thread } = await server.client.request('thread/start', { experimentalRawEvents: true });
-  const { turn } = await server.client.request('turn/start', { threadId: thread.id, input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: thread.id,
+    input: text('hi'),
+  });
   await says(server, 'up');
-  await server.client.request('turn/steer', { threadId: thread.id, expectedTurnId: turn.id, input: text('rather this') });
+  await server.client.request('turn/steer', {
+    threadId: thread.id,
+    expectedTurnId: turn.id,
+    input: text('rather this'),
+  });
   await server.client.turnCompleted(turn.id);
-  expect(words(server.model.request(2).input).slice(-5)).toEqual(['hi', 'call a', 'output a', 'NOTE', 'rather this']);
+  expect(words(server.model.request(2).input).slice(-5)).toEqual([
+    'hi',
+    'call a',
+    'output a',
+    'NOTE',
+    'rather this',
+  ]);
   const raw = server.client.messages.flatMap(({ method, params }) =>
     method === 'rawResponseItem/completed' ? words([(params as { item: ResponseItem }).item]) : [],
   );
-  expect(raw.filter((word) => word === 'NOTE' || word === 'rather this')).toEqual(['NOTE', 'rather this']);
+  expect(raw.filter((word) => word === 'NOTE' || word === 'rather this')).toEqual([
+    'NOTE',
+    'rather this',
+  ]);
 });
 
 test('if the response fails for good, the turn fails once its calls have ended, and the next turn reads their outputs', async () => {
   const gate = new Gate();
-  const server = await commandServer([[...exec('echo up; read x; echo one', 'a'), gate, failed('no more')], done]);
+  const server = await commandServer([
+    [...exec('echo up; read x; echo one', 'a'), gate, failed('no more')],
+    done,
+  ]);
   const turnId = await begin(server);
   await says(server, 'up');
   gate.open();
-  expect(await server.client.turnCompleted(turnId)).toMatchObject({ status: 'failed', error: { message: 'no more' } });
+  expect(await server.client.turnCompleted(turnId)).toMatchObject({
+    status: 'failed',
+    error: { message: 'no more' },
+  });
   expect(completed(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\none\n' }]);
   await server.client.turn(THREAD, 'next');
   expect(asksFor(server, 2)).toEqual(['hi', 'call a', 'output a', 'next']);
 });
 
 test('an interrupt before the response has ended ends its calls, with an output each', async () => {
-  const server = await commandServer([response(plan('a'), exec('echo up; exec sleep 1000', 'b'), [new Gate()]), done]);
+  const server = await commandServer([
+    response(plan('a'), exec('echo up; exec sleep 1000', 'b'), [new Gate()]),
+    done,
+  ]);
   const turnId = await begin(server);
   await says(server, 'up');
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId });
@@ -200,9 +305,14 @@ test('an approval is asked for while the model still responds', async () => {
   const config =
     'model = "test-model"\nmodel_provider = "test"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n\
 [model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
-  const server = await commandServer([response(exec('touch asked; echo ran', 'a'), [gate], message('meanwhile')), done], { config });
+  const server = await commandServer(
+    [response(exec('touch asked; echo ran', 'a'), [gate], message('meanwhile')), done],
+    { config },
+  );
   const turnId = await begin(server);
-  answer(server.client, await question(server.client, 'item/commandExecution/requestApproval'), { decision: 'accept' });
+  answer(server.client, await question(server.client, 'item/commandExecution/requestApproval'), {
+    decision: 'accept',
+  });
   await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
   gate.open();
   await server.client.turnCompleted(turnId);
@@ -211,19 +321,36 @@ test('an approval is asked for while the model still responds', async () => {
 
 test('an exclusive call waits for the calls before it, and those behind it wait, whether the response has ended or not', async () => {
   const gate = new Gate();
-  const patch = functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+text\n*** End Patch' }, { callId: 'patch' });
-  const server = await commandServer([response(exec('echo up; read x', 'a'), patch, exec('cat a', 'b'), [gate]), done]);
+  const patch = functionCall(
+    'apply_patch',
+    { input: '*** Begin Patch\n*** Add File: a\n+text\n*** End Patch' },
+    { callId: 'patch' },
+  );
+  const server = await commandServer([
+    response(exec('echo up; read x', 'a'), patch, exec('cat a', 'b'), [gate]),
+    done,
+  ]);
   const turnId = await begin(server);
-  await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution' && item.aggregatedOutput === 'text\n');
+  await server.client.waitFor(
+    'item/completed',
+    ({ item }) => item.type === 'commandExecution' && item.aggregatedOutput === 'text\n',
+  );
   gate.open();
   await server.client.turnCompleted(turnId);
   const items = server.client.notifications('item/completed').map(({ item }) => item.type);
-  expect(items).toEqual(['userMessage', 'commandExecution', 'fileChange', 'commandExecution', 'agentMessage']);
+  expect(items).toEqual([
+    'userMessage',
+    'commandExecution',
+    'fileChange',
+    'commandExecution',
+    'agentMessage',
+  ]);
 });
 
 test('hooks refuse and change calls while the model still responds, and what they tell comes behind the response', async () => {
   const gate = new Gate();
-  const context = (hookEventName: string, rest: object) => prints({ hookSpecificOutput: { hookEventName, ...rest } });
+  const context = (hookEventName: string, rest: object) =>
+    prints({ hookSpecificOutput: { hookEventName, ...rest } });
   const server = await hookServer(
     {
       PreToolUse: [
@@ -246,22 +373,40 @@ test('hooks refuse and change calls while the model still responds, and what the
 
 test('raw events show the outputs behind the response that they belong to', async () => {
   const gate = new Gate();
-  const server = await commandServer([response(exec('echo early', 'a'), [gate], message('meanwhile')), done]);
+  const server = await commandServer([
+    response(exec('echo early', 'a'), [gate], message('meanwhile')),
+    done,
+  ]);
   const { thread } = await server.client.request('thread/start', { experimentalRawEvents: true });
-  const { turn } = await server.client.request('turn/start', { threadId: thread.id, input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: thread.id,
+    input: text('hi'),
+  });
   await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
   gate.open();
   await server.client.turnCompleted(turn.id);
   const raw = server.client.messages.flatMap(({ method, params }) => {
     if (method === 'rawResponse/completed') return ['response'];
-    return method === 'rawResponseItem/completed' ? words([(params as { item: ResponseItem }).item]) : [];
+    return method === 'rawResponseItem/completed'
+      ? words([(params as { item: ResponseItem }).item])
+      : [];
   });
-  expect(raw.slice(raw.indexOf('hi'))).toEqual(['hi', 'call a', 'meanwhile', 'response', 'output a', 'done', 'response']);
+  expect(raw.slice(raw.indexOf('hi'))).toEqual([
+    'hi',
+    'call a',
+    'meanwhile',
+    'response',
+    'output a',
+    'done',
+    'response',
+  ]);
 });
 
 test('a kill in mid-response: the calls that had ended have their outputs, at the same place ever after', async () => {
   const server = await commandServer([
-    response(exec('echo early', 'a'), message('meanwhile'), exec('echo up; exec sleep 1000', 'b'), [new Gate()]),
+    response(exec('echo early', 'a'), message('meanwhile'), exec('echo up; exec sleep 1000', 'b'), [
+      new Gate(),
+    ]),
   ]);
   const turnId = await begin(server);
   await says(server, 'up');
@@ -283,7 +428,11 @@ test('a kill in mid-response: the calls that had ended have their outputs, at th
 test('the calls of a review begin while its model still responds', async () => {
   const gate = new Gate();
   const server = await commandServer([
-    response(functionCall('exec_command', { cmd: 'echo early', login: false }, { callId: 'a' }), [gate], message('meanwhile')),
+    response(
+      functionCall('exec_command', { cmd: 'echo early', login: false }, { callId: 'a' }),
+      [gate],
+      message('meanwhile'),
+    ),
     response(message('{"findings": []}')),
     response(message('thanks')),
   ]);
@@ -300,14 +449,19 @@ test('the calls of a review begin while its model still responds', async () => {
   expect(JSON.stringify(server.model.request(3).input)).not.toContain('early');
 });
 
-/** A part of a response: a message, reasoning, a call, or a wait until the calls so far have run. */
+/**
+ * A part of a response: a message, reasoning, a call, or a wait until the calls so far have run.
+ */
 type Word = 'm' | 'r' | 'c' | 'g';
 
 test('however responses are cut and whenever calls end, each request extends the one before, and calls run once, with their outputs in order', {
   tags: 'seeded',
 }, async () => {
   const word = fc.constantFrom<Word>('m', 'r', 'c', 'g');
-  const attempts = fc.array(fc.array(word, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
+  const attempts = fc.array(fc.array(word, { minLength: 1, maxLength: 6 }), {
+    minLength: 1,
+    maxLength: 3,
+  });
   await fc.assert(
     fc.asyncProperty(attempts, fc.boolean(), async (all, breaks) => {
       let number = 0;

@@ -4,14 +4,28 @@ import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
-import { asked, calls, conversation, functionCall, message, response, said, TestModel } from '../support/test-model.ts';
+import {
+  asked,
+  calls,
+  conversation,
+  functionCall,
+  message,
+  response,
+  said,
+  TestModel,
+} from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 /** A turn in which the model calls tools and then sends a final message. */
 async function turnWith(...events: ModelEvent[]): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(response(events), response(message('done'))) });
+  const server = await startServer({
+    model: new TestModel(response(events), response(message('done'))),
+  });
   await server.client.request('thread/start', {});
-  expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'completed', items: [agentItem('done')] });
+  expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
+    status: 'completed',
+    items: [agentItem('done')],
+  });
   expect(server.model.requests).toHaveLength(2);
   return server;
 }
@@ -49,7 +63,10 @@ describe('the model reads why a call is invalid, and the turn goes on', () => {
 
   test('arguments that are not JSON', async () => {
     const server = await turnWith(...functionCall('update_plan', '{"plan": ['));
-    expect(readBack(server)).toEqual([calls('update_plan', '{"plan": ['), output('The arguments of update_plan are not valid JSON.')]);
+    expect(readBack(server)).toEqual([
+      calls('update_plan', '{"plan": ['),
+      output('The arguments of update_plan are not valid JSON.'),
+    ]);
   });
 
   test('arguments that are JSON of the wrong kind', async () => {
@@ -65,7 +82,9 @@ describe('the model reads why a call is invalid, and the turn goes on', () => {
     ];
     for (const args of wrong) {
       const server = await turnWith(...functionCall('update_plan', JSON.stringify(args)));
-      expect(readBack(server)[1]).toEqual(output(expect.stringMatching(/^update_plan: .*`(?:plan|step)`/)));
+      expect(readBack(server)[1]).toEqual(
+        output(expect.stringMatching(/^update_plan: .*`(?:plan|step)`/)),
+      );
       expect(server.client.notifications('turn/plan/updated')).toEqual([]);
     }
   });
@@ -106,7 +125,9 @@ describe('update_plan', () => {
 
   test('takes a plan without an explanation', async () => {
     const server = await turnWith(...functionCall('update_plan', { plan: [] }));
-    expect(server.client.notifications('turn/plan/updated')).toMatchObject([{ explanation: null, plan: [] }]);
+    expect(server.client.notifications('turn/plan/updated')).toMatchObject([
+      { explanation: null, plan: [] },
+    ]);
   });
 });
 
@@ -141,13 +162,19 @@ test('calls and their outputs are in the history after a restart', async () => {
   ]);
 });
 
-test('a model that never stops calling is stopped after 1000 requests, and the turn fails', { tags: 'slow' }, async () => {
+test('a model that never stops calling is stopped after 1000 requests, and the turn fails', {
+  tags: 'slow',
+}, async () => {
   const model = new TirelessModel();
   const server = await startServer({ model });
   await server.client.request('thread/start', {});
   expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
     status: 'failed',
-    error: { message: 'The turn asked the model 1000 times without coming to an end.', codexErrorInfo: 'other', additionalDetails: null },
+    error: {
+      message: 'The turn asked the model 1000 times without coming to an end.',
+      codexErrorInfo: 'other',
+      additionalDetails: null,
+    },
   });
   expect(model.count).toBe(1000);
 });
@@ -165,14 +192,23 @@ class TirelessModel extends TestModel {
 
 test('after an interrupt before a call is complete, the model does not read a call without an output', async () => {
   const gate = new Gate();
-  const server = await startServer({ model: new TestModel(response(functionCall('update_plan', PLAN).slice(0, 1), [gate])) });
+  const server = await startServer({
+    model: new TestModel(response(functionCall('update_plan', PLAN).slice(0, 1), [gate])),
+  });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+  });
   await gate.reached;
   await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
   expect((await server.client.turnCompleted(turn.id)).status).toBe('interrupted');
   expect(server.client.notifications('turn/plan/updated')).toEqual([]);
   server.model.push(response(message('ok')));
   await server.client.turn(idOf(1), 'next');
-  expect(conversation(server.model.request(2)).map(({ type }) => type)).toEqual(['message', 'message', 'message']);
+  expect(conversation(server.model.request(2)).map(({ type }) => type)).toEqual([
+    'message',
+    'message',
+    'message',
+  ]);
 });

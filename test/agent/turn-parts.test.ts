@@ -5,7 +5,13 @@ import type { TurnPart, TurnPartDeps } from '../../src/agent/turn/turn-part.ts';
 import { contextMessage } from '../../src/instructions/context-message.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';
-import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import {
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+} from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 const threadId = idOf(1);
@@ -13,7 +19,10 @@ const FULL_ACCESS = { sandbox: 'danger-full-access', approvalPolicy: 'never' } a
 const done = response(message('done'));
 
 /** A server whose threads have one more part. */
-async function threadWith(create: (deps: TurnPartDeps) => TurnPart, ...responses: ScriptedResponse[]): Promise<TestServer> {
+async function threadWith(
+  create: (deps: TurnPartDeps) => TurnPart,
+  ...responses: ScriptedResponse[]
+): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(...responses), partKinds: [{ create }] });
   await server.client.request('thread/start', FULL_ACCESS);
   return server;
@@ -21,24 +30,35 @@ async function threadWith(create: (deps: TurnPartDeps) => TurnPart, ...responses
 
 /** The outputs in the model's request with this number. */
 function outputs({ model }: TestServer, request: number): unknown[] {
-  return model.request(request).input.flatMap((item) => (item.type.endsWith('_output') && 'output' in item ? [item.output] : []));
+  return model
+    .request(request)
+    .input.flatMap((item) =>
+      item.type.endsWith('_output') && 'output' in item ? [item.output] : [],
+    );
 }
 
-const touch = (file: string) => functionCall('exec_command', { cmd: `touch ${file}`, login: false });
+const touch = (file: string) =>
+  functionCall('exec_command', { cmd: `touch ${file}`, login: false });
 
 /** The message that marks the turns that a part began. */
 const QUEUED = 'the queue says: go on';
 
 test('an action that a part refuses does not begin, and the model reads why', async () => {
   const server = await threadWith(
-    () => ({ beforeAction: async ({ kind }) => (kind === 'command' ? { refuse: 'no commands on Sundays' } : {}) }),
+    () => ({
+      beforeAction: async ({ kind }) =>
+        kind === 'command' ? { refuse: 'no commands on Sundays' } : {},
+    }),
     response(touch('made')),
     done,
   );
   await server.client.turn(threadId, 'go');
   expect(outputs(server, 2)).toEqual(['no commands on Sundays']);
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
-  expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage', 'agentMessage']);
+  expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual([
+    'userMessage',
+    'agentMessage',
+  ]);
 });
 
 test('a part checks every kind of action, and actions that it does not refuse are performed', async () => {
@@ -83,12 +103,19 @@ test('a part that throws instead of returning a step takes none, and the turn ru
   const broken = () => {
     throw new Error('the part is broken');
   };
-  const part: TurnPart = { inputArrived: broken, turnBegan: broken, tokensUsed: broken, turnEnded: broken };
+  const part: TurnPart = {
+    inputArrived: broken,
+    turnBegan: broken,
+    tokensUsed: broken,
+    turnEnded: broken,
+  };
   const server = await threadWith(() => part, done);
   await server.client.turn(threadId, 'go');
   const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
   expect(thread.turns.map(({ status }) => status)).toEqual(['completed']);
-  expect(server.log.takeErrors()).toEqual(Array(4).fill('a part failed to take its step in a turn'));
+  expect(server.log.takeErrors()).toEqual(
+    Array(4).fill('a part failed to take its step in a turn'),
+  );
 });
 
 test('a part that throws while the thread is idle, resumed or closed is passed over', async () => {
@@ -96,14 +123,23 @@ test('a part that throws while the thread is idle, resumed or closed is passed o
     throw new Error('the part is broken');
   };
   const rejecting = async () => broken();
-  const server = await threadWith(() => ({ due: broken, resumed: broken, endWork: rejecting }), done);
+  const server = await threadWith(
+    () => ({ due: broken, resumed: broken, endWork: rejecting }),
+    done,
+  );
   await server.client.turn(threadId, 'go');
   await server.client.request('thread/resume', { threadId });
   await server.client.waitFor('thread/goal/cleared');
   await server.client.request('thread/archive', { threadId });
-  expect(await server.store.getThread(threadId)).toMatchObject({ archivedAtMs: expect.any(Number) });
+  expect(await server.store.getThread(threadId)).toMatchObject({
+    archivedAtMs: expect.any(Number),
+  });
   expect(new Set(server.log.takeErrors())).toEqual(
-    new Set(['a part failed to say whether a turn is due', 'a part failed to announce its state', 'a part failed to end its work']),
+    new Set([
+      'a part failed to say whether a turn is due',
+      'a part failed to announce its state',
+      'a part failed to end its work',
+    ]),
   );
 });
 
@@ -118,8 +154,13 @@ test('a part can begin turns while the thread is idle', async () => {
   await server.client.turn(threadId, 'go');
   await server.model.asked(3);
   let ends = 0;
-  await server.client.first('the end of the last turn', ({ method }) => method === 'turn/completed' && ++ends === 3);
-  const opened = server.model.requests.map(({ input }) => JSON.stringify(input).split(QUEUED).length - 1);
+  await server.client.first(
+    'the end of the last turn',
+    ({ method }) => method === 'turn/completed' && ++ends === 3,
+  );
+  const opened = server.model.requests.map(
+    ({ input }) => JSON.stringify(input).split(QUEUED).length - 1,
+  );
   expect(opened).toEqual([0, 1, 2]);
   const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
   expect(thread.turns.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
@@ -127,7 +168,9 @@ test('a part can begin turns while the thread is idle', async () => {
 
 test('the moments of a part come in order, and its steps are stored and announced with the turn', async () => {
   const moments: string[] = [];
-  const warning = (text: string) => ({ announce: [{ method: 'warning' as const, params: { threadId, message: text } }] });
+  const warning = (text: string) => ({
+    announce: [{ method: 'warning' as const, params: { threadId, message: text } }],
+  });
   const at = <T>(moment: string, result: T): T => {
     moments.push(moment);
     return result;
@@ -135,15 +178,28 @@ test('the moments of a part come in order, and its steps are stored and announce
   const part: TurnPart = {
     inputArrived: () => at('inputArrived', { patch: { memoryMode: 'enabled' } }),
     turnBegan: () => at('turnBegan', warning('began')),
-    beforeRequest: async () => at('beforeRequest', { tell: [contextMessage('user', ['a word of the part'])] }),
+    beforeRequest: async () =>
+      at('beforeRequest', { tell: [contextMessage('user', ['a word of the part'])] }),
     tokensUsed: () => at('tokensUsed', {}),
     turnEnded: (_turn, { status, acted }) => at(`turnEnded ${status} ${acted}`, warning('ended')),
     cleanUp: async () => at('cleanUp', undefined),
   };
-  const server = await threadWith(() => part, response(functionCall('update_plan', { plan: [] })), done);
+  const server = await threadWith(
+    () => part,
+    response(functionCall('update_plan', { plan: [] })),
+    done,
+  );
   await server.client.turn(threadId, 'go');
   expect(moments).toEqual([
-    ...['inputArrived', 'turnBegan', 'beforeRequest', 'tokensUsed', 'beforeRequest', 'tokensUsed', 'cleanUp'],
+    ...[
+      'inputArrived',
+      'turnBegan',
+      'beforeRequest',
+      'tokensUsed',
+      'beforeRequest',
+      'tokensUsed',
+      'cleanUp',
+    ],
     'turnEnded completed true',
   ]);
   expect(JSON.stringify(server.model.request(1).input)).toContain('a word of the part');
@@ -174,7 +230,11 @@ test('a part changes the arguments of a call, and the next part sees the change'
   const server = await startServer({
     model,
     partKinds: [
-      { create: () => ({ beforeCall: ({ args }) => ({ args: { ...(args as object), cmd: 'touch two' } }) }) },
+      {
+        create: () => ({
+          beforeCall: ({ args }) => ({ args: { ...(args as object), cmd: 'touch two' } }),
+        }),
+      },
       {
         create: () => ({
           beforeCall: ({ args }) => {
@@ -224,7 +284,13 @@ test('a part that throws after a call, a response or at the end of a turn is pas
     throw new Error('broken');
   };
   const server = await threadWith(
-    () => ({ watchesCall: () => true, afterCall: fails, afterRequest: fails, stopping: fails, beforeInput: fails }),
+    () => ({
+      watchesCall: () => true,
+      afterCall: fails,
+      afterRequest: fails,
+      stopping: fails,
+      beforeInput: fails,
+    }),
     response(touch('made')),
     done,
   );

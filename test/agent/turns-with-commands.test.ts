@@ -7,13 +7,24 @@ import { gatedStore } from '../support/gated-store.ts';
 import { text } from '../support/test-client.ts';
 import { failed, functionCall, message, response } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { type CommandItem, commandServer, completed, done, runs, says, THREAD, told } from '../tools/command-server.ts';
+import {
+  type CommandItem,
+  commandServer,
+  completed,
+  done,
+  runs,
+  says,
+  THREAD,
+  told,
+} from '../tools/command-server.ts';
 
 /** Runs until the test writes to its pipe, and prints what was written. */
 const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
 
 /** A server whose store fails while the disk is full. */
-async function withDisk(...args: Parameters<typeof commandServer>): Promise<TestServer & { disk: { isFull: boolean; refused: number } }> {
+async function withDisk(
+  ...args: Parameters<typeof commandServer>
+): Promise<TestServer & { disk: { isFull: boolean; refused: number } }> {
   const disk = { isFull: false, refused: 0 };
   const [responses] = args;
   const server = await commandServer(responses, {
@@ -29,18 +40,32 @@ async function withDisk(...args: Parameters<typeof commandServer>): Promise<Test
 
 async function commandsRead({ client }: Pick<TestServer, 'client'>): Promise<CommandItem[]> {
   const { thread } = await client.request('thread/read', { threadId: THREAD, includeTurns: true });
-  return thread.turns.flatMap(({ items }) => items).filter((item): item is CommandItem => item.type === 'commandExecution');
+  return thread.turns
+    .flatMap(({ items }) => items)
+    .filter((item): item is CommandItem => item.type === 'commandExecution');
 }
 
 describe('if the disk is full when a command ends', () => {
   test('the turn fails once, and its command is stored and then announced as completed when there is room', async () => {
     const server = await withDisk([runs(WAITING)]);
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('go'),
+    });
     await says(server, 'up');
     server.disk.isFull = true;
     await writeFile(join(server.cwd, 'p'), 'it\n');
-    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'failed', error: { message: 'the disk is full' } });
-    const ended = [expect.objectContaining({ status: 'completed', aggregatedOutput: 'up\ngot it\n', exitCode: 0 })];
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({
+      status: 'failed',
+      error: { message: 'the disk is full' },
+    });
+    const ended = [
+      expect.objectContaining({
+        status: 'completed',
+        aggregatedOutput: 'up\ngot it\n',
+        exitCode: 0,
+      }),
+    ];
     expect(completed(server)).toEqual([]);
     server.disk.isFull = false;
     server.model.push(done);
@@ -64,7 +89,9 @@ describe('if the disk is full when a command ends', () => {
     server.disk.isFull = false;
     server.model.push(done);
     await server.client.turn(THREAD, 'again');
-    expect(completed(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\ngot it\n' }]);
+    expect(completed(server)).toMatchObject([
+      { status: 'completed', aggregatedOutput: 'up\ngot it\n' },
+    ]);
     expect(await commandsRead(server)).toEqual(completed(server));
     expect(await commandsRead(await server.restart())).toEqual(completed(server));
   });
@@ -76,8 +103,10 @@ test('a background command that ends before the end of its failed turn is stored
   const server = await commandServer([runs(WAITING), [...message('bye'), failed('no')]], {
     wrapStore: (store) =>
       gatedStore(store, async ({ entries }) => {
-        if (entries.some((entry) => entry.kind === 'item' && entry.item.type === 'agentMessage')) await gate.pass();
-        for (const entry of entries) if ('item' in entry && entry.item.type === 'commandExecution') kinds.push(entry.kind);
+        if (entries.some((entry) => entry.kind === 'item' && entry.item.type === 'agentMessage'))
+          await gate.pass();
+        for (const entry of entries)
+          if ('item' in entry && entry.item.type === 'commandExecution') kinds.push(entry.kind);
       }),
   });
   const turn = server.client.turn(THREAD, 'go');
@@ -86,19 +115,28 @@ test('a background command that ends before the end of its failed turn is stored
   server.clock.advance(10_000);
   await gate.reached;
   await writeFile(join(server.cwd, 'p'), 'it\n');
-  const running = () => server.client.request('thread/backgroundTerminals/list', { threadId: THREAD });
+  const running = () =>
+    server.client.request('thread/backgroundTerminals/list', { threadId: THREAD });
   await vi.waitUntil(async () => (await running()).data.length === 0, { timeout: 30_000 });
   gate.open();
   expect((await turn).status).toBe('failed');
   expect(kinds).toEqual(['item']);
-  expect(await commandsRead(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\ngot it\n' }]);
+  expect(await commandsRead(server)).toMatchObject([
+    { status: 'completed', aggregatedOutput: 'up\ngot it\n' },
+  ]);
 });
 
 test('an interrupt ends a user command before the turn', async () => {
   const server = await commandServer([runs('sleep 300')]);
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await server.client.waitFor('item/started', ({ item }) => item.type === 'commandExecution');
-  await server.client.request('thread/shellCommand', { threadId: THREAD, command: 'echo mine; sleep 300' });
+  await server.client.request('thread/shellCommand', {
+    threadId: THREAD,
+    command: 'echo mine; sleep 300',
+  });
   await says(server, 'mine');
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
@@ -109,15 +147,25 @@ test('an interrupt ends a user command before the turn', async () => {
 test('calls that wait for others do not begin after an interrupt, and the model is told', async () => {
   const calls = [
     ...functionCall('exec_command', { cmd: 'echo up; sleep 300' }),
-    ...functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+a\n*** End Patch' }, { callId: 'call_2' }),
+    ...functionCall(
+      'apply_patch',
+      { input: '*** Begin Patch\n*** Add File: a\n+a\n*** End Patch' },
+      { callId: 'call_2' },
+    ),
     ...functionCall('exec_command', { cmd: 'echo never' }, { callId: 'call_3' }),
   ];
   const server = await commandServer([response(calls), done]);
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await says(server, 'up');
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
   await server.client.turnCompleted(turn.id);
-  expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage', 'commandExecution']);
+  expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual([
+    'userMessage',
+    'commandExecution',
+  ]);
   await server.client.turn(THREAD, 'on');
   expect(told(server, 'call_2')).toBe('The turn was interrupted before this call began.');
   expect(told(server, 'call_3')).toBe('The turn was interrupted before this call began.');

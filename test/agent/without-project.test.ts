@@ -9,7 +9,8 @@ import { done, spawn, wait, withAgents } from './sub-agents/agents-server.ts';
 const files = {
   'home/AGENTS.md': 'OF-THE-HOME',
   'work/AGENTS.md': 'OF-THE-PROJECT',
-  'work/.agents/skills/mend/SKILL.md': '---\nname: mend\ndescription: SKILL-OF-THE-PROJECT\n---\nMend it.\n',
+  'work/.agents/skills/mend/SKILL.md':
+    '---\nname: mend\ndescription: SKILL-OF-THE-PROJECT\n---\nMend it.\n',
 };
 const MARKS = ['OF-THE-HOME', 'OF-THE-PROJECT', 'SKILL-OF-THE-PROJECT'];
 const HOME_ONLY = ['OF-THE-HOME'];
@@ -23,7 +24,10 @@ const found = ({ input }: Pick<ModelRequest, 'input'>) =>
         .includes(mark),
     ),
   );
-/** The instructions that were told last: what comes before is in the prompt of the request before it. */
+/**
+ * The instructions that were told last: what comes before is in the prompt of the request before
+ * it.
+ */
 const foundSince = (model: TestModel, request: number) =>
   found({ input: model.request(request).input.slice(model.request(request - 1).input.length) });
 
@@ -46,7 +50,8 @@ test('environments: [] leaves out the instructions and skills of the project, al
   await client.turn(idOf(1), 'three');
   expect(found(model.request(3))).toEqual(HOME_ONLY);
 
-  const { turns } = (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread;
+  const { turns } = (await client.request('thread/read', { threadId: idOf(1), includeTurns: true }))
+    .thread;
   for (const [request, point] of [{}, { lastTurnId: turns[0]?.id ?? '' }].entries()) {
     const fork = await client.request('thread/fork', { threadId: idOf(1), ...point });
     expect([fork.instructionSources, fork.thread.environments]).toEqual([homeOnly, []]);
@@ -69,7 +74,11 @@ test('a turn can take the environment away and bring it back; null leaves it; th
   await client.turn(idOf(1), 'four', { environments });
   expect(foundSince(model, 4)).toEqual(MARKS);
   await client.request('thread/settings/update', { threadId: idOf(1), environments: [] });
-  expect(client.notifications('thread/settings/updated').map(({ threadSettings }) => threadSettings.environments)).toEqual([[], null, []]);
+  expect(
+    client
+      .notifications('thread/settings/updated')
+      .map(({ threadSettings }) => threadSettings.environments),
+  ).toEqual([[], null, []]);
   await client.turn(idOf(1), 'five');
   expect(foundSince(model, 5)).toEqual(HOME_ONLY);
 });
@@ -80,5 +89,7 @@ test('an agent of a thread without an environment has none', async () => {
     { files, thread: { environments: [] } },
   );
   await server.client.turn(idOf(1), 'root');
-  expect([...server.agents.of('root'), ...server.agents.of('child')].map(found)).toEqual(Array.from({ length: 4 }, () => HOME_ONLY));
+  expect([...server.agents.of('root'), ...server.agents.of('child')].map(found)).toEqual(
+    Array.from({ length: 4 }, () => HOME_ONLY),
+  );
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutMiddleBytes } from '../../src/base/text/cut-middle-bytes.ts';
 
-const cut = (text: string, bytesMax: number) => cutMiddleBytes(text, bytesMax, (charsLeftOut) => `[${charsLeftOut}]`);
+const cut = (text: string, bytesMax: number) =>
+  cutMiddleBytes(text, bytesMax, (charsLeftOut) => `[${charsLeftOut}]`);
 
 test.each([
   ['', 4, ''],
@@ -20,21 +21,26 @@ test.each([
 
 test('what stays fits, is the start and the end of the text, and splits no character', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: 2, max: 40 }), (text, bytesMax) => {
-      const result = cut(text, bytesMax);
-      const isShort = Buffer.byteLength(text) <= bytesMax;
-      expect(result === text).toBe(isShort);
-      if (isShort) return;
-      const [, start = '', left = '', end = ''] = /^([\s\S]*)\[(\d+)\]([\s\S]*)$/.exec(result) ?? [];
-      expect(text.startsWith(start) && text.endsWith(end)).toBe(true);
-      expect(start.length + Number(left) + end.length).toBe(text.length);
-      for (const part of [start, end]) {
-        expect(Buffer.byteLength(part)).toBeLessThanOrEqual(bytesMax / 2);
-        expect(Buffer.from(part).toString()).toBe(part);
-      }
-      const next = [...text.slice(start.length)][0] ?? '';
-      expect(Buffer.byteLength(start + next)).toBeGreaterThan(Math.floor(bytesMax / 2));
-    }),
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 40 }),
+      fc.integer({ min: 2, max: 40 }),
+      (text, bytesMax) => {
+        const result = cut(text, bytesMax);
+        const isShort = Buffer.byteLength(text) <= bytesMax;
+        expect(result === text).toBe(isShort);
+        if (isShort) return;
+        const [, start = '', left = '', end = ''] =
+          /^([\s\S]*)\[(\d+)\]([\s\S]*)$/.exec(result) ?? [];
+        expect(text.startsWith(start) && text.endsWith(end)).toBe(true);
+        expect(start.length + Number(left) + end.length).toBe(text.length);
+        for (const part of [start, end]) {
+          expect(Buffer.byteLength(part)).toBeLessThanOrEqual(bytesMax / 2);
+          expect(Buffer.from(part).toString()).toBe(part);
+        }
+        const next = [...text.slice(start.length)][0] ?? '';
+        expect(Buffer.byteLength(start + next)).toBeGreaterThan(Math.floor(bytesMax / 2));
+      },
+    ),
     { numRuns: 500 },
   );
 });

@@ -3,12 +3,19 @@ import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
 import { mayStart } from '../../src/base/processes/spawn-program.ts';
 
-/** How often `work` goes on in each round of the event loop, until `count` pieces of it have ended. */
-async function inRounds(count: number, work: (index: number, wentOn: () => void) => Promise<void>): Promise<number[]> {
+/**
+ * How often `work` goes on in each round of the event loop, until `count` pieces of it have ended.
+ */
+async function inRounds(
+  count: number,
+  work: (index: number, wentOn: () => void) => Promise<void>,
+): Promise<number[]> {
   const rounds: number[] = [];
   let now = 0;
   let left = count;
-  const all = Array.from({ length: count }, (_, index) => work(index, () => now++).finally(() => left--));
+  const all = Array.from({ length: count }, (_, index) =>
+    work(index, () => now++).finally(() => left--),
+  );
   while (left > 0) {
     await setImmediate();
     rounds.push(now);

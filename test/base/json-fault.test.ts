@@ -33,7 +33,9 @@ test('finds a fault exactly in what JSON.parse refuses', () => {
   }
 });
 
-test('the part before a fault can be the beginning of JSON, and with the character it cannot', { tags: 'seeded' }, () => {
+test('the part before a fault can be the beginning of JSON, and with the character it cannot', {
+  tags: 'seeded',
+}, () => {
   const broken = fc
     .tuple(fc.json(), fc.nat(), fc.constantFrom('', ',', '"', '}', ']', ':', '0', '\\', 'x', '\n'))
     .map(([text, at, mark]) => {

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LINE_BYTES_MAX, LineSplitter } from '../../src/base/text/line-splitter.ts';
 
-/** The lines that a splitter makes of these chunks, and in angle brackets the reasons for skipped ones. */
+/**
+ * The lines that a splitter makes of these chunks, and in angle brackets the reasons for skipped
+ * ones.
+ */
 function split(...chunks: (Buffer | string)[]): string[] {
   const out: string[] = [];
   const splitter = new LineSplitter(
@@ -19,7 +22,8 @@ const bad = Buffer.from([0x61, 0xff, 0x62]);
 test('a line with characters of every length, split at every byte', () => {
   const text = 'aé€🧵"\\u0000';
   const bytes = Buffer.from(`${text}\n${text}\n`);
-  for (let at = 0; at <= bytes.length; at++) expect(split(bytes.subarray(0, at), bytes.subarray(at))).toEqual([text, text]);
+  for (let at = 0; at <= bytes.length; at++)
+    expect(split(bytes.subarray(0, at), bytes.subarray(at))).toEqual([text, text]);
   expect(split(...[...bytes].map((byte) => Buffer.from([byte])))).toEqual([text, text]);
 });
 
@@ -38,7 +42,11 @@ test('blank lines are empty strings, or not reported', () => {
 });
 
 test('a line that is not UTF-8 is skipped alone', () => {
-  expect(split(Buffer.concat([Buffer.from('a\n'), bad, Buffer.from('\nb\n')]))).toEqual(['a', '<not_utf8>', 'b']);
+  expect(split(Buffer.concat([Buffer.from('a\n'), bad, Buffer.from('\nb\n')]))).toEqual([
+    'a',
+    '<not_utf8>',
+    'b',
+  ]);
   const cut = Buffer.from('€').subarray(0, 2);
   expect(split(cut, '\n', 'b\n')).toEqual(['<not_utf8>', 'b']);
   expect(split(Buffer.from([0xed, 0xa0, 0x80, 0x0a]), 'b\n')).toEqual(['<not_utf8>', 'b']);
@@ -61,21 +69,30 @@ describe('a line that is too long', () => {
   });
 
   test('has at least one byte more than the limit', () => {
-    const lengths = (chunks: Buffer[]) => split(...chunks).map((line) => (line.startsWith('<') ? line : line.length));
+    const lengths = (chunks: Buffer[]) =>
+      split(...chunks).map((line) => (line.startsWith('<') ? line : line.length));
     expect(lengths([...full, Buffer.from('\n')])).toEqual([LINE_BYTES_MAX]);
     expect(lengths([...full, Buffer.from('x\nb\n')])).toEqual(['<too_long>', 1]);
   });
 });
 
 test('lines are the same however they are split into chunks', () => {
-  const line = fc.string({ unit: 'grapheme', maxLength: 12 }).map((value) => value.replaceAll('\n', ''));
+  const line = fc
+    .string({ unit: 'grapheme', maxLength: 12 })
+    .map((value) => value.replaceAll('\n', ''));
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat(200)), (lines, cuts) => {
       const bytes = Buffer.from(lines.map((value) => `${value}\n`).join(''));
-      const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length];
+      const places = [
+        0,
+        ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b),
+        bytes.length,
+      ];
       const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
       const expected = lines.map((value) => Buffer.from(value).toString());
-      expect(split(...chunks).filter((value) => value !== '')).toEqual(expected.filter((value) => value !== ''));
+      expect(split(...chunks).filter((value) => value !== '')).toEqual(
+        expected.filter((value) => value !== ''),
+      );
     }),
     { numRuns: 200 },
   );

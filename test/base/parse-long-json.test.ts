@@ -36,7 +36,11 @@ describe('a text is parsed as by JSON.parse', () => {
   });
 
   test('whatever its values are, and also with a mistake', { tags: 'seeded' }, async () => {
-    const text = fc.tuple(fc.json({ maxDepth: 5 }), fc.nat(), fc.constantFrom('', '', '', '"', '\\', ',', ']', '}', ' ', '0', 'e'));
+    const text = fc.tuple(
+      fc.json({ maxDepth: 5 }),
+      fc.nat(),
+      fc.constantFrom('', '', '', '"', '\\', ',', ']', '}', ' ', '0', 'e'),
+    );
     await fc.assert(
       fc.asyncProperty(text, async ([json, place, mistake]) => {
         const at = place % (json.length + 1);
@@ -48,7 +52,18 @@ describe('a text is parsed as by JSON.parse', () => {
   });
 
   test('long strings, wherever they are cut', { tags: 'seeded' }, async () => {
-    const part = fc.constantFrom('x', '\\', '"', '\n', '\u0007', 'é', '\u{1f600}', '\\\\', 'plain text', '\ud800');
+    const part = fc.constantFrom(
+      'x',
+      '\\',
+      '"',
+      '\n',
+      '\u0007',
+      'é',
+      '\u{1f600}',
+      '\\\\',
+      'plain text',
+      '\ud800',
+    );
     const long = fc
       .tuple(fc.array(part, { minLength: 1, maxLength: 12 }), fc.nat(5))
       .map(([parts, shift]) => 'y'.repeat(shift) + parts.join('').repeat(40_000));

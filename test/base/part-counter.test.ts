@@ -5,7 +5,11 @@ import { PartCounter } from '../../src/base/text/part-counter.ts';
 function partsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const members = Object.values(value);
-  return 1 + (Array.isArray(value) ? 0 : members.length) + members.reduce<number>((sum, member) => sum + partsOf(member), 0);
+  return (
+    1 +
+    (Array.isArray(value) ? 0 : members.length) +
+    members.reduce<number>((sum, member) => sum + partsOf(member), 0)
+  );
 }
 
 const texts = fc.constantFrom('', '"', '\\', '\\"', '[{', 'a:b', 'a\nb', '{"a":1}');
@@ -24,7 +28,8 @@ test('the objects, arrays and members of a JSON text are counted, in any pieces'
     fc.property(json, fc.boolean(), fc.integer({ min: 1, max: 20 }), (value, isPretty, length) => {
       const text = JSON.stringify(value, null, isPretty ? 2 : undefined);
       const counter = new PartCounter();
-      for (let from = 0; from < text.length; from += length) counter.add(text.slice(from, from + length));
+      for (let from = 0; from < text.length; from += length)
+        counter.add(text.slice(from, from + length));
       expect(counter.add('')).toBe(partsOf(value));
     }),
     { numRuns: 500 },

@@ -6,7 +6,10 @@ import { FakeClock } from '../support/fake-clock.ts';
 
 test('passes messages on to a pino logger, and keeps the last ones', () => {
   const lines: string[] = [];
-  const log = new RecentLog(pino({ base: null, level: 'debug' }, { write: (line) => lines.push(line) }), new FakeClock());
+  const log = new RecentLog(
+    pino({ base: null, level: 'debug' }, { write: (line) => lines.push(line) }),
+    new FakeClock(),
+  );
   const at = new Date(START_MS).toISOString();
   log.debug('not kept');
   log.info({ threadId: 't' }, 'a turn ended');
@@ -21,7 +24,10 @@ test('passes messages on to a pino logger, and keeps the last ones', () => {
 
 test('keeps 500 messages, of each at most 8 KiB, whatever their fields are', () => {
   const nothing = () => {};
-  const log = new RecentLog({ debug: nothing, info: nothing, warn: nothing, error: nothing }, new FakeClock());
+  const log = new RecentLog(
+    { debug: nothing, info: nothing, warn: nothing, error: nothing },
+    new FakeClock(),
+  );
   for (let number = 0; number < 1_500; number++) log.info({ number }, 'x');
   expect(log.messages()).toHaveLength(500);
   expect(JSON.parse(log.messages()[0] ?? '')).toMatchObject({ number: 1_000 });

@@ -9,7 +9,9 @@ test('items are sorted as by sort, and equal ones keep their order', async () =>
   await fc.assert(
     fc.asyncProperty(fc.array(item, { maxLength: 6000, size: 'max' }), async (items) => {
       const before = [...items];
-      expect(await sortInParts(items, compare, new EventLoopYield())).toEqual(before.toSorted(compare));
+      expect(await sortInParts(items, compare, new EventLoopYield())).toEqual(
+        before.toSorted(compare),
+      );
       expect(items).toEqual(before);
     }),
     { seed: 1, numRuns: 30 },

@@ -6,7 +6,9 @@ import { strictJson } from '../../src/base/json-value.ts';
 function escaped(text: string, bits: number): string {
   const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
   const written = units.map((unit, at) =>
-    (bits >> (at % 31)) & 1 ? `\\u${unit.toString(16).padStart(4, '0')}` : JSON.stringify(String.fromCharCode(unit)).slice(1, -1),
+    (bits >> (at % 31)) & 1
+      ? `\\u${unit.toString(16).padStart(4, '0')}`
+      : JSON.stringify(String.fromCharCode(unit)).slice(1, -1),
   );
   return `"${written.join('')}"`;
 }
@@ -31,7 +33,11 @@ test('JSON is read as by JSON.parse, as long as no object has a key twice', () =
 });
 
 test('an object with a key twice is refused, wherever it is and however the key is written', () => {
-  const value = fc.object({ maxDepth: 3, key: fc.string({ unit: 'binary', maxLength: 5 }), values: [fc.string(), fc.boolean()] });
+  const value = fc.object({
+    maxDepth: 3,
+    key: fc.string({ unit: 'binary', maxLength: 5 }),
+    values: [fc.string(), fc.boolean()],
+  });
   fc.assert(
     fc.property(value, fc.nat(), fc.nat(), fc.boolean(), (whole, place, bits, isLast) => {
       const all = objects(whole).filter((each) => Object.keys(each).length > 0);
@@ -41,7 +47,9 @@ test('an object with a key twice is refused, wherever it is and however the key 
       const write = (each: unknown): string => {
         if (typeof each !== 'object' || each === null) return JSON.stringify(each);
         if (Array.isArray(each)) return `[${each.map(write).join()}]`;
-        const entries = Object.entries(each).map(([name, inner]) => `${JSON.stringify(name)}: ${write(inner)}`);
+        const entries = Object.entries(each).map(
+          ([name, inner]) => `${JSON.stringify(name)}: ${write(inner)}`,
+        );
         const twice = `${escaped(key, bits)} :null`;
         if (each === doubled) entries.splice(isLast ? entries.length : 0, 0, twice);
         return `{${entries.join()}}`;
@@ -55,7 +63,16 @@ test('an object with a key twice is refused, wherever it is and however the key 
 });
 
 test('text that is not JSON, or not only JSON, is refused', () => {
-  for (const text of ['', ' ', 'yes', '{"a":1} yes', 'yes {"a":1}', '{"a":1}{"a":1}', '{"a":1,}', "{'a':1}"]) {
+  for (const text of [
+    '',
+    ' ',
+    'yes',
+    '{"a":1} yes',
+    'yes {"a":1}',
+    '{"a":1}{"a":1}',
+    '{"a":1,}',
+    "{'a':1}",
+  ]) {
     expect(strictJson(text), text).toBeUndefined();
   }
 });

@@ -1,7 +1,8 @@
-// Measures the built server, and for comparison a minimal Node program, in alternation. Run it with `npm run bench`.
-// `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only growth` measures how costs grow, which takes long;
-// `--large` adds sizes. `-- --only gaps` measures how long other requests wait, `--named TEXT` only some of the loads.
-// docs/performance.md explains the rows.
+// Measures the built server, and for comparison a minimal Node program, in alternation. Run it with
+// `npm run bench`. `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only
+// growth` measures how costs grow, which takes long; `--large` adds sizes. `-- --only gaps`
+// measures how long other requests wait, `--named TEXT` only some of the loads. docs/performance.md
+// explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,7 +15,11 @@ import { type Row, table } from './table.ts';
 import { type Bench, running, type Subject, type Workload, workloads } from './workloads.ts';
 
 const root = dirname(dirname(import.meta.dirname));
-const HEDDLE: Subject = { name: 'heddle', command: [process.execPath, join(root, 'bin', 'heddle.js')], stores: true };
+const HEDDLE: Subject = {
+  name: 'heddle',
+  command: [process.execPath, join(root, 'bin', 'heddle.js')],
+  stores: true,
+};
 const FLOOR: Subject = {
   name: 'bare Node',
   command: [process.execPath, fileURLToPath(new URL('./floor-server.js', import.meta.url))],
@@ -53,7 +58,9 @@ async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
 async function bench(): Promise<void> {
   const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
   if (chosen.length === 0 && flags.only !== GROWTH && flags.only !== GAPS) {
-    throw new Error(`--only: expected one of ${[...workloads.map(({ name }) => name), GAPS, GROWTH].join(', ')}`);
+    throw new Error(
+      `--only: expected one of ${[...workloads.map(({ name }) => name), GAPS, GROWTH].join(', ')}`,
+    );
   }
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-bench-'));
   const model = await MockModel.listen();
@@ -65,15 +72,28 @@ async function bench(): Promise<void> {
     }
     const growth =
       flags.only === GROWTH
-        ? await growthTables({ subject: HEDDLE, bench: { folder, model, quick: flags.quick }, large: flags.large })
+        ? await growthTables({
+            subject: HEDDLE,
+            bench: { folder, model, quick: flags.quick },
+            large: flags.large,
+          })
         : null;
     const gaps =
       flags.only === GAPS
-        ? await measureGaps({ subject: HEDDLE, bench: { folder, model, quick: flags.quick }, named: flags.named ?? '' })
+        ? await measureGaps({
+            subject: HEDDLE,
+            bench: { folder, model, quick: flags.quick },
+            named: flags.named ?? '',
+          })
         : null;
-    const measured = gaps === null ? table(rows, [HEDDLE.name, FLOOR.name]) : table(gaps, ['blocked', 'working'], { ratios: false });
+    const measured =
+      gaps === null
+        ? table(rows, [HEDDLE.name, FLOOR.name])
+        : table(gaps, ['blocked', 'working'], { ratios: false });
     const machine = `${type()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
-    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? measured}\n`);
+    process.stdout.write(
+      `${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? measured}\n`,
+    );
   } finally {
     for (const server of running) server.kill();
     model.close();

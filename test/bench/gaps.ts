@@ -6,14 +6,21 @@ import { createInterface, type Interface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type SpawnedClient, spawnServer } from '../../src/client/spawn-server.ts';
-import type { ServerNotifications, Turn, TurnStartParams, UserInput } from '../../src/protocol/generated/types.ts';
+import type {
+  ServerNotifications,
+  Turn,
+  TurnStartParams,
+  UserInput,
+} from '../../src/protocol/generated/types.ts';
 import { ProviderServer } from '../model/provider-server.ts';
 import { type BusyServer, LOADS } from '../process/hostile/busy-loads.ts';
 import { streamOf } from '../process/hostile/stream-of.ts';
 import type { Row } from './table.ts';
 import type { Bench, Subject } from './workloads.ts';
 
-const PROBE = pathToFileURL(join(import.meta.dirname, '..', 'process', 'hostile', 'loop-probe.js')).href;
+const PROBE = pathToFileURL(
+  join(import.meta.dirname, '..', 'process', 'hostile', 'loop-probe.js'),
+).href;
 const REPETITIONS = { whole: 5, quick: 1 };
 /** It is looked for in all that the provider sends. */
 const KEY = 'sk-0123456789abcdefghijklmnopqrstuv';
@@ -22,7 +29,9 @@ const PROBE_WAIT_MS = 5;
 const AFTER_START = 'resume after a start';
 
 interface Gap {
-  /** How long the main thread did not answer, without the time in which it waited for a processor. */
+  /**
+   * How long the main thread did not answer, without the time in which it waited for a processor.
+   */
   blockedMs: number;
   /** The longest work without a pause, as a usual machine would have taken. */
   workedMs: number;
@@ -37,11 +46,20 @@ export interface GapOptions {
   nodeOptions?: string;
 }
 
-/** Measures for each load the longest time for which the main thread of the server does not answer. */
-export async function measureGaps({ subject, bench, named = '', nodeOptions = '' }: GapOptions): Promise<Row[]> {
+/**
+ * Measures for each load the longest time for which the main thread of the server does not answer.
+ */
+export async function measureGaps({
+  subject,
+  bench,
+  named = '',
+  nodeOptions = '',
+}: GapOptions): Promise<Row[]> {
   const rows: Row[] = [];
   const measurements = { ...LOADS, [AFTER_START]: null };
-  for (const [name, load] of Object.entries(measurements).filter(([each]) => each.includes(named))) {
+  for (const [name, load] of Object.entries(measurements).filter(([each]) =>
+    each.includes(named),
+  )) {
     process.stderr.write(`gaps: ${name} …\n`);
     const gaps: Gap[] = [];
     for (let times = 0; times < (bench.quick ? REPETITIONS.quick : REPETITIONS.whole); times++) {
@@ -53,7 +71,10 @@ export async function measureGaps({ subject, bench, named = '', nodeOptions = ''
     rows.push({
       name,
       unit: 'ms',
-      values: { blocked: gaps.map(({ blockedMs }) => blockedMs), working: gaps.map(({ workedMs }) => workedMs) },
+      values: {
+        blocked: gaps.map(({ blockedMs }) => blockedMs),
+        working: gaps.map(({ workedMs }) => workedMs),
+      },
     });
   }
   return rows;
@@ -100,7 +121,12 @@ class ProbedServer implements BusyServer {
 
   private constructor(
     home: string,
-    { client, provider, said, probe }: { client: SpawnedClient; provider: ProviderServer; said: object[][]; probe: Socket },
+    {
+      client,
+      provider,
+      said,
+      probe,
+    }: { client: SpawnedClient; provider: ProviderServer; said: object[][]; probe: Socket },
   ) {
     this.home = home;
     this.request = client.request.bind(client);
@@ -109,7 +135,10 @@ class ProbedServer implements BusyServer {
     this.#said = said;
     this.#probe = probe;
     this.#reports = createInterface(probe);
-    client.subscribe({ take: ({ method, params }) => void this.#seen.push({ method, params }), end: () => {} });
+    client.subscribe({
+      take: ({ method, params }) => void this.#seen.push({ method, params }),
+      end: () => {},
+    });
   }
 
   static async start({ subject, folder, nodeOptions }: Place): Promise<ProbedServer> {
@@ -137,7 +166,10 @@ class ProbedServer implements BusyServer {
     const server = new ProbedServer(home, { client, provider, said, probe });
     // Not measured: Node and the code of the handshake are loaded.
     await server.gap();
-    await client.initialize({ clientInfo: { name: 'bench', version: '1' }, capabilities: { experimentalApi: true } });
+    await client.initialize({
+      clientInfo: { name: 'bench', version: '1' },
+      capabilities: { experimentalApi: true },
+    });
     return server;
   }
 
@@ -154,14 +186,27 @@ class ProbedServer implements BusyServer {
   /** Loads what is loaded at its first use. */
   async warmUp(cwd: string): Promise<void> {
     const { thread } = await this.request('thread/start', { cwd, approvalPolicy: 'never' });
-    const call = { type: 'function_call', id: 'fc', call_id: 'c', name: 'exec_command', arguments: '{"cmd":"true","login":false}' };
+    const call = {
+      type: 'function_call',
+      id: 'fc',
+      call_id: 'c',
+      name: 'exec_command',
+      arguments: '{"cmd":"true","login":false}',
+    };
     const input = '*** Begin Patch\n*** End Patch';
-    this.say([call, { type: 'custom_tool_call', id: 'ctc', call_id: 'p', name: 'apply_patch', input }]);
+    this.say([
+      call,
+      { type: 'custom_tool_call', id: 'ctc', call_id: 'p', name: 'apply_patch', input },
+    ]);
     await this.turn(thread.id, 'go');
     await this.request('thread/delete', { threadId: thread.id });
   }
 
-  async turn(threadId: string, input: string | UserInput[], settings: Partial<TurnStartParams> = {}): Promise<Turn> {
+  async turn(
+    threadId: string,
+    input: string | UserInput[],
+    settings: Partial<TurnStartParams> = {},
+  ): Promise<Turn> {
     const { turn } = await this.#client.turn({ ...settings, threadId, input }).result;
     return turn;
   }
@@ -172,7 +217,9 @@ class ProbedServer implements BusyServer {
     fits: (params: ServerNotifications[Method]) => boolean = () => true,
   ): Promise<ServerNotifications[Method]> {
     const coming = this.#client.notifications(method);
-    const seen = this.#seen.find((each) => each.method === method && fits(each.params as ServerNotifications[Method]));
+    const seen = this.#seen.find(
+      (each) => each.method === method && fits(each.params as ServerNotifications[Method]),
+    );
     if (seen !== undefined) return seen.params as ServerNotifications[Method];
     for await (const params of coming) if (fits(params)) return params;
     throw new Error('the server has ended');

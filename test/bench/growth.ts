@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { fillThread, openStore } from '../store/fill-thread.ts';
 import {
   agentMessage,
@@ -44,21 +45,38 @@ const COPIES = 3;
 const ITEMS_OF_A_SIZE = 40;
 
 const AXES: Axis[] = [
-  { title: 'threads', sizes: { whole: [100, 1_000, 10_000], quick: [100, 1_000], large: [20_000] }, measure: byThreads },
-  { title: 'turns in a thread', sizes: { whole: [100, 1_000, 10_000], quick: [100, 1_000], large: [20_000] }, measure: byTurns },
+  {
+    title: 'threads',
+    sizes: { whole: [100, 1_000, 10_000], quick: [100, 1_000], large: [20_000] },
+    measure: byThreads,
+  },
+  {
+    title: 'turns in a thread',
+    sizes: { whole: [100, 1_000, 10_000], quick: [100, 1_000], large: [20_000] },
+    measure: byTurns,
+  },
   {
     title: `bytes in each of ${ITEMS_OF_A_SIZE} items`,
     sizes: { whole: [1_000, 10_000, 100_000, 1_000_000], quick: [1_000, 100_000] },
     measure: byBytes,
   },
-  { title: 'forks of forks', sizes: { whole: [1, 10, 100, 500], quick: [1, 50] }, measure: byForks },
+  {
+    title: 'forks of forks',
+    sizes: { whole: [1, 10, 100, 500], quick: [1, 50] },
+    measure: byForks,
+  },
 ];
 
-/** Measures how the costs grow, and returns a Markdown table for each way to grow. Each size has a home of its own. */
+/**
+ * Measures how the costs grow, and returns a Markdown table for each way to grow. Each size has a
+ * home of its own.
+ */
 export async function growthTables({ subject, bench, large }: GrowthOptions): Promise<string> {
   const tables: string[] = [];
   for (const { title, sizes, measure } of AXES) {
-    const chosen = bench.quick ? sizes.quick : [...sizes.whole, ...(large ? (sizes.large ?? []) : [])];
+    const chosen = bench.quick
+      ? sizes.quick
+      : [...sizes.whole, ...(large ? (sizes.large ?? []) : [])];
     const columns: { size: number; costs: Costs }[] = [];
     for (const size of chosen) {
       process.stderr.write(`growth: ${size.toLocaleString('en')} ${title} …\n`);
@@ -91,13 +109,18 @@ async function byThreads(count: number, { subject, bench }: Run): Promise<Costs>
     'thread/list, search for a common word': await repeated(
       async () => (await server.request('thread/list', { searchTerm: COMMON_WORD })).ms,
     ),
-    'thread/list, search for a rare word': await repeated(async () => (await server.request('thread/list', { searchTerm: RARE_WORD })).ms),
+    'thread/list, search for a rare word': await repeated(
+      async () => (await server.request('thread/list', { searchTerm: RARE_WORD })).ms,
+    ),
     'thread/start': threadStartMs,
     'first turn': firstTurnMs,
     'later turn': await repeated(() => server.turn(threadId, PROMPT)),
   };
-  for (let number = 1; number <= count; number++) await server.request('thread/resume', { threadId: idOf(number), excludeTurns: true });
-  costs['a turn while all threads are loaded'] = await repeated(() => server.turn(threadId, PROMPT));
+  for (let number = 1; number <= count; number++)
+    await server.request('thread/resume', { threadId: idOf(number), excludeTurns: true });
+  costs['a turn while all threads are loaded'] = await repeated(() =>
+    server.turn(threadId, PROMPT),
+  );
   costs['thread/delete'] = await deletedMs(server, [1, 2, 3].map(idOf));
   const endsAt = performance.now();
   await stop(server);
@@ -106,7 +129,9 @@ async function byThreads(count: number, { subject, bench }: Run): Promise<Costs>
 }
 
 async function byTurns(count: number, run: Run): Promise<Costs> {
-  return costsOfHistory(run, (store, number) => fillThread(store, recordOf(number, run.bench.folder), turnsOf(number, count)));
+  return costsOfHistory(run, (store, number) =>
+    fillThread(store, recordOf(number, run.bench.folder), turnsOf(number, count)),
+  );
 }
 
 async function byBytes(bytes: number, run: Run): Promise<Costs> {
@@ -115,7 +140,12 @@ async function byBytes(bytes: number, run: Run): Promise<Costs> {
       const turnId = turnIdOf(number, item);
       const text = `${turnId} ${'x'.repeat(bytes)}`;
       const model = { kind: 'model' as const, turnId, item: modelMessage(text.slice(0, 1_000)) };
-      return [turnStarted(turnId), itemEntry(turnId, agentMessage(`${turnId} answer`, text)), model, turnEnded(turnId)];
+      return [
+        turnStarted(turnId),
+        itemEntry(turnId, agentMessage(`${turnId} answer`, text)),
+        model,
+        turnEnded(turnId),
+      ];
     });
     await fillThread(store, recordOf(number, run.bench.folder), turns);
   });
@@ -137,7 +167,10 @@ async function byForks(depth: number, run: Run): Promise<Costs> {
 }
 
 /** Measures threads with the same history. `fill` stores one with this number. */
-async function costsOfHistory({ subject, bench }: Run, fill: (store: ThreadStore, number: number) => Promise<void>): Promise<Costs> {
+async function costsOfHistory(
+  { subject, bench }: Run,
+  fill: (store: ThreadStore, number: number) => Promise<void>,
+): Promise<Costs> {
   const home = newHome(bench);
   const store = openStore(home);
   const numbers = Array.from({ length: COPIES }, (_, index) => index + 1);
@@ -151,8 +184,12 @@ async function costsOfHistory({ subject, bench }: Run, fill: (store: ThreadStore
   const [first = ''] = numbers.map(idOf);
   const page = { threadId: first, limit: 20 };
   const costs: Costs = {
-    'thread/turns/list, a page of 20': await repeated(async () => (await server.request('thread/turns/list', page)).ms),
-    'thread/items/list, a page of 20': await repeated(async () => (await server.request('thread/items/list', page)).ms),
+    'thread/turns/list, a page of 20': await repeated(
+      async () => (await server.request('thread/turns/list', page)).ms,
+    ),
+    'thread/items/list, a page of 20': await repeated(
+      async () => (await server.request('thread/items/list', page)).ms,
+    ),
     'thread/fork, excludeTurns': await repeated(
       async () => (await server.request('thread/fork', { threadId: first, excludeTurns: true })).ms,
     ),
@@ -192,7 +229,8 @@ async function repeated(measure: () => Promise<number>): Promise<number> {
 
 async function deletedMs(server: ServerProcess, threadIds: string[]): Promise<number> {
   const times: number[] = [];
-  for (const threadId of threadIds) times.push((await server.request('thread/delete', { threadId })).ms);
+  for (const threadId of threadIds)
+    times.push((await server.request('thread/delete', { threadId })).ms);
   return median(times);
 }
 
@@ -212,8 +250,11 @@ function tableOf(title: string, columns: { size: number; costs: Costs }[]): stri
     return [name, ...values.map(shown), `${growth.toFixed(1)} ×`];
   });
   const all = [[title, ...sizes, 'last / first'], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = all.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  const widths =
+    all[0]?.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = all.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  );
   lines.splice(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`);
   return lines.join('\n');
 }

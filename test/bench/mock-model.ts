@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 /** The response to a request: the body of an event stream. */
 type Answer = Buffer | (() => Buffer);
 
-/** A provider of the Responses API on loopback. It answers every request with prepared bytes and does not read requests. */
+/**
+ * A provider of the Responses API on loopback. It answers every request with prepared bytes and
+ * does not read requests.
+ */
 export class MockModel {
   /** The response to the next requests. */
   answer: Answer = messageStream(['Done.']);
@@ -40,17 +43,34 @@ export class MockModel {
 
 /** A stream with one message, with these deltas. */
 export function messageStream(deltas: readonly string[]): Buffer {
-  const item = (text: string) => ({ type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text }] });
+  const item = (text: string) => ({
+    type: 'message',
+    role: 'assistant',
+    id: 'msg_1',
+    content: [{ type: 'output_text', text }],
+  });
   return stream([
     { type: 'response.output_item.added', output_index: 0, item: item('') },
-    ...deltas.map((delta) => ({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta })),
+    ...deltas.map((delta) => ({
+      type: 'response.output_text.delta',
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      delta,
+    })),
     { type: 'response.output_item.done', output_index: 0, item: item(deltas.join('')) },
   ]);
 }
 
 /** A stream with one tool call. */
 export function callStream(callId: string, name: string, args: object): Buffer {
-  const item = { type: 'function_call', id: `fc_${callId}`, call_id: callId, name, arguments: JSON.stringify(args) };
+  const item = {
+    type: 'function_call',
+    id: `fc_${callId}`,
+    call_id: callId,
+    name,
+    arguments: JSON.stringify(args),
+  };
   return stream([
     { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } },
     { type: 'response.output_item.done', output_index: 0, item },

@@ -9,7 +9,10 @@ const LINE_FEED = 10;
 
 export interface Timed<Result> {
   result: Result;
-  /** Milliseconds from writing the request to the arrival of the response's last byte, before parsing. */
+  /**
+   * Milliseconds from writing the request to the arrival of the response's last byte, before
+   * parsing.
+   */
   ms: number;
   /** The time when the response's last byte arrived. */
   at: number;
@@ -27,7 +30,10 @@ export class ServerProcess {
   #stderr = '';
   #requests = 0;
 
-  constructor([command, ...args]: [string, ...string[]], options: { cwd: string; env: NodeJS.ProcessEnv }) {
+  constructor(
+    [command, ...args]: [string, ...string[]],
+    options: { cwd: string; env: NodeJS.ProcessEnv },
+  ) {
     this.#child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -77,11 +83,17 @@ export class ServerProcess {
     return result.thread.id;
   }
 
-  /** Runs a turn. Resolves with the milliseconds from writing `turn/start` to the arrival of `turn/completed`. */
+  /**
+   * Runs a turn. Resolves with the milliseconds from writing `turn/start` to the arrival of
+   * `turn/completed`.
+   */
   async turn(threadId: string, text: string): Promise<number> {
     const completed = this.watch((lines) => lines.includes('{"method":"turn/completed"'));
     const sentAt = performance.now();
-    const [endedAt] = await Promise.all([completed, this.request('turn/start', { threadId, input: [{ type: 'text', text }] })]);
+    const [endedAt] = await Promise.all([
+      completed,
+      this.request('turn/start', { threadId, input: [{ type: 'text', text }] }),
+    ]);
     return endedAt - sentAt;
   }
 
@@ -89,7 +101,10 @@ export class ServerProcess {
     this.#child.stdin.write(text);
   }
 
-  /** Resolves with the time when `watch` returned true. Rejects if the server ends first, or after `msMax`. */
+  /**
+   * Resolves with the time when `watch` returned true. Rejects if the server ends first, or after
+   * `msMax`.
+   */
   watch(watch: Watch, msMax = ANSWER_MS_MAX): Promise<number> {
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -117,7 +132,8 @@ export class ServerProcess {
   /** The current and the highest resident memory, in MiB. NaN if the system has no /proc. */
   memory(): { now: number; peak: number } {
     const status = readStatus(this.#child.pid ?? 0);
-    const mib = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
+    const mib = (field: string) =>
+      Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;
     return { now: mib('VmRSS'), peak: mib('VmHWM') };
   }
 

@@ -5,8 +5,15 @@ export interface Row {
   values: Record<string, number[]>;
 }
 
-/** Returns a Markdown table: the median and range of both columns, and the ratio of the first one's median to that of the second. */
-export function table(rows: Row[], [subject, floor]: [string, string], { ratios = true } = {}): string {
+/**
+ * Returns a Markdown table: the median and range of both columns, and the ratio of the first one's
+ * median to that of the second.
+ */
+export function table(
+  rows: Row[],
+  [subject, floor]: [string, string],
+  { ratios = true } = {},
+): string {
   const cells = rows.map(({ name, unit, values }) => {
     const own = values[subject] ?? [];
     const least = values[floor] ?? [];
@@ -15,8 +22,10 @@ export function table(rows: Row[], [subject, floor]: [string, string], { ratios 
     return [name, unit, spread(own), spread(least), ...(ratios ? [compared] : [])];
   });
   const all = [['', 'unit', subject, floor, ...(ratios ? ['ratio'] : [])], ...cells];
-  const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((line) => line[column]?.length ?? 0))) ?? [];
-  const print = (line: string[]) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const widths =
+    all[0]?.map((_, column) => Math.max(3, ...all.map((line) => line[column]?.length ?? 0))) ?? [];
+  const print = (line: string[]) =>
+    `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const [head = [], ...body] = all.map(print);
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
 }
@@ -25,7 +34,9 @@ export function table(rows: Row[], [subject, floor]: [string, string], { ratios 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+  return (
+    ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2
+  );
 }
 
 /** Returns NaN if there are no values. */

@@ -32,10 +32,14 @@ export interface Workload {
   run(subject: Subject, bench: Bench): Promise<Sample>;
 }
 
-const MANAGED_NETWORK = { 'features.network_proxy': true, 'sandbox_workspace_write.network_access': true };
+const MANAGED_NETWORK = {
+  'features.network_proxy': true,
+  'sandbox_workspace_write.network_access': true,
+};
 const SETTLE_MS = 500;
 const SILENCE_MS = 3000;
-export const PROMPT = 'Please look at the next file, and say in a sentence or two whether anything in it wants attention.';
+export const PROMPT =
+  'Please look at the next file, and say in a sentence or two whether anything in it wants attention.';
 const ANSWER = messageStream([
   'The file reads well. ',
   'One name is used for two things: it would help the reader to tell them apart. ',
@@ -49,7 +53,12 @@ export const workloads: Workload[] = [
   { name: 'start', repetitions: { whole: 15, quick: 3 }, needsStore: false, run: measureStart },
   { name: 'turns', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureTurns },
   { name: 'stream', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureStream },
-  { name: 'requests', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureRequests },
+  {
+    name: 'requests',
+    repetitions: { whole: 5, quick: 2 },
+    needsStore: false,
+    run: measureRequests,
+  },
   { name: 'tools', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureTools },
   { name: 'output', repetitions: { whole: 3, quick: 1 }, needsStore: true, run: measureOutput },
   { name: 'history', repetitions: { whole: 5, quick: 2 }, needsStore: true, run: measureHistory },
@@ -67,9 +76,11 @@ async function measureStart(subject: Subject, bench: Bench): Promise<Sample> {
       sample['resident memory after initialize'] = { value: server.memory().now, unit: 'MiB' };
     }
     const threadId = await server.startThread(bench.folder);
-    if (start.startsWith('second')) sample[`${start}: spawn → thread/start`] = { value: server.ageMs, unit: 'ms' };
+    if (start.startsWith('second'))
+      sample[`${start}: spawn → thread/start`] = { value: server.ageMs, unit: 'ms' };
     await server.turn(threadId, PROMPT);
-    if (start.startsWith('second')) sample[`${start}: spawn → turn/completed`] = { value: server.ageMs, unit: 'ms' };
+    if (start.startsWith('second'))
+      sample[`${start}: spawn → turn/completed`] = { value: server.ageMs, unit: 'ms' };
     await stop(server);
   }
   return sample;
@@ -82,7 +93,8 @@ async function measureTurns(subject: Subject, bench: Bench): Promise<Sample> {
   const threadId = await server.startThread(bench.folder);
   const first = await server.turn(threadId, PROMPT);
   const later: number[] = [];
-  for (let turn = 0; turn < (bench.quick ? 30 : 100); turn++) later.push(await server.turn(threadId, PROMPT));
+  for (let turn = 0; turn < (bench.quick ? 30 : 100); turn++)
+    later.push(await server.turn(threadId, PROMPT));
   await stop(server);
   return {
     'first turn': { value: first, unit: 'ms' },
@@ -127,7 +139,8 @@ async function measureRequests(subject: Subject, bench: Bench): Promise<Sample> 
   const threadId = await server.startThread(bench.folder);
   await server.turn(threadId, PROMPT);
   const reads: number[] = [];
-  for (let read = 0; read < 200; read++) reads.push((await server.request('thread/read', { threadId })).ms);
+  for (let read = 0; read < 200; read++)
+    reads.push((await server.request('thread/read', { threadId })).ms);
   const { answered, refused, silent, ms } = await flood(server, threadId);
   await stop(server);
   const of = '1,000 × thread/read in one write';
@@ -148,24 +161,34 @@ async function flood(server: ServerProcess, threadId: string) {
   const sentAt = performance.now();
   let lastAt = sentAt;
   const done = server.watch((lines, at) => {
-    for (const [, id, outcome] of lines.toString('latin1').matchAll(/^\{"id":(9\d{6}),"(result|error)"/gm)) {
+    for (const [, id, outcome] of lines
+      .toString('latin1')
+      .matchAll(/^\{"id":(9\d{6}),"(result|error)"/gm)) {
       fates.set(Number(id), outcome === 'result');
       lastAt = at;
     }
     return fates.size === count;
   }, SILENCE_MS);
-  const request = (id: number) => `${JSON.stringify({ id, method: 'thread/read', params: { threadId } })}\n`;
+  const request = (id: number) =>
+    `${JSON.stringify({ id, method: 'thread/read', params: { threadId } })}\n`;
   server.write(Array.from({ length: count }, (_, index) => request(9_000_000 + index)).join(''));
   await done.catch(() => {});
   const answered = [...fates.values()].filter((fate) => fate).length;
-  return { answered, refused: fates.size - answered, silent: count - fates.size, ms: lastAt - sentAt };
+  return {
+    answered,
+    refused: fates.size - answered,
+    silent: count - fates.size,
+    ms: lastAt - sentAt,
+  };
 }
 
 /** Measures consecutive tool calls in one turn, and the same command without a server. */
 async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
   const count = 50;
   const home = newHome(bench);
-  const sample: Sample = { '`bash -lc true` by itself': { value: bareCommandMs(home, count), unit: 'ms' } };
+  const sample: Sample = {
+    '`bash -lc true` by itself': { value: bareCommandMs(home, count), unit: 'ms' },
+  };
   for (const [name, sandbox, config] of [
     ['full access', 'danger-full-access', {}],
     ['sandboxed', 'workspace-write', {}],
@@ -175,10 +198,14 @@ async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
     await server.initialize();
     const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox, config });
     let left = 1;
-    bench.model.answer = () => (left-- > 0 ? callStream(`call_${left}`, 'exec_command', { cmd: 'true' }) : ANSWER);
+    bench.model.answer = () =>
+      left-- > 0 ? callStream(`call_${left}`, 'exec_command', { cmd: 'true' }) : ANSWER;
     await server.turn(result.thread.id, PROMPT);
     left = count;
-    sample[`a tool call, ${name}`] = { value: (await server.turn(result.thread.id, PROMPT)) / count, unit: 'ms' };
+    sample[`a tool call, ${name}`] = {
+      value: (await server.turn(result.thread.id, PROMPT)) / count,
+      unit: 'ms',
+    };
     await stop(server);
   }
   return sample;
@@ -195,21 +222,32 @@ function bareCommandMs(home: string, count: number): number {
   return median(times);
 }
 
-/** Measures a command with a very long output, and the response times of other requests while it runs. */
+/**
+ * Measures a command with a very long output, and the response times of other requests while it
+ * runs.
+ */
 async function measureOutput(subject: Subject, bench: Bench): Promise<Sample> {
   const lines = bench.quick ? 30_000 : 300_000;
   const home = newHome(bench);
   const server = startServer(subject, home, bench);
   await server.initialize();
-  const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox: 'danger-full-access' });
+  const { result } = await server.request('thread/start', {
+    cwd: bench.folder,
+    sandbox: 'danger-full-access',
+  });
   const threadId = result.thread.id;
   let left = 1;
-  const call = (cmd: string) => () => (left-- > 0 ? callStream(`call_${left}`, 'exec_command', { cmd, yield_time_ms: 30_000 }) : ANSWER);
+  const call = (cmd: string) => () =>
+    left-- > 0
+      ? callStream(`call_${left}`, 'exec_command', { cmd, yield_time_ms: 30_000 })
+      : ANSWER;
   bench.model.answer = call('true');
   await server.turn(threadId, PROMPT);
   const before = server.memory().now;
   left = 1;
-  bench.model.answer = call(`for ((i = 0; i < ${lines}; i++)); do echo "line $i of a long output"; done`);
+  bench.model.answer = call(
+    `for ((i = 0; i < ${lines}; i++)); do echo "line $i of a long output"; done`,
+  );
   let ended = false;
   const turn = server.turn(threadId, PROMPT).finally(() => {
     ended = true;
@@ -238,7 +276,8 @@ async function measureHistory(subject: Subject, bench: Bench): Promise<Sample> {
   const sample: Sample = {};
   let server = startServer(subject, home, bench);
   await server.initialize();
-  for (let time = 0; time < 5; time++) await server.request('thread/fork', { threadId: warmUp, excludeTurns: true });
+  for (let time = 0; time < 5; time++)
+    await server.request('thread/fork', { threadId: warmUp, excludeTurns: true });
   await server.request('thread/resume', { threadId: warmUp, excludeTurns: true });
   for (const { length, threadId } of threads) {
     const { ms } = await server.request('thread/resume', { threadId, excludeTurns: true });
@@ -246,7 +285,8 @@ async function measureHistory(subject: Subject, bench: Bench): Promise<Sample> {
   }
   for (const { length, threadId } of threads) {
     const times: number[] = [];
-    for (let time = 0; time < 5; time++) times.push((await server.request('thread/fork', { threadId, excludeTurns: true })).ms);
+    for (let time = 0; time < 5; time++)
+      times.push((await server.request('thread/fork', { threadId, excludeTurns: true })).ms);
     sample[`thread/fork, excludeTurns, of ${length} turns`] = { value: median(times), unit: 'ms' };
   }
   await stop(server);
@@ -256,9 +296,13 @@ async function measureHistory(subject: Subject, bench: Bench): Promise<Sample> {
   await server.request('thread/resume', { threadId: warmUp });
   for (const { length, threadId } of threads) {
     const { ms, result } = await server.request('thread/resume', { threadId });
-    if (result.thread.turns.length !== length) throw new Error(`${result.thread.turns.length} of ${length} turns came back`);
+    if (result.thread.turns.length !== length)
+      throw new Error(`${result.thread.turns.length} of ${length} turns came back`);
     sample[`thread/resume with all of ${length} turns`] = { value: ms, unit: 'ms' };
-    sample[`next turn after ${length} turns`] = { value: await server.turn(threadId, PROMPT), unit: 'ms' };
+    sample[`next turn after ${length} turns`] = {
+      value: await server.turn(threadId, PROMPT),
+      unit: 'ms',
+    };
   }
   await stop(server);
   rmSync(home, { recursive: true });
@@ -277,13 +321,23 @@ async function measureLists(subject: Subject, bench: Bench): Promise<Sample> {
   const sample: Sample = {};
   const measureRequest = async (name: string, params: ThreadListParams) => {
     const times: number[] = [];
-    for (let time = 0; time < 50; time++) times.push((await server.request('thread/list', params)).ms);
-    sample[`${name} of ${count.toLocaleString('en')} threads, p50`] = { value: median(times), unit: 'ms' };
+    for (let time = 0; time < 50; time++)
+      times.push((await server.request('thread/list', params)).ms);
+    sample[`${name} of ${count.toLocaleString('en')} threads, p50`] = {
+      value: median(times),
+      unit: 'ms',
+    };
   };
   await measureRequest('first page', {});
   await measureRequest('first 100', { limit: 100 });
-  const terms = { 'a common word': COMMON_WORD, 'a rare word': RARE_WORD, 'two characters': RARE_WORD.slice(0, 2), nothing: 'zzz' };
-  for (const [name, searchTerm] of Object.entries(terms)) await measureRequest(`search for ${name}`, { searchTerm });
+  const terms = {
+    'a common word': COMMON_WORD,
+    'a rare word': RARE_WORD,
+    'two characters': RARE_WORD.slice(0, 2),
+    nothing: 'zzz',
+  };
+  for (const [name, searchTerm] of Object.entries(terms))
+    await measureRequest(`search for ${name}`, { searchTerm });
   await stop(server);
   return sample;
 }
@@ -295,7 +349,9 @@ interface FilledHome {
 }
 const filled = new Map<string, FilledHome>();
 
-/** A home with threads of several lengths. Filled once for each subject, by running all their turns. */
+/**
+ * A home with threads of several lengths. Filled once for each subject, by running all their turns.
+ */
 async function filledHome(subject: Subject, bench: Bench): Promise<FilledHome> {
   const known = filled.get(subject.name);
   if (known !== undefined) return known;
@@ -334,9 +390,17 @@ export function newHome({ folder, model }: Bench): string {
   return home;
 }
 
-/** Starts a server with a minimal environment: variables of the user's can make Node slower to start. */
+/**
+ * Starts a server with a minimal environment: variables of the user's can make Node slower to
+ * start.
+ */
 export function startServer({ command }: Subject, home: string, { model }: Bench): ServerProcess {
-  const env = { PATH: process.env.PATH, HOME: home, HEDDLE_HOME: home, BENCH_MODEL_URL: model.baseUrl };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    HEDDLE_HOME: home,
+    BENCH_MODEL_URL: model.baseUrl,
+  };
   const server = new ServerProcess(command, { cwd: home, env });
   running.add(server);
   return server;

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -15,7 +23,9 @@ import { FakeClock } from '../support/fake-clock.ts';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
-/** A home, a project and the home folder of the user, which faults change before the doctor looks. */
+/**
+ * A home, a project and the home folder of the user, which faults change before the doctor looks.
+ */
 interface World {
   home: string;
   project: string;
@@ -29,8 +39,16 @@ interface World {
   homeSource: string;
 }
 
-/** What a fault is expected to be told as. `WORLD` stands for the folder of the home and the project. */
-type Told = [check: DoctorCheck['name'], severity: DoctorProblem['severity'], message: string | RegExp, fix: string | RegExp];
+/**
+ * What a fault is expected to be told as. `WORLD` stands for the folder of the home and the
+ * project.
+ */
+type Told = [
+  check: DoctorCheck['name'],
+  severity: DoctorProblem['severity'],
+  message: string | RegExp,
+  fix: string | RegExp,
+];
 
 interface Fault {
   what: string;
@@ -49,7 +67,11 @@ beforeAll(async () => {
   const server = createServer((request, response) => {
     const lists = request.url === '/v1/models';
     response.writeHead(lists ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(lists ? '{"object":"list","data":[{"id":"vendor/model-one"},{"id":"model-two"}]}' : '{"error":"not found"}');
+    response.end(
+      lists
+        ? '{"object":"list","data":[{"id":"vendor/model-one"},{"id":"model-two"}]}'
+        : '{"error":"not found"}',
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as AddressInfo).port;
@@ -59,18 +81,25 @@ beforeAll(async () => {
   };
 });
 
-/** The files of a database with a few threads: closed, or as a server leaves them that is killed. */
+/**
+ * The files of a database with a few threads: closed, or as a server leaves them that is killed.
+ */
 async function database({ isClosed }: { isClosed: boolean }): Promise<Record<string, Buffer>> {
   const made = tempHome();
   const store = made.open();
   for (let number = 1; number <= 3; number++) await threadWithTurns(store, number, ['t1', 't2']);
   if (isClosed) await store.close();
   return Object.fromEntries(
-    ['', '-wal', '-shm'].flatMap((end) => (existsSync(made.file + end) ? [[end, readFileSync(made.file + end)]] : [])),
+    ['', '-wal', '-shm'].flatMap((end) =>
+      existsSync(made.file + end) ? [[end, readFileSync(made.file + end)]] : [],
+    ),
   );
 }
 
-async function putDatabase({ home }: World, options: { isClosed: boolean; isDamaged: boolean }): Promise<void> {
+async function putDatabase(
+  { home }: World,
+  options: { isClosed: boolean; isDamaged: boolean },
+): Promise<void> {
   const files = await database(options);
   const main = files[''] ?? Buffer.alloc(0);
   // Not in the first pages: those of tables and indexes follow.
@@ -85,7 +114,14 @@ const FAULTS: Fault[] = [
       const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'sh /no/such/script.sh' }] }] };
       put(join(home, 'hooks.json'), JSON.stringify({ hooks }));
     },
-    told: [['configuration', 'warning', /the script \/no\/such\/script\.sh is missing/, 'Follow the message, or correct the file.']],
+    told: [
+      [
+        'configuration',
+        'warning',
+        /the script \/no\/such\/script\.sh is missing/,
+        'Follow the message, or correct the file.',
+      ],
+    ],
   },
   {
     what: 'a notify program that is missing',
@@ -101,7 +137,8 @@ const FAULTS: Fault[] = [
   },
   {
     what: 'a safety check whose script is missing',
-    make: ({ tables }) => void tables.push('[mcp_safety_check]\ncommand = "sh"\nargs = ["/no/such/check.sh"]'),
+    make: ({ tables }) =>
+      void tables.push('[mcp_safety_check]\ncommand = "sh"\nargs = ["/no/such/check.sh"]'),
     told: [
       [
         'programs',
@@ -126,13 +163,25 @@ const FAULTS: Fault[] = [
   {
     what: 'a damaged database',
     make: (world) => putDatabase(world, { isClosed: true, isDamaged: true }),
-    told: [['store', 'error', /^WORLD\/home\/heddle\.db is damaged: /, 'Run: heddle store repair. It keeps the damaged file.']],
+    told: [
+      [
+        'store',
+        'error',
+        /^WORLD\/home\/heddle\.db is damaged: /,
+        'Run: heddle store repair. It keeps the damaged file.',
+      ],
+    ],
   },
   {
     what: 'trust in folders that are gone',
     make: ({ tables }) => void tables.push('[projects."/no/such/folder"]\ntrust_level = "trusted"'),
     told: [
-      ['trust', 'warning', /^\[projects\."\/no\/such\/folder"\] is about a folder that does not exist/, /^Remove \[projects\."\/no\//],
+      [
+        'trust',
+        'warning',
+        /^\[projects\."\/no\/such\/folder"\] is about a folder that does not exist/,
+        /^Remove \[projects\."\/no\//,
+      ],
     ],
   },
   {
@@ -151,7 +200,9 @@ const FAULTS: Fault[] = [
   {
     what: 'a feature that is unknown',
     make: ({ tables }) => void tables.push('[features]\ngoalz = true'),
-    told: [['configuration', 'warning', /: features\.goalz is not a known key$/, 'Did you mean goals?']],
+    told: [
+      ['configuration', 'warning', /: features\.goalz is not a known key$/, 'Did you mean goals?'],
+    ],
   },
   {
     what: 'a setting that the administrator does not allow',
@@ -171,7 +222,14 @@ const FAULTS: Fault[] = [
   {
     what: 'a model that the provider does not list',
     make: ({ top }) => void top.push('model = "model-too"'),
-    told: [['provider', 'warning', 'the provider p does not list the model model-too', 'Did you mean model-two?']],
+    told: [
+      [
+        'provider',
+        'warning',
+        'the provider p does not list the model model-too',
+        'Did you mean model-two?',
+      ],
+    ],
   },
   {
     what: 'the home of Codex',
@@ -198,7 +256,14 @@ const APART: Fault[] = [
       put(join(project, '.codex', 'config.toml'), 'notify = ["x"]\n');
       tables.push(`[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"`);
     },
-    told: [['configuration', 'warning', /notify is ignored: /, 'Set it in the config.toml in your heddle home instead.']],
+    told: [
+      [
+        'configuration',
+        'warning',
+        /notify is ignored: /,
+        'Set it in the config.toml in your heddle home instead.',
+      ],
+    ],
   },
   {
     what: "a project's file that cannot be read, while the rest is looked at",
@@ -208,8 +273,18 @@ const APART: Fault[] = [
       top.push('model = "model-too"');
     },
     told: [
-      ['configuration', 'error', /WORLD\/project\/\.codex\/config\.toml:1:/, 'Correct the value in this line.'],
-      ['provider', 'warning', 'the provider p does not list the model model-too', 'Did you mean model-two?'],
+      [
+        'configuration',
+        'error',
+        /WORLD\/project\/\.codex\/config\.toml:1:/,
+        'Correct the value in this line.',
+      ],
+      [
+        'provider',
+        'warning',
+        'the provider p does not list the model model-too',
+        'Did you mean model-two?',
+      ],
     ],
   },
   {
@@ -234,7 +309,9 @@ const APART: Fault[] = [
   {
     what: 'a database that is no database',
     make: ({ home }) => put(join(home, 'heddle.db'), 'x'.repeat(5000)),
-    told: [['store', 'error', 'WORLD/home/heddle.db is damaged: file is not a database', /store repair/]],
+    told: [
+      ['store', 'error', 'WORLD/home/heddle.db is damaged: file is not a database', /store repair/],
+    ],
   },
   {
     what: 'a database that is empty',
@@ -244,12 +321,23 @@ const APART: Fault[] = [
   {
     what: 'a database that is a folder',
     make: ({ home }) => void mkdirSync(join(home, 'heddle.db')),
-    told: [['store', 'error', 'WORLD/home/heddle.db is not a file', 'Follow the message, or move the file away.']],
+    told: [
+      [
+        'store',
+        'error',
+        'WORLD/home/heddle.db is not a file',
+        'Follow the message, or move the file away.',
+      ],
+    ],
   },
 ];
 
 /** Faults of base_url, of which there is one, so that they cannot come together. */
-const base = (path: string, told: Told[], what = `a base_url with the path ${path || '/'}`): Fault => ({
+const base = (
+  path: string,
+  told: Told[],
+  what = `a base_url with the path ${path || '/'}`,
+): Fault => ({
   what,
   make: (world) => {
     world.basePath = path;
@@ -286,20 +374,38 @@ const URLS: Fault[] = [
 
 async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean; world: World }> {
   // The project is a repository, so that nothing above it counts.
-  const repository = { 'project/.git/HEAD': 'ref: refs/heads/main\n', 'project/.git/objects/x': '', 'project/.git/refs/x': '' };
-  const folder = tempFolder({ 'home/config.toml': '', 'user/x': '', 'system/x': '', ...repository });
-  const [home, project, userHome, systemDir] = ['home', 'project', 'user', 'system'].map((name) => join(folder, name)) as [
-    string,
-    string,
-    string,
-    string,
-  ];
-  const world: World = { home, project, userHome, systemDir, top: [], tables: [], basePath: '/v1', homeSource: 'HEDDLE_HOME' };
+  const repository = {
+    'project/.git/HEAD': 'ref: refs/heads/main\n',
+    'project/.git/objects/x': '',
+    'project/.git/refs/x': '',
+  };
+  const folder = tempFolder({
+    'home/config.toml': '',
+    'user/x': '',
+    'system/x': '',
+    ...repository,
+  });
+  const [home, project, userHome, systemDir] = ['home', 'project', 'user', 'system'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  const world: World = {
+    home,
+    project,
+    userHome,
+    systemDir,
+    top: [],
+    tables: [],
+    basePath: '/v1',
+    homeSource: 'HEDDLE_HOME',
+  };
   for (const { make } of faults) await make(world);
   if (!world.top.some((line) => line.startsWith('model ='))) world.top.push('model = "model-one"');
   const url = `http://127.0.0.1:${port}`;
   const provider = `model_provider = "p"\n[model_providers.p]\nbase_url = "${url}${world.basePath}"\n`;
-  put(join(home, 'config.toml'), `${world.top.join('\n')}\n${provider}${world.tables.join('\n')}\n`);
+  put(
+    join(home, 'config.toml'),
+    `${world.top.join('\n')}\n${provider}${world.tables.join('\n')}\n`,
+  );
   const before = contents(folder);
   let text = '';
   const isWell = await runDoctor(
@@ -332,7 +438,11 @@ async function look(...faults: Fault[]): Promise<{ told: Told[]; isWell: boolean
     problems.map(({ severity, message, fix }): Told => [name, severity, message, fix ?? '']),
   );
   // What this machine lacks is no fault of these worlds.
-  return { told: told.filter(([name]) => name !== 'sandbox' && name !== 'search' && name !== 'git'), isWell, world };
+  return {
+    told: told.filter(([name]) => name !== 'sandbox' && name !== 'search' && name !== 'git'),
+    isWell,
+    world,
+  };
 }
 
 /** The files of a folder, with their bytes and times. */
@@ -350,7 +460,9 @@ function contents(folder: string): Record<string, unknown> {
 }
 
 const matching = (told: Told[]) =>
-  told.map((row) => row.map((part) => (part instanceof RegExp ? (expect.stringMatching(part) as unknown) : part)));
+  told.map((row) =>
+    row.map((part) => (part instanceof RegExp ? (expect.stringMatching(part) as unknown) : part)),
+  );
 const byName = (one: Told, other: Told) => (one[0] < other[0] ? -1 : one[0] > other[0] ? 1 : 0);
 
 describe('heddle doctor tells', () => {
@@ -376,20 +488,35 @@ describe('a home that', () => {
   function homeProblems(home: string, ...around: string[]): Told[] {
     const command = [...around, process.execPath, EXECUTABLE, 'doctor', '--json'];
     const env = { PATH: process.env.PATH, HEDDLE_HOME: home, HOME: dirname(home) };
-    const { stdout, status } = spawnSync(command[0] ?? '', command.slice(1), { cwd: ROOT, env, encoding: 'utf8' });
+    const { stdout, status } = spawnSync(command[0] ?? '', command.slice(1), {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+    });
     expect(status).toBe(1);
     const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
     expect(checks).toHaveLength(13);
     return checks
       .filter(({ name }) => name === 'home')
-      .flatMap(({ name, problems }) => problems.map(({ severity, message, fix }): Told => [name, severity, message, fix ?? '']));
+      .flatMap(({ name, problems }) =>
+        problems.map(({ severity, message, fix }): Told => [name, severity, message, fix ?? '']),
+      );
   }
   const other = 'or set HEDDLE_HOME to another folder.';
 
   test('does not exist is not made', () => {
     const folder = tempFolder();
-    const env = { PATH: process.env.PATH, HEDDLE_HOME: join(folder, 'a', 'home'), HOME: folder, TMPDIR: folder };
-    const { stdout } = spawnSync(process.execPath, [EXECUTABLE, 'doctor', '--json'], { cwd: ROOT, env, encoding: 'utf8' });
+    const env = {
+      PATH: process.env.PATH,
+      HEDDLE_HOME: join(folder, 'a', 'home'),
+      HOME: folder,
+      TMPDIR: folder,
+    };
+    const { stdout } = spawnSync(process.execPath, [EXECUTABLE, 'doctor', '--json'], {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+    });
     const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
     expect(checks[0]).toEqual({
       name: 'home',
@@ -402,25 +529,38 @@ describe('a home that', () => {
 
   test('is a file', () => {
     const home = join(tempFolder({ file: 'x' }), 'file');
-    expect(homeProblems(home)).toEqual([['home', 'error', `${home} is a file, not a folder`, `Move it away, ${other}`]]);
+    expect(homeProblems(home)).toEqual([
+      ['home', 'error', `${home} is a file, not a folder`, `Move it away, ${other}`],
+    ]);
   });
 
   test('is below a file', () => {
     const folder = tempFolder({ file: 'x' });
     const told = homeProblems(join(folder, 'file', 'a', 'home'));
-    expect(told).toEqual([['home', 'error', `${join(folder, 'file')} is a file, not a folder`, `Move it away, ${other}`]]);
+    expect(told).toEqual([
+      [
+        'home',
+        'error',
+        `${join(folder, 'file')} is a file, not a folder`,
+        `Move it away, ${other}`,
+      ],
+    ]);
   });
 
   test('is a link to nothing', () => {
     const home = join(tempFolder(), 'link');
     symlinkSync('/no/such/folder', home);
-    expect(homeProblems(home)).toEqual([['home', 'error', `${home} is a link that leads to no folder`, `Move it away, ${other}`]]);
+    expect(homeProblems(home)).toEqual([
+      ['home', 'error', `${home} is a link that leads to no folder`, `Move it away, ${other}`],
+    ]);
   });
 
   test.runIf(process.platform === 'linux')('is read-only', () => {
     const home = join(tempFolder({ 'home/config.toml': '' }), 'home');
     const told = homeProblems(home, 'bwrap', '--dev-bind', '/', '/', '--ro-bind', home, home);
-    expect(told).toEqual([['home', 'error', `${home} cannot be written`, `Make it writable, ${other}`]]);
+    expect(told).toEqual([
+      ['home', 'error', `${home} cannot be written`, `Make it writable, ${other}`],
+    ]);
   });
 });
 

@@ -6,7 +6,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkSandbox } from '../../src/cli/doctor/check-sandbox.ts';
 import { checkSearch } from '../../src/cli/doctor/check-search.ts';
 import type { DoctorCheck } from '../../src/cli/doctor/doctor-check.ts';
-import { type DoctorOptions, type DoctorStreams, runDoctor } from '../../src/cli/doctor/run-doctor.ts';
+import {
+  type DoctorOptions,
+  type DoctorStreams,
+  runDoctor,
+} from '../../src/cli/doctor/run-doctor.ts';
 import { bubblewrapProblem } from '../../src/sandbox/linux/bubblewrap-problem.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
@@ -42,7 +46,8 @@ async function doctor(
       stderr,
     },
   );
-  const json = options.json === false ? null : (JSON.parse(text) as { ok: boolean; checks: DoctorCheck[] });
+  const json =
+    options.json === false ? null : (JSON.parse(text) as { ok: boolean; checks: DoctorCheck[] });
   const check = (name: DoctorCheck['name']) => json?.checks.find((one) => one.name === name);
   return { home, isWell, text, json, check };
 }
@@ -67,12 +72,18 @@ const provider = (url: string) => ({
 describe('the shell', () => {
   const shell = (files: Record<string, string>, config = '') => {
     const user = tempFolder(files);
-    return doctor({ 'config.toml': config }, { env: { PATH: '/usr/bin:/bin', HOME: user, SHELL: '/bin/bash' } });
+    return doctor(
+      { 'config.toml': config },
+      { env: { PATH: '/usr/bin:/bin', HOME: user, SHELL: '/bin/bash' } },
+    );
   };
 
   test('is started like that of a server: its files, its time and its variables are told', async () => {
     const { check } = await shell({ '.bashrc': 'export ONE=1 TWO=2\n', '.profile': '' });
-    const files = [...(existsSync('/etc/profile') ? ['/etc/profile'] : []), expect.stringMatching(/\.profile$/)];
+    const files = [
+      ...(existsSync('/etc/profile') ? ['/etc/profile'] : []),
+      expect.stringMatching(/\.profile$/),
+    ];
     expect(check('shell')).toMatchObject({
       summary: expect.stringMatching(/^\/bin\/bash, \d+ variables in \d+ ms, from .*\.bashrc$/),
       facts: {
@@ -85,18 +96,30 @@ describe('the shell', () => {
 
   test('has a problem if a start file ends it, and none if it is not read', async () => {
     const { check } = await shell({ '.bashrc': 'exit 3\n' });
-    expect(check('shell')?.problems).toMatchObject([{ severity: 'warning', message: expect.stringMatching(/exit code 3/) }]);
+    expect(check('shell')?.problems).toMatchObject([
+      { severity: 'warning', message: expect.stringMatching(/exit code 3/) },
+    ]);
     const off = await shell({ '.bashrc': 'exit 3\n' }, '[features]\nshell_snapshot = false\n');
-    expect(off.check('shell')).toMatchObject({ summary: '/bin/bash, not read: features.shell_snapshot is false', problems: [] });
+    expect(off.check('shell')).toMatchObject({
+      summary: '/bin/bash, not read: features.shell_snapshot is false',
+      problems: [],
+    });
   });
 });
 
 describe('heddle doctor', () => {
   test('says what a server finds, with one thing to do for each problem', async () => {
-    const { home, isWell, text } = await doctor({ 'config.toml': 'model = "gpt-5.5"\nsandbox_mode = "readonly"\n' }, { json: false });
+    const { home, isWell, text } = await doctor(
+      { 'config.toml': 'model = "gpt-5.5"\nsandbox_mode = "readonly"\n' },
+      { json: false },
+    );
     expect(isWell).toBe(false);
-    expect(text).toContain(`Home: ${home} (HEDDLE_HOME)\nConfiguration: ${join(home, 'config.toml')}\n`);
-    expect(text).toContain(`  error: invalid config: ${join(home, 'config.toml')}:2:1: sandbox_mode: expected one of`);
+    expect(text).toContain(
+      `Home: ${home} (HEDDLE_HOME)\nConfiguration: ${join(home, 'config.toml')}\n`,
+    );
+    expect(text).toContain(
+      `  error: invalid config: ${join(home, 'config.toml')}:2:1: sandbox_mode: expected one of`,
+    );
     expect(text).toContain('    To do: Correct the value in this line.\n');
     expect(text).toContain('  warning: gpt-5.5 does not answer in this thread: ');
     expect(text.match(/To do:/g)).toHaveLength(2);
@@ -105,7 +128,10 @@ describe('heddle doctor', () => {
 
   test('gives the layers, and the lines of problems, as JSON', async () => {
     const { home, check, json } = await doctor(
-      { 'config.toml': 'profile = "p"\nmodel_provider = "scripted"\n', 'p.config.toml': '\nweb_search = 5\n' },
+      {
+        'config.toml': 'profile = "p"\nmodel_provider = "scripted"\n',
+        'p.config.toml': '\nweb_search = 5\n',
+      },
       { overrides: ['model_verbosity=low'] },
     );
     expect(json?.ok).toBe(false);
@@ -117,7 +143,15 @@ describe('heddle doctor', () => {
           { type: 'sessionFlags', source: 'given on the command line' },
         ],
       },
-      problems: [{ severity: 'error', file: join(home, 'p.config.toml'), line: 2, column: 1, fix: 'Correct the value in this line.' }],
+      problems: [
+        {
+          severity: 'error',
+          file: join(home, 'p.config.toml'),
+          line: 2,
+          column: 1,
+          fix: 'Correct the value in this line.',
+        },
+      ],
     });
   });
 
@@ -126,7 +160,12 @@ describe('heddle doctor', () => {
     expect(isWell).toBe(true);
     expect(check('provider')).toMatchObject({
       facts: { provider: 'embedded', model: 'embedded', url: null, reachable: null },
-      problems: [{ severity: 'warning', message: 'No model provider is configured: the embedded model answers, offline.' }],
+      problems: [
+        {
+          severity: 'warning',
+          message: 'No model provider is configured: the embedded model answers, offline.',
+        },
+      ],
     });
     expect(readdirSync(home)).toEqual([]);
   });
@@ -138,8 +177,15 @@ describe('heddle doctor', () => {
     [503, false],
   ])('a provider that answers with %i', async (status, isReachable) => {
     const url = await answering(status);
-    const { check, isWell, text } = await doctor(provider(url), { env: { PATH: '/usr/bin:/bin', P_KEY: 'sk-secret-0123456789' } });
-    expect(check('provider')?.facts).toMatchObject({ provider: 'p', url, key: 'P_KEY', reachable: isReachable });
+    const { check, isWell, text } = await doctor(provider(url), {
+      env: { PATH: '/usr/bin:/bin', P_KEY: 'sk-secret-0123456789' },
+    });
+    expect(check('provider')?.facts).toMatchObject({
+      provider: 'p',
+      url,
+      key: 'P_KEY',
+      reachable: isReachable,
+    });
     expect(isWell).toBe(isReachable);
     expect(text).not.toContain('sk-secret');
   });
@@ -148,10 +194,17 @@ describe('heddle doctor', () => {
     const silent = await doctor(provider('http://127.0.0.1:9/v1'), { env: { P_KEY: 'k' } });
     expect(silent.check('provider')?.problems[0]?.message).toContain('cannot be reached');
     const keyless = await doctor(provider('http://127.0.0.1:9/v1'));
-    expect([silent, keyless].map(({ check }) => check('provider')?.facts)).toMatchObject([{ reachable: false }, { reachable: null }]);
-    expect(keyless.check('provider')?.problems[0]?.message).toContain('set the environment variable P_KEY');
+    expect([silent, keyless].map(({ check }) => check('provider')?.facts)).toMatchObject([
+      { reachable: false },
+      { reachable: null },
+    ]);
+    expect(keyless.check('provider')?.problems[0]?.message).toContain(
+      'set the environment variable P_KEY',
+    );
     const { 'config.toml': text } = provider('http://127.0.0.1:9/v1');
-    const headed = await doctor({ 'config.toml': `${text}http_headers = { Authorization = "Bearer x" }\n` });
+    const headed = await doctor({
+      'config.toml': `${text}http_headers = { Authorization = "Bearer x" }\n`,
+    });
     expect(headed.check('provider')?.facts).toMatchObject({ key: 'config.toml' });
   });
 
@@ -169,7 +222,8 @@ describe('heddle doctor', () => {
 
   test('a part of the configuration that does nothing is an error, with the thing to do', async () => {
     const home = tempFolder({
-      'config.toml': 'model_provider = "scripted"\nmodle = 1\n[agents.x]\nmodel = 5\n[hooks]\nStop = [{ hooks = [{ type = "x" }] }]\n',
+      'config.toml':
+        'model_provider = "scripted"\nmodle = 1\n[agents.x]\nmodel = 5\n[hooks]\nStop = [{ hooks = [{ type = "x" }] }]\n',
       'hooks.json': '{',
       'auth.json': '[]',
     });
@@ -190,7 +244,10 @@ describe('heddle doctor', () => {
 
   test('a file that cannot be read leaves the other checks', async () => {
     const { check } = await doctor({ 'config.toml': 'model = [' });
-    expect(check('configuration')).toMatchObject({ summary: 'cannot be read', problems: [{ severity: 'error', line: 1 }] });
+    expect(check('configuration')).toMatchObject({
+      summary: 'cannot be read',
+      problems: [{ severity: 'error', line: 1 }],
+    });
     expect(check('provider')?.summary).toBe('unknown, because the configuration cannot be read');
     expect(check('git')?.problems).toEqual([]);
   });
@@ -200,11 +257,17 @@ describe('heddle doctor', () => {
       'auth.json': '{"OPENAI_API_KEY": "sk-stored-0123456789"}',
       'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = "no-such-program"\n',
     };
-    const env = { PATH: '/nowhere', SSL_CERT_FILE: '/no/such.pem', HTTPS_PROXY: 'http://user:secret@proxy.example:1' };
+    const env = {
+      PATH: '/nowhere',
+      SSL_CERT_FILE: '/no/such.pem',
+      HTTPS_PROXY: 'http://user:secret@proxy.example:1',
+    };
     const home = tempFolder(files);
     chmodSync(join(home, 'auth.json'), 0o644);
     const { check, text } = await doctor({}, { home, env });
-    expect(check('home')?.problems).toMatchObject([{ severity: 'warning', fix: `Run: chmod 600 ${join(home, 'auth.json')}` }]);
+    expect(check('home')?.problems).toMatchObject([
+      { severity: 'warning', fix: `Run: chmod 600 ${join(home, 'auth.json')}` },
+    ]);
     expect(check('git')?.problems).toMatchObject([{ fix: 'Install git.' }]);
     expect(check('mcpServers')).toMatchObject({
       facts: { servers: ['a'] },
@@ -219,11 +282,20 @@ describe('heddle doctor', () => {
   });
 
   test('a hook whose program is missing', async () => {
-    const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: '/no/such/check --strict' }] }] };
-    const home = tempFolder({ 'hooks.json': JSON.stringify({ hooks }), 'config.toml': 'model_provider = "scripted"\n' });
+    const hooks = {
+      PreToolUse: [{ hooks: [{ type: 'command', command: '/no/such/check --strict' }] }],
+    };
+    const home = tempFolder({
+      'hooks.json': JSON.stringify({ hooks }),
+      'config.toml': 'model_provider = "scripted"\n',
+    });
     const { check } = await doctor({}, { home });
     expect(check('configuration')?.problems).toMatchObject([
-      { severity: 'warning', file: join(home, 'hooks.json'), message: expect.stringContaining('the program /no/such/check is missing') },
+      {
+        severity: 'warning',
+        file: join(home, 'hooks.json'),
+        message: expect.stringContaining('the program /no/such/check is missing'),
+      },
     ]);
   });
 
@@ -231,26 +303,54 @@ describe('heddle doctor', () => {
     const { check } = await doctor({}, { platform: 'win32' });
     expect(check('sandbox')).toMatchObject({
       facts: { sandbox: null },
-      problems: [{ severity: 'error', fix: 'heddle has a sandbox on Linux, with bubblewrap, and on macOS. See docs/security.md.' }],
+      problems: [
+        {
+          severity: 'error',
+          fix: 'heddle has a sandbox on Linux, with bubblewrap, and on macOS. See docs/security.md.',
+        },
+      ],
     });
   });
 
   test.each([
     ['missing', /bubblewrap is missing\.$/, /^(Run:|Install) .*bubblewrap/],
-    ['bwrap: Unknown option --x', /Version 0\.8 or later is needed\.$/, /^(Run:|Install) .*bubblewrap/],
-    ['bwrap: No permissions to create new namespace', /create a user namespace \(.*\)\.$/, /^(Run: sudo sysctl|Start the container) /],
+    [
+      'bwrap: Unknown option --x',
+      /Version 0\.8 or later is needed\.$/,
+      /^(Run:|Install) .*bubblewrap/,
+    ],
+    [
+      'bwrap: No permissions to create new namespace',
+      /create a user namespace \(.*\)\.$/,
+      /^(Run: sudo sysctl|Start the container) /,
+    ],
     ['bwrap: it is Tuesday', /does not start \(bwrap: it is Tuesday\)\.$/, /docs\/security\.md/],
-  ])('the thing to do about a sandbox that does not work is what its problem says: %s', async (said, message, fix) => {
-    const { problems } = await checkSandbox({ available: async () => ({ problem: bubblewrapProblem(said) }) }, null);
-    expect(problems).toMatchObject([{ message: expect.stringMatching(message) as string, fix: expect.stringMatching(fix) as string }]);
-    expect(problems[0]?.fix).not.toContain('danger-full-access');
-  });
+  ])(
+    'the thing to do about a sandbox that does not work is what its problem says: %s',
+    async (said, message, fix) => {
+      const { problems } = await checkSandbox(
+        { available: async () => ({ problem: bubblewrapProblem(said) }) },
+        null,
+      );
+      expect(problems).toMatchObject([
+        {
+          message: expect.stringMatching(message) as string,
+          fix: expect.stringMatching(fix) as string,
+        },
+      ]);
+      expect(problems[0]?.fix).not.toContain('danger-full-access');
+    },
+  );
 
   test('a file that is too large is to be corrected, not a line of it', async () => {
     const { home, check } = await doctor({ 'config.toml': `# ${'x'.repeat(300_000)}\n` });
-    expect(check('configuration')?.problems).toMatchObject([{ file: join(home, 'config.toml'), fix: 'Correct the file.' }]);
+    expect(check('configuration')?.problems).toMatchObject([
+      { file: join(home, 'config.toml'), fix: 'Correct the file.' },
+    ]);
     const given = await doctor({}, { overrides: ['sandbox_mode=5'] });
-    expect(given.check('configuration')?.problems).toMatchObject([{ severity: 'error', fix: 'Correct it where it is given.' }]);
+    expect(given.check('configuration')?.problems).toMatchObject([
+      { severity: 'error', fix: 'Correct it where it is given.' },
+    ]);
   });
 
   test('MCP servers are looked for in their own folders and with their own variables', async () => {
@@ -282,26 +382,44 @@ command = 5
       summary: 'a, b, c at mcp.example.com, d (switched off), e, f (not usable)',
       facts: { servers: ['a', 'b', 'c', 'd', 'e', 'f'], enabled: ['a', 'b', 'c', 'e'] },
       problems: [
-        { severity: 'warning', fix: 'Set C_TOKEN, or correct mcp_servers.c.bearer_token_env_var in config.toml.' },
-        { severity: 'warning', fix: 'Make the folder, or correct mcp_servers.e.cwd in config.toml.' },
+        {
+          severity: 'warning',
+          fix: 'Set C_TOKEN, or correct mcp_servers.c.bearer_token_env_var in config.toml.',
+        },
+        {
+          severity: 'warning',
+          fix: 'Make the folder, or correct mcp_servers.e.cwd in config.toml.',
+        },
       ],
     });
   });
 
   test('an MCP server that is required is an error if it cannot start', async () => {
     const { isWell, check } = await doctor({
-      'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = "no-such-program"\nrequired = true\n',
+      'config.toml':
+        'model_provider = "scripted"\n[mcp_servers.a]\ncommand = "no-such-program"\nrequired = true\n',
     });
     expect([isWell, check('mcpServers')?.problems[0]?.severity]).toEqual([false, 'error']);
-    const table = await doctor({ 'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = 5\nrequired = true\n' });
-    expect([table.isWell, table.check('configuration')?.problems[0]?.severity]).toEqual([false, 'error']);
+    const table = await doctor({
+      'config.toml': 'model_provider = "scripted"\n[mcp_servers.a]\ncommand = 5\nrequired = true\n',
+    });
+    expect([table.isWell, table.check('configuration')?.problems[0]?.severity]).toEqual([
+      false,
+      'error',
+    ]);
   });
 });
 
 test('heddle doctor says whether ripgrep is installed', async () => {
   const { check } = await doctor({});
-  expect(check('search')).toMatchObject({ facts: { path: expect.stringMatching(/\/bin\/rg$/) }, problems: [] });
-  expect(checkSearch(null)).toMatchObject({ summary: 'not found', problems: [{ severity: 'warning' }] });
+  expect(check('search')).toMatchObject({
+    facts: { path: expect.stringMatching(/\/bin\/rg$/) },
+    problems: [],
+  });
+  expect(checkSearch(null)).toMatchObject({
+    summary: 'not found',
+    problems: [{ severity: 'warning' }],
+  });
 });
 
 test('the checks that take long are shown on stderr until they have ended', async () => {
@@ -310,7 +428,9 @@ test('the checks that take long are shown on stderr until they have ended', asyn
     seen = resolve;
   });
   // The provider answers when its check has been shown.
-  const server = createServer((_req, res) => void shown.then(() => res.end('{"data":[{"id":"large"}]}')));
+  const server = createServer(
+    (_req, res) => void shown.then(() => res.end('{"data":[{"id":"large"}]}')),
+  );
   onTestFinished(() => void server.closeAllConnections());
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

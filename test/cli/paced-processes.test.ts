@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { PacedProcesses } from '../../src/deterministic/paced-processes.ts';
 import { VirtualClock } from '../../src/deterministic/virtual-clock.ts';
-import type { OutputStream, ProcessEnd, Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes/processes.ts';
+import type {
+  OutputStream,
+  ProcessEnd,
+  Processes,
+  ProcessSpec,
+  RunningProcess,
+} from '../../src/sandbox/processes/processes.ts';
 
 /** A process whose output and end the test decides. It always sleeps. */
 interface FakeProcess {
@@ -19,10 +25,21 @@ function pacedWorld() {
       const ended = new Promise<ProcessEnd>((resolve) => {
         end = resolve;
       });
-      fakes.push({ print: (stream, text) => onOutput(stream, Buffer.from(text)), end: (exitCode) => end({ exitCode, allRead: true }) });
+      fakes.push({
+        print: (stream, text) => onOutput(stream, Buffer.from(text)),
+        end: (exitCode) => end({ exitCode, allRead: true }),
+      });
       const nothing = () => {};
       return {
-        ...{ pid: 4711, ended, endInput: nothing, resize: nothing, pause: nothing, resume: nothing, write: async () => {} },
+        ...{
+          pid: 4711,
+          ended,
+          endInput: nothing,
+          resize: nothing,
+          pause: nothing,
+          resume: nothing,
+          write: async () => {},
+        },
         attend: () => nothing,
         waiting: async () => 'asleep',
         interrupt: async () => {},
@@ -37,8 +54,18 @@ function pacedWorld() {
   };
   const paced = new PacedProcesses(inner, { clock: new VirtualClock(), during: (work) => work });
   const start = async (name: string): Promise<{ running: RunningProcess; fake: FakeProcess }> => {
-    const spec: ProcessSpec = { argv: [name], cwd: '/', env: {}, bounds: null, owner: [name], input: false, terminal: null };
-    const running = await paced.start(spec, (stream, bytes) => heard.push(`${name} ${stream} ${bytes.length}`));
+    const spec: ProcessSpec = {
+      argv: [name],
+      cwd: '/',
+      env: {},
+      bounds: null,
+      owner: [name],
+      input: false,
+      terminal: null,
+    };
+    const running = await paced.start(spec, (stream, bytes) =>
+      heard.push(`${name} ${stream} ${bytes.length}`),
+    );
     void running.ended.then(({ exitCode }) => heard.push(`${name} ended ${exitCode}`));
     const fake = fakes.at(-1);
     if (fake === undefined) throw new Error('nothing was started');
@@ -64,7 +91,10 @@ test('processes are heard one after another, the one with the earliest deadline 
     fake.end(0);
   }
   await hearAll();
-  const expected = ['three', 'one', 'two'].flatMap((name) => [`${name} stdout 4`, `${name} ended 0`]);
+  const expected = ['three', 'one', 'two'].flatMap((name) => [
+    `${name} stdout 4`,
+    `${name} ended 0`,
+  ]);
   expect(heard).toEqual(expected);
   expect([one, two, three].map(({ running }) => running.pid)).toEqual([1, 2, 3]);
 });

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ProgressLine, type ProgressPlace, progressPlace } from '../../src/cli/progress/progress-line.ts';
+import {
+  ProgressLine,
+  type ProgressPlace,
+  progressPlace,
+} from '../../src/cli/progress/progress-line.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const CLEAR = '\r\x1b[K';

@@ -8,16 +8,24 @@ import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
 const FILE = '.codex/config.toml';
 
-/** A project that the user trusts and that heddle has seen, and the command in one of its folders. */
+/**
+ * A project that the user trusts and that heddle has seen, and the command in one of its folders.
+ */
 async function seenProject(seen: Record<string, string>) {
   const base = tempFolder({ 'project/.git/HEAD': '' });
   const [home, project] = [join(base, 'home'), join(base, 'project')];
   writeFiles(project, seen);
-  writeFiles(home, { 'config.toml': `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n` });
-  const layersIn = async (folder = '') => (await loadConfig(sourcesIn(home, { cwd: join(project, folder) }))).layers.slice(1);
+  writeFiles(home, {
+    'config.toml': `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`,
+  });
+  const layersIn = async (folder = '') =>
+    (await loadConfig(sourcesIn(home, { cwd: join(project, folder) }))).layers.slice(1);
   await layersIn();
   const questions: string[] = [];
-  const run = async (answer: (() => boolean) | null, { folder = '', yes = false, systemDir = null as string | null } = {}) => {
+  const run = async (
+    answer: (() => boolean) | null,
+    { folder = '', yes = false, systemDir = null as string | null } = {},
+  ) => {
     let shown = '';
     const confirm = async (question: string) => {
       questions.push(question);
@@ -27,7 +35,10 @@ async function seenProject(seen: Record<string, string>) {
       shown += text;
     };
     const terminal = { print, confirm: answer === null ? null : confirm };
-    const isDone = await trustProject({ home, systemDir, folder: join(project, folder), yes }, terminal);
+    const isDone = await trustProject(
+      { home, systemDir, folder: join(project, folder), yes },
+      terminal,
+    );
     return { isDone, shown };
   };
   return { home, project, record: join(home, 'heddle-trust.jsonl'), layersIn, questions, run };
@@ -35,7 +46,10 @@ async function seenProject(seen: Record<string, string>) {
 
 test('shows each new and changed file with its content, asks, and trusts them', async () => {
   const { project, questions, run, layersIn } = await seenProject({ [FILE]: 'model = "a"\n' });
-  writeFiles(project, { [FILE]: 'model = "b"\n', [`sub/${FILE}`]: 'model = "c"\n\npersonality = "friendly"\n' });
+  writeFiles(project, {
+    [FILE]: 'model = "b"\n',
+    [`sub/${FILE}`]: 'model = "c"\n\npersonality = "friendly"\n',
+  });
   const { isDone, shown } = await run(() => true, { folder: 'sub' });
   expect(shown).toBe(`${join(project, FILE)} has changed since you trusted it:
   | model = "b"
@@ -48,7 +62,9 @@ ${join(project, 'sub', FILE)} is new:
 Trusted. It applies to threads that are started, resumed or forked from now on.
 `);
   expect([isDone, questions]).toEqual([true, ['Trust these 2 contents? [y/N] ']]);
-  expect((await layersIn('sub')).map(({ config, disabledReason }) => [config.model, disabledReason])).toEqual([
+  expect(
+    (await layersIn('sub')).map(({ config, disabledReason }) => [config.model, disabledReason]),
+  ).toEqual([
     ['b', null],
     ['c', null],
   ]);
@@ -59,8 +75,13 @@ test('no is the answer unless the user says yes, and then nothing is recorded', 
   writeFiles(project, { [FILE]: 'model = "b"\n' });
   const before = readFileSync(record, 'utf8');
   expect((await run(() => false)).isDone).toBe(false);
-  expect([questions, readFileSync(record, 'utf8')]).toEqual([['Trust this content? [y/N] '], before]);
-  expect(await layersIn()).toMatchObject([{ config: {}, disabledReason: expect.stringContaining('you have not trusted its content yet') }]);
+  expect([questions, readFileSync(record, 'utf8')]).toEqual([
+    ['Trust this content? [y/N] '],
+    before,
+  ]);
+  expect(await layersIn()).toMatchObject([
+    { config: {}, disabledReason: expect.stringContaining('you have not trusted its content yet') },
+  ]);
 });
 
 test('trusts the content that it has shown, even if the file changes while it asks', async () => {
@@ -92,9 +113,14 @@ test('--yes trusts without asking; without it and without a person, nothing happ
   const { project, record, questions, run } = await seenProject({});
   writeFiles(project, { [FILE]: 'model = "b"\n' });
   const before = readFileSync(record, 'utf8');
-  await expect(run(null)).rejects.toThrow('trust: nobody can answer, because the input is not a terminal: use --yes');
+  await expect(run(null)).rejects.toThrow(
+    'trust: nobody can answer, because the input is not a terminal: use --yes',
+  );
   expect(readFileSync(record, 'utf8')).toBe(before);
-  expect(await run(null, { yes: true })).toMatchObject({ isDone: true, shown: expect.stringContaining('| model = "b"') });
+  expect(await run(null, { yes: true })).toMatchObject({
+    isDone: true,
+    shown: expect.stringContaining('| model = "b"'),
+  });
   expect(questions).toEqual([]);
 });
 
@@ -124,18 +150,30 @@ test('a project that config.toml does not trust: says what to add, and records n
 
 test('a missing folder and a broken record are errors', async () => {
   const { project, record, run } = await seenProject({});
-  await expect(run(null, { folder: 'missing' })).rejects.toThrow(`trust ${join(project, 'missing')}: there is no such folder`);
+  await expect(run(null, { folder: 'missing' })).rejects.toThrow(
+    `trust ${join(project, 'missing')}: there is no such folder`,
+  );
   writeFileSync(record, 'broken');
-  await expect(run(null, { yes: true })).rejects.toThrow(`${record} cannot be read: line 1 is not valid`);
+  await expect(run(null, { yes: true })).rejects.toThrow(
+    `${record} cannot be read: line 1 is not valid`,
+  );
   expect(existsSync(record)).toBe(true);
 });
 
 test('trusts the files of a project that the administrator trusts for all users', async () => {
   const { home, project, run } = await seenProject({});
   writeFiles(home, { 'config.toml': '' });
-  const systemDir = tempFolder({ 'config.toml': `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n` });
+  const systemDir = tempFolder({
+    'config.toml': `[projects.${JSON.stringify(project)}]\ntrust_level = "trusted"\n`,
+  });
   writeFiles(project, { [FILE]: 'model = "b"\n' });
-  expect(await run(() => true, { systemDir })).toMatchObject({ isDone: true, shown: expect.stringContaining('| model = "b"') });
+  expect(await run(() => true, { systemDir })).toMatchObject({
+    isDone: true,
+    shown: expect.stringContaining('| model = "b"'),
+  });
   const { layers } = await loadConfig({ ...sourcesIn(home, { cwd: project }), systemDir });
-  expect(layers.find(({ name }) => name.type === 'project')).toMatchObject({ disabledReason: null, config: { model: 'b' } });
+  expect(layers.find(({ name }) => name.type === 'project')).toMatchObject({
+    disabledReason: null,
+    config: { model: 'b' },
+  });
 });

@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
@@ -7,7 +16,11 @@ import { namesSecret } from '../../src/secrets/names-secret.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-function wireLog(env: Env = {}): { log: WireLog; file: string; entries: () => Record<string, unknown>[] } {
+function wireLog(env: Env = {}): {
+  log: WireLog;
+  file: string;
+  entries: () => Record<string, unknown>[];
+} {
   const file = join(tempFolder(), 'wire.jsonl');
   const log = new WireLog(file, { clock: new FakeClock(), env });
   return {
@@ -71,7 +84,10 @@ test('an id that is too large for a JavaScript number is exact', () => {
   log.sent('{"id":-9007199254740995}');
   log.close();
   const messages = readFileSync(file, 'utf8').match(/(?<="message":).*(?=\})/g);
-  expect(messages).toEqual(['{"id":9007199254740993,"params":{"id":1},"method":"x"}', '{"id":-9007199254740995}']);
+  expect(messages).toEqual([
+    '{"id":9007199254740993,"params":{"id":1},"method":"x"}',
+    '{"id":-9007199254740995}',
+  ]);
 });
 
 describe('secrets are hidden', () => {
@@ -81,7 +97,15 @@ describe('secrets are hidden', () => {
       model_providers: { a: { experimental_bearer_token: 'abc', env_key: 'A_KEY' } },
     };
     expect(
-      shown({ id: 1, params: { apiKey: 'k', config, env: { OPENAI_API_KEY: 'k2', LANG: 'C' }, tokenUsage: { inputTokens: 3 } } }),
+      shown({
+        id: 1,
+        params: {
+          apiKey: 'k',
+          config,
+          env: { OPENAI_API_KEY: 'k2', LANG: 'C' },
+          tokenUsage: { inputTokens: 3 },
+        },
+      }),
     ).toEqual({
       id: 1,
       params: {
@@ -101,12 +125,17 @@ describe('secrets are hidden', () => {
       { keyPath: 'model_providers.a.experimental_bearer_token', value: 'abc' },
       { keyPath: 'model', value: 'm' },
     ];
-    expect(shown({ params: { edits } })).toEqual({ params: { edits: [{ ...edits[0], value: '[hidden]' }, edits[1]] } });
+    expect(shown({ params: { edits } })).toEqual({
+      params: { edits: [{ ...edits[0], value: '[hidden]' }, edits[1]] },
+    });
   });
 
   test("in texts: the environment's own, and what looks like one", () => {
-    const text = 'my key is hunter2hunter2, or sk-abcdefghijklmnopqrst, sent as Authorization: Bearer xyz';
-    expect(shown({ text }, { GITHUB_TOKEN: 'hunter2hunter2', PATH: '/usr/bin', EMPTY_SECRET: '' })).toEqual({
+    const text =
+      'my key is hunter2hunter2, or sk-abcdefghijklmnopqrst, sent as Authorization: Bearer xyz';
+    expect(
+      shown({ text }, { GITHUB_TOKEN: 'hunter2hunter2', PATH: '/usr/bin', EMPTY_SECRET: '' }),
+    ).toEqual({
       text: 'my key is …, or [hidden], sent as Authorization: Bearer [hidden]',
     });
   });
@@ -117,14 +146,28 @@ describe('secrets are hidden', () => {
     log.received('{"method":"account/login/start","params":{"apiKey":"plain"');
     log.close();
     expect(readFileSync(file, 'utf8')).not.toMatch(/sk-|plain/);
-    expect(entries()[1]).toEqual({ at: expect.any(String), direction: 'in', reason: 'not JSON', length: 58 });
+    expect(entries()[1]).toEqual({
+      at: expect.any(String),
+      direction: 'in',
+      reason: 'not JSON',
+      length: 58,
+    });
   });
 
   test.each([
-    ['https://user:hunter2@host.example/v1?api_key=a#token=b', 'https://[hidden]@host.example/v1?[hidden]#[hidden]'],
+    [
+      'https://user:hunter2@host.example/v1?api_key=a#token=b',
+      'https://[hidden]@host.example/v1?[hidden]#[hidden]',
+    ],
     ['see https://host.example/a/b@v4, and c', 'see https://host.example/a/b@v4, and c'],
-    ['curl -H "X-Api-Key: a" --password b --port 80', 'curl -H "X-Api-Key: [hidden]" --password [hidden] --port 80'],
-    ['API_KEY=abc run --session-key=d --verbose=e', 'API_KEY=[hidden] run --session-key=[hidden] --verbose=e'],
+    [
+      'curl -H "X-Api-Key: a" --password b --port 80',
+      'curl -H "X-Api-Key: [hidden]" --password [hidden] --port 80',
+    ],
+    [
+      'API_KEY=abc run --session-key=d --verbose=e',
+      'API_KEY=[hidden] run --session-key=[hidden] --verbose=e',
+    ],
     ['{"apiKey":"abc","n":[1, 2]}', '{"apiKey":"[hidden]","n":[1,2]}'],
     ['{ "n": [1, 2] }', '{ "n": [1, 2] }'],
     ['{"apiKey":"abc', '{"apiKey":"[hidden]'],
@@ -133,21 +176,33 @@ describe('secrets are hidden', () => {
     ['AKIAIOSFODNN7EXAMPLE AIzaSyA1234567890abcdefghijklmnopqrstuv', '[hidden] [hidden]'],
     ['xai-abcdefghijklmnopqrstuv gsk_0123456789abcdef0123', '[hidden] [hidden]'],
     ['a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln b', 'a [hidden] b'],
-    ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest', '[hidden]\nrest'],
+    [
+      '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest',
+      '[hidden]\nrest',
+    ],
     ['-----BEGIN PRIVATE KEY-----\nMIIE', '[hidden]'],
   ])('in the text %j', (text, expected) => {
     expect(shown({ text })).toEqual({ text: expected });
   });
 
   test.each([
-    [{ args: ['run', '--token', 'a', '--port', '80'] }, { args: ['run', '--token', '[hidden]', '--port', '80'] }],
+    [
+      { args: ['run', '--token', 'a', '--port', '80'] },
+      { args: ['run', '--token', '[hidden]', '--port', '80'] },
+    ],
     [{ query_params: { key: 'a' } }, { query_params: { key: '[hidden]' } }],
-    [{ headers: [{ name: 'X', value: 'a' }] }, { headers: [{ name: '[hidden]', value: '[hidden]' }] }],
+    [
+      { headers: [{ name: 'X', value: 'a' }] },
+      { headers: [{ name: '[hidden]', value: '[hidden]' }] },
+    ],
     [
       { name: 'X-Api-Key', value: 'a' },
       { name: 'X-Api-Key', value: '[hidden]' },
     ],
-    [{ 'model_providers.w.http_headers.X-Key': 'a' }, { 'model_providers.w.http_headers.X-Key': '[hidden]' }],
+    [
+      { 'model_providers.w.http_headers.X-Key': 'a' },
+      { 'model_providers.w.http_headers.X-Key': '[hidden]' },
+    ],
     [{ 'mcp_servers.x.env.FOO': 'a' }, { 'mcp_servers.x.env.FOO': '[hidden]' }],
     [
       { keyPath: 'mcp_servers.x.env', value: { FOO: 'a' } },
@@ -167,7 +222,9 @@ describe('secrets are hidden', () => {
 
   test("the environment's working folder is none, a password in one of its addresses is", () => {
     const env = { PWD: '/home/me/work', DATABASE_URL: 'postgres://me:hunter2hunter2@db/x' };
-    expect(shown({ text: 'in /home/me/work with hunter2hunter2' }, env)).toEqual({ text: 'in /home/me/work with …' });
+    expect(shown({ text: 'in /home/me/work with hunter2hunter2' }, env)).toEqual({
+      text: 'in /home/me/work with …',
+    });
   });
 
   test.each(['a', ' ', '-a', 'Bearer ', 'eyJaaaa.', '"a":', "a='", 'http://', '@'])(
@@ -209,7 +266,9 @@ describe('secrets are hidden', () => {
 
 describe('its size is limited', () => {
   test('long strings are truncated, and so is a message with very many parts', () => {
-    expect(shown({ text: 'a'.repeat(5000) })).toEqual({ text: `${'a'.repeat(4096)}… (5000 characters)` });
+    expect(shown({ text: 'a'.repeat(5000) })).toEqual({
+      text: `${'a'.repeat(4096)}… (5000 characters)`,
+    });
     const { log, entries } = wireLog();
     log.sent(JSON.stringify(Array.from({ length: 300_000 }, (_none, index) => index)));
     log.sent(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);
@@ -235,10 +294,15 @@ describe('its size is limited', () => {
     const long = JSON.stringify(Array.from({ length: 60 }, () => 'b'.repeat(4000)));
     for (let index = 0; index < 80; index++) log.sent(long);
     const full = statSync(file).size;
-    const others = Array.from({ length: 8 }, (_none, index) => openSync(join(dirname(file), `other${index}`), 'a'));
+    const others = Array.from({ length: 8 }, (_none, index) =>
+      openSync(join(dirname(file), `other${index}`), 'a'),
+    );
     log.sent(long);
     log.sent(long);
-    expect({ size: statSync(file).size, others: others.map((other) => fstatSync(other).size) }).toEqual({
+    expect({
+      size: statSync(file).size,
+      others: others.map((other) => fstatSync(other).size),
+    }).toEqual({
       size: full,
       others: others.map(() => 0),
     });
@@ -260,6 +324,9 @@ describe('its size is limited', () => {
   });
 
   test('a file that cannot be opened throws at once', () => {
-    expect(() => new WireLog(join(tempFolder(), 'none', 'wire.jsonl'), { clock: new FakeClock(), env: {} })).toThrow(/ENOENT/);
+    expect(
+      () =>
+        new WireLog(join(tempFolder(), 'none', 'wire.jsonl'), { clock: new FakeClock(), env: {} }),
+    ).toThrow(/ENOENT/);
   });
 });

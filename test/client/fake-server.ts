@@ -13,7 +13,10 @@ export interface Sent {
   error?: unknown;
 }
 
-/** The server's end of a client's streams: sends what the test tells it to, and keeps all messages from the client. */
+/**
+ * The server's end of a client's streams: sends what the test tells it to, and keeps all messages
+ * from the client.
+ */
 export class FakeServer {
   readonly client: Client;
   /** The stream that the client reads. */
@@ -48,7 +51,8 @@ export class FakeServer {
 
   /** Resolves with the client's message of this number, the first is 0, when it has come. */
   async message(index: number): Promise<Sent> {
-    while (this.lines.length <= index) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.lines.length <= index)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return JSON.parse(this.lines[index] ?? '') as Sent;
   }
 
@@ -88,7 +92,10 @@ const SETTLED = 'test/settled';
 export const THREAD = 'thread-1';
 
 export function delta(text: string, { threadId = THREAD, turnId = 'turn-1' } = {}) {
-  return { method: 'item/agentMessage/delta', params: { threadId, turnId, itemId: 'item-1', delta: text } };
+  return {
+    method: 'item/agentMessage/delta',
+    params: { threadId, turnId, itemId: 'item-1', delta: text },
+  };
 }
 
 export function completed(text: string, { turnId = 'turn-1' } = {}) {
@@ -97,7 +104,16 @@ export function completed(text: string, { turnId = 'turn-1' } = {}) {
 }
 
 export function turn(status: string, id = 'turn-1') {
-  return { id, items: [], itemsView: 'notLoaded', status, error: null, startedAt: 1, completedAt: null, durationMs: null };
+  return {
+    id,
+    items: [],
+    itemsView: 'notLoaded',
+    status,
+    error: null,
+    startedAt: 1,
+    completedAt: null,
+    durationMs: null,
+  };
 }
 
 export function turnCompleted(status = 'completed', id = 'turn-1') {

@@ -36,11 +36,11 @@ describe('an iterator of notifications', () => {
     server.send(delta('one'), delta('two'));
     server.end();
     const results = await Promise.allSettled(both);
-    expect(results.map((result) => (result.status === 'fulfilled' ? result.value.value?.delta : String(result.reason)))).toEqual([
-      'one',
-      'two',
-      'ConnectionError: the server has ended the connection',
-    ]);
+    expect(
+      results.map((result) =>
+        result.status === 'fulfilled' ? result.value.value?.delta : String(result.reason),
+      ),
+    ).toEqual(['one', 'two', 'ConnectionError: the server has ended the connection']);
     expect(await deltas.next()).toEqual({ value: undefined, done: true });
   });
 
@@ -50,8 +50,13 @@ describe('an iterator of notifications', () => {
     server.send(delta('one'));
     server.end();
     await server.client.closed;
-    expect(await read(deltas)).toEqual(['one', 'ConnectionError: the server has ended the connection']);
-    expect(await read(server.client.notifications(METHOD))).toEqual(['ConnectionError: the server has ended the connection']);
+    expect(await read(deltas)).toEqual([
+      'one',
+      'ConnectionError: the server has ended the connection',
+    ]);
+    expect(await read(server.client.notifications(METHOD))).toEqual([
+      'ConnectionError: the server has ended the connection',
+    ]);
   });
 
   test('has only those of a thread if one is named', async () => {
@@ -59,7 +64,10 @@ describe('an iterator of notifications', () => {
     const deltas = server.client.notifications(METHOD, { threadId: 'b' });
     const started = server.client.notifications('thread/started', { threadId: 'b' });
     const thread = { id: 'b' };
-    server.send(delta('a', { threadId: 'a' }), delta('b', { threadId: 'b' }), { method: 'thread/started', params: { thread } });
+    server.send(delta('a', { threadId: 'a' }), delta('b', { threadId: 'b' }), {
+      method: 'thread/started',
+      params: { thread },
+    });
     await server.settled();
     await server.client.close();
     expect(await read(deltas)).toEqual(['b', '(end)']);
@@ -79,7 +87,9 @@ describe('an iterator of notifications', () => {
     await server.settled();
     expect(await read(aborted)).toEqual(['one', 'two', '(end)']);
     expect(await left.next()).toEqual({ value: undefined, done: true });
-    expect(await read(server.client.notifications(METHOD, { signal: AbortSignal.abort() }))).toEqual(['(end)']);
+    expect(
+      await read(server.client.notifications(METHOD, { signal: AbortSignal.abort() })),
+    ).toEqual(['(end)']);
   });
 
   test('for all methods has the method of each notification', async () => {
@@ -87,7 +97,10 @@ describe('an iterator of notifications', () => {
     const events = server.client.events({ threadId: THREAD });
     server.send(delta('one'), { method: 'thread/closed', params: { threadId: THREAD } });
     expect(await events.next()).toEqual({ value: delta('one'), done: false });
-    expect(await events.next()).toEqual({ value: { method: 'thread/closed', params: { threadId: THREAD } }, done: false });
+    expect(await events.next()).toEqual({
+      value: { method: 'thread/closed', params: { threadId: THREAD } },
+      done: false,
+    });
   });
 
   test('that is not read keeps notifications up to a limit; the connection goes on', async () => {
@@ -122,8 +135,18 @@ test('malformed notifications do no harm', async () => {
   const run = server.client.turn({ threadId: THREAD, input: 'Hello' });
   server.send({ id: 1, result: { turn: turn('inProgress') } });
   await run.started;
-  for (const params of [undefined, null, 7, [], {}, { threadId: THREAD }, { threadId: THREAD, turn: null }, { thread: null }]) {
-    for (const method of ['warning', 'serverRequest/resolved', 'thread/started', 'turn/completed']) server.send({ method, params });
+  for (const params of [
+    undefined,
+    null,
+    7,
+    [],
+    {},
+    { threadId: THREAD },
+    { threadId: THREAD, turn: null },
+    { thread: null },
+  ]) {
+    for (const method of ['warning', 'serverRequest/resolved', 'thread/started', 'turn/completed'])
+      server.send({ method, params });
   }
   server.send({ method: 'thread/started', params: { thread: { id: THREAD } } }, turnCompleted());
   expect((await run.result).turn.status).toBe('completed');
@@ -150,7 +173,9 @@ describe('a listener', () => {
     const server = new FakeServer();
     const heard: string[] = [];
     const thrown: (() => void)[] = [];
-    const microtask = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((callback) => thrown.push(callback));
+    const microtask = vi
+      .spyOn(globalThis, 'queueMicrotask')
+      .mockImplementation((callback) => thrown.push(callback));
     server.client.on(METHOD, () => {
       throw new Error('a fault of the listener');
     });

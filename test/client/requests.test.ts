@@ -6,7 +6,10 @@ const LIST = { data: [], nextCursor: null, backwardsCursor: null };
 describe('a request', () => {
   test('gets the response with its id, in any order', async () => {
     const server = new FakeServer();
-    const answers = [server.client.request('thread/list', { limit: 1 }), server.client.request('thread/loaded/list')];
+    const answers = [
+      server.client.request('thread/list', { limit: 1 }),
+      server.client.request('thread/loaded/list'),
+    ];
     await server.message(1);
     server.send({ id: 2, result: { data: ['a'], nextCursor: null } }, { id: 1, result: LIST });
     expect(await Promise.all(answers)).toEqual([LIST, { data: ['a'], nextCursor: null }]);
@@ -27,7 +30,14 @@ describe('a request', () => {
   test('that is refused rejects with the code, message and data of the server', async () => {
     const server = new FakeServer();
     const answer = server.client.request('thread/read', { threadId: 'x' });
-    server.send({ id: 1, error: { code: -32600, message: 'no such thread', data: { code: 'thread_not_found', pid: 7 } } });
+    server.send({
+      id: 1,
+      error: {
+        code: -32600,
+        message: 'no such thread',
+        data: { code: 'thread_not_found', pid: 7 },
+      },
+    });
     await expect(answer).rejects.toMatchObject({
       name: 'RequestError',
       method: 'thread/read',
@@ -45,7 +55,12 @@ describe('a request', () => {
     const server = new FakeServer();
     const answer = server.client.call('some/method');
     server.send({ id: 1, error });
-    await expect(answer).rejects.toMatchObject({ name: 'RequestError', code: 0, message, data: {} });
+    await expect(answer).rejects.toMatchObject({
+      name: 'RequestError',
+      code: 0,
+      message,
+      data: {},
+    });
   });
 
   test('that is aborted rejects with the reason; its response is ignored', async () => {
@@ -60,7 +75,9 @@ describe('a request', () => {
 
   test('that is aborted before it begins is not sent', async () => {
     const server = new FakeServer();
-    await expect(server.client.request('thread/list', {}, { signal: AbortSignal.abort(new Error('no')) })).rejects.toThrow('no');
+    await expect(
+      server.client.request('thread/list', {}, { signal: AbortSignal.abort(new Error('no')) }),
+    ).rejects.toThrow('no');
     await server.settled();
     expect(server.messages.map(({ method }) => method)).toEqual([]);
   });
@@ -85,9 +102,18 @@ describe('the handshake', () => {
   test('sends initialize, and initialized after the response', async () => {
     const server = new FakeServer();
     const clientInfo = { name: 'test', version: '1.0.0' };
-    const answer = server.client.initialize({ clientInfo, capabilities: { experimentalApi: true } });
+    const answer = server.client.initialize({
+      clientInfo,
+      capabilities: { experimentalApi: true },
+    });
     await server.message(0);
-    expect(server.messages).toEqual([{ id: 1, method: 'initialize', params: { clientInfo, capabilities: { experimentalApi: true } } }]);
+    expect(server.messages).toEqual([
+      {
+        id: 1,
+        method: 'initialize',
+        params: { clientInfo, capabilities: { experimentalApi: true } },
+      },
+    ]);
     server.send({ id: 1, result: { userAgent: 'x' } });
     expect(await answer).toEqual({ userAgent: 'x' });
     expect(await server.message(1)).toEqual({ method: 'initialized' });
@@ -123,7 +149,9 @@ describe('an invalid message', () => {
 
   test('with an invalid id gets no response', async () => {
     const server = new FakeServer();
-    server.write('{"id":null,"method":"a"}\n{"id":1.5,"method":"b"}\n{"id":99999999999999999999,"method":"c"}\n');
+    server.write(
+      '{"id":null,"method":"a"}\n{"id":1.5,"method":"b"}\n{"id":99999999999999999999,"method":"c"}\n',
+    );
     await server.settled();
     expect(server.skipped.length).toBe(3);
     expect(server.messages.map(({ method }) => method)).toEqual([]);
@@ -147,8 +175,16 @@ describe('the end of the connection', () => {
       (server) => server.toClient.destroy(new Error('ECONNRESET')),
       'thread/list: the connection has failed: ECONNRESET',
     ],
-    ['by a broken output', (server) => server.fromClient.destroy(new Error('EPIPE')), 'thread/list: the connection has failed: EPIPE'],
-    ['by a closed input', (server) => server.toClient.destroy(), 'thread/list: the connection has been closed'],
+    [
+      'by a broken output',
+      (server) => server.fromClient.destroy(new Error('EPIPE')),
+      'thread/list: the connection has failed: EPIPE',
+    ],
+    [
+      'by a closed input',
+      (server) => server.toClient.destroy(),
+      'thread/list: the connection has been closed',
+    ],
   ])('%s rejects every open and later request', async (_how, end, message) => {
     const server = new FakeServer();
     const open = server.client.request('thread/list');
@@ -156,8 +192,13 @@ describe('the end of the connection', () => {
     end(server);
     await expect(open).rejects.toMatchObject({ name: 'ConnectionError', message });
     await server.client.closed;
-    await expect(server.client.request('thread/list')).rejects.toMatchObject({ name: 'ConnectionError', message });
-    expect(() => server.client.notify('initialized')).toThrow(message.replace('thread/list', 'initialized'));
+    await expect(server.client.request('thread/list')).rejects.toMatchObject({
+      name: 'ConnectionError',
+      message,
+    });
+    expect(() => server.client.notify('initialized')).toThrow(
+      message.replace('thread/list', 'initialized'),
+    );
   });
 
   test('by close() lets the server respond to earlier requests', async () => {
@@ -166,7 +207,9 @@ describe('the end of the connection', () => {
     await server.message(0);
     server.fromClient.removeAllListeners('end');
     const closing = server.client.close();
-    await expect(server.client.call('one/more')).rejects.toThrow('one/more: this client has been closed');
+    await expect(server.client.call('one/more')).rejects.toThrow(
+      'one/more: this client has been closed',
+    );
     server.send({ id: 1, result: 'whole' });
     expect(await open).toBe('whole');
     server.end();
@@ -197,7 +240,9 @@ describe('the end of the connection', () => {
 
 test('onMessage gets every message in both directions, as it is on the wire', async () => {
   const seen: string[] = [];
-  const server = new FakeServer({ onMessage: ({ direction, line, message }) => seen.push(`${direction} ${line} ${message.id}`) });
+  const server = new FakeServer({
+    onMessage: ({ direction, line, message }) => seen.push(`${direction} ${line} ${message.id}`),
+  });
   const answer = server.client.call('some/method', { a: 1 });
   server.send({ id: 1, result: 1 }, { id: 'q', method: 'a/question', params: {} });
   await answer;

@@ -4,7 +4,11 @@ import { FakeServer, THREAD } from './fake-server.ts';
 const METHOD = 'item/commandExecution/requestApproval';
 
 function question(id: unknown, command = 'make') {
-  return { id, method: METHOD, params: { threadId: THREAD, turnId: 'turn-1', itemId: 'item-1', command } };
+  return {
+    id,
+    method: METHOD,
+    params: { threadId: THREAD, turnId: 'turn-1', itemId: 'item-1', command },
+  };
 }
 
 /** A promise that the test settles. */
@@ -50,27 +54,58 @@ test('with the option leave, a request without a handler is left open for other 
 });
 
 test.each<[string, () => unknown, unknown]>([
-  ['throws', () => Promise.reject(new Error('the window was closed')), { error: { code: -32603, message: 'the window was closed' } }],
+  [
+    'throws',
+    () => Promise.reject(new Error('the window was closed')),
+    { error: { code: -32603, message: 'the window was closed' } },
+  ],
   ['throws no error', () => Promise.reject('gone'), { error: { code: -32603, message: 'gone' } }],
-  ['throws nothing at all', () => Promise.reject(undefined), { error: { code: -32603, message: 'undefined' } }],
-  ['throws what has no text', () => Promise.reject(Object.create(null)), { error: { code: -32603, message: 'the handler failed' } }],
+  [
+    'throws nothing at all',
+    () => Promise.reject(undefined),
+    { error: { code: -32603, message: 'undefined' } },
+  ],
+  [
+    'throws what has no text',
+    () => Promise.reject(Object.create(null)),
+    { error: { code: -32603, message: 'the handler failed' } },
+  ],
   ['gives nothing', () => undefined, { result: null }],
   [
     'gives a function',
     () => () => 1,
-    { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: function' } },
+    {
+      error: {
+        code: -32603,
+        message: 'the handler returned a value that JSON cannot represent: function',
+      },
+    },
   ],
   [
     'gives a symbol',
     () => Symbol('a'),
-    { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: symbol' } },
+    {
+      error: {
+        code: -32603,
+        message: 'the handler returned a value that JSON cannot represent: symbol',
+      },
+    },
   ],
   [
     'gives what has no JSON',
     () => ({ toJSON: () => undefined }),
-    { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: object' } },
+    {
+      error: {
+        code: -32603,
+        message: 'the handler returned a value that JSON cannot represent: object',
+      },
+    },
   ],
-  ['gives what is no JSON', () => 1n, { error: { code: -32603, message: 'Do not know how to serialize a BigInt' } }],
+  [
+    'gives what is no JSON',
+    () => 1n,
+    { error: { code: -32603, message: 'Do not know how to serialize a BigInt' } },
+  ],
 ])('a handler that %s still responds', async (_what, handler, answer) => {
   const server = new FakeServer();
   server.client.handle(METHOD, handler as () => { decision: 'accept' });
@@ -131,10 +166,14 @@ test('the end of the connection aborts the handlers', async () => {
 test('a method has one handler at a time', () => {
   const { client } = new FakeServer();
   const remove = client.handle(METHOD, () => ({ decision: 'accept' }));
-  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow(`${METHOD} already has a handler: remove that first`);
+  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow(
+    `${METHOD} already has a handler: remove that first`,
+  );
   remove();
   const again = client.handle(METHOD, () => ({ decision: 'decline' }));
   remove();
-  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow('already has a handler');
+  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow(
+    'already has a handler',
+  );
   again();
 });

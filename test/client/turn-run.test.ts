@@ -16,7 +16,9 @@ async function read(run: TurnRun): Promise<string[]> {
   return methods;
 }
 
-async function begin(options: { signal?: AbortSignal } = {}): Promise<{ server: FakeServer; run: TurnRun }> {
+async function begin(
+  options: { signal?: AbortSignal } = {},
+): Promise<{ server: FakeServer; run: TurnRun }> {
   const server = new FakeServer();
   const run = server.client.turn({ threadId: THREAD, input: 'Hello' }, options);
   await server.message(0);
@@ -27,7 +29,11 @@ describe('a turn', () => {
   test('has all its notifications up to turn/completed, and its items and text', async () => {
     const { server, run } = await begin();
     expect(server.messages).toEqual([
-      { id: 1, method: 'turn/start', params: { threadId: THREAD, input: [{ type: 'text', text: 'Hello' }] } },
+      {
+        id: 1,
+        method: 'turn/start',
+        params: { threadId: THREAD, input: [{ type: 'text', text: 'Hello' }] },
+      },
     ]);
     server.send(
       delta('early'),
@@ -42,15 +48,33 @@ describe('a turn', () => {
       delta('late'),
       turnCompleted(),
     );
-    expect(await read(run)).toEqual(['item/agentMessage/delta', 'item/agentMessage/delta', 'item/completed', 'turn/completed', '(end)']);
+    expect(await read(run)).toEqual([
+      'item/agentMessage/delta',
+      'item/agentMessage/delta',
+      'item/completed',
+      'turn/completed',
+      '(end)',
+    ]);
     expect(await run.started).toEqual(turn('inProgress'));
-    expect(await run.result).toEqual({ turn: turn('completed'), items: [completed('early on').params.item], text: 'early on' });
+    expect(await run.result).toEqual({
+      turn: turn('completed'),
+      items: [completed('early on').params.item],
+      text: 'early on',
+    });
   });
 
   test('sends the given input and settings', async () => {
     const server = new FakeServer();
-    const run = server.client.turn({ threadId: THREAD, input: [{ type: 'image', url: 'data:,' }], model: 'other' });
-    expect((await server.message(0)).params).toEqual({ threadId: THREAD, input: [{ type: 'image', url: 'data:,' }], model: 'other' });
+    const run = server.client.turn({
+      threadId: THREAD,
+      input: [{ type: 'image', url: 'data:,' }],
+      model: 'other',
+    });
+    expect((await server.message(0)).params).toEqual({
+      threadId: THREAD,
+      input: [{ type: 'image', url: 'data:,' }],
+      model: 'other',
+    });
     server.send(STARTED, turnCompleted('failed'));
     expect(await run.result).toEqual({ turn: turn('failed'), items: [], text: '' });
   });
@@ -62,14 +86,19 @@ describe('a turn', () => {
     const reading = read(run);
     server.send(delta('on'));
     server.send(turnCompleted());
-    expect(await reading).toEqual([...Array.from({ length: 3 }, () => 'item/agentMessage/delta'), 'turn/completed', '(end)']);
+    expect(await reading).toEqual([
+      ...Array.from({ length: 3 }, () => 'item/agentMessage/delta'),
+      'turn/completed',
+      '(end)',
+    ]);
   });
 
   test('has its end if reading begins later, whatever came before', async () => {
     const { server, run } = await begin();
     server.send(STARTED);
     await run.started;
-    for (let count = 0; count < 110; count++) server.send(...Array.from({ length: 1000 }, () => delta('on')));
+    for (let count = 0; count < 110; count++)
+      server.send(...Array.from({ length: 1000 }, () => delta('on')));
     server.send(completed('on'), turnCompleted());
     expect((await run.result).text).toBe('on');
     expect(await read(run)).toEqual(['turn/completed', '(end)']);
@@ -84,20 +113,36 @@ describe('a turn', () => {
     await server.settled();
     const reading = read(run);
     server.send(delta('two'), turnCompleted());
-    expect(await reading).toEqual(['item/completed', 'item/agentMessage/delta', 'turn/completed', '(end)']);
+    expect(await reading).toEqual([
+      'item/completed',
+      'item/agentMessage/delta',
+      'turn/completed',
+      '(end)',
+    ]);
   });
 
   test('that is refused rejects all its promises', async () => {
     const { server, run } = await begin();
-    server.send({ id: 1, error: { code: -32600, message: 'thread not found', data: { code: 'thread_not_found' } } });
+    server.send({
+      id: 1,
+      error: { code: -32600, message: 'thread not found', data: { code: 'thread_not_found' } },
+    });
     expect(await read(run)).toEqual(['RequestError: thread not found']);
     await expect(run.started).rejects.toThrow('thread not found');
     await expect(run.result).rejects.toMatchObject({ data: { code: 'thread_not_found' } });
   });
 
   test.each<[string, (server: FakeServer) => void, string]>([
-    ['the server is gone', (server) => server.end(), 'ConnectionError: the server has ended the connection'],
-    ['the client is closed', (server) => void server.client.close(), 'ConnectionError: this client was closed before the turn ended'],
+    [
+      'the server is gone',
+      (server) => server.end(),
+      'ConnectionError: the server has ended the connection',
+    ],
+    [
+      'the client is closed',
+      (server) => void server.client.close(),
+      'ConnectionError: this client was closed before the turn ended',
+    ],
     [
       'the thread is closed',
       (server) => server.send({ method: 'thread/closed', params: { threadId: THREAD } }),
@@ -137,7 +182,11 @@ describe('the signal of a turn', () => {
     server.send(STARTED);
     await run.started;
     controller.abort();
-    expect(await server.message(1)).toEqual({ id: 2, method: 'turn/interrupt', params: { threadId: THREAD, turnId: 'turn-1' } });
+    expect(await server.message(1)).toEqual({
+      id: 2,
+      method: 'turn/interrupt',
+      params: { threadId: THREAD, turnId: 'turn-1' },
+    });
     server.send({ id: 2, result: {} }, turnCompleted('interrupted'));
     expect((await run.result).turn.status).toBe('interrupted');
   });
@@ -148,13 +197,19 @@ describe('the signal of a turn', () => {
     controller.abort();
     server.send(STARTED);
     expect((await server.message(1)).method).toBe('turn/interrupt');
-    server.send({ id: 2, error: { code: -32600, message: 'no active turn to interrupt' } }, turnCompleted());
+    server.send(
+      { id: 2, error: { code: -32600, message: 'no active turn to interrupt' } },
+      turnCompleted(),
+    );
     expect((await run.result).turn.status).toBe('completed');
   });
 
   test('keeps the turn from starting if it is already aborted', async () => {
     const server = new FakeServer();
-    const run = server.client.turn({ threadId: THREAD, input: 'Hello' }, { signal: AbortSignal.abort(new Error('no')) });
+    const run = server.client.turn(
+      { threadId: THREAD, input: 'Hello' },
+      { signal: AbortSignal.abort(new Error('no')) },
+    );
     await expect(run.result).rejects.toThrow('no');
     await server.settled();
     expect(server.messages.map(({ method }) => method)).toEqual([]);

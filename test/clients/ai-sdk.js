@@ -1,5 +1,5 @@
-// The AI SDK with a provider for app-servers: a turn, a command, an interrupt, resume in another process. This
-// provider answers no approvals, and does not pass on the usage.
+// The AI SDK with a provider for app-servers: a turn, a command, an interrupt, resume in another
+// process. This provider answers no approvals, and does not pass on the usage.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,11 +18,16 @@ function open(settings) {
     sandboxMode: 'workspace-write',
     approvalMode: 'on-request',
   };
-  const provider = createCodexAppServer({ defaultSettings: { ...own, threadMode: 'persistent', onSessionCreated, ...settings } });
+  const provider = createCodexAppServer({
+    defaultSettings: { ...own, threadMode: 'persistent', onSessionCreated, ...settings },
+  });
   return { model: provider('scripted'), sessions };
 }
 
-/** The provider does not wait for the end of its server, which the next one needs for the same thread. */
+/**
+ * The provider does not wait for the end of its server, which the next one needs for the same
+ * thread.
+ */
 async function close({ model }) {
   const exit = once(model.client.process, 'exit');
   model.dispose();
@@ -35,10 +40,16 @@ const streamed = streamText({ model: first.model, prompt: 'say Good morning.' })
 for await (const part of streamed.textStream) parts.push(part);
 assert.equal(parts.join(''), 'Good morning.');
 assert.ok(parts.length > 1);
-const { text } = await generateText({ model: first.model, prompt: `${runPrompt('echo done > made.txt')}\nsay Made.` });
+const { text } = await generateText({
+  model: first.model,
+  prompt: `${runPrompt('echo done > made.txt')}\nsay Made.`,
+});
 assert.match(text, /Made\.$/);
 assert.equal(readFileSync('made.txt', 'utf8'), 'done\n');
-const interrupted = generateText({ model: first.model, prompt: runPrompt('echo begun > begun.txt; sleep 100') });
+const interrupted = generateText({
+  model: first.model,
+  prompt: runPrompt('echo begun > begun.txt; sleep 100'),
+});
 await untilExists('begun.txt');
 await first.sessions.at(-1).interrupt();
 assert.equal((await interrupted).rawFinishReason, 'interrupted');

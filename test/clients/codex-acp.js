@@ -1,5 +1,5 @@
-// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, usage, approvals, a cancel, load in
-// another process.
+// codex-acp, which makes an app-server an agent of the Agent Client Protocol: turn, usage,
+// approvals, a cancel, load in another process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { approvalPrompt, packageFile, runPrompt, untilExists } from './scripted.
 const agent = packageFile('@agentclientprotocol', 'codex-acp', 'dist', 'index.js');
 const cwd = process.cwd();
 
-/** Starts the adapter. `request` resolves with the result; `updates` has what the agent has told. */
+/**
+ * Starts the adapter. `request` resolves with the result; `updates` has what the agent has told.
+ */
 async function connect() {
   const child = spawn(process.execPath, [agent], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -18,7 +20,8 @@ async function connect() {
   const waiting = new Map();
   const updates = [];
   const asked = [];
-  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const send = (message) =>
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line);
     if (message.method === undefined) {
@@ -29,7 +32,9 @@ async function connect() {
       if (message.method === 'session/update') updates.push(message.params.update);
     } else if (message.method === 'session/request_permission') {
       asked.push(message.params);
-      const wanted = JSON.stringify(message.params.toolCall).includes('yes.txt') ? 'allow_once' : 'reject_once';
+      const wanted = JSON.stringify(message.params.toolCall).includes('yes.txt')
+        ? 'allow_once'
+        : 'reject_once';
       const { optionId } = message.params.options.find(({ kind }) => kind === wanted);
       send({ id: message.id, result: { outcome: { outcome: 'selected', optionId } } });
     } else send({ id: message.id, error: { code: -32_601, message: 'not supported' } });
@@ -41,7 +46,11 @@ async function connect() {
       waiting.set(ids, { resolve, reject });
       send({ id: ids, method, params });
     });
-  await request('initialize', { protocolVersion: 1, clientCapabilities: {}, clientInfo: { name: 'test', version: '1' } });
+  await request('initialize', {
+    protocolVersion: 1,
+    clientCapabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  });
   const close = () => {
     const exit = new Promise((resolve) => child.once('exit', resolve));
     child.stdin.end();
@@ -52,11 +61,18 @@ async function connect() {
 }
 
 const said = (updates) =>
-  updates.map(({ sessionUpdate, content }) => (sessionUpdate === 'agent_message_chunk' ? content.text : '')).join('');
+  updates
+    .map(({ sessionUpdate, content }) =>
+      sessionUpdate === 'agent_message_chunk' ? content.text : '',
+    )
+    .join('');
 
 async function prompt({ request, updates }, sessionId, text) {
   const start = updates.length;
-  const { stopReason } = await request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+  const { stopReason } = await request('session/prompt', {
+    sessionId,
+    prompt: [{ type: 'text', text }],
+  });
   assert.equal(stopReason, 'end_turn');
   return updates.slice(start);
 }
@@ -68,12 +84,16 @@ await first.request('session/set_mode', { sessionId, modeId: 'workspace-write' }
 assert.match(said(await prompt(first, sessionId, 'say Good morning.')), /Good morning\./);
 
 /** The last state that the user sees of the call. */
-const stateOf = (updates) => updates.filter(({ toolCallId }) => toolCallId !== undefined).at(-1)?.status;
+const stateOf = (updates) =>
+  updates.filter(({ toolCallId }) => toolCallId !== undefined).at(-1)?.status;
 const accepted = await prompt(first, sessionId, approvalPrompt('echo done > yes.txt'));
 assert.equal(stateOf(accepted), 'completed');
 assert.equal(readFileSync('yes.txt', 'utf8'), 'done\n');
 assert.ok(accepted.find(({ sessionUpdate }) => sessionUpdate === 'usage_update').used > 0);
-assert.equal(stateOf(await prompt(first, sessionId, approvalPrompt('echo done > no.txt'))), 'failed');
+assert.equal(
+  stateOf(await prompt(first, sessionId, approvalPrompt('echo done > no.txt'))),
+  'failed',
+);
 assert.equal(existsSync('no.txt'), false);
 assert.equal(first.asked.length, 2);
 const waiting = first.request('session/prompt', {

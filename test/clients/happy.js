@@ -1,13 +1,18 @@
-// happy's module for app-servers, which its command line uses: turns, approvals, interrupt, goals, fork, resume in another process.
+// happy's module for app-servers, which its command line uses: turns, approvals, interrupt, goals,
+// fork, resume in another process.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { approvalPrompt, importFile, packageFile } from './scripted.js';
 
 /** The module has no name of its own in the bundle. */
 async function findClient() {
-  const files = readdirSync(packageFile('happy', 'dist')).filter((file) => /^types-.*\.mjs$/.test(file));
+  const files = readdirSync(packageFile('happy', 'dist')).filter((file) =>
+    /^types-.*\.mjs$/.test(file),
+  );
   const modules = await Promise.all(files.map((file) => importFile('happy', 'dist', file)));
-  return modules.flatMap((module) => Object.values(module)).find((value) => value?.name === 'CodexAppServerClient');
+  return modules
+    .flatMap((module) => Object.values(module))
+    .find((value) => value?.name === 'CodexAppServerClient');
 }
 
 const Client = await findClient();
@@ -37,10 +42,16 @@ async function connect(decide = () => 'denied') {
   return { client, asked, turn, started };
 }
 
-const messages = (events) => events.filter(({ type }) => type === 'agent_message').map(({ message }) => message);
-const ends = (events) => events.filter(({ type }) => type === 'exec_command_end').map(({ status, exit_code }) => [status, exit_code]);
+const messages = (events) =>
+  events.filter(({ type }) => type === 'agent_message').map(({ message }) => message);
+const ends = (events) =>
+  events
+    .filter(({ type }) => type === 'exec_command_end')
+    .map(({ status, exit_code }) => [status, exit_code]);
 
-const first = await connect(({ command }) => (String(command).includes('yes.txt') ? 'approved' : 'denied'));
+const first = await connect(({ command }) =>
+  String(command).includes('yes.txt') ? 'approved' : 'denied',
+);
 assert.equal(first.client.supportsGoalActions(), true);
 const { threadId } = await first.client.startThread(settings);
 const greeting = await first.turn('say Good morning.');
@@ -49,7 +60,9 @@ assert.ok(greeting.find(({ type }) => type === 'token_count').last.totalTokens >
 
 assert.deepEqual(ends(await first.turn(approvalPrompt('echo done > yes.txt'))), [['completed', 0]]);
 assert.equal(readFileSync('yes.txt', 'utf8'), 'done\n');
-assert.deepEqual(ends(await first.turn(approvalPrompt('echo done > no.txt'))), [['declined', null]]);
+assert.deepEqual(ends(await first.turn(approvalPrompt('echo done > no.txt'))), [
+  ['declined', null],
+]);
 assert.equal(existsSync('no.txt'), false);
 const patch = '*** Begin Patch\n*** Add File: patched.txt\n+done\n*** End Patch';
 await first.turn(`call apply_patch ${JSON.stringify({ input: patch })}`, { sandbox: 'read-only' });
@@ -67,8 +80,14 @@ const started = first.started();
 const waiting = first.client.sendTurnAndWait('wait 100000');
 await started;
 const stopped = await first.client.abortTurnWithFallback({ gracePeriodMs: 20_000 });
-assert.deepEqual(stopped, { hadActiveTurn: true, aborted: true, forcedRestart: false, resumedThread: false });
-// happy takes the idle status, which comes before the interrupted turn, for the end of a completed one.
+assert.deepEqual(stopped, {
+  hadActiveTurn: true,
+  aborted: true,
+  forcedRestart: false,
+  resumedThread: false,
+});
+// happy takes the idle status, which comes before the interrupted turn, for the end of a completed
+// one.
 await waiting;
 
 const { goal } = await first.client.setGoal({ threadId, objective: 'rest', status: 'paused' });
@@ -78,7 +97,10 @@ const forked = await first.client.forkThread({ threadId });
 assert.equal(forked.thread.turns.length, 5);
 await first.client.rollbackThread({ threadId: forked.threadId, numTurns: 4 });
 const content = [{ type: 'input_text', text: 'Hello.' }];
-await first.client.injectItems({ threadId: forked.threadId, items: [{ type: 'message', role: 'user', content }] });
+await first.client.injectItems({
+  threadId: forked.threadId,
+  items: [{ type: 'message', role: 'user', content }],
+});
 assert.deepEqual(messages(await first.turn('say Forked.')), ['Forked.']);
 await first.client.disconnect();
 

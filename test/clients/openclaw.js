@@ -1,4 +1,5 @@
-// OpenClaw with its plugin for app-servers: turns, approvals, an abort and a resume in another app-server, through a Gateway on loopback.
+// OpenClaw with its plugin for app-servers: turns, approvals, an abort and a resume in another
+// app-server, through a Gateway on loopback.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,16 +16,34 @@ const SESSION = 'agent:main:test';
 /** The Gateway's home: the one in which the plugin was installed, with its own configuration. */
 async function configure() {
   const state = join(HOME, '.openclaw');
-  cpSync(join(CLIENT_PACKAGES, 'home', '.openclaw', 'state'), join(state, 'state'), { recursive: true });
+  cpSync(join(CLIENT_PACKAGES, 'home', '.openclaw', 'state'), join(state, 'state'), {
+    recursive: true,
+  });
   // It names the provider of OpenAI for every model.
-  writeFileSync(join(CODEX_HOME, 'config.toml'), 'model_provider = "scripted"\n[model_providers.openai]\nwire_api = "scripted"\n');
+  writeFileSync(
+    join(CODEX_HOME, 'config.toml'),
+    'model_provider = "scripted"\n[model_providers.openai]\nwire_api = "scripted"\n',
+  );
   const port = await freePort();
-  const appServer = { command: CODEX, homeScope: 'user', approvalPolicy: 'on-request', sandbox: 'workspace-write' };
+  const appServer = {
+    command: CODEX,
+    homeScope: 'user',
+    approvalPolicy: 'on-request',
+    sandbox: 'workspace-write',
+  };
   const model = 'openai/scripted';
-  const defaults = { model, models: { [model]: { agentRuntime: { id: 'codex' } } }, workspace: process.cwd(), skipBootstrap: true };
+  const defaults = {
+    model,
+    models: { [model]: { agentRuntime: { id: 'codex' } } },
+    workspace: process.cwd(),
+    skipBootstrap: true,
+  };
   const config = {
     gateway: { mode: 'local', port, bind: 'loopback', auth: { mode: 'token', token: TOKEN } },
-    plugins: { allow: ['codex', 'openai'], entries: { codex: { enabled: true, config: { appServer } } } },
+    plugins: {
+      allow: ['codex', 'openai'],
+      entries: { codex: { enabled: true, config: { appServer } } },
+    },
     agents: { defaults },
     logging: { file: join(HOME, 'openclaw.log') },
   };
@@ -77,7 +96,10 @@ async function connect(port) {
     });
   const decide = ({ id, request: { description } }) => {
     asked.push(description);
-    return request('plugin.approval.resolve', { id, decision: description.includes('yes.txt') ? 'allow-once' : 'deny' });
+    return request('plugin.approval.resolve', {
+      id,
+      decision: description.includes('yes.txt') ? 'allow-once' : 'deny',
+    });
   };
   const finish = ({ id, ok, payload, error }) => {
     const { resolve, reject } = waiting.get(id);
@@ -95,14 +117,26 @@ async function connect(port) {
     };
     // On a busy machine, the Gateway closes connections that it could not answer in time.
     socket.onclose = () => {
-      const error = Object.assign(new Error('the Gateway has closed the connection'), { retryable: true });
+      const error = Object.assign(new Error('the Gateway has closed the connection'), {
+        retryable: true,
+      });
       for (const { reject: refuse } of [...waiting.values(), { reject }]) refuse(error);
     };
   });
   await challenged;
-  const client = { id: 'gateway-client', version: '1', platform: process.platform, mode: 'backend' };
+  const client = {
+    id: 'gateway-client',
+    version: '1',
+    platform: process.platform,
+    mode: 'backend',
+  };
   const scopes = ['operator.admin', 'operator.read', 'operator.write', 'operator.approvals'];
-  const own = { role: 'operator', scopes, caps: ['approvals', 'plugin-approvals'], auth: { token: TOKEN } };
+  const own = {
+    role: 'operator',
+    scopes,
+    caps: ['approvals', 'plugin-approvals'],
+    auth: { token: TOKEN },
+  };
   await request('connect', { minProtocol: 4, maxProtocol: 4, client, ...own });
   return { request, asked, close: () => socket.close() };
 }
@@ -128,8 +162,13 @@ async function open(port) {
 
 /** The pid of the app-server that the Gateway has started. */
 function serverPid() {
-  const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 16 << 20 }).split('\n');
-  const [pid, ...others] = lines.filter((line) => line.includes(`${CODEX} app-server`)).map((line) => Number.parseInt(line, 10));
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,args='], {
+    encoding: 'utf8',
+    maxBuffer: 16 << 20,
+  }).split('\n');
+  const [pid, ...others] = lines
+    .filter((line) => line.includes(`${CODEX} app-server`))
+    .map((line) => Number.parseInt(line, 10));
   assert.deepEqual(others, []);
   return pid;
 }
@@ -139,7 +178,10 @@ let runs = 0;
 function start({ request }, message) {
   runs += 1;
   const runId = `run-${process.pid}-${runs}`;
-  return { runId, ended: request('agent', { message, sessionKey: SESSION, idempotencyKey: runId }) };
+  return {
+    runId,
+    ended: request('agent', { message, sessionKey: SESSION, idempotencyKey: runId }),
+  };
 }
 
 async function run(operator, message) {
@@ -163,7 +205,10 @@ assert.equal(operator.asked.length, 2);
 
 const waiting = start(operator, runPrompt('echo begun > begun.txt; sleep 100'));
 await untilExists('begun.txt');
-const { abortedRunId } = await operator.request('sessions.abort', { key: SESSION, runId: waiting.runId });
+const { abortedRunId } = await operator.request('sessions.abort', {
+  key: SESSION,
+  runId: waiting.runId,
+});
 assert.equal(abortedRunId, waiting.runId);
 assert.equal((await waiting.ended).summary, 'aborted');
 assert.equal((await run(operator, 'say After it.')).text, 'After it.');

@@ -1,4 +1,5 @@
-// promptfoo with its provider for app-servers: an eval of its command line; turns, approvals, an abort, resume in another process.
+// promptfoo with its provider for app-servers: an eval of its command line; turns, approvals, an
+// abort, resume in another process.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +7,11 @@ import { approvalPrompt, importFile, packageFile, runPrompt, untilExists } from 
 
 const PROVIDER = 'openai:codex-app-server';
 // Without these, promptfoo asks the network.
-const OFFLINE = { PROMPTFOO_DISABLE_TELEMETRY: '1', PROMPTFOO_DISABLE_UPDATE: '1', PROMPTFOO_DISABLE_REMOTE_GENERATION: '1' };
+const OFFLINE = {
+  PROMPTFOO_DISABLE_TELEMETRY: '1',
+  PROMPTFOO_DISABLE_UPDATE: '1',
+  PROMPTFOO_DISABLE_REMOTE_GENERATION: '1',
+};
 Object.assign(process.env, OFFLINE);
 
 const { CODEX, CODEX_HOME } = process.env;
@@ -26,10 +31,25 @@ function evaluate() {
     { vars: { prompt: 'say Good morning.' }, assert: [{ type: 'equals', value: 'Good morning.' }] },
     { vars: { prompt: 'say Good evening.' }, assert: [{ type: 'equals', value: 'Good morning.' }] },
   ];
-  writeFileSync('promptfooconfig.json', JSON.stringify({ prompts: ['{{prompt}}'], providers: [{ id: PROVIDER, config }], tests }));
-  const args = ['eval', '-c', 'promptfooconfig.json', '-o', 'results.json', '--no-cache', '--no-write', '--no-progress-bar'];
+  writeFileSync(
+    'promptfooconfig.json',
+    JSON.stringify({ prompts: ['{{prompt}}'], providers: [{ id: PROVIDER, config }], tests }),
+  );
+  const args = [
+    'eval',
+    '-c',
+    'promptfooconfig.json',
+    '-o',
+    'results.json',
+    '--no-cache',
+    '--no-write',
+    '--no-progress-bar',
+  ];
   const entry = packageFile('promptfoo', 'dist', 'src', 'entrypoint.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [entry, ...args], { encoding: 'utf8', timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [entry, ...args], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
   // Its exit code for an eval with failed tests.
   assert.equal(status, 100, `${stdout}${stderr}`);
   return JSON.parse(readFileSync('results.json', 'utf8')).results;
@@ -38,7 +58,10 @@ function evaluate() {
 const { stats, results } = evaluate();
 assert.deepEqual([stats.successes, stats.failures, stats.errors], [1, 1, 0]);
 assert.ok(stats.tokenUsage.prompt > 0 && stats.tokenUsage.completion > 0);
-assert.deepEqual(results.map(({ response }) => response.output).sort(), ['Good evening.', 'Good morning.']);
+assert.deepEqual(results.map(({ response }) => response.output).sort(), [
+  'Good evening.',
+  'Good morning.',
+]);
 
 const { loadApiProvider } = await importFile('promptfoo', 'dist', 'src', 'index.js');
 
@@ -52,7 +75,9 @@ async function call(provider, prompt, options) {
 }
 
 const commandsOf = ({ metadata }) =>
-  metadata.codexAppServer.items.filter(({ type }) => type === 'commandExecution').map(({ status, exitCode }) => [status, exitCode]);
+  metadata.codexAppServer.items
+    .filter(({ type }) => type === 'commandExecution')
+    .map(({ status, exitCode }) => [status, exitCode]);
 
 const accepting = await open({ server_request_policy: { command_execution: 'accept' } });
 const accepted = await call(accepting, approvalPrompt('echo done > yes.txt'));
@@ -73,7 +98,9 @@ assert.deepEqual(commandsOf(declined), [['declined', null]]);
 assert.equal(existsSync('no.txt'), false);
 
 const controller = new AbortController();
-const waiting = call(declining, runPrompt('echo begun > begun.txt; sleep 100'), { abortSignal: controller.signal });
+const waiting = call(declining, runPrompt('echo begun > begun.txt; sleep 100'), {
+  abortSignal: controller.signal,
+});
 await untilExists('begun.txt');
 controller.abort();
 assert.deepEqual(await waiting, { error: 'OpenAI Codex app-server call aborted' });

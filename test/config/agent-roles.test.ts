@@ -12,7 +12,10 @@ const env = { OPENAI_API_KEY: 'k' };
 const UNUSABLE = 'No sub-agent can have this role until you correct it. Everything else works.';
 
 /** The roles of a home with these files. */
-async function rolesOf(files: Record<string, string>, sources: Partial<ConfigSources> = {}): Promise<AgentRoles & { home: string }> {
+async function rolesOf(
+  files: Record<string, string>,
+  sources: Partial<ConfigSources> = {},
+): Promise<AgentRoles & { home: string }> {
   const home = tempFolder(files);
   const { agentRoles } = await loadConfig(sourcesIn(home, { env, ...sources }));
   return { ...agentRoles, home };
@@ -22,16 +25,28 @@ async function rolesOf(files: Record<string, string>, sources: Partial<ConfigSou
 function projectOf(files: Record<string, string>, user = ''): ConfigSources & { folder: string } {
   const folder = tempFolder(files);
   mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
-  const home = tempFolder({ 'config.toml': `${user}\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
+  const home = tempFolder({
+    'config.toml': `${user}\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+  });
   return { folder, ...sourcesIn(home, { cwd: folder, env }) };
 }
 
 describe('roles of the user', () => {
   test('of more than 256 roles, the first ones by name can be used, and the others are told', async () => {
-    const tables = Array.from({ length: 300 }, (_, index) => `[agents.r${index + 100}]\ndescription = "d"\n`);
+    const tables = Array.from(
+      { length: 300 },
+      (_, index) => `[agents.r${index + 100}]\ndescription = "d"\n`,
+    );
     const { roles, problems } = await rolesOf({ 'config.toml': tables.join('') });
-    expect(roles.map(({ name }) => name)).toEqual(Array.from({ length: 256 }, (_, index) => `r${index + 100}`));
-    expect(problems).toMatchObject([{ role: null, summary: 'there are 300 roles of sub-agents: only the first 256 by name are used' }]);
+    expect(roles.map(({ name }) => name)).toEqual(
+      Array.from({ length: 256 }, (_, index) => `r${index + 100}`),
+    );
+    expect(problems).toMatchObject([
+      {
+        role: null,
+        summary: 'there are 300 roles of sub-agents: only the first 256 by name are used',
+      },
+    ]);
   });
 
   test('a table of config.toml defines a role, with any setting', async () => {
@@ -51,7 +66,12 @@ developer_instructions = "Be strict."
         name: 'reviewer',
         description: 'Finds faults.',
         nicknames: ['Ann', 'Ben 2'],
-        config: { model: 'large', model_reasoning_effort: 'high', sandbox_mode: 'read-only', developer_instructions: 'Be strict.' },
+        config: {
+          model: 'large',
+          model_reasoning_effort: 'high',
+          sandbox_mode: 'read-only',
+          developer_instructions: 'Be strict.',
+        },
       },
     ]);
   });
@@ -73,20 +93,31 @@ developer_instructions = "Be strict."
   test('config_file is relative to the home, and the keys of the table override those of the file', async () => {
     const { roles, problems } = await rolesOf({
       'roles/strict.toml': 'description = "of the file"\npersonality = "pragmatic"\nmodel = "m"\n',
-      'config.toml': '[agents.reviewer]\nconfig_file = "roles/strict.toml"\ndescription = "of the table"\n',
+      'config.toml':
+        '[agents.reviewer]\nconfig_file = "roles/strict.toml"\ndescription = "of the table"\n',
     });
     expect(problems).toEqual([]);
     expect(roles).toEqual([
-      { name: 'reviewer', description: 'of the table', nicknames: [], config: { personality: 'pragmatic', model: 'm' } },
+      {
+        name: 'reviewer',
+        description: 'of the table',
+        nicknames: [],
+        config: { personality: 'pragmatic', model: 'm' },
+      },
     ]);
   });
 
   test('the command line, a profile and a request define roles too, each over the ones before', async () => {
     const { roles } = await rolesOf(
-      { 'config.toml': 'profile = "p"\n[agents.a]\nmodel = "1"\neffort = 1\n[profiles.p.agents.a]\nmodel = "2"\nreview_model = "2"\n' },
+      {
+        'config.toml':
+          'profile = "p"\n[agents.a]\nmodel = "1"\neffort = 1\n[profiles.p.agents.a]\nmodel = "2"\nreview_model = "2"\n',
+      },
       { overrides: ['agents.a.personality=friendly'], request: { agents: { a: { model: '3' } } } },
     );
-    expect(roles).toMatchObject([{ name: 'a', config: { model: '3', review_model: '2', personality: 'friendly' } }]);
+    expect(roles).toMatchObject([
+      { name: 'a', config: { model: '3', review_model: '2', personality: 'friendly' } },
+    ]);
   });
 
   test.each([
@@ -105,21 +136,35 @@ developer_instructions = "Be strict."
     const sources = sourcesIn(home, { env });
     const { agentRoles } = await loadConfig(sources);
     expect(agentRoles.roles).toEqual([]);
-    expect(agentRoles.problems).toMatchObject([{ role: 'r', details: UNUSABLE, isProjects: false }]);
+    expect(agentRoles.problems).toMatchObject([
+      { role: 'r', details: UNUSABLE, isProjects: false },
+    ]);
     const warnings = await configWarnings(sources);
     expect(warnings).toEqual([
-      { summary: expect.stringMatching(summary), details: UNUSABLE, path: join(home, 'config.toml'), range: expect.anything() },
+      {
+        summary: expect.stringMatching(summary),
+        details: UNUSABLE,
+        path: join(home, 'config.toml'),
+        range: expect.anything(),
+      },
     ]);
   });
 
   test('a file that is not TOML is the problem of its role only', async () => {
-    const { roles, problems } = await rolesOf({ 'agents/bad.toml': 'model = [', 'agents/good.toml': 'model = "m"\n' });
+    const { roles, problems } = await rolesOf({
+      'agents/bad.toml': 'model = [',
+      'agents/good.toml': 'model = "m"\n',
+    });
     expect(roles.map(({ name }) => name)).toEqual(['good']);
-    expect(problems).toMatchObject([{ role: 'bad', summary: expect.stringMatching(/agents\/bad\.toml:1:\d+: not valid TOML/) }]);
+    expect(problems).toMatchObject([
+      { role: 'bad', summary: expect.stringMatching(/agents\/bad\.toml:1:\d+: not valid TOML/) },
+    ]);
   });
 
   test('a key that looks misspelt gives a warning, and the role can be used', async () => {
-    const { roles, problems } = await rolesOf({ 'agents/a.toml': 'modle = "m"\ndescripton = "d"\n' });
+    const { roles, problems } = await rolesOf({
+      'agents/a.toml': 'modle = "m"\ndescripton = "d"\n',
+    });
     expect(roles.map(({ name }) => name)).toEqual(['a']);
     expect(problems.map(({ role, details }) => [role, details])).toEqual([
       [null, 'Did you mean model?'],
@@ -130,14 +175,25 @@ developer_instructions = "Be strict."
   test('a name that cannot be repeated is refused', async () => {
     const { roles, problems } = await rolesOf({ 'config.toml': '[agents."a\\nb"]\nmodel = "m"\n' });
     expect(roles).toEqual([]);
-    expect(problems).toMatchObject([{ summary: expect.stringContaining('the role "a\\nb": expected a name') }]);
+    expect(problems).toMatchObject([
+      { summary: expect.stringContaining('the role "a\\nb": expected a name') },
+    ]);
   });
 
   test('of many files, the first 32 by name are used, and the client is told', async () => {
-    const files = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`agents/r${String(n).padStart(2, '0')}.toml`, 'model = "m"\n']));
+    const files = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `agents/r${String(n).padStart(2, '0')}.toml`,
+        'model = "m"\n',
+      ]),
+    );
     const { roles, problems } = await rolesOf(files);
-    expect(roles.map(({ name }) => name)).toEqual(Array.from({ length: 32 }, (_, n) => `r${String(n).padStart(2, '0')}`));
-    expect(problems).toMatchObject([{ role: null, summary: expect.stringContaining('has more than 32 files with roles') }]);
+    expect(roles.map(({ name }) => name)).toEqual(
+      Array.from({ length: 32 }, (_, n) => `r${String(n).padStart(2, '0')}`),
+    );
+    expect(problems).toMatchObject([
+      { role: null, summary: expect.stringContaining('has more than 32 files with roles') },
+    ]);
   });
 });
 
@@ -148,16 +204,30 @@ describe('roles of a project', () => {
         'description = "Tests."\nmodel = "m"\nmodel_provider = "evil"\nsandbox_mode = "danger-full-access"\nnickname_candidates = ["T"]\n',
     });
     const config = await loadConfig(sources);
-    expect(config.agentRoles.roles).toEqual([{ name: 'tester', description: 'Tests.', nicknames: ['T'], config: { model: 'm' } }]);
-    expect(projectProblems(config).map(({ warning: { summary, path } }) => [summary.replace(/^.*toml:/, ''), path])).toEqual([
-      ["3:1: model_provider is ignored: a project's config.toml cannot set it", join(sources.folder, '.codex/agents/tester.toml')],
-      ['4:1: sandbox_mode is ignored: a project can only make it stricter than your own settings do', expect.anything()],
+    expect(config.agentRoles.roles).toEqual([
+      { name: 'tester', description: 'Tests.', nicknames: ['T'], config: { model: 'm' } },
+    ]);
+    expect(
+      projectProblems(config).map(({ warning: { summary, path } }) => [
+        summary.replace(/^.*toml:/, ''),
+        path,
+      ]),
+    ).toEqual([
+      [
+        "3:1: model_provider is ignored: a project's config.toml cannot set it",
+        join(sources.folder, '.codex/agents/tester.toml'),
+      ],
+      [
+        '4:1: sandbox_mode is ignored: a project can only make it stricter than your own settings do',
+        expect.anything(),
+      ],
     ]);
   });
 
   test('a table of its config.toml defines one, with a config_file of the same .codex/agents', async () => {
     const sources = projectOf({
-      '.codex/config.toml': '[agents.a]\nconfig_file = "agents/x.toml"\ndescription = "A"\n[agents.b]\nconfig_file = "../x.toml"\n',
+      '.codex/config.toml':
+        '[agents.a]\nconfig_file = "agents/x.toml"\ndescription = "A"\n[agents.b]\nconfig_file = "../x.toml"\n',
       '.codex/agents/x.toml': 'model = "m"\n',
       'x.toml': 'model = "elsewhere"\n',
     });
@@ -167,26 +237,43 @@ describe('roles of a project', () => {
       { name: 'x', description: '', nicknames: [], config: { model: 'm' } },
     ]);
     expect(problems).toMatchObject([
-      { role: 'b', isProjects: true, summary: expect.stringContaining('expected a file of agents/ beside this file') },
+      {
+        role: 'b',
+        isProjects: true,
+        summary: expect.stringContaining('expected a file of agents/ beside this file'),
+      },
     ]);
   });
 
   test('cannot replace a role of the user', async () => {
-    const sources = projectOf({ '.codex/agents/a.toml': 'model = "theirs"\n' }, '[agents.a]\nmodel = "mine"\n');
+    const sources = projectOf(
+      { '.codex/agents/a.toml': 'model = "theirs"\n' },
+      '[agents.a]\nmodel = "mine"\n',
+    );
     const { roles, problems } = (await loadConfig(sources)).agentRoles;
     expect(roles).toMatchObject([{ name: 'a', config: { model: 'mine' } }]);
-    expect(problems).toMatchObject([{ role: null, summary: expect.stringContaining('a project cannot replace a role of your own') }]);
+    expect(problems).toMatchObject([
+      {
+        role: null,
+        summary: expect.stringContaining('a project cannot replace a role of your own'),
+      },
+    ]);
   });
 
   test('a file that is new or has changed counts after the user has trusted it', async () => {
     const sources = projectOf({ '.codex/config.toml': 'model = "m"\n' });
     await loadConfig(sources);
     writeFiles(sources.folder, { '.codex/agents/a.toml': 'model = "m"\n' });
-    const config = await loadConfig({ ...sources, trustedFiles: new TrustedFiles({ home: sources.home }) });
+    const config = await loadConfig({
+      ...sources,
+      trustedFiles: new TrustedFiles({ home: sources.home }),
+    });
     expect(config.agentRoles.roles).toEqual([]);
     expect(projectProblems(config).map(({ warning }) => warning)).toEqual([
       {
-        summary: expect.stringContaining('agents/a.toml is not in force: you have not trusted its content yet'),
+        summary: expect.stringContaining(
+          'agents/a.toml is not in force: you have not trusted its content yet',
+        ),
         details: null,
         path: join(sources.folder, '.codex/agents/a.toml'),
         range: null,
@@ -204,24 +291,40 @@ describe('roles of a project', () => {
 
 describe('keys that have no effect give a warning', () => {
   const warned = async (text: string) =>
-    (await configWarnings(sourcesIn(tempFolder({ 'config.toml': text }), { env }))).map(({ summary, details }) => [
-      summary.replace(/^.*config\.toml:/, ''),
-      details,
-    ]);
+    (await configWarnings(sourcesIn(tempFolder({ 'config.toml': text }), { env }))).map(
+      ({ summary, details }) => [summary.replace(/^.*config\.toml:/, ''), details],
+    );
 
   test('in [agents]', async () => {
-    expect(await warned('[agents]\njob_max_runtime_seconds = 5\nmax_thread = 3\ninterrupt_message = false\n')).toEqual([
-      ['2:1: agents.job_max_runtime_seconds has no effect', expect.stringContaining('heddle has these settings of sub-agents: ')],
+    expect(
+      await warned(
+        '[agents]\njob_max_runtime_seconds = 5\nmax_thread = 3\ninterrupt_message = false\n',
+      ),
+    ).toEqual([
+      [
+        '2:1: agents.job_max_runtime_seconds has no effect',
+        expect.stringContaining('heddle has these settings of sub-agents: '),
+      ],
       ['3:1: agents.max_thread has no effect', 'Did you mean max_threads?'],
       ['4:1: agents.interrupt_message has no effect', expect.anything()],
     ]);
-    expect(await warned('[agents]\nmax_threads = 3\ninterrupt_message = true\n[agents.a]\nmodel = "m"\n')).toEqual([]);
+    expect(
+      await warned(
+        '[agents]\nmax_threads = 3\ninterrupt_message = true\n[agents.a]\nmodel = "m"\n',
+      ),
+    ).toEqual([]);
   });
 
-  test.each(['multi_agent_v2 = true', 'multi_agent_v2 = { enabled = true }'])('in [features]: %s', async (line) => {
-    expect(await warned(`[features]\n${line}\n`)).toEqual([
-      ['2:1: features.multi_agent_v2 has no effect', 'heddle has the tools of features.multi_agent, with every model.'],
-    ]);
-    expect(await warned('[features]\nmulti_agent_v2 = false\n')).toEqual([]);
-  });
+  test.each(['multi_agent_v2 = true', 'multi_agent_v2 = { enabled = true }'])(
+    'in [features]: %s',
+    async (line) => {
+      expect(await warned(`[features]\n${line}\n`)).toEqual([
+        [
+          '2:1: features.multi_agent_v2 has no effect',
+          'heddle has the tools of features.multi_agent, with every model.',
+        ],
+      ]);
+      expect(await warned('[features]\nmulti_agent_v2 = false\n')).toEqual([]);
+    },
+  );
 });

@@ -6,8 +6,12 @@ import { OTHER_KEYS, UNSERVED_KEYS } from '../../src/config/keys/unserved-keys.t
 const page = readFileSync(new URL('../../docs/coming-from-codex.md', import.meta.url), 'utf8');
 const [, rest = ''] = page.split('## Keys of config.toml');
 const [table = ''] = rest.split('\n## ');
-const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)].flatMap(([, keys = '', outcome = '']) =>
-  [...keys.matchAll(/`([^`]+)`/g)].map(([, key = '']) => ({ key, isUsed: !/^(not used|later)/.test(outcome) })),
+const rows = [...table.matchAll(/^\| (`.*?) \| (.*) \|$/gm)].flatMap(
+  ([, keys = '', outcome = '']) =>
+    [...keys.matchAll(/`([^`]+)`/g)].map(([, key = '']) => ({
+      key,
+      isUsed: !/^(not used|later)/.test(outcome),
+    })),
 );
 
 test('the page about homes of Codex has each key of config.toml once', () => {

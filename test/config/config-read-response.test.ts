@@ -36,7 +36,11 @@ const UNSET = {
 const plain = { includeLayers: false, experimental: false };
 
 test('without settings, every known key is null, and there are no other keys', async () => {
-  expect(configReadResponse(await load(''), plain)).toEqual({ config: UNSET, origins: {}, layers: null });
+  expect(configReadResponse(await load(''), plain)).toEqual({
+    config: UNSET,
+    origins: {},
+    layers: null,
+  });
 });
 
 test('only clients that asked for experimental fields get experimental keys', async () => {
@@ -55,7 +59,10 @@ test('only clients that asked for experimental fields get experimental keys', as
 });
 
 test('other keys are returned as they are in the file', async () => {
-  const { config } = configReadResponse(await load('mine = [1, { a = "b" }]\n[mcp_servers.x]\ncommand = "c"\n'), plain);
+  const { config } = configReadResponse(
+    await load('mine = [1, { a = "b" }]\n[mcp_servers.x]\ncommand = "c"\n'),
+    plain,
+  );
   expect(config).toEqual({ ...UNSET, mine: [1, { a: 'b' }], mcp_servers: { x: { command: 'c' } } });
 });
 
@@ -80,7 +87,8 @@ describe('a value that clients could not read is null', () => {
   });
 
   test('in a table, only the invalid members are left out', async () => {
-    const text = 'sandbox_workspace_write = { network_access = "yes", writable_roots = ["/a"] }\ntools = { web_search = true, x = 1 }\n';
+    const text =
+      'sandbox_workspace_write = { network_access = "yes", writable_roots = ["/a"] }\ntools = { web_search = true, x = 1 }\n';
     expect(configReadResponse(await load(text), plain).config).toEqual({
       ...UNSET,
       sandbox_workspace_write: { writable_roots: ['/a'] },
@@ -90,16 +98,25 @@ describe('a value that clients could not read is null', () => {
 });
 
 test('layers, the strongest first, and the origin of each value', async () => {
-  const folder = tempFolder({ '.codex/config.toml': 'service_tier = "flex"\n', 'x/.codex/config.toml': '' });
+  const folder = tempFolder({
+    '.codex/config.toml': 'service_tier = "flex"\n',
+    'x/.codex/config.toml': '',
+  });
   mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
   const projects = `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n[projects.${JSON.stringify(join(folder, 'x'))}]\ntrust_level = "no"\n`;
   const text = `model = "user"\nprofile = "p"\nlist = [1, 2]\nsandbox_workspace_write.network_access = true\n[profiles.p]\nmodel = "profile"\n${projects}`;
   const home = tempFolder({ 'config.toml': text });
   const config = await loadConfig(
-    sourcesIn(home, { cwd: join(folder, 'x'), overrides: ['model=flag', 'sandbox_workspace_write.exclude_slash_tmp=true'] }),
+    sourcesIn(home, {
+      cwd: join(folder, 'x'),
+      overrides: ['model=flag', 'sandbox_workspace_write.exclude_slash_tmp=true'],
+    }),
   );
 
-  const { origins, layers } = configReadResponse(config, { includeLayers: true, experimental: false });
+  const { origins, layers } = configReadResponse(config, {
+    includeLayers: true,
+    experimental: false,
+  });
   const version = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
   const file = join(home, 'config.toml');
   const names = {
@@ -111,11 +128,21 @@ test('layers, the strongest first, and the origin of each value', async () => {
   };
   const untrusted = expect.stringContaining('is not trusted');
   expect(layers).toEqual([
-    { name: names.flags, version, config: { model: 'flag', sandbox_workspace_write: { exclude_slash_tmp: true } }, disabledReason: null },
+    {
+      name: names.flags,
+      version,
+      config: { model: 'flag', sandbox_workspace_write: { exclude_slash_tmp: true } },
+      disabledReason: null,
+    },
     { name: names.profile, version, config: { model: 'profile' }, disabledReason: null },
     { name: names.inner, version, config: {}, disabledReason: untrusted },
     { name: names.outer, version, config: { service_tier: 'flex' }, disabledReason: null },
-    { name: names.user, version, config: expect.objectContaining({ model: 'user', profile: 'p' }), disabledReason: null },
+    {
+      name: names.user,
+      version,
+      config: expect.objectContaining({ model: 'user', profile: 'p' }),
+      disabledReason: null,
+    },
   ]);
   expect(origins).toEqual({
     model: { name: names.flags, version: layers?.[0]?.version },
@@ -136,14 +163,22 @@ test('layers, the strongest first, and the origin of each value', async () => {
 
 test('the origin of a reviewer from guardian_approval is the layer that sets guardian_approval', async () => {
   const config = await load('features.guardian_approval = true\n');
-  const { origins, config: values } = configReadResponse(config, { includeLayers: false, experimental: true });
+  const { origins, config: values } = configReadResponse(config, {
+    includeLayers: false,
+    experimental: true,
+  });
   expect(values.approvals_reviewer).toBe('guardian_subagent');
-  expect(origins.approvals_reviewer?.name).toEqual({ type: 'user', file: join(config.home, 'config.toml'), profile: null });
+  expect(origins.approvals_reviewer?.name).toEqual({
+    type: 'user',
+    file: join(config.home, 'config.toml'),
+    profile: null,
+  });
 });
 
 test('the version of a layer depends on its settings, not on their notation', async () => {
   const versionOf = async (text: string) =>
-    configReadResponse(await load(text), { includeLayers: true, experimental: false }).layers?.[0]?.version;
+    configReadResponse(await load(text), { includeLayers: true, experimental: false }).layers?.[0]
+      ?.version;
   const version = await versionOf('a = 1\nb.c = "x"\n');
   expect(await versionOf("# comment\n[b]\nc = 'x'\n")).not.toBe(version);
   expect(await versionOf('b = { c = "x" } # comment\na = 0x1\n')).toBe(version);
@@ -151,7 +186,10 @@ test('the version of a layer depends on its settings, not on their notation', as
 });
 
 test('the response is JSON, also with keys such as __proto__', async () => {
-  const answer = configReadResponse(await load('[__proto__]\nx = 1\n'), { includeLayers: true, experimental: true });
+  const answer = configReadResponse(await load('[__proto__]\nx = 1\n'), {
+    includeLayers: true,
+    experimental: true,
+  });
   const text = JSON.stringify(answer);
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(answer)));
   expect(text).toContain('"__proto__":{"x":1}');

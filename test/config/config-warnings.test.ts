@@ -4,25 +4,37 @@ import { configWarnings } from '../../src/config/config-warnings.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
-const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
+const REFUSED =
+  'The server refuses threads that need it until you correct it. Everything else works.';
 const EMBEDDED = {
   summary: 'No model provider is configured: answers come from the embedded model, offline.',
   details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
   path: null,
   range: null,
 };
-const range = (line: number, column: number, length: number) => ({ start: { line, column }, end: { line, column: column + length } });
+const range = (line: number, column: number, length: number) => ({
+  start: { line, column },
+  end: { line, column: column + length },
+});
 
 async function warningsOf(text: string, sources = {}) {
   const home = tempFolder({ 'config.toml': text });
   const path = join(home, 'config.toml');
-  return { path, warnings: await configWarnings(sourcesIn(home, { env: { OPENAI_API_KEY: 'k' }, ...sources })) };
+  return {
+    path,
+    warnings: await configWarnings(sourcesIn(home, { env: { OPENAI_API_KEY: 'k' }, ...sources })),
+  };
 }
 
 test('a file that does not parse is the only warning', async () => {
   const { path, warnings } = await warningsOf('modle = 1\nmodel = [broken', { env: {} });
   expect(warnings).toEqual([
-    { summary: `invalid config: ${path}:2:10: not valid TOML: invalid value`, details: REFUSED, path, range: range(2, 10, 0) },
+    {
+      summary: `invalid config: ${path}:2:10: not valid TOML: invalid value`,
+      details: REFUSED,
+      path,
+      range: range(2, 10, 0),
+    },
   ]);
 });
 
@@ -49,7 +61,9 @@ test.each([
   ['model_provider = "nope"\n', /unknown model provider: nope/],
   ['profile = "nope"\n', /there is no table \[profiles\.nope\]/],
 ])('reported once: %j', async (text, summary) => {
-  expect((await warningsOf(text)).warnings.map((warning) => warning.summary)).toEqual([expect.stringMatching(summary)]);
+  expect((await warningsOf(text)).warnings.map((warning) => warning.summary)).toEqual([
+    expect.stringMatching(summary),
+  ]);
 });
 
 describe('unknown keys', () => {
@@ -79,27 +93,34 @@ describe('unknown keys', () => {
   ])('%s in sandbox_workspace_write resembles %s', async (key, suggested) => {
     const { path, warnings } = await warningsOf(`[sandbox_workspace_write]\n${key} = true\n`);
     const summary = `invalid config: ${path}:2:1: sandbox_workspace_write.${key} is not a known key`;
-    expect(warnings).toEqual([{ summary, details: `Did you mean ${suggested}?`, path, range: range(2, 1, key.length) }]);
+    expect(warnings).toEqual([
+      { summary, details: `Did you mean ${suggested}?`, path, range: range(2, 1, key.length) },
+    ]);
   });
 
   test.each(['notice', 'desktop'])('%s is the state of clients, and not reported', async (key) => {
     expect((await warningsOf(`${key}.x = 1\n`)).warnings).toEqual([]);
   });
 
-  test.each(['ap', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])('%s resembles none, and is reported too', async (key) => {
-    const { path, warnings } = await warningsOf(`${key}.x = 1\n`);
-    expect(warnings).toEqual([
-      {
-        summary: `invalid config: ${path}:1:1: ${key} is not a known key`,
-        details: 'It has no effect. docs/configuration.md lists the keys that heddle knows.',
-        path,
-        range: range(1, 1, key.length),
-      },
-    ]);
-  });
+  test.each(['ap', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])(
+    '%s resembles none, and is reported too',
+    async (key) => {
+      const { path, warnings } = await warningsOf(`${key}.x = 1\n`);
+      expect(warnings).toEqual([
+        {
+          summary: `invalid config: ${path}:1:1: ${key} is not a known key`,
+          details: 'It has no effect. docs/configuration.md lists the keys that heddle knows.',
+          path,
+          range: range(1, 1, key.length),
+        },
+      ]);
+    },
+  );
 
   test('of many, the first ten are told one by one', async () => {
-    const { path, warnings } = await warningsOf(Array.from({ length: 13 }, (_, index) => `own_key_${index} = 1\n`).join(''));
+    const { path, warnings } = await warningsOf(
+      Array.from({ length: 13 }, (_, index) => `own_key_${index} = 1\n`).join(''),
+    );
     expect(warnings).toHaveLength(11);
     expect(warnings.at(-1)).toEqual({
       summary: 'These keys are not known either: own_key_10, own_key_11, own_key_12',
@@ -123,8 +144,13 @@ describe('unknown keys', () => {
 });
 
 test('keys that a trusted project cannot set are reported', async () => {
-  const folder = tempFolder({ '.codex/config.toml': 'model = "m"\n[mcp_servers.x]\ncommand = "x"\n' });
-  const { warnings } = await warningsOf(`[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`, { cwd: folder });
+  const folder = tempFolder({
+    '.codex/config.toml': 'model = "m"\n[mcp_servers.x]\ncommand = "x"\n',
+  });
+  const { warnings } = await warningsOf(
+    `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+    { cwd: folder },
+  );
   const path = join(folder, '.codex', 'config.toml');
   expect(warnings).toEqual([
     {
@@ -138,7 +164,12 @@ test('keys that a trusted project cannot set are reported', async () => {
 
 test.each([
   ['[tools]\nweb_serch = true\n', 'tools.web_serch', 2, 'Did you mean web_search?'],
-  ['[skills]\ninclude = false\n', 'skills.include', 2, 'It has no effect. The keys of skills are config.'],
+  [
+    '[skills]\ninclude = false\n',
+    'skills.include',
+    2,
+    'It has no effect. The keys of skills are config.',
+  ],
   [
     '[[skills.config]]\nname = "a"\nenabled = false\n[[skills.config]]\nname = "b"\nenabled = false\nreason = "x"\n',
     'skills.config.1.reason',
@@ -152,9 +183,11 @@ test.each([
 });
 
 test('what only the top of the file can set is reported in a profile', async () => {
-  const text = 'profile = "p"\n[profiles.p]\nprofile = "q"\nprofiles.q.model = "m"\nprojects."/a".trust_level = "trusted"\n';
+  const text =
+    'profile = "p"\n[profiles.p]\nprofile = "q"\nprofiles.q.model = "m"\nprojects."/a".trust_level = "trusted"\n';
   const { warnings } = await warningsOf(text);
-  const where = 'in the profile p has no effect: set it in the config.toml in your heddle home, outside of profiles';
+  const where =
+    'in the profile p has no effect: set it in the config.toml in your heddle home, outside of profiles';
   expect(warnings.map(({ summary, range: place }) => [summary, place?.start.line])).toEqual([
     [`profile ${where}`, 3],
     [`profiles ${where}`, 4],
@@ -180,32 +213,41 @@ test.each([
 });
 
 describe('a login that is stored elsewhere', () => {
-  const ADVICE = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
+  const ADVICE =
+    'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 
   test.each([
     ['keyring', {}],
     ['keyring', { OPENAI_API_KEY: 'k' }],
     ['ephemeral', {}],
     ['auto', {}],
-  ])('cli_auth_credentials_store = "%s" is reported, with the environment %j', async (store, env) => {
-    const { path, warnings } = await warningsOf(`# x\ncli_auth_credentials_store = "${store}"\n`, { env });
-    expect(warnings.filter(({ summary }) => summary.includes('cli_auth'))).toEqual([
-      {
-        summary: expect.stringContaining(
-          `:2:1: cli_auth_credentials_store: "${store}" has no effect: heddle keeps the API key in auth.json`,
-        ),
-        details: ADVICE,
-        path,
-        range: range(2, 1, 26),
-      },
-    ]);
-  });
+  ])(
+    'cli_auth_credentials_store = "%s" is reported, with the environment %j',
+    async (store, env) => {
+      const { path, warnings } = await warningsOf(
+        `# x\ncli_auth_credentials_store = "${store}"\n`,
+        { env },
+      );
+      expect(warnings.filter(({ summary }) => summary.includes('cli_auth'))).toEqual([
+        {
+          summary: expect.stringContaining(
+            `:2:1: cli_auth_credentials_store: "${store}" has no effect: heddle keeps the API key in auth.json`,
+          ),
+          details: ADVICE,
+          path,
+          range: range(2, 1, 26),
+        },
+      ]);
+    },
+  );
 
   test('"file", and "auto" if there is a key, are not', async () => {
     expect((await warningsOf('cli_auth_credentials_store = "file"\n')).warnings).toEqual([]);
     expect((await warningsOf('cli_auth_credentials_store = "auto"\n')).warnings).toEqual([]);
     const { warnings } = await warningsOf('cli_auth_credentials_store = "wallet"\n');
-    expect(warnings).toMatchObject([{ details: 'It has no effect until you correct it. Everything else works.' }]);
+    expect(warnings).toMatchObject([
+      { details: 'It has no effect until you correct it. Everything else works.' },
+    ]);
   });
 });
 
@@ -213,9 +255,17 @@ test('of many keys that have no effect, the first ten have warnings of their own
   const keys = Array.from({ length: 500 }, (_, index) => `k${index} = 1`).join('\n');
   const { warnings: ofServer } = await warningsOf(`[mcp_servers.a]\ncommand = "x"\n${keys}\n`);
   expect(ofServer).toHaveLength(11);
-  expect(ofServer[10]?.summary).toMatch(/heddle does not know these keys either.*mcp_servers\.a\.k/);
-  const project = tempFolder({ '.codex/config.toml': `${keys}\n`, '.codex/agents/r.toml': `${keys}\n`, home: '' });
-  const { warnings } = await warningsOf(`[projects."${project}"]\ntrust_level = "trusted"\n`, { cwd: project });
+  expect(ofServer[10]?.summary).toMatch(
+    /heddle does not know these keys either.*mcp_servers\.a\.k/,
+  );
+  const project = tempFolder({
+    '.codex/config.toml': `${keys}\n`,
+    '.codex/agents/r.toml': `${keys}\n`,
+    home: '',
+  });
+  const { warnings } = await warningsOf(`[projects."${project}"]\ntrust_level = "trusted"\n`, {
+    cwd: project,
+  });
   for (const file of ['config.toml', 'agents/r.toml']) {
     const told = warnings.filter(({ path }) => path === join(project, '.codex', file));
     expect(told).toHaveLength(11);
@@ -244,7 +294,8 @@ describe('settings that heddle reads and does not use', () => {
     );
     expect(warnings).toEqual([
       {
-        summary: 'heddle does not use these settings: tui, otel, features.memories, features.steer, model_providers.p.credential_file',
+        summary:
+          'heddle does not use these settings: tui, otel, features.memories, features.steer, model_providers.p.credential_file',
         details: 'docs/coming-from-codex.md says what becomes of each setting.',
         path,
         range: null,
@@ -253,12 +304,20 @@ describe('settings that heddle reads and does not use', () => {
   });
 
   test('a ChatGPT login is named, unless a key is used in its place', async () => {
-    const auth = (content: object) => ({ 'config.toml': 'model_provider = "ollama"\n', 'auth.json': JSON.stringify(content) });
-    const of = async (content: object) => (await configWarnings(sourcesIn(tempFolder(auth(content))))).map(({ summary }) => summary);
+    const auth = (content: object) => ({
+      'config.toml': 'model_provider = "ollama"\n',
+      'auth.json': JSON.stringify(content),
+    });
+    const of = async (content: object) =>
+      (await configWarnings(sourcesIn(tempFolder(auth(content))))).map(({ summary }) => summary);
     const tokens = { access_token: 'secret' };
-    expect(await of({ tokens })).toEqual(['heddle does not use the ChatGPT login in auth.json: it supports API keys']);
+    expect(await of({ tokens })).toEqual([
+      'heddle does not use the ChatGPT login in auth.json: it supports API keys',
+    ]);
     expect(await of({ tokens, OPENAI_API_KEY: 'k' })).toEqual([]);
-    expect(await of({ OPENAI_API_KEY: 5 })).toEqual([expect.stringMatching(/auth\.json: OPENAI_API_KEY is not a string/)]);
+    expect(await of({ OPENAI_API_KEY: 5 })).toEqual([
+      expect.stringMatching(/auth\.json: OPENAI_API_KEY is not a string/),
+    ]);
   });
 
   test('trust in projects counts only in the file', async () => {

@@ -27,7 +27,10 @@ test.each([
 });
 
 test('the configured context window counts before a known one; of other models it is a guess', () => {
-  expect(contextWindow('gpt-5', { ...sources, configured: 1_000 })).toEqual({ tokens: 1_000, isKnown: true });
+  expect(contextWindow('gpt-5', { ...sources, configured: 1_000 })).toEqual({
+    tokens: 1_000,
+    isKnown: true,
+  });
   expect(contextWindow('listed', sources)).toEqual({ tokens: 64_000, isKnown: true });
   expect(contextWindow('no-such-model', sources)).toEqual({ tokens: 258_400, isKnown: false });
 });

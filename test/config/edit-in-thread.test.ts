@@ -8,13 +8,22 @@ const EDIT = [{ path: ['model'], value: 'x', mergeStrategy: 'replace' as const }
 
 test('edits that take too long are given up', async () => {
   const clock = new FakeClock();
-  const edited = editInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)('', EDIT);
+  const edited = editInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(
+    '',
+    EDIT,
+  );
   await clock.timerOf(30_000);
   clock.advance(30_000);
-  expect(await edited).toEqual({ problem: expect.stringContaining('The edits take longer than 30 s. config.toml was not changed') });
+  expect(await edited).toEqual({
+    problem: expect.stringContaining(
+      'The edits take longer than 30 s. config.toml was not changed',
+    ),
+  });
 });
 
 test('a thread that ends without a result is a fault of the server', async () => {
   const edit = editInThread(join(tempFolder({ 'ends.js': '' }), 'ends.js'), new FakeClock());
-  await expect(edit('', EDIT)).rejects.toThrow('the thread that edits config.toml ended without a result');
+  await expect(edit('', EDIT)).rejects.toThrow(
+    'the thread that edits config.toml ended without a result',
+  );
 });

@@ -4,8 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { editToml } from '../../src/config/writing/edit-toml.ts';
 import type { TomlEdit } from '../../src/config/writing/toml-edit.ts';
 
-const set = (path: string, value: unknown): TomlEdit => ({ path: path.split('.'), value, mergeStrategy: 'replace' });
-const textOf = (edited: ReturnType<typeof editToml>) => ('text' in edited ? edited.text : edited.problem);
+const set = (path: string, value: unknown): TomlEdit => ({
+  path: path.split('.'),
+  value,
+  mergeStrategy: 'replace',
+});
+const textOf = (edited: ReturnType<typeof editToml>) =>
+  'text' in edited ? edited.text : edited.problem;
 
 const FILE = `# head
 
@@ -44,11 +49,26 @@ describe('editToml', () => {
 
   test('writes a table in sections', () => {
     const table = { name: 'n', aws: { region: 'r' } };
-    expect(textOf(editToml('a = 1\n', [set('p.x', table)]))).toBe('a = 1\n\n[p]\n\n[p.x]\nname = "n"\n\n[p.x.aws]\nregion = "r"\n');
+    expect(textOf(editToml('a = 1\n', [set('p.x', table)]))).toBe(
+      'a = 1\n\n[p]\n\n[p.x]\nname = "n"\n\n[p.x.aws]\nregion = "r"\n',
+    );
   });
 
   test('any edits of any file result in exactly the edited settings, or in a problem', () => {
-    const key = fc.constantFrom('a', 'f', 'list', 't', 'k', 'u', 'v', 'array', 'new', 'has space', 'with.dot', 'ü');
+    const key = fc.constantFrom(
+      'a',
+      'f',
+      'list',
+      't',
+      'k',
+      'u',
+      'v',
+      'array',
+      'new',
+      'has space',
+      'with.dot',
+      'ü',
+    );
     const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(1.5));
     const value = fc.oneof(
       { weight: 3, arbitrary: leaf },
@@ -71,7 +91,8 @@ describe('editToml', () => {
           if ('problem' in edited) expect(edited.problem).toMatch(/is not a table/);
           else {
             expect(() => parse(edited.text)).not.toThrow();
-            for (const comment of ['# head', '# only']) expect(edited.text.includes(comment)).toBe(text.includes(comment));
+            for (const comment of ['# head', '# only'])
+              expect(edited.text.includes(comment)).toBe(text.includes(comment));
           }
         },
       ),

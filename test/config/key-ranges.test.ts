@@ -61,7 +61,10 @@ test.each<[path: string[], covered: string | null]>([
 ])('%j is at %j', (path, expected) => expect(covered(path)).toBe(expected));
 
 test('a text that is not valid ends the search', () => {
-  expect(keyRanges('a = 1\n= 2\nb = 3')(['a'])).toEqual({ start: { line: 1, column: 1 }, end: { line: 1, column: 2 } });
+  expect(keyRanges('a = 1\n= 2\nb = 3')(['a'])).toEqual({
+    start: { line: 1, column: 1 },
+    end: { line: 1, column: 2 },
+  });
   expect(keyRanges('a = """ open')(['b'])).toBeNull();
   expect(keyRanges('a = [ { ')(['b'])).toBeNull();
 });
@@ -71,7 +74,9 @@ test('keys of a long last line are found without going through it for each', () 
   const text = `model = "a"\nx = { ${Array.from({ length: keys }, (_, index) => `k${index} = 1`).join(', ')} }`;
   const scans = vi.spyOn(String.prototype, 'indexOf');
   const rangeOf = keyRanges(text);
-  const long = scans.mock.contexts.filter((scanned) => String(scanned).length === text.length).length;
+  const long = scans.mock.contexts.filter(
+    (scanned) => String(scanned).length === text.length,
+  ).length;
   scans.mockRestore();
   expect(long).toBeLessThan(10);
   expect(rangeOf(['x', 'k1'])?.start).toEqual({ line: 2, column: 15 });

@@ -24,7 +24,9 @@ const TIMES_MORE = 8;
 const GROWTH_MAX = 40;
 
 async function readingMs(part: (index: number) => string, count: number): Promise<number> {
-  const home = tempFolder({ 'config.toml': Array.from({ length: count }, (_, index) => part(index)).join('') });
+  const home = tempFolder({
+    'config.toml': Array.from({ length: count }, (_, index) => part(index)).join(''),
+  });
   const sources = sourcesIn(home, { env: { OPENAI_API_KEY: 'k' } });
   let least = Number.POSITIVE_INFINITY;
   for (let times = 0; times < 3; times++) {
@@ -37,8 +39,11 @@ async function readingMs(part: (index: number) => string, count: number): Promis
   return least / 1000;
 }
 
-test.each(Object.entries(PARTS))('reading a configuration with many %s takes time that grows with their number', async (_name, part) => {
-  const few = await readingMs(part, FEW);
-  const many = await readingMs(part, FEW * TIMES_MORE);
-  expect(many / few, `${few.toFixed(1)} and ${many.toFixed(1)} ms`).toBeLessThan(GROWTH_MAX);
-});
+test.each(Object.entries(PARTS))(
+  'reading a configuration with many %s takes time that grows with their number',
+  async (_name, part) => {
+    const few = await readingMs(part, FEW);
+    const many = await readingMs(part, FEW * TIMES_MORE);
+    expect(many / few, `${few.toFixed(1)} and ${many.toFixed(1)} ms`).toBeLessThan(GROWTH_MAX);
+  },
+);

@@ -9,9 +9,17 @@ import { tempFolder } from './temp-folder.ts';
 describe('an unreadable config.toml is refused with file and location', () => {
   const syntax: [string, string, string][] = [
     ['an unfinished list', 'model = [broken', ':1:10: not valid TOML: invalid value'],
-    ['a key set twice', 'a = 1\na = 2\n', ':2:1: not valid TOML: trying to redefine an already defined table or value'],
+    [
+      'a key set twice',
+      'a = 1\na = 2\n',
+      ':2:1: not valid TOML: trying to redefine an already defined table or value',
+    ],
     ['an unfinished text', '\n\nmodel = "x', ':3:9: not valid TOML: unfinished string'],
-    ['a table over a value', 'a = 1\n[a.b]\n', ':2:2: not valid TOML: trying to redefine an already defined table or value'],
+    [
+      'a table over a value',
+      'a = 1\n[a.b]\n',
+      ':2:2: not valid TOML: trying to redefine an already defined table or value',
+    ],
   ];
   test.each(syntax)('%s', async (_, text, problem) => {
     const home = tempFolder({ 'config.toml': text });
@@ -21,7 +29,11 @@ describe('an unreadable config.toml is refused with file and location', () => {
   });
 
   const unusable: [string, (file: string) => void, RegExp][] = [
-    ['a folder', (file) => mkdirSync(file), /config\.toml: the file cannot be read: .*not a regular file/],
+    [
+      'a folder',
+      (file) => mkdirSync(file),
+      /config\.toml: the file cannot be read: .*not a regular file/,
+    ],
     [
       'a pipe that nobody writes to',
       (file) => execFileSync('mkfifo', [file]),
@@ -32,9 +44,21 @@ describe('an unreadable config.toml is refused with file and location', () => {
       (file) => writeFileSync(file, Buffer.from([0x61, 0xff, 0x0a])),
       /config\.toml: the file is not UTF-8 text/,
     ],
-    ['more than 256 KiB', (file) => writeFileSync(file, '#'.repeat(256 * 1024 + 1)), /config\.toml: the file is larger than 262144 bytes/],
-    ['lists in lists without end', (file) => writeFileSync(file, `a = ${'['.repeat(500)}`), /config\.toml:1:\d+: not valid TOML/],
-    ['tables in tables without end', (file) => writeFileSync(file, `[${'a.'.repeat(500)}b]`), /config\.toml: nested deeper than 64 levels/],
+    [
+      'more than 256 KiB',
+      (file) => writeFileSync(file, '#'.repeat(256 * 1024 + 1)),
+      /config\.toml: the file is larger than 262144 bytes/,
+    ],
+    [
+      'lists in lists without end',
+      (file) => writeFileSync(file, `a = ${'['.repeat(500)}`),
+      /config\.toml:1:\d+: not valid TOML/,
+    ],
+    [
+      'tables in tables without end',
+      (file) => writeFileSync(file, `[${'a.'.repeat(500)}b]`),
+      /config\.toml: nested deeper than 64 levels/,
+    ],
   ];
   test.each(unusable)('%s', async (_, make, message) => {
     const home = tempFolder();
@@ -64,8 +88,16 @@ test('config.toml is read again each time', async () => {
 });
 
 test('values that JSON cannot represent are converted to the nearest JSON value', async () => {
-  const { values } = await load('big = 9223372036854775807\nday = 1979-05-27\nbad = nan\nfar = -inf\nhex = 0xff\n');
-  expect(values).toEqual({ big: 2 ** 63, day: '1979-05-27', bad: 'NaN', far: '-Infinity', hex: 255 });
+  const { values } = await load(
+    'big = 9223372036854775807\nday = 1979-05-27\nbad = nan\nfar = -inf\nhex = 0xff\n',
+  );
+  expect(values).toEqual({
+    big: 2 ** 63,
+    day: '1979-05-27',
+    bad: 'NaN',
+    far: '-Infinity',
+    hex: 255,
+  });
 });
 
 describe('-c overrides', () => {
@@ -73,7 +105,10 @@ describe('-c overrides', () => {
     ['model', /-c model: expected key=value/],
     ['', /-c : expected key=value/],
     ['=x', /-c =…: "" is not a key/],
-    ['a..api_key=sk-secret', /^invalid config: -c a\.\.api_key=…: "a\.\.api_key" is not a key: expected names separated by dots$/],
+    [
+      'a..api_key=sk-secret',
+      /^invalid config: -c a\.\.api_key=…: "a\.\.api_key" is not a key: expected names separated by dots$/,
+    ],
     ['a..b=1', /"a\.\.b" is not a key/],
     ['.a=1', /"\.a" is not a key/],
     ['a.=1', /"a\." is not a key/],
@@ -82,7 +117,9 @@ describe('-c overrides', () => {
     [`${'a.'.repeat(10_000)}b=1`, /is not a key/],
   ];
   test.each(refused)('%j is refused', async (override, message) => {
-    expect((await configErrorOf(() => load('', { overrides: [override] }))).message).toMatch(message);
+    expect((await configErrorOf(() => load('', { overrides: [override] }))).message).toMatch(
+      message,
+    );
   });
 
   const accepted: [string, unknown][] = [
@@ -95,7 +132,10 @@ describe('-c overrides', () => {
     ['n=5', { n: 5 }],
     ['list=["a", 1]', { list: ['a', 1] }],
     ['table={x = 1}', { table: { x: 1 } }],
-    ['projects."/a.b/c".trust_level=trusted', { projects: { '/a.b/c': { trust_level: 'trusted' } } }],
+    [
+      'projects."/a.b/c".trust_level=trusted',
+      { projects: { '/a.b/c': { trust_level: 'trusted' } } },
+    ],
     ["a.'b.c'=1", { a: { 'b.c': 1 } }],
     ['x=1\ny = 2', { x: '1\ny = 2' }],
     ['x=1\n[t]', { x: '1\n[t]' }],
@@ -112,7 +152,11 @@ describe('-c overrides', () => {
 
 describe("a request's config", () => {
   test('takes dotted and nested keys', async () => {
-    const request = { model: 'x', 'sandbox_workspace_write.network_access': true, sandbox_workspace_write: { exclude_slash_tmp: true } };
+    const request = {
+      model: 'x',
+      'sandbox_workspace_write.network_access': true,
+      sandbox_workspace_write: { exclude_slash_tmp: true },
+    };
     expect((await load('', { request })).values).toEqual({
       model: 'x',
       sandbox_workspace_write: { network_access: true, exclude_slash_tmp: true },
@@ -120,7 +164,9 @@ describe("a request's config", () => {
   });
 
   test('null counts as absent', async () => {
-    expect((await load('model = "file"\n', { request: { model: null, t: { x: null, y: 1 } } })).values).toEqual({
+    expect(
+      (await load('model = "file"\n', { request: { model: null, t: { x: null, y: 1 } } })).values,
+    ).toEqual({
       model: 'file',
       t: { y: 1 },
     });
@@ -128,12 +174,16 @@ describe("a request's config", () => {
 
   test('is refused if it is nested too deeply', async () => {
     const request = JSON.parse(`{"a":${'{"b":'.repeat(5000)}1${'}'.repeat(5000)}}`);
-    expect((await configErrorOf(() => load('', { request }))).message).toMatch(/nested deeper than 64 levels/);
+    expect((await configErrorOf(() => load('', { request }))).message).toMatch(
+      /nested deeper than 64 levels/,
+    );
   });
 
   test('is refused if a key is malformed', async () => {
     const error = await configErrorOf(() => load('', { request: { 'a..b': 1 } }));
-    expect(error.message).toBe('invalid config: the request\'s config: "a..b" is not a key: expected names separated by dots');
+    expect(error.message).toBe(
+      'invalid config: the request\'s config: "a..b" is not a key: expected names separated by dots',
+    );
   });
 });
 
@@ -141,11 +191,23 @@ describe('keys such as __proto__ are ordinary data', () => {
   const sources: [string, Parameters<typeof load>][] = [
     ['in config.toml', ['[__proto__]\npolluted = 1\n[constructor.prototype]\npolluted = 1\n']],
     ['with -c', ['', { overrides: ['__proto__.polluted=1', 'constructor.prototype.polluted=1'] }]],
-    ['in a request', ['', { request: JSON.parse('{"__proto__": {"polluted": 1}, "constructor.prototype.polluted": 1}') }]],
+    [
+      'in a request',
+      [
+        '',
+        {
+          request: JSON.parse(
+            '{"__proto__": {"polluted": 1}, "constructor.prototype.polluted": 1}',
+          ),
+        },
+      ],
+    ],
   ];
   test.each(sources)('%s', async (_, args) => {
     const config = await load(...args);
-    expect(Object.entries(config.values).map(([key, value]) => [key, JSON.stringify(value)])).toEqual([
+    expect(
+      Object.entries(config.values).map(([key, value]) => [key, JSON.stringify(value)]),
+    ).toEqual([
       ['__proto__', '{"polluted":1}'],
       ['constructor', '{"prototype":{"polluted":1}}'],
     ]);
@@ -153,21 +215,33 @@ describe('keys such as __proto__ are ordinary data', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  test.each(['toString', '__proto__', 'constructor'])('a profile called %s is not there until it is defined', async (profile) => {
-    const error = await configErrorOf(() => load(`profile = "${profile}"\n[profiles]\n`));
-    expect(error.message).toMatch(`profile: there is no table [profiles.${profile}]`);
-  });
+  test.each(['toString', '__proto__', 'constructor'])(
+    'a profile called %s is not there until it is defined',
+    async (profile) => {
+      const error = await configErrorOf(() => load(`profile = "${profile}"\n[profiles]\n`));
+      expect(error.message).toMatch(`profile: there is no table [profiles.${profile}]`);
+    },
+  );
 });
 
 describe('layers', () => {
-  const text = 'model = "base"\nprofile = "p"\n[profiles.p]\nmodel = "profile"\n[profiles.q]\nmodel = "other"\n';
+  const text =
+    'model = "base"\nprofile = "p"\n[profiles.p]\nmodel = "profile"\n[profiles.q]\nmodel = "other"\n';
 
   test.each([
     ['the profile wins over the base', {}, 'profile'],
     ['-c wins over the profile', { overrides: ['model=flag'] }, 'flag'],
-    ['the request wins over -c', { overrides: ['model=flag'], request: { model: 'request' } }, 'request'],
+    [
+      'the request wins over -c',
+      { overrides: ['model=flag'], request: { model: 'request' } },
+      'request',
+    ],
     ['-c chooses the profile', { overrides: ['profile=q'] }, 'other'],
-    ['the request chooses the profile', { overrides: ['profile=p'], request: { profile: 'q' } }, 'other'],
+    [
+      'the request chooses the profile',
+      { overrides: ['profile=p'], request: { profile: 'q' } },
+      'other',
+    ],
     ['-c defines a profile', { overrides: ['profile=r', 'profiles.r.model=flagged'] }, 'flagged'],
   ])('%s', async (_, sources, model) => {
     expect((await load(text, sources)).get('model')).toBe(model);
@@ -176,7 +250,10 @@ describe('layers', () => {
   test.each([
     ['profile = "nope"\n', /config\.toml:1:1: profile: there is no table \[profiles\.nope\]/],
     ['profile = 5\n', /config\.toml:1:1: profile: expected a non-empty string, found 5/],
-    ['profile = "p"\nprofiles = 5\n', /config\.toml:1:1: profile: there is no table \[profiles\.p\]/],
+    [
+      'profile = "p"\nprofiles = 5\n',
+      /config\.toml:1:1: profile: there is no table \[profiles\.p\]/,
+    ],
     ['profile = "p"\n[profiles]\np = 5\n', /config\.toml:3:1: profiles\.p: expected a table/],
   ])('an invalid profile is refused: %j', async (broken, message) => {
     expect((await configErrorOf(() => load(broken))).message).toMatch(message);

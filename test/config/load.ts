@@ -10,9 +10,19 @@ export function load(text: string, sources: Partial<ConfigSources> = {}): Promis
   return loadConfig(sourcesIn(home, sources));
 }
 
-/** The sources of a home, without an environment and overrides, and with the home as the working directory. */
+/**
+ * The sources of a home, without an environment and overrides, and with the home as the working
+ * directory.
+ */
 export function sourcesIn(home: string, sources: Partial<ConfigSources> = {}): ConfigSources {
-  return { home, cwd: home, env: {}, overrides: [], trustedFiles: new TrustedFiles({ home }), ...sources };
+  return {
+    home,
+    cwd: home,
+    env: {},
+    overrides: [],
+    trustedFiles: new TrustedFiles({ home }),
+    ...sources,
+  };
 }
 
 /** Returns the ConfigError that `run` throws or rejects with. */

@@ -5,7 +5,8 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { configErrorOf, sourcesIn } from './load.ts';
 import { tempFolder, writeFiles } from './temp-folder.ts';
 
-const trust = (path: string, level = 'trusted') => `[projects.${JSON.stringify(path)}]\ntrust_level = "${level}"\n`;
+const trust = (path: string, level = 'trusted') =>
+  `[projects.${JSON.stringify(path)}]\ntrust_level = "${level}"\n`;
 
 function project(files: Record<string, string>): string {
   const folder = tempFolder(files);
@@ -14,7 +15,8 @@ function project(files: Record<string, string>): string {
   return folder;
 }
 
-const loadIn = (cwd: string, user: string) => loadConfig(sourcesIn(tempFolder({ 'config.toml': user }), { cwd }));
+const loadIn = (cwd: string, user: string) =>
+  loadConfig(sourcesIn(tempFolder({ 'config.toml': user }), { cwd }));
 
 describe('an untrusted project sets nothing', () => {
   const entries: [string, (folder: string) => string][] = [
@@ -22,8 +24,14 @@ describe('an untrusted project sets nothing', () => {
     ['with the entry of another folder', (folder) => trust(`${folder}x`)],
     ['with the entry of a folder above the repository', (folder) => trust(join(folder, '..'))],
     ['called untrusted', (folder) => trust(folder, 'untrusted')],
-    ['with a level of another type', (folder) => `[projects.${JSON.stringify(folder)}]\ntrust_level = true\n`],
-    ['with an entry that is no table', (folder) => `[projects]\n${JSON.stringify(folder)} = "trusted"\n`],
+    [
+      'with a level of another type',
+      (folder) => `[projects.${JSON.stringify(folder)}]\ntrust_level = true\n`,
+    ],
+    [
+      'with an entry that is no table',
+      (folder) => `[projects]\n${JSON.stringify(folder)} = "trusted"\n`,
+    ],
     ['with a relative entry', (folder) => trust(relative(process.cwd(), folder))],
     ['projects is no table', () => 'projects = "trusted"\n'],
   ];
@@ -45,7 +53,10 @@ describe('an untrusted project sets nothing', () => {
 
   test('and it cannot trust itself', async () => {
     const folder = project({});
-    writeFiles(folder, { '.codex/config.toml': trust(folder), 'a/.codex/config.toml': 'model = "theirs"\n' });
+    writeFiles(folder, {
+      '.codex/config.toml': trust(folder),
+      'a/.codex/config.toml': 'model = "theirs"\n',
+    });
     expect((await loadIn(join(folder, 'a'), '')).get('model')).toBe(null);
   });
 });
@@ -62,14 +73,22 @@ test('the folders from the root to the cwd count, inner ones override outer ones
 });
 
 test('the entry of the nearest folder decides', async () => {
-  const folder = project({ '.codex/config.toml': 'model = "root"\n', 'a/.codex/config.toml': 'model = "a"\n' });
+  const folder = project({
+    '.codex/config.toml': 'model = "root"\n',
+    'a/.codex/config.toml': 'model = "a"\n',
+  });
   const user = trust(folder) + trust(join(folder, 'a'), 'untrusted');
   expect((await loadIn(join(folder, 'a'), user)).get('model')).toBe('root');
 });
 
 test('without a repository, only the cwd counts', async () => {
-  const folder = tempFolder({ '.codex/config.toml': 'model = "outer"\n', 'a/.codex/config.toml': 'model = "inner"\n' });
-  expect((await loadIn(join(folder, 'a'), trust(folder) + trust(join(folder, 'a')))).get('model')).toBe('inner');
+  const folder = tempFolder({
+    '.codex/config.toml': 'model = "outer"\n',
+    'a/.codex/config.toml': 'model = "inner"\n',
+  });
+  expect(
+    (await loadIn(join(folder, 'a'), trust(folder) + trust(join(folder, 'a')))).get('model'),
+  ).toBe('inner');
 });
 
 test('symbolic links are resolved in the cwd and in the entry', async () => {
@@ -89,12 +108,17 @@ test('a home that is the .codex of the cwd is not a project too', async () => {
 test('a trusted file that does not parse is refused by its name', async () => {
   const folder = project({ '.codex/config.toml': 'model = [broken' });
   const error = await configErrorOf(() => loadIn(folder, trust(folder)));
-  expect(error.message).toBe(`invalid config: ${join(folder, '.codex', 'config.toml')}:1:10: not valid TOML: invalid value`);
+  expect(error.message).toBe(
+    `invalid config: ${join(folder, '.codex', 'config.toml')}:1:10: not valid TOML: invalid value`,
+  );
 });
 
 test('a file that is a link out of a trusted project is not read', async () => {
   const folder = project({ '.codex/x': '' });
-  symlinkSync(join(tempFolder({ 'config.toml': 'model = "theirs"\n' }), 'config.toml'), join(folder, '.codex', 'config.toml'));
+  symlinkSync(
+    join(tempFolder({ 'config.toml': 'model = "theirs"\n' }), 'config.toml'),
+    join(folder, '.codex', 'config.toml'),
+  );
   const config = await loadIn(folder, trust(folder));
   expect(config.get('model')).toBe(null);
   expect(config.layers.at(-1)?.disabledReason).toBe(

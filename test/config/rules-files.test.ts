@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -38,7 +48,11 @@ test('reads the files that end in .rules, sorted by name', async () => {
 test('a home without rules has none', async () => {
   rmSync(join(home, 'rules'), { recursive: true });
   expect(await readRuleFiles(home)).toEqual({ files: [], accepted: null, problems: [] });
-  expect(await readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], accepted: null, problems: [] });
+  expect(await readRuleFiles(join(home, 'no', 'home'))).toEqual({
+    files: [],
+    accepted: null,
+    problems: [],
+  });
 });
 
 test('an unreadable file is a problem, and the others are read', async () => {
@@ -49,7 +63,9 @@ test('an unreadable file is a problem, and the others are read', async () => {
   symlinkSync('loop.rules', at('loop.rules'));
   const { files, problems } = await readRuleFiles(home);
   expect(files).toEqual([{ path: at('a.rules'), text: 'A' }]);
-  expect(problems.map(({ path }) => path)).toEqual(['folder', 'latin', 'long', 'loop'].map((name) => at(`${name}.rules`)));
+  expect(problems.map(({ path }) => path)).toEqual(
+    ['folder', 'latin', 'long', 'loop'].map((name) => at(`${name}.rules`)),
+  );
 });
 
 test('a rules folder that is not a folder, or contains too many files, is a problem', async () => {
@@ -61,7 +77,10 @@ test('a rules folder that is not a folder, or contains too many files, is a prob
   });
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');
-  expect(await readRuleFiles(home)).toMatchObject({ files: [], problems: [{ path: join(home, 'rules') }] });
+  expect(await readRuleFiles(home)).toMatchObject({
+    files: [],
+    problems: [{ path: join(home, 'rules') }],
+  });
 });
 
 test('files that have not changed are read and parsed once', async () => {
@@ -109,7 +128,11 @@ test('all who ask before a reading begins share it', async () => {
 });
 
 test('files that change twice within a moment are read each time', async () => {
-  const operation = fc.record({ name: fc.constantFrom('a.rules', 'b.rules'), text: fc.constantFrom('A', 'B', null), link: fc.boolean() });
+  const operation = fc.record({
+    name: fc.constantFrom('a.rules', 'b.rules'),
+    text: fc.constantFrom('A', 'B', null),
+    link: fc.boolean(),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { maxLength: 30 }), async (operations) => {
       for (const { name, text, link } of operations) {
@@ -143,12 +166,17 @@ test('the content and the mode of the file stay, also if the last line has no li
   put('default.rules', '# mine');
   chmodSync(at('default.rules'), 0o640);
   appendAllowRule(home, ['ls']);
-  expect(readFileSync(at('default.rules'), 'utf8')).toBe('# mine\nprefix_rule(pattern=["ls"], decision="allow")\n');
+  expect(readFileSync(at('default.rules'), 'utf8')).toBe(
+    '# mine\nprefix_rule(pattern=["ls"], decision="allow")\n',
+  );
   expect(statSync(at('default.rules')).mode & 0o777).toBe(0o640);
 });
 
 test('any words are read back unchanged', async () => {
-  const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
+  const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), {
+    minLength: 1,
+    maxLength: 3,
+  });
   await fc.assert(
     fc.asyncProperty(words, async (prefix) => {
       rmSync(at('default.rules'), { force: true });
@@ -170,7 +198,10 @@ test('a rule that cannot be written is an error', async () => {
 });
 
 test('accepted lines are all kept, each whole', async () => {
-  const lines = Array.from({ length: 50 }, (_, index) => `{"words":["w${index}"],"exact":true,"project":"/p"}`);
+  const lines = Array.from(
+    { length: 50 },
+    (_, index) => `{"words":["w${index}"],"exact":true,"project":"/p"}`,
+  );
   for (const line of lines) appendAccepted(home, line);
   const text = (await readRuleFiles(home)).accepted?.text ?? '';
   expect(
@@ -188,5 +219,7 @@ test('a file is not made larger than heddle reads, and no pipe is written', asyn
   expect(readFileSync(at('default.rules'), 'utf8')).toBe(full);
   execFileSync('mkfifo', [at('heddle-accepted.jsonl')]);
   expect(() => appendAccepted(home, '{}')).toThrow('not a regular file');
-  expect((await readRuleFiles(home)).problems).toMatchObject([{ path: at('heddle-accepted.jsonl') }]);
+  expect((await readRuleFiles(home)).problems).toMatchObject([
+    { path: at('heddle-accepted.jsonl') },
+  ]);
 });

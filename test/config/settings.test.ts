@@ -20,9 +20,21 @@ const wrong: [SettingName, string, string][] = [
   ['approval_policy', '{}', `expected ${POLICY}, found a table`],
   ['approval_policy', '{ granular = true }', `expected ${POLICY}, found a table`],
   ['approval_policy', '{ granular = { rules = true } }', `expected ${POLICY}, found a table`],
-  ['approval_policy', `{ granular = { ${GRANULAR}, skill_approval = 1 } }`, `expected ${POLICY}, found a table`],
-  ['approval_policy', `{ granular = { ${GRANULAR} }, other = 1 }`, `expected ${POLICY}, found a table`],
-  ['approvals_reviewer', '"me"', 'expected one of "user", "auto_review", "guardian_subagent", found "me"'],
+  [
+    'approval_policy',
+    `{ granular = { ${GRANULAR}, skill_approval = 1 } }`,
+    `expected ${POLICY}, found a table`,
+  ],
+  [
+    'approval_policy',
+    `{ granular = { ${GRANULAR} }, other = 1 }`,
+    `expected ${POLICY}, found a table`,
+  ],
+  [
+    'approvals_reviewer',
+    '"me"',
+    'expected one of "user", "auto_review", "guardian_subagent", found "me"',
+  ],
   ['auto_review.model', '""', `expected ${TEXT}, found ""`],
   ['auto_review.timeout_ms', '0', 'expected a whole number, 1 or more, found 0'],
   ['developer_instructions', '5', 'expected a string, found 5'],
@@ -40,23 +52,59 @@ const wrong: [SettingName, string, string][] = [
   ['model_context_window', '1.5', 'expected a whole number, 1 or more, found 1.5'],
   ['model_provider', '{}', `expected ${TEXT}, found a table`],
   ['model_reasoning_effort', '3', `expected ${TEXT}, found 3`],
-  ['model_reasoning_summary', '"long"', 'expected one of "auto", "concise", "detailed", "none", found "long"'],
+  [
+    'model_reasoning_summary',
+    '"long"',
+    'expected one of "auto", "concise", "detailed", "none", found "long"',
+  ],
   ['model_verbosity', '"loud"', 'expected one of "low", "medium", "high", found "loud"'],
   ['personality', '"rude"', 'expected one of "none", "friendly", "pragmatic", found "rude"'],
-  ['project_doc_fallback_filenames', '"A.md"', 'expected a list of file names without folders, found "A.md"'],
-  ['project_doc_fallback_filenames', '["../A.md"]', 'expected a list of file names without folders, found a list'],
-  ['project_doc_fallback_filenames', '[".."]', 'expected a list of file names without folders, found a list'],
-  ['project_doc_fallback_filenames', '[""]', 'expected a list of file names without folders, found a list'],
+  [
+    'project_doc_fallback_filenames',
+    '"A.md"',
+    'expected a list of file names without folders, found "A.md"',
+  ],
+  [
+    'project_doc_fallback_filenames',
+    '["../A.md"]',
+    'expected a list of file names without folders, found a list',
+  ],
+  [
+    'project_doc_fallback_filenames',
+    '[".."]',
+    'expected a list of file names without folders, found a list',
+  ],
+  [
+    'project_doc_fallback_filenames',
+    '[""]',
+    'expected a list of file names without folders, found a list',
+  ],
   ['project_doc_max_bytes', '-1', 'expected a whole number, 0 or more, found -1'],
   ['project_doc_max_bytes', '"32K"', 'expected a whole number, 0 or more, found "32K"'],
   ['project_doc_max_bytes', 'inf', 'expected a whole number, 0 or more, found "Infinity"'],
-  ['sandbox_mode', '"readonly"', 'expected one of "read-only", "workspace-write", "danger-full-access", found "readonly"'],
+  [
+    'sandbox_mode',
+    '"readonly"',
+    'expected one of "read-only", "workspace-write", "danger-full-access", found "readonly"',
+  ],
   ['sandbox_workspace_write.network_access', '"yes"', 'expected true or false, found "yes"'],
   ['sandbox_workspace_write.exclude_slash_tmp', '1', 'expected true or false, found 1'],
   ['sandbox_workspace_write.exclude_tmpdir_env_var', '[]', 'expected true or false, found a list'],
-  ['sandbox_workspace_write.writable_roots', '"/a"', 'expected a list of absolute paths, found "/a"'],
-  ['sandbox_workspace_write.writable_roots', '["/a", "b"]', 'expected a list of absolute paths, found a list'],
-  ['sandbox_workspace_write.writable_roots', '["/a", 5]', 'expected a list of absolute paths, found a list'],
+  [
+    'sandbox_workspace_write.writable_roots',
+    '"/a"',
+    'expected a list of absolute paths, found "/a"',
+  ],
+  [
+    'sandbox_workspace_write.writable_roots',
+    '["/a", "b"]',
+    'expected a list of absolute paths, found a list',
+  ],
+  [
+    'sandbox_workspace_write.writable_roots',
+    '["/a", 5]',
+    'expected a list of absolute paths, found a list',
+  ],
   ['service_tier', '""', `expected ${TEXT}, found ""`],
   ['show_raw_agent_reasoning', '0', 'expected true or false, found 0'],
   ['web_search', 'true', 'expected one of "disabled", "cached", "indexed", "live", found true'],
@@ -67,7 +115,9 @@ describe('an invalid value is refused with file, line, key, the expected and the
     const config = await load(`# a comment\n${name} = ${value}\n`);
     const error = await configErrorOf(() => config.get(name));
     const column = name.split('.').slice(0, -1).join('.').length + (name.includes('.') ? 2 : 1);
-    expect(error.message).toBe(`invalid config: ${join(config.home, 'config.toml')}:2:${column}: ${name}: ${problem}`);
+    expect(error.message).toBe(
+      `invalid config: ${join(config.home, 'config.toml')}:2:${column}: ${name}: ${problem}`,
+    );
   });
 
   test.each(wrong)('%s = %s does not disturb the other settings', async (name, value) => {
@@ -78,14 +128,18 @@ describe('an invalid value is refused with file, line, key, the expected and the
   });
 
   test('a long value is truncated', async () => {
-    const error = await configErrorOf(async () => (await load(`sandbox_mode = "${'x'.repeat(5000)}"\n`)).get('sandbox_mode'));
+    const error = await configErrorOf(async () =>
+      (await load(`sandbox_mode = "${'x'.repeat(5000)}"\n`)).get('sandbox_mode'),
+    );
     expect(error.message.length).toBeLessThan(400);
   });
 });
 
 test('hide_agent_reasoning is read, and so is the thread request that sets it', async () => {
   expect((await load('hide_agent_reasoning = true\n')).get('hide_agent_reasoning')).toBe(true);
-  const config = await load('hide_agent_reasoning = true\n', { request: { hide_agent_reasoning: false } });
+  const config = await load('hide_agent_reasoning = true\n', {
+    request: { hide_agent_reasoning: false },
+  });
   expect(config.get('hide_agent_reasoning')).toBe(false);
 });
 
@@ -114,31 +168,57 @@ describe('the location of an invalid value', () => {
       '# sandbox_workspace_write.network_access = 5\nsandbox_workspace_write.network_access = 5\n',
       ':2:25: ',
     ],
-    ['after another table with the key', '[other]\nnetwork_access = 5\n[sandbox_workspace_write]\nnetwork_access = 5\n', ':4:1: '],
-    ['with Windows line ends', 'a = 1\r\n[sandbox_workspace_write]\r\nnetwork_access = 5\r\n', ':3:1: '],
-    ['over several lines', 'sandbox_workspace_write = { writable_roots = [\n"/a"\n], network_access = 5 }\n', ':3:4: '],
+    [
+      'after another table with the key',
+      '[other]\nnetwork_access = 5\n[sandbox_workspace_write]\nnetwork_access = 5\n',
+      ':4:1: ',
+    ],
+    [
+      'with Windows line ends',
+      'a = 1\r\n[sandbox_workspace_write]\r\nnetwork_access = 5\r\n',
+      ':3:1: ',
+    ],
+    [
+      'over several lines',
+      'sandbox_workspace_write = { writable_roots = [\n"/a"\n], network_access = 5 }\n',
+      ':3:4: ',
+    ],
     ['without the last line end', '[sandbox_workspace_write]\nnetwork_access = 5', ':2:1: '],
   ])('%s', async (_, text, place) => {
     const config = await load(text);
     const error = await configErrorOf(() => config.get('sandbox_workspace_write.network_access'));
-    expect(error.message).toContain(`config.toml${place}sandbox_workspace_write.network_access: expected true or false`);
+    expect(error.message).toContain(
+      `config.toml${place}sandbox_workspace_write.network_access: expected true or false`,
+    );
   });
 
   test('is the profile, if the profile sets it', async () => {
-    const error = await configErrorOf(async () => (await load('profile = "p"\nmodel = "good"\n[profiles.p]\nmodel = 5\n')).get('model'));
+    const error = await configErrorOf(async () =>
+      (await load('profile = "p"\nmodel = "good"\n[profiles.p]\nmodel = 5\n')).get('model'),
+    );
     expect(error.message).toMatch(/config\.toml:4:1: model: expected a non-empty string/);
   });
 
   test('is the command line or the request, if they set it', async () => {
-    const flags = await configErrorOf(async () => (await load('model = "good"\n', { overrides: ['model=5'] })).get('model'));
-    expect(flags.message).toBe(`invalid config: model (given on the command line): expected ${TEXT}, found 5`);
-    const request = await configErrorOf(async () => (await load('model = "good"\n', { request: { model: 5 } })).get('model'));
-    expect(request.message).toBe(`invalid config: model (given in the request's config): expected ${TEXT}, found 5`);
+    const flags = await configErrorOf(async () =>
+      (await load('model = "good"\n', { overrides: ['model=5'] })).get('model'),
+    );
+    expect(flags.message).toBe(
+      `invalid config: model (given on the command line): expected ${TEXT}, found 5`,
+    );
+    const request = await configErrorOf(async () =>
+      (await load('model = "good"\n', { request: { model: 5 } })).get('model'),
+    );
+    expect(request.message).toBe(
+      `invalid config: model (given in the request's config): expected ${TEXT}, found 5`,
+    );
   });
 
   test('is the project, if a trusted project sets it', async () => {
     const folder = tempFolder({ '.codex/config.toml': 'model = 5\n' });
-    const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
+    const home = tempFolder({
+      'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+    });
     const config = await loadConfig(sourcesIn(home, { cwd: folder }));
     const error = await configErrorOf(() => config.get('model'));
     expect(error.location).toEqual({
@@ -232,7 +312,15 @@ const right: [SettingName, string, unknown][] = [
   [
     'approval_policy',
     `{ granular = { ${GRANULAR} } }`,
-    { granular: { sandbox_approval: true, rules: true, mcp_elicitations: true, request_permissions: false, skill_approval: false } },
+    {
+      granular: {
+        sandbox_approval: true,
+        rules: true,
+        mcp_elicitations: true,
+        request_permissions: false,
+        skill_approval: false,
+      },
+    },
   ],
   ['approvals_reviewer', '"auto_review"', 'auto_review'],
   ['auto_review.policy', '"Never push."', 'Never push.'],
@@ -254,7 +342,8 @@ test.each(right)('%s = %s is read', async (name, value, expected) => {
 });
 
 describe('the sandbox policy', () => {
-  const text = '[sandbox_workspace_write]\nwritable_roots = ["/a"]\nnetwork_access = true\nexclude_slash_tmp = true\n';
+  const text =
+    '[sandbox_workspace_write]\nwritable_roots = ["/a"]\nnetwork_access = true\nexclude_slash_tmp = true\n';
   const workspaceWrite = {
     type: 'workspaceWrite',
     writableRoots: ['/a'],
@@ -264,9 +353,19 @@ describe('the sandbox policy', () => {
   };
 
   test('follows the requested mode, else the configured one', async () => {
-    expect(configuredSandboxPolicy(await load(text))).toEqual({ type: 'readOnly', networkAccess: false });
-    expect(configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`))).toEqual(workspaceWrite);
-    expect(configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`), 'danger-full-access')).toEqual({
+    expect(configuredSandboxPolicy(await load(text))).toEqual({
+      type: 'readOnly',
+      networkAccess: false,
+    });
+    expect(
+      configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`)),
+    ).toEqual(workspaceWrite);
+    expect(
+      configuredSandboxPolicy(
+        await load(`sandbox_mode = "workspace-write"\n${text}`),
+        'danger-full-access',
+      ),
+    ).toEqual({
       type: 'dangerFullAccess',
     });
     expect(configuredSandboxPolicy(await load(text), 'workspace-write')).toEqual(workspaceWrite);
@@ -275,6 +374,8 @@ describe('the sandbox policy', () => {
   test('ignores an invalid setting of another mode', async () => {
     const config = await load('sandbox_workspace_write.network_access = "yes"\n');
     expect(configuredSandboxPolicy(config)).toEqual({ type: 'readOnly', networkAccess: false });
-    expect(() => configuredSandboxPolicy(config, 'workspace-write')).toThrow(/network_access: expected true or false/);
+    expect(() => configuredSandboxPolicy(config, 'workspace-write')).toThrow(
+      /network_access: expected true or false/,
+    );
   });
 });

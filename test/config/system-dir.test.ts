@@ -4,9 +4,9 @@ import { CLIENT_INFO } from '../support/test-client.ts';
 import { tempFolder } from './temp-folder.ts';
 
 test('the folder for all users is the first one that exists', async () => {
-  const { systemDir } = await vi.importActual<typeof import('../../src/config/requirements/system-dir.ts')>(
-    '../../src/config/requirements/system-dir.ts',
-  );
+  const { systemDir } = await vi.importActual<
+    typeof import('../../src/config/requirements/system-dir.ts')
+  >('../../src/config/requirements/system-dir.ts');
   const folder = tempFolder();
   expect(systemDir([join(folder, 'missing'), folder, tempFolder()])).toBe(folder);
   expect(systemDir([join(folder, 'missing')])).toBeNull();

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** Creates a folder with the given files for the running test. Its path has no symbolic links. It is removed when the test ends. */
+/**
+ * Creates a folder with the given files for the running test. Its path has no symbolic links. It is
+ * removed when the test ends.
+ */
 export function tempFolder(files: Record<string, string | Buffer> = {}): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

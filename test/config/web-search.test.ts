@@ -22,8 +22,16 @@ describe('how the provider searches the web', () => {
     ['web_search decides', `web_search = "live"\n${CUSTOM}`, 'live'],
     ['web_search = "indexed"', `web_search = "indexed"\n${CUSTOM}`, 'indexed'],
     ['web_search = "disabled"', 'web_search = "disabled"', null],
-    ['web_search wins over older keys', 'web_search = "disabled"\n[features]\nweb_search_request = true\n[tools]\nweb_search = true', null],
-    ['features.web_search_request, an older key', `${CUSTOM}[features]\nweb_search_request = true`, 'live'],
+    [
+      'web_search wins over older keys',
+      'web_search = "disabled"\n[features]\nweb_search_request = true\n[tools]\nweb_search = true',
+      null,
+    ],
+    [
+      'features.web_search_request, an older key',
+      `${CUSTOM}[features]\nweb_search_request = true`,
+      'live',
+    ],
     ['tools.web_search = true, an older key', `${CUSTOM}[tools]\nweb_search = true`, 'cached'],
     ['tools.web_search = false, an older key', '[tools]\nweb_search = false', null],
   ];
@@ -47,15 +55,22 @@ describe('how the provider searches the web', () => {
     });
   });
 
-  test.each(['context_size = "huge"', 'allowed_domains = "a"', 'allowed_domains = [""]', 'location = { planet = "x" }', 'other = 1'])(
-    'a table with %s is refused',
-    async (line) => {
-      const config = await load(`[tools.web_search]\n${line}\n`);
-      // It takes the search away, and blocks no thread.
-      expect(webSearch(config, chooseProvider(config, 'openai').provider, { fullAccess: false })).toBeNull();
-      expect(() => config.get('tools.web_search')).toThrow(/tools\.web_search: expected true, false, or a table of context_size/);
-    },
-  );
+  test.each([
+    'context_size = "huge"',
+    'allowed_domains = "a"',
+    'allowed_domains = [""]',
+    'location = { planet = "x" }',
+    'other = 1',
+  ])('a table with %s is refused', async (line) => {
+    const config = await load(`[tools.web_search]\n${line}\n`);
+    // It takes the search away, and blocks no thread.
+    expect(
+      webSearch(config, chooseProvider(config, 'openai').provider, { fullAccess: false }),
+    ).toBeNull();
+    expect(() => config.get('tools.web_search')).toThrow(
+      /tools\.web_search: expected true, false, or a table of context_size/,
+    );
+  });
 });
 
 describe('the warning about web search that cannot be', () => {

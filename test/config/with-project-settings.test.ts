@@ -7,28 +7,48 @@ import type { Config } from '../../src/config/config.ts';
 import { NO_LOCATION } from '../../src/config/config-error.ts';
 import { configReadResponse } from '../../src/config/config-read-response.ts';
 import { configWarnings } from '../../src/config/config-warnings.ts';
-import { emptyTable, mergeTables, tableWith, toTable, valueAt } from '../../src/config/layers/config-table.ts';
+import {
+  emptyTable,
+  mergeTables,
+  tableWith,
+  toTable,
+  valueAt,
+} from '../../src/config/layers/config-table.ts';
 import { emptyLayer } from '../../src/config/layers/layer.ts';
-import { PROJECT_SETTING_NAMES, withProjectSettings } from '../../src/config/layers/with-project-settings.ts';
+import {
+  PROJECT_SETTING_NAMES,
+  withProjectSettings,
+} from '../../src/config/layers/with-project-settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/settings.ts';
 import { configErrorOf, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
-/** The sources of a project with this text, which the user trusts, under the user's own settings. */
+/**
+ * The sources of a project with this text, which the user trusts, under the user's own settings.
+ */
 function sourcesOf(project: string, user = '', overrides: string[] = []) {
   const folder = tempFolder({ '.codex/config.toml': project });
-  const home = tempFolder({ 'config.toml': `${user}\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
-  return { file: join(folder, '.codex', 'config.toml'), ...sourcesIn(home, { cwd: folder, env: { OPENAI_API_KEY: 'k' }, overrides }) };
+  const home = tempFolder({
+    'config.toml': `${user}\n[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+  });
+  return {
+    file: join(folder, '.codex', 'config.toml'),
+    ...sourcesIn(home, { cwd: folder, env: { OPENAI_API_KEY: 'k' }, overrides }),
+  };
 }
 
-const loaded = (project: string, user = '', overrides: string[] = []) => loadConfig(sourcesOf(project, user, overrides));
+const loaded = (project: string, user = '', overrides: string[] = []) =>
+  loadConfig(sourcesOf(project, user, overrides));
 
 function ignoredIn(config: Config): string[] {
   return config.layers.flatMap(({ ignoredKeys }) => ignoredKeys.map(({ path }) => path.join('.')));
 }
 
-/** The settings that only the user can set. A new setting belongs here, unless a project needs it and cannot loosen anything by it. */
+/**
+ * The settings that only the user can set. A new setting belongs here, unless a project needs it
+ * and cannot loosen anything by it.
+ */
 const USERS: SettingName[] = [
   'allow_login_shell',
   'approvals_reviewer',
@@ -105,14 +125,28 @@ describe('a project cannot set', () => {
   });
 });
 
-const GRANULAR = ['sandbox_approval', 'rules', 'mcp_elicitations', 'request_permissions', 'skill_approval'];
-const granular = (...asked: string[]) => `{ granular = { ${GRANULAR.map((kind) => `${kind} = ${asked.includes(kind)}`).join(', ')} } }`;
+const GRANULAR = [
+  'sandbox_approval',
+  'rules',
+  'mcp_elicitations',
+  'request_permissions',
+  'skill_approval',
+];
+const granular = (...asked: string[]) =>
+  `{ granular = { ${GRANULAR.map((kind) => `${kind} = ${asked.includes(kind)}`).join(', ')} } }`;
 
 /** Values from the strictest to the loosest. */
 const ORDERS: [SettingName, string[]][] = [
   [
     'approval_policy',
-    ['"untrusted"', '"on-failure"', '"on-request"', granular('sandbox_approval', 'rules'), granular('sandbox_approval'), '"never"'],
+    [
+      '"untrusted"',
+      '"on-failure"',
+      '"on-request"',
+      granular('sandbox_approval', 'rules'),
+      granular('sandbox_approval'),
+      '"never"',
+    ],
   ],
   ['approval_timeout_ms', ['1', '1000']],
   ['client_tool_timeout_ms', ['1', '1000']],
@@ -136,20 +170,25 @@ function jsonOf(toml: string): JsonValue {
 }
 
 const pairs = ORDERS.flatMap(([name, values]) =>
-  values.flatMap((projects, rank) => values.map((own, ownRank) => ({ name, projects, own, wins: rank <= ownRank }))),
+  values.flatMap((projects, rank) =>
+    values.map((own, ownRank) => ({ name, projects, own, wins: rank <= ownRank })),
+  ),
 );
 
-test.each(pairs)('$name: the user has $own, a project sets $projects', async ({ name, projects, own, wins }) => {
-  const config = await loaded(`${name} = ${projects}\n`, `${name} = ${own}\n`);
-  const alone = await loaded('', `${name} = ${wins ? projects : own}\n`);
-  expect(config.get(name)).toEqual(alone.get(name));
-  expect(ignoredIn(config)).toEqual(wins ? [] : [name]);
-  const { origins } = configReadResponse(config, { includeLayers: false, experimental: true });
-  const types = Object.keys(origins)
-    .filter((key) => key.startsWith(name))
-    .map((key) => origins[key]?.name.type);
-  expect(new Set(types)).toEqual(new Set([wins ? 'project' : 'user']));
-});
+test.each(pairs)(
+  '$name: the user has $own, a project sets $projects',
+  async ({ name, projects, own, wins }) => {
+    const config = await loaded(`${name} = ${projects}\n`, `${name} = ${own}\n`);
+    const alone = await loaded('', `${name} = ${wins ? projects : own}\n`);
+    expect(config.get(name)).toEqual(alone.get(name));
+    expect(ignoredIn(config)).toEqual(wins ? [] : [name]);
+    const { origins } = configReadResponse(config, { includeLayers: false, experimental: true });
+    const types = Object.keys(origins)
+      .filter((key) => key.startsWith(name))
+      .map((key) => origins[key]?.name.type);
+    expect(new Set(types)).toEqual(new Set([wins ? 'project' : 'user']));
+  },
+);
 
 test.each([
   ['approval_policy = "never"', 'approval_policy', 'on-request'],
@@ -163,11 +202,23 @@ test.each([
   expect([config.get(name), ignoredIn(config)]).toEqual([value, [name]]);
 });
 
-test.each(['"untrusted"', '"on-failure"', '"on-request"', '"never"', granular('sandbox_approval', 'rules')])(
+test.each([
+  '"untrusted"',
+  '"on-failure"',
+  '"on-request"',
+  '"never"',
+  granular('sandbox_approval', 'rules'),
+])(
   'a question about skills that only a granular policy asks stays: the project sets %s',
   async (projects) => {
-    const config = await loaded(`approval_policy = ${projects}\n`, `approval_policy = ${granular('skill_approval')}\n`);
-    expect([config.get('approval_policy'), ignoredIn(config)]).toEqual([jsonOf(granular('skill_approval')), ['approval_policy']]);
+    const config = await loaded(
+      `approval_policy = ${projects}\n`,
+      `approval_policy = ${granular('skill_approval')}\n`,
+    );
+    expect([config.get('approval_policy'), ignoredIn(config)]).toEqual([
+      jsonOf(granular('skill_approval')),
+      ['approval_policy'],
+    ]);
   },
 );
 
@@ -175,17 +226,30 @@ test.each(['"untrusted"', '"on-failure"', '"on-request"', '"never"', granular('s
 const settings = fc
   .array(
     fc.oneof(
-      fc.constantFrom(...ORDERS).chain(([name, values]) => fc.tuple(fc.constant(name), fc.constantFrom(...values.map(jsonOf)))),
+      fc
+        .constantFrom(...ORDERS)
+        .chain(([name, values]) =>
+          fc.tuple(fc.constant(name), fc.constantFrom(...values.map(jsonOf))),
+        ),
       fc.tuple(fc.constantFrom(...SETTING_NAMES), fc.jsonValue({ maxDepth: 2 })),
       fc.tuple(
-        fc.constantFrom('features', 'tools', 'features.x', 'hooks.x', '__proto__', 'approval_policy.granular.rules'),
+        fc.constantFrom(
+          'features',
+          'tools',
+          'features.x',
+          'hooks.x',
+          '__proto__',
+          'approval_policy.granular.rules',
+        ),
         fc.jsonValue(),
       ),
     ),
     { maxLength: 6 },
   )
   .map((entries) =>
-    entries.map(([name, value]) => toTable(tableWith(name.split('.'), value as JsonValue), NO_LOCATION)).reduce(mergeTables, emptyTable()),
+    entries
+      .map(([name, value]) => toTable(tableWith(name.split('.'), value as JsonValue), NO_LOCATION))
+      .reduce(mergeTables, emptyTable()),
   );
 
 /** The value of a setting in a table. Undefined if it is invalid, so that threads are refused. */
@@ -194,25 +258,37 @@ const valueIn = (table: JsonObject, name: SettingName) => {
   return value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value);
 };
 
-/** Whether the value is the same, earlier in the order, or a lower number. An invalid value stays invalid. */
+/**
+ * Whether the value is the same, earlier in the order, or a lower number. An invalid value stays
+ * invalid.
+ */
 function expectNoLooser([name, values]: (typeof ORDERS)[number], own: unknown, now: unknown): void {
   if (isDeepStrictEqual(own, now) || now === undefined) return;
   expect(own).not.toBe(undefined);
-  const rank = (value: unknown) => values.findIndex((one) => isDeepStrictEqual(SETTINGS[name].read(jsonOf(one)), value));
+  const rank = (value: unknown) =>
+    values.findIndex((one) => isDeepStrictEqual(SETTINGS[name].read(jsonOf(one)), value));
   if (typeof own === 'number') expect(now).toBeLessThan(own);
   else if (rank(own) !== -1 && rank(now) !== -1) expect(rank(now)).toBeLessThan(rank(own));
 }
 
 test('whatever the files of a project contain, no limit of the user becomes looser, and nothing else changes', () => {
-  const layer = emptyLayer('/p/.codex/config.toml', { type: 'project', dotCodexFolder: '/p/.codex' });
-  const withFile = (below: JsonObject, config: JsonObject) => mergeTables(below, withProjectSettings({ ...layer, config }, below).config);
+  const layer = emptyLayer('/p/.codex/config.toml', {
+    type: 'project',
+    dotCodexFolder: '/p/.codex',
+  });
+  const withFile = (below: JsonObject, config: JsonObject) =>
+    mergeTables(below, withProjectSettings({ ...layer, config }, below).config);
   const tops = new Set(PROJECT_SETTING_NAMES.map((name) => name.split('.')[0]));
   fc.assert(
     fc.property(settings, fc.array(settings, { minLength: 1, maxLength: 2 }), (user, files) => {
       const result = files.reduce(withFile, user);
-      for (const name of USERS) expect(valueAt(result, name.split('.'))).toEqual(valueAt(user, name.split('.')));
-      expect(Object.keys(result).filter((key) => !tops.has(key))).toEqual(Object.keys(user).filter((key) => !tops.has(key)));
-      for (const order of ORDERS) expectNoLooser(order, valueIn(user, order[0]), valueIn(result, order[0]));
+      for (const name of USERS)
+        expect(valueAt(result, name.split('.'))).toEqual(valueAt(user, name.split('.')));
+      expect(Object.keys(result).filter((key) => !tops.has(key))).toEqual(
+        Object.keys(user).filter((key) => !tops.has(key)),
+      );
+      for (const order of ORDERS)
+        expectNoLooser(order, valueIn(user, order[0]), valueIn(result, order[0]));
     }),
     { seed: 11, numRuns: 1000 },
   );
@@ -221,9 +297,16 @@ test('whatever the files of a project contain, no limit of the user becomes loos
 test('parts of a granular approval policy are compared after they are merged with those of the user', async () => {
   const user = `approval_policy = ${granular('sandbox_approval')}\n`;
   const more = await loaded('approval_policy = { granular = { rules = true } }\n', user);
-  expect(more.get('approval_policy')).toMatchObject({ granular: { sandbox_approval: true, rules: true } });
-  const other = await loaded('approval_policy = { granular = { sandbox_approval = false, rules = true } }\n', user);
-  expect(other.get('approval_policy')).toMatchObject({ granular: { sandbox_approval: true, rules: false } });
+  expect(more.get('approval_policy')).toMatchObject({
+    granular: { sandbox_approval: true, rules: true },
+  });
+  const other = await loaded(
+    'approval_policy = { granular = { sandbox_approval = false, rules = true } }\n',
+    user,
+  );
+  expect(other.get('approval_policy')).toMatchObject({
+    granular: { sandbox_approval: true, rules: false },
+  });
   expect(ignoredIn(other)).toEqual(['approval_policy']);
 });
 
@@ -233,14 +316,21 @@ test('an inner folder does not loosen what an outer one has narrowed', async () 
     '.codex/config.toml': 'approval_policy = "untrusted"\n',
     'a/.codex/config.toml': 'approval_policy = "on-request"\n',
   });
-  const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
+  const home = tempFolder({
+    'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`,
+  });
   const config = await loadConfig(sourcesIn(home, { cwd: join(folder, 'a') }));
-  expect([config.get('approval_policy'), ignoredIn(config)]).toEqual(['untrusted', ['approval_policy']]);
+  expect([config.get('approval_policy'), ignoredIn(config)]).toEqual([
+    'untrusted',
+    ['approval_policy'],
+  ]);
 });
 
 test("the user's profile and command line override a project, in both directions", async () => {
   const profile = 'profile = "p"\n[profiles.p]\napproval_policy = "never"\n';
-  expect((await loaded('approval_policy = "untrusted"\n', profile)).get('approval_policy')).toBe('never');
+  expect((await loaded('approval_policy = "untrusted"\n', profile)).get('approval_policy')).toBe(
+    'never',
+  );
   expect((await loaded('', '', ['approval_policy=never'])).get('approval_policy')).toBe('never');
 });
 
@@ -250,15 +340,22 @@ test("a project's sandbox_mode does not replace the user's permission profile, w
 });
 
 test('an invalid value of a project is refused when it is needed, and does not hide an invalid one of the user', async () => {
-  const { file, ...sources } = sourcesOf('approval_policy = "always"\nsandbox_mode = "read-only"\n', 'sandbox_mode = "x"\n');
+  const { file, ...sources } = sourcesOf(
+    'approval_policy = "always"\nsandbox_mode = "read-only"\n',
+    'sandbox_mode = "x"\n',
+  );
   const config = await loadConfig(sources);
   const error = await configErrorOf(() => config.get('approval_policy'));
   expect(error.message).toContain(`${file}:1:1: approval_policy: expected "untrusted"`);
-  expect((await configErrorOf(() => config.get('sandbox_mode'))).message).toContain(join(sources.home, 'config.toml'));
+  expect((await configErrorOf(() => config.get('sandbox_mode'))).message).toContain(
+    join(sources.home, 'config.toml'),
+  );
 });
 
 test('a warning names the file, the key and the reason, and what to do', async () => {
-  const { file, ...sources } = sourcesOf('approval_policy = "never"\nmodle = "m"\n[features]\nfancy = true\n');
+  const { file, ...sources } = sourcesOf(
+    'approval_policy = "never"\nmodle = "m"\n[features]\nfancy = true\n',
+  );
   expect(await configWarnings(sources)).toEqual([
     {
       summary: `invalid config: ${file}:1:1: approval_policy is ignored: a project can only make it stricter than your own settings do`,

@@ -25,7 +25,10 @@ test.each([
   [['--model'], "Option '--model <value>' argument missing"],
   [['--model', '--wire'], "Option '--model' argument is ambiguous"],
   [['--model='], '--model requires the name of a model'],
-  [['-c', 'model_provider=ollama'], '-c needs --model NAME, which asks for another model than the embedded one'],
+  [
+    ['-c', 'model_provider=ollama'],
+    '-c needs --model NAME, which asks for another model than the embedded one',
+  ],
 ])('%j are refused with one line', (args, problem) => {
   expect(() => demoOptions(args)).toThrow(new Error(`${problem}. ${OPTIONS}`));
 });

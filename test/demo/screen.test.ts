@@ -6,10 +6,32 @@ import { runs } from '../support/runs.ts';
 /** One call of a screen, with a text. */
 const calls = fc.array(
   fc.tuple(
-    fc.constantFrom('heading', 'note', 'says', 'begins', 'adds', 'ends', 'sent', 'received', 'delta'),
+    fc.constantFrom(
+      'heading',
+      'note',
+      'says',
+      'begins',
+      'adds',
+      'ends',
+      'sent',
+      'received',
+      'delta',
+    ),
     fc.oneof(
       fc
-        .array(fc.constantFrom('a', 'word', ' ', '  ', '\n', '\t', '-', 'a-very-long-word-that-no-line-has-room-for'), { maxLength: 30 })
+        .array(
+          fc.constantFrom(
+            'a',
+            'word',
+            ' ',
+            '  ',
+            '\n',
+            '\t',
+            '-',
+            'a-very-long-word-that-no-line-has-room-for',
+          ),
+          { maxLength: 30 },
+        )
         .map((parts) => parts.join('')),
       fc.string({ unit: 'grapheme', maxLength: 200 }),
     ),
@@ -22,7 +44,11 @@ function show(screen: Screen, [kind, text]: [string, string]): void {
   else if (kind === 'says') screen.says('agent', text);
   else if (kind === 'begins') screen.begins('agent');
   else if (kind === 'ends') screen.ends();
-  else if (kind === 'delta') screen.wire('received', JSON.stringify({ method: 'item/agentMessage/delta', params: { text } }));
+  else if (kind === 'delta')
+    screen.wire(
+      'received',
+      JSON.stringify({ method: 'item/agentMessage/delta', params: { text } }),
+    );
   else screen.wire(kind as 'sent' | 'received', JSON.stringify({ method: 'x', params: { text } }));
 }
 
@@ -39,7 +65,9 @@ function terminal(columns: number | undefined): Output & { shown: string } {
   return output;
 }
 
-test('no line is wider than the terminal, whatever is shown, and no word of a message is lost', { tags: 'seeded' }, () => {
+test('no line is wider than the terminal, whatever is shown, and no word of a message is lost', {
+  tags: 'seeded',
+}, () => {
   fc.assert(
     fc.property(calls, fc.integer({ min: 0, max: 240 }), fc.boolean(), (shown, columns, wire) => {
       const output = terminal(columns);
@@ -63,15 +91,19 @@ function squeezed(text: string): string {
 
 test('a message looks the same, however its text arrives in deltas', { tags: 'seeded' }, () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ maxLength: 60 }), { maxLength: 16 }), fc.integer({ min: 20, max: 100 }), (deltas, columns) => {
-      const [whole, streamed] = [terminal(columns), terminal(columns)];
-      new Screen(whole, { wire: false, colors: false }).says('agent', deltas.join(''));
-      const screen = new Screen(streamed, { wire: false, colors: false });
-      screen.begins('agent');
-      for (const delta of deltas) screen.adds(delta);
-      screen.ends();
-      expect(streamed.shown).toBe(whole.shown);
-    }),
+    fc.property(
+      fc.array(fc.string({ maxLength: 60 }), { maxLength: 16 }),
+      fc.integer({ min: 20, max: 100 }),
+      (deltas, columns) => {
+        const [whole, streamed] = [terminal(columns), terminal(columns)];
+        new Screen(whole, { wire: false, colors: false }).says('agent', deltas.join(''));
+        const screen = new Screen(streamed, { wire: false, colors: false });
+        screen.begins('agent');
+        for (const delta of deltas) screen.adds(delta);
+        screen.ends();
+        expect(streamed.shown).toBe(whole.shown);
+      },
+    ),
     { seed: 1, numRuns: runs(1000) },
   );
 });
@@ -92,10 +124,19 @@ function session(output: Output): void {
   const screen = new Screen(output, { wire: true, colors: false });
   screen.heading('1. A server, a thread, a turn');
   screen.wire('sent', MESSAGE);
-  screen.note('initialize: heddle 0.1.0, protocol 0.169.0, 158 methods, and a long note that a terminal of 80 columns wraps');
+  screen.note(
+    'initialize: heddle 0.1.0, protocol 0.169.0, 158 methods, and a long note that a terminal of 80 columns wraps',
+  );
   screen.begins('agent');
-  for (const delta of ['Good day! This text', ' arri', 'ves word by word, as a model writes it, in a line that is long.']) {
-    screen.wire('received', JSON.stringify({ method: 'item/agentMessage/delta', params: { delta } }));
+  for (const delta of [
+    'Good day! This text',
+    ' arri',
+    'ves word by word, as a model writes it, in a line that is long.',
+  ]) {
+    screen.wire(
+      'received',
+      JSON.stringify({ method: 'item/agentMessage/delta', params: { delta } }),
+    );
     screen.adds(delta);
   }
   screen.wire('received', '{"method":"item/completed"}');
@@ -121,7 +162,9 @@ test('a wide terminal has them beside it, and each line is as wide as the termin
   const output = terminal(140);
   session(output);
   output.columns = 30;
-  new Screen(output, { wire: false, colors: false }).note('A note after the window was made smaller.');
+  new Screen(output, { wire: false, colors: false }).note(
+    'A note after the window was made smaller.',
+  );
   expect(output.shown).toBe(`
 1. A server, a thread, a turn
 ${' '.repeat(62)}→ ${MESSAGE.slice(0, 75)}…

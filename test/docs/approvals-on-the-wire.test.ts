@@ -19,12 +19,28 @@ const SCHEMA = join(ROOT, 'schema');
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 const FORM = {
   message: 'Which branch?',
-  requestedSchema: { type: 'object', properties: { branch: { type: 'string', title: 'Branch' } }, required: ['branch'] },
+  requestedSchema: {
+    type: 'object',
+    properties: { branch: { type: 'string', title: 'Branch' } },
+    required: ['branch'],
+  },
 };
-const VISIT = { mode: 'url', message: 'Connect your account.', url: 'https://example.com/connect', elicitationId: 'e1' };
-const PROMPT = { messages: [{ role: 'user', content: { type: 'text', text: 'Name a colour.' } }], maxTokens: 100 };
+const VISIT = {
+  mode: 'url',
+  message: 'Connect your account.',
+  url: 'https://example.com/connect',
+  elicitationId: 'e1',
+};
+const PROMPT = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'Name a colour.' } }],
+  maxTokens: 100,
+};
 const PATCH = '*** Begin Patch\n*** Add File: hello.txt\n+Hello.\n*** End Patch\n';
-const TOOL = { name: 'lookup', description: 'Looks a ticket up.', inputSchema: { type: 'object', properties: { id: { type: 'string' } } } };
+const TOOL = {
+  name: 'lookup',
+  description: 'Looks a ticket up.',
+  inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
+};
 
 /** The turn that makes the server send the request of a section. */
 interface Case {
@@ -36,10 +52,16 @@ interface Case {
 
 /** A call of a tool of the MCP server `docs`. */
 function ofServer(tool: string, args: JsonObject): Case {
-  return { call: mcpCall(tool, args, { server: 'docs' }), options: { config: withServers(exampleServer('docs')) } };
+  return {
+    call: mcpCall(tool, args, { server: 'docs' }),
+    options: { config: withServers(exampleServer('docs')) },
+  };
 }
 
-const COMMANDS: Case = { call: functionCall('exec_command', { cmd: 'mkdir -p build' }), options: { config: ASKING } };
+const COMMANDS: Case = {
+  call: functionCall('exec_command', { cmd: 'mkdir -p build' }),
+  options: { config: ASKING },
+};
 
 const QUESTION: Case = { call: functionCall('request_user_input', QUESTIONS), turn: PLAN_MODE };
 
@@ -51,14 +73,19 @@ const CASES: Record<string, Case> = {
       reason: 'The cache is there.',
       permissions: { file_system: { write: ['/home/me/.cache'] }, network: { enabled: true } },
     }),
-    options: { overrides: ['features.request_permissions_tool=true', 'sandbox_mode="workspace-write"'] },
+    options: {
+      overrides: ['features.request_permissions_tool=true', 'sandbox_mode="workspace-write"'],
+    },
   },
   'Questions of the model': QUESTION,
   'Approval of a call of an MCP tool': ofServer('write', { path: 'notes.md' }),
   'A form': ofServer('ask', { method: 'elicitation/create', request: FORM }),
   'An address': ofServer('ask', { method: 'elicitation/create', request: VISIT }),
   'A prompt for the model': ofServer('ask', { method: 'sampling/createMessage', request: PROMPT }),
-  'Tools of the client': { call: functionCall('lookup', { id: '7' }), thread: { dynamicTools: [TOOL] } },
+  'Tools of the client': {
+    call: functionCall('lookup', { id: '7' }),
+    thread: { dynamicTools: [TOOL] },
+  },
 };
 
 interface Asked {
@@ -69,19 +96,30 @@ interface Asked {
 }
 
 /** Starts a thread whose model makes the call, and waits for the request of the server. */
-async function asked(server: TestServer, { call, thread = {}, turn: params = {} }: Case): Promise<Asked> {
+async function asked(
+  server: TestServer,
+  { call, thread = {}, turn: params = {} }: Case,
+): Promise<Asked> {
   const { client, model } = server;
   model.clear();
   model.push(response(call), response(message('done')), response(message('done')));
   const from = client.messages.length;
   const { thread: started } = await client.request('thread/start', thread);
-  const { turn } = await client.request('turn/start', { threadId: started.id, input: text('go'), ...params });
+  const { turn } = await client.request('turn/start', {
+    threadId: started.id,
+    input: text('go'),
+    ...params,
+  });
   const isRequest = ({ id, method }: Message) => id !== undefined && method !== undefined;
-  const question = client.messages.slice(from).find(isRequest) ?? (await client.next('a request', isRequest));
+  const question =
+    client.messages.slice(from).find(isRequest) ?? (await client.next('a request', isRequest));
   return { server, threadId: started.id, turnId: turn.id, question };
 }
 
-/** A message as the page shows it: with the folders of its reader, and ids in the form that they have there. */
+/**
+ * A message as the page shows it: with the folders of its reader, and ids in the form that they
+ * have there.
+ */
 function shown({ cwd, home }: TestServer, value: unknown): unknown {
   const json = JSON.stringify(value)
     .replaceAll(cwd, '/home/me/try')
@@ -101,10 +139,14 @@ async function ends({ server: { client }, turnId }: Asked): Promise<string[]> {
 /** The blocks of JSON below a heading, without those of the headings below it. */
 function jsonBelow(heading: string): Record<string, unknown>[][] {
   const all = section(PAGE, heading).split(/^#/m)[0] ?? '';
-  const blocks = blocksOf(PAGE).filter(({ language, text: json }) => language === 'json' && all.includes(json));
+  const blocks = blocksOf(PAGE).filter(
+    ({ language, text: json }) => language === 'json' && all.includes(json),
+  );
   return blocks.map(({ text: json }) => {
     const isLines = json.split('\n').every((line) => line === '' || /^\{.*\}$/.test(line));
-    return (isLines ? json.trimEnd().split('\n') : [json]).map((part) => JSON.parse(part) as Record<string, unknown>);
+    return (isLines ? json.trimEnd().split('\n') : [json]).map(
+      (part) => JSON.parse(part) as Record<string, unknown>,
+    );
   });
 }
 
@@ -120,7 +162,10 @@ function cells(heading: string, title: string): string[][] {
 }
 
 /** The request and the responses that the page shows below a heading. */
-function documented(heading: string): { request: Record<string, unknown>; responses: Record<string, unknown>[] } {
+function documented(heading: string): {
+  request: Record<string, unknown>;
+  responses: Record<string, unknown>[];
+} {
   const [[request = {}] = [], responses = []] = jsonBelow(heading);
   return { request, responses };
 }
@@ -140,12 +185,16 @@ test.each(Object.entries(CASES))(
     const first = await asked(server, one);
     expect(shown(server, first.question)).toEqual(request);
     // State that lasts for other threads comes last.
-    const lasts = (index: number) => Number(/"always"|execpolicy_amendment/.test(JSON.stringify(responses[index])));
+    const lasts = (index: number) =>
+      Number(/"always"|execpolicy_amendment/.test(JSON.stringify(responses[index])));
     const order = rows.map((_row, index) => index).sort((a, b) => lasts(a) - lasts(b));
     for (const [place, index] of order.entries()) {
       const asking = place === 0 ? first : await asked(server, one);
       server.client.send(JSON.stringify({ ...responses[index], id: asking.question.id }));
-      expect([responses[index], ...(await ends(asking))]).toEqual([responses[index], ...statuses(rows[index] ?? [])]);
+      expect([responses[index], ...(await ends(asking))]).toEqual([
+        responses[index],
+        ...statuses(rows[index] ?? []),
+      ]);
     }
   },
 );
@@ -153,7 +202,9 @@ test.each(Object.entries(CASES))(
 test('the request about a host is what the server sends', { tags: 'slow' }, async () => {
   const { dial } = await dialToWebServer();
   const server = await startServer({ config: MANAGED_CONFIG, dial });
-  const asking = await asked(server, { call: functionCall('exec_command', { cmd: 'curl -sS http://a.example/x' }) });
+  const asking = await asked(server, {
+    call: functionCall('exec_command', { cmd: 'curl -sS http://a.example/x' }),
+  });
   const { request, responses } = documented('Hosts');
   expect(shown(server, asking.question)).toEqual(request);
   server.client.send(JSON.stringify(responses.at(-1)));
@@ -164,9 +215,14 @@ test('the page has a section for each request of the server, and the responses a
   const { serverRequests } = readMethodTable(SCHEMA);
   const headings = [...Object.keys(CASES), 'Hosts'];
   const all = headings.map((heading) => documented(heading));
-  expect([...new Set(all.map(({ request }) => String(request.method)))].sort()).toEqual(Object.keys(serverRequests).sort());
+  expect([...new Set(all.map(({ request }) => String(request.method)))].sort()).toEqual(
+    Object.keys(serverRequests).sort(),
+  );
   const invalid = all.flatMap(({ request, responses }) =>
-    responses.filter(({ id, result }) => id !== request.id || validateAnswer[String(request.method)]?.(result) !== true),
+    responses.filter(
+      ({ id, result }) =>
+        id !== request.id || validateAnswer[String(request.method)]?.(result) !== true,
+    ),
   );
   expect(invalid).toEqual([]);
   for (const { responses } of all) expect(responses.length).toBeGreaterThan(0);
@@ -174,7 +230,9 @@ test('the page has a section for each request of the server, and the responses a
 
 test('the responses have every decision that is offered, and every value that the schema has', () => {
   const decisions = (heading: string) =>
-    documented(heading).responses.map(({ result }) => (isObject(result) ? (result.decision ?? result.action) : undefined));
+    documented(heading).responses.map(({ result }) =>
+      isObject(result) ? (result.decision ?? result.action) : undefined,
+    );
   for (const heading of ['Commands', 'Hosts']) {
     const { params } = documented(heading).request as { params: { availableDecisions: unknown[] } };
     expect(decisions(heading)).toEqual(params.availableDecisions);
@@ -183,7 +241,9 @@ test('the responses have every decision that is offered, and every value that th
   expect(decisions('Patches')).toEqual(definitions.FileChangeApprovalDecision?.enum);
   for (const heading of ['A form', 'An address'])
     expect([...new Set(decisions(heading))]).toEqual(definitions.McpServerElicitationAction?.enum);
-  const scopes = documented('Permissions').responses.flatMap(({ result }) => (isObject(result) ? (result.scope ?? []) : []));
+  const scopes = documented('Permissions').responses.flatMap(({ result }) =>
+    isObject(result) ? (result.scope ?? []) : [],
+  );
   expect([...new Set(scopes)]).toEqual(definitions.PermissionGrantScope?.enum);
 });
 
@@ -193,28 +253,38 @@ test('the messages after an answer are what the server sends', async () => {
   const from = server.client.messages.length;
   server.client.send(JSON.stringify({ id: question.id, result: { decision: 'accept' } }));
   await server.client.turnCompleted(turnId);
-  expect(shown(server, server.client.messages.slice(from, from + 3))).toEqual(jsonBelow('After the response')[0]);
+  expect(shown(server, server.client.messages.slice(from, from + 3))).toEqual(
+    jsonBelow('After the response')[0],
+  );
 });
 
 const TIMEOUT_MS = 60_000;
 /** The ends of a question without a response that decides it, by the first word of the row. */
 const ENDS: Record<string, (asking: Asked) => unknown> = {
-  'turn/interrupt': ({ server, threadId, turnId }) => server.client.request('turn/interrupt', { threadId, turnId }),
+  'turn/interrupt': ({ server, threadId, turnId }) =>
+    server.client.request('turn/interrupt', { threadId, turnId }),
   'thread/archive': ({ server, threadId }) => server.client.request('thread/archive', { threadId }),
   approval_timeout_ms: ({ server }) => server.clock.advance(TIMEOUT_MS),
-  error: ({ server, question: { id } }) => server.client.send(JSON.stringify({ id, error: { code: -32000, message: 'no window' } })),
+  error: ({ server, question: { id } }) =>
+    server.client.send(JSON.stringify({ id, error: { code: -32000, message: 'no window' } })),
 };
 
 test('a question that nobody decides ends as the table says', async () => {
   const rows = cells('Timeouts and interrupts', 'end of the question');
   expect(rows.map(([first = '']) => codeIn(first)[0])).toEqual(Object.keys(ENDS));
-  const server = await startServer({ ...COMMANDS.options, overrides: [`approval_timeout_ms=${TIMEOUT_MS}`] });
+  const server = await startServer({
+    ...COMMANDS.options,
+    overrides: [`approval_timeout_ms=${TIMEOUT_MS}`],
+  });
   for (const row of rows) {
     const asking = await asked(server, COMMANDS);
     await ENDS[codeIn(row[0] ?? '')[0] ?? '']?.(asking);
     expect([row[0], ...(await ends(asking))]).toEqual([row[0], ...statuses(row)]);
     const { threadId, question } = asking;
-    const resolved = server.client.notifications('serverRequest/resolved', (params) => params.threadId === threadId);
+    const resolved = server.client.notifications(
+      'serverRequest/resolved',
+      (params) => params.threadId === threadId,
+    );
     expect(resolved).toEqual([{ threadId, requestId: question.id }]);
   }
 });
@@ -224,18 +294,26 @@ describe('sandbox and sandboxPolicy', () => {
 
   test('each word of sandbox is the policy that the table says', async () => {
     const rows = cells(HEADING, '`sandbox`');
-    expect(rows.map(([word = '']) => JSON.parse(codeIn(word)[0] ?? ''))).toEqual(bundleDefinitions(SCHEMA).SandboxMode?.enum);
+    expect(rows.map(([word = '']) => JSON.parse(codeIn(word)[0] ?? ''))).toEqual(
+      bundleDefinitions(SCHEMA).SandboxMode?.enum,
+    );
     const server = await startServer();
     for (const [word = '', policy = ''] of rows) {
-      const started = await server.client.call('thread/start', { sandbox: JSON.parse(codeIn(word)[0] ?? '') });
+      const started = await server.client.call('thread/start', {
+        sandbox: JSON.parse(codeIn(word)[0] ?? ''),
+      });
       expect(started).toMatchObject({ sandbox: JSON.parse(codeIn(policy)[0] ?? '') as object });
     }
   });
 
   test('each policy that the page shows is one that a thread can have', async () => {
     const [policies = []] = jsonBelow(HEADING);
-    const variants = bundleDefinitions(SCHEMA).SandboxPolicy?.oneOf?.map(({ properties }) => properties?.type?.const);
-    expect(policies.map(({ sandboxPolicy }) => (sandboxPolicy as { type: string }).type).sort()).toEqual(variants?.sort());
+    const variants = bundleDefinitions(SCHEMA).SandboxPolicy?.oneOf?.map(
+      ({ properties }) => properties?.type?.const,
+    );
+    expect(
+      policies.map(({ sandboxPolicy }) => (sandboxPolicy as { type: string }).type).sort(),
+    ).toEqual(variants?.sort());
     const server = await startServer();
     mkdirSync(join(server.folder, 'shared'));
     await server.client.request('thread/start', {});
@@ -260,7 +338,9 @@ describe('sandbox and sandboxPolicy', () => {
       approval_timeout_ms: TIMEOUT_MS,
     };
     const keys = cells('Which field is where', 'setting').flatMap((row) => codeIn(row[4] ?? ''));
-    expect([...new Set(keys.map((key) => key.replace(/[[\]]|\..*/g, '')))].sort()).toEqual(Object.keys(values).sort());
+    expect([...new Set(keys.map((key) => key.replace(/[[\]]|\..*/g, '')))].sort()).toEqual(
+      Object.keys(values).sort(),
+    );
     const server = await startServer();
     const { default_permissions: profile, ...others } = values;
     const started = await server.client.call('thread/start', { config: others });
@@ -269,7 +349,9 @@ describe('sandbox and sandboxPolicy', () => {
       approvalsReviewer: 'auto_review',
       sandbox: { type: 'workspaceWrite', networkAccess: true, writableRoots: ['/home/me/.cache'] },
     });
-    const named = await server.client.call('thread/start', { config: { default_permissions: profile } as JsonObject });
+    const named = await server.client.call('thread/start', {
+      config: { default_permissions: profile } as JsonObject,
+    });
     expect(named).toMatchObject({ activePermissionProfile: { id: ':workspace' } });
     const { question } = await asked(server, { ...QUESTION, thread: { config: others } });
     expect(question.params).toMatchObject({ autoResolutionMs: TIMEOUT_MS });
@@ -293,9 +375,13 @@ describe('sandbox and sandboxPolicy', () => {
     ];
     const rows = cells('Which field is where', 'setting');
     for (const [column, names] of Object.entries(columns)) {
-      const listed = rows.flatMap((row) => codeIn(row[Number(column)] ?? '')).filter((field) => known.includes(field));
+      const listed = rows
+        .flatMap((row) => codeIn(row[Number(column)] ?? ''))
+        .filter((field) => known.includes(field));
       for (const name of names) {
-        const fields = Object.keys(definitions[name]?.properties ?? {}).filter((field) => known.includes(field));
+        const fields = Object.keys(definitions[name]?.properties ?? {}).filter((field) =>
+          known.includes(field),
+        );
         expect([name, [...fields].sort()]).toEqual([name, [...listed].sort()]);
       }
     }

@@ -8,7 +8,16 @@ import { generateTs } from '../../src/cli/generate/generate-ts.ts';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { sourcesIn } from '../config/load.ts';
 import { tempFolder } from '../config/temp-folder.ts';
-import { type Block, blocksOf, codeIn, PAGES, proseOf, ROOT, sourceFiles, textOf } from './pages.ts';
+import {
+  type Block,
+  blocksOf,
+  codeIn,
+  PAGES,
+  proseOf,
+  ROOT,
+  sourceFiles,
+  textOf,
+} from './pages.ts';
 
 function problemOf(args: string[]): string {
   try {
@@ -20,11 +29,25 @@ function problemOf(args: string[]): string {
 }
 
 /** What each language of a block is checked by, below or in another test. */
-const LANGUAGES = ['', 'console', 'js', 'json', 'jsonl', 'python', 'sh', 'terminal', 'toml', 'ts', 'yaml'];
+const LANGUAGES = [
+  '',
+  'console',
+  'js',
+  'json',
+  'jsonl',
+  'python',
+  'sh',
+  'terminal',
+  'toml',
+  'ts',
+  'yaml',
+];
 
 const blocks = PAGES.flatMap(blocksOf);
 const named = (language: string) =>
-  blocks.filter((block) => block.language === language).map((block): [string, Block] => [`${block.page}:${block.line}`, block]);
+  blocks
+    .filter((block) => block.language === language)
+    .map((block): [string, Block] => [`${block.page}:${block.line}`, block]);
 const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
 
 test('every block has a language that is checked, or none', () => {
@@ -43,10 +66,14 @@ test.each(named('yaml'))('%s is YAML', (_place, { text }) => {
 
 test.each(named('toml'))('%s is a configuration without a warning', async (_place, { text }) => {
   const isRequirements = text.startsWith('allowed_');
-  const files = isRequirements ? { 'requirements.toml': text } : { 'config.toml': text, 'refund.yaml': '- Hello.\n' };
+  const files = isRequirements
+    ? { 'requirements.toml': text }
+    : { 'config.toml': text, 'refund.yaml': '- Hello.\n' };
   const home = tempFolder(files);
   const env = { OPENAI_API_KEY: 'k', WORK_API_KEY: 'k', DOCS_KEY: 'k' };
-  const warnings = await configWarnings(sourcesIn(home, { env, ...(isRequirements ? { system: home } : {}) }));
+  const warnings = await configWarnings(
+    sourcesIn(home, { env, ...(isRequirements ? { system: home } : {}) }),
+  );
   expect(warnings.map(({ summary }) => summary)).toEqual([]);
 });
 
@@ -70,27 +97,44 @@ test('the blocks of TypeScript compile', { tags: 'slow' }, () => {
   generateTs({ schemaDir: join(ROOT, 'schema'), outDir: join(folder, 'DIR'), experimental: false });
   const files = named('ts').map(([place, { text }]) => {
     const file = join(folder, `${place.replace(/\W/g, '-')}.ts`);
-    const isDeclared = (name: string) => new RegExp(`\\b(?:const|import) (?:\\w+ )?[^=;]*\\b${name}\\b[^;]*(?:=|from)`).test(text);
-    const missing = Object.keys(CONTEXT).filter((name) => new RegExp(`\\b${name}\\b`).test(text) && !isDeclared(name));
-    writeFileSync(file, `${missing.map((name) => CONTEXT[name]).join('\n')}\n${text}\nexport {};\n`);
+    const isDeclared = (name: string) =>
+      new RegExp(`\\b(?:const|import) (?:\\w+ )?[^=;]*\\b${name}\\b[^;]*(?:=|from)`).test(text);
+    const missing = Object.keys(CONTEXT).filter(
+      (name) => new RegExp(`\\b${name}\\b`).test(text) && !isDeclared(name),
+    );
+    writeFileSync(
+      file,
+      `${missing.map((name) => CONTEXT[name]).join('\n')}\n${text}\nexport {};\n`,
+    );
     return file;
   });
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.json', files, include: ['../../src/**/*.d.ts'] }));
-  const { stdout } = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8' });
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: '../../tsconfig.json', files, include: ['../../src/**/*.d.ts'] }),
+  );
+  const { stdout } = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', folder], {
+    encoding: 'utf8',
+  });
   expect(stdout).toBe('');
   expect(files.length).toBeGreaterThan(5);
 });
 
 describe('shell', () => {
   test.each(named('sh'))('%s is correct, and its commands exist', (_place, { text }) => {
-    expect(spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    expect(spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
     const lines = text.split('\n').map((line) => line.replace(/\s+#.*$/, ''));
     const own = lines.flatMap((line) => /^heddle (.*)$/.exec(line)?.[1] ?? []);
     for (const line of own) expect(() => parseCommandLine(line.split(' ')), line).not.toThrow();
   });
 
   test('npm runs only scripts that exist', () => {
-    const all = [...PAGES.flatMap((page) => codeIn(proseOf(page))), ...named('sh').flatMap(([, { text }]) => text.split('\n'))];
+    const all = [
+      ...PAGES.flatMap((page) => codeIn(proseOf(page))),
+      ...named('sh').flatMap(([, { text }]) => text.split('\n')),
+    ];
     const run = all.flatMap((code) => /^npm run (?:-s )?([\w:]{2,})/.exec(code)?.[1] ?? []);
     expect(run.length).toBeGreaterThan(10);
     expect(run.filter((name) => scripts[name] === undefined)).toEqual([]);
@@ -98,10 +142,15 @@ describe('shell', () => {
 
   test('every command of heddle in a sentence is one that its command line takes', () => {
     const codes = PAGES.flatMap((page) => codeIn(proseOf(page)).map((code) => ({ page, code })));
-    const own = codes.filter(({ code }) => /^heddle [a-z-]/.test(code) && !code.includes('COMMAND') && code.split(' ').length < 8);
+    const own = codes.filter(
+      ({ code }) =>
+        /^heddle [a-z-]/.test(code) && !code.includes('COMMAND') && code.split(' ').length < 8,
+    );
     expect(own.length).toBeGreaterThan(20);
     // Placeholders such as FILE are words, and a command may stand without its arguments.
-    const refused = own.filter(({ code }) => /unknown/.test(problemOf(code.split(' < ')[0]?.split(' ').slice(1) ?? [])));
+    const refused = own.filter(({ code }) =>
+      /unknown/.test(problemOf(code.split(' < ')[0]?.split(' ').slice(1) ?? [])),
+    );
     expect(refused).toEqual([]);
   });
 });
@@ -121,12 +170,16 @@ describe('links', () => {
     );
 
   test.each(PAGES)('of %s lead to files and headings that exist', (page) => {
-    const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target.replace(/\s+/g, ' '));
+    const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) =>
+      target.replace(/\s+/g, ' '),
+    );
     const relative = links.filter((target) => !/^https?:/.test(target));
     const broken = relative.filter((target) => {
       const [path = '', anchor] = target.split('#');
       const file = path === '' ? page : posix.join(dirname(page), path);
-      return !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchors(file).includes(anchor));
+      return (
+        !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchors(file).includes(anchor))
+      );
     });
     expect(broken).toEqual([]);
   });
@@ -140,6 +193,8 @@ test('every message in docs/troubleshooting.md is in the source; `…` stands fo
     .flatMap((line) => codeIn(line.split(' | ')[0] ?? ''));
   const messages = cells.filter((code) => /[ .]/.test(code) || code === 'Not initialized');
   expect(messages.length).toBeGreaterThan(35);
-  const parts = messages.flatMap((message) => message.split('…').map((part) => ({ message, part: part.trim() })));
+  const parts = messages.flatMap((message) =>
+    message.split('…').map((part) => ({ message, part: part.trim() })),
+  );
   expect(parts.filter(({ part }) => part.length > 1 && !source.includes(part))).toEqual([]);
 });

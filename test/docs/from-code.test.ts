@@ -20,57 +20,95 @@ const definitions = bundleDefinitions(schemaFolder);
 const methods = readMethodTable(schemaFolder);
 const errors = readErrorTable(schemaFolder);
 /** All requests and notifications, of both sides. */
-const rows = Object.values(methods).flatMap((table: Record<string, { description: string; result?: string }>) => Object.entries(table));
+const rows = Object.values(methods).flatMap(
+  (table: Record<string, { description: string; result?: string }>) => Object.entries(table),
+);
 
-/** The words in quotes in files of the source, without the schema's own names in generated files. */
+/**
+ * The words in quotes in files of the source, without the schema's own names in generated files.
+ */
 function wordsIn(paths: readonly string[]): Set<string> {
   return new Set(
-    paths.flatMap((path) => [...textOf(path).matchAll(/'([A-Za-z_]+)'|(?<![\w'])([a-zA-Z]+)(?=: )/g)].map(([, a, b]) => a ?? b ?? '')),
+    paths.flatMap((path) =>
+      [...textOf(path).matchAll(/'([A-Za-z_]+)'|(?<![\w'])([a-zA-Z]+)(?=: )/g)].map(
+        ([, a, b]) => a ?? b ?? '',
+      ),
+    ),
   );
 }
 
 test('the errors of schema/errors.json are those that the source uses: the compiler refuses any other', () => {
   const words = wordsIn(sourceFiles());
   expect(Object.keys(errors.codes).filter((code) => !words.has(code))).toEqual([]);
-  const kinds = definitions.CodexErrorInfo?.anyOf?.flatMap(({ enum: words = [], required = [] }) => [...words, ...required]);
+  const kinds = definitions.CodexErrorInfo?.anyOf?.flatMap(
+    ({ enum: words = [], required = [] }) => [...words, ...required],
+  );
   expect(Object.keys(errors.turnErrors).sort()).toEqual(kinds?.sort());
 });
 
 test('only imported rollouts and scripts have the kinds of failures for which docs/errors.md has no advice', () => {
-  const ofTurns = wordsIn(sourceFiles().filter((path) => !/^src\/(?:rollout|model\/script)\//.test(path)));
+  const ofTurns = wordsIn(
+    sourceFiles().filter((path) => !/^src\/(?:rollout|model\/script)\//.test(path)),
+  );
   const kinds = Object.entries(errors.turnErrors);
-  expect(kinds.flatMap(([kind, { advice }]) => (advice === undefined && ofTurns.has(kind) ? [kind] : []))).toEqual([]);
-  expect(kinds.flatMap(([kind, { advice }]) => (advice !== undefined && !ofTurns.has(kind) ? [kind] : []))).toEqual([]);
+  expect(
+    kinds.flatMap(([kind, { advice }]) =>
+      advice === undefined && ofTurns.has(kind) ? [kind] : [],
+    ),
+  ).toEqual([]);
+  expect(
+    kinds.flatMap(([kind, { advice }]) =>
+      advice !== undefined && !ofTurns.has(kind) ? [kind] : [],
+    ),
+  ).toEqual([]);
 });
 
 test('docs/errors.md and docs/methods.md are generated from the schema, and have every error and every method once', () => {
   const [errorsPage, methodsPage] = [textOf('docs/errors.md'), textOf('docs/methods.md')];
-  expect([errorsPage, methodsPage]).toEqual([generateErrorsPage(errors), generateMethodsPage(definitions, { methods, errors })]);
+  expect([errorsPage, methodsPage]).toEqual([
+    generateErrorsPage(errors),
+    generateMethodsPage(definitions, { methods, errors }),
+  ]);
   const cells = [...errorsPage.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
-  expect([...cells].sort()).toEqual([...Object.keys(errors.codes), ...Object.keys(errors.turnErrors)].sort());
+  expect([...cells].sort()).toEqual(
+    [...Object.keys(errors.codes), ...Object.keys(errors.turnErrors)].sort(),
+  );
   const headings = [...methodsPage.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
-  const firstCells = [...methodsPage.matchAll(/^\| (`.*?`) \| /gm)].flatMap(([, cell = '']) => codeIn(cell));
+  const firstCells = [...methodsPage.matchAll(/^\| (`.*?`) \| /gm)].flatMap(([, cell = '']) =>
+    codeIn(cell),
+  );
   expect([...headings, ...firstCells].sort()).toEqual(rows.map(([method]) => method).sort());
 });
 
 test('every method has a sentence of its own, and names only errors and notifications that exist', () => {
   const isText = (text: string) => /^[A-Za-z].*[^.]\.$/.test(text) && text === text.trim();
   expect(rows.filter(([, { description }]) => !isText(description))).toEqual([]);
-  const served = rows.flatMap(([, row]) => ('stability' in row && row.result === undefined ? [] : [row.description]));
+  const served = rows.flatMap(([, row]) =>
+    'stability' in row && row.result === undefined ? [] : [row.description],
+  );
   expect(served.filter((text, index) => served.indexOf(text) !== index)).toEqual([]);
   const all = Object.values(methods.clientRequests);
-  expect(all.flatMap((row) => row.errors ?? []).filter((code) => !(code in errors.codes))).toEqual([]);
-  expect(all.flatMap((row) => row.notifications ?? []).filter((method) => !(method in methods.serverNotifications))).toEqual([]);
-  const texts = [...Object.values(errors.codes), ...Object.values(errors.turnErrors)].flatMap(({ meaning, advice }) => [
-    meaning,
-    advice ?? meaning,
-  ]);
-  expect(texts.filter((text) => !/^[A-Z`].*\.$/s.test(text) && !/^(?:heddle|ripgrep) .*\.$/.test(text))).toEqual([]);
+  expect(all.flatMap((row) => row.errors ?? []).filter((code) => !(code in errors.codes))).toEqual(
+    [],
+  );
+  expect(
+    all
+      .flatMap((row) => row.notifications ?? [])
+      .filter((method) => !(method in methods.serverNotifications)),
+  ).toEqual([]);
+  const texts = [...Object.values(errors.codes), ...Object.values(errors.turnErrors)].flatMap(
+    ({ meaning, advice }) => [meaning, advice ?? meaning],
+  );
+  expect(
+    texts.filter((text) => !/^[A-Z`].*\.$/s.test(text) && !/^(?:heddle|ripgrep) .*\.$/.test(text)),
+  ).toEqual([]);
 });
 
 test('docs/clients.md and docs/approvals.md name every request of the server, and no other', () => {
   const requests = Object.keys(methods.serverRequests).sort();
-  const listed = codeIn(section('docs/clients.md', 'Requests of the server')).filter((code) => /^(item|mcpServer)\//.test(code));
+  const listed = codeIn(section('docs/clients.md', 'Requests of the server')).filter((code) =>
+    /^(item|mcpServer)\//.test(code),
+  );
   expect([...new Set(listed)].sort()).toEqual(requests);
   const rows = section('docs/approvals.md', 'What is asked, what can be answered')
     .split('\n')
@@ -89,7 +127,11 @@ test("docs/configuration/projects.md lists every key that a project's config.tom
 
 test('the times in README.md are those of docs/performance.md', () => {
   const medianOf = (row: string) =>
-    Math.round(Number(new RegExp(`\\| ${row} +\\| ms +\\| ([\\d.]+)`).exec(textOf('docs/performance.md'))?.[1]));
+    Math.round(
+      Number(
+        new RegExp(`\\| ${row} +\\| ms +\\| ([\\d.]+)`).exec(textOf('docs/performance.md'))?.[1],
+      ),
+    );
   const start = 'second start in a home: spawn →';
   expect(textOf('README.md')).toContain(
     `\`initialize\` is answered after ${medianOf(`${start} initialize`)} ms, the first turn ends after ${medianOf(`${start} turn/completed`)} ms`,
@@ -103,10 +145,18 @@ test('docs/performance.md names the workloads of the bench, their repetitions, a
   expect(codeIn(named)).toEqual(workloads.map(({ name }) => name));
   const [, most = '', others = ''] = /Medians of (\d+) repetitions \((.*?)\)/.exec(text) ?? [];
   const repetitions = workloads.filter(({ repetitions: { whole } }) => whole !== Number(most));
-  expect(others).toBe(repetitions.map(({ name, repetitions: { whole } }) => `${whole} for \`${name}\``).join(', '));
-  const rows = [...section('docs/performance.md', 'How long other requests wait').matchAll(/^\| (\w.*?) +\| [\d.]+ /gm)];
+  expect(others).toBe(
+    repetitions.map(({ name, repetitions: { whole } }) => `${whole} for \`${name}\``).join(', '),
+  );
+  const rows = [
+    ...section('docs/performance.md', 'How long other requests wait').matchAll(
+      /^\| (\w.*?) +\| [\d.]+ /gm,
+    ),
+  ];
   expect(rows.length).toBeGreaterThan(10);
-  expect(rows.map(([, name = '']) => name).filter((name) => !(name in LOADS))).toEqual(['resume after a start']);
+  expect(rows.map(([, name = '']) => name).filter((name) => !(name in LOADS))).toEqual([
+    'resume after a start',
+  ]);
 });
 
 /** The names in code in the first cells of a table's rows. */
@@ -152,7 +202,9 @@ test('docs/configuration/model-providers.md lists the keys of a provider', () =>
 });
 
 test('docs/hooks.md lists the events of hooks, and no other', () => {
-  expect(firstCells('docs/hooks.md', 'Events', 'event').sort()).toEqual(HOOK_EVENTS.map(({ label }) => label).sort());
+  expect(firstCells('docs/hooks.md', 'Events', 'event').sort()).toEqual(
+    HOOK_EVENTS.map(({ label }) => label).sort(),
+  );
 });
 
 test('docs/clients.md has the limits of the handshake', () => {
@@ -181,24 +233,71 @@ test('README.md has the versions of the clients that npm run test:clients runs',
 function constantIn(path: string, name: string): number {
   const [, product = ''] = new RegExp(`const ${name} = ([\\d_ *]+);`).exec(textOf(path)) ?? [];
   expect([path, name, product]).not.toEqual([path, name, '']);
-  return product.split('*').reduce((value, factor) => value * Number(factor.trim().replaceAll('_', '')), 1);
+  return product
+    .split('*')
+    .reduce((value, factor) => value * Number(factor.trim().replaceAll('_', '')), 1);
 }
 
-const LIMITS: [what: string, path: string, name: string, unit: 'MiB' | 'KiB' | 'Mi characters' | 'characters' | 'min' | 's' | ''][] = [
+const LIMITS: [
+  what: string,
+  path: string,
+  name: string,
+  unit: 'MiB' | 'KiB' | 'Mi characters' | 'characters' | 'min' | 's' | '',
+][] = [
   ['a message of a client', 'src/base/text/line-splitter.ts', 'LINE_BYTES_MAX', 'MiB'],
-  ['requests of a client that wait for answers', 'src/transport/json-reader.ts', 'REQUESTS_IN_FLIGHT_MAX', ''],
+  [
+    'requests of a client that wait for answers',
+    'src/transport/json-reader.ts',
+    'REQUESTS_IN_FLIGHT_MAX',
+    '',
+  ],
   ['the input of a turn', 'src/agent/prompt/check-input.ts', 'INPUT_CHARS_MAX', 'characters'],
-  ['a response with a whole history', 'src/handlers/history/history-answers.ts', 'ANSWER_BYTES_MAX', 'MiB'],
+  [
+    'a response with a whole history',
+    'src/handlers/history/history-answers.ts',
+    'ANSWER_BYTES_MAX',
+    'MiB',
+  ],
   ['a page of turns or items', 'src/handlers/history/history-answers.ts', 'PAGE_BYTES_MAX', 'MiB'],
   ['the name of a thread', 'src/store/thread-store.ts', 'NAME_CHARS_MAX', 'characters'],
-  ['the time that a thread stays loaded without a client', 'src/agent/threads.ts', 'IDLE_MS_MAX', 'min'],
-  ['calls of one response that run at a time', 'src/agent/calls/response-calls.ts', 'PARALLEL_CALLS_MAX', ''],
-  ['commands of a thread that run at a time', 'src/tools/command/sessions/command-sessions.ts', 'SESSIONS_MAX', ''],
-  ['programs of `command/exec` and `process/spawn` of a client', 'src/handlers/client-processes/client-processes.ts', 'PROCESSES_MAX', ''],
+  [
+    'the time that a thread stays loaded without a client',
+    'src/agent/threads.ts',
+    'IDLE_MS_MAX',
+    'min',
+  ],
+  [
+    'calls of one response that run at a time',
+    'src/agent/calls/response-calls.ts',
+    'PARALLEL_CALLS_MAX',
+    '',
+  ],
+  [
+    'commands of a thread that run at a time',
+    'src/tools/command/sessions/command-sessions.ts',
+    'SESSIONS_MAX',
+    '',
+  ],
+  [
+    'programs of `command/exec` and `process/spawn` of a client',
+    'src/handlers/client-processes/client-processes.ts',
+    'PROCESSES_MAX',
+    '',
+  ],
   ['watches of `fs/watch` of a client', 'src/files/file-watches.ts', 'WATCHES_MAX', ''],
   ['an image', 'src/model/pictures/image-type.ts', 'IMAGE_BYTES_MAX', 'MiB'],
-  ["an event of a model's stream", 'src/model/http/response/event-reader.ts', 'EVENT_CHARS_MAX', 'Mi characters'],
-  ['an answer of a model', 'src/model/http/response/event-reader.ts', 'STREAM_CHARS_MAX', 'Mi characters'],
+  [
+    "an event of a model's stream",
+    'src/model/http/response/event-reader.ts',
+    'EVENT_CHARS_MAX',
+    'Mi characters',
+  ],
+  [
+    'an answer of a model',
+    'src/model/http/response/event-reader.ts',
+    'STREAM_CHARS_MAX',
+    'Mi characters',
+  ],
   ['a `config.toml`', 'src/config/layers/layer.ts', 'CONFIG_BYTES_MAX', 'KiB'],
   ['hooks of one file', 'src/config/hooks/parse-hooks.ts', 'HOOKS_MAX', ''],
   ['MCP servers', 'src/config/mcp/read-mcp-servers.ts', 'SERVERS_MAX', ''],
@@ -206,7 +305,15 @@ const LIMITS: [what: string, path: string, name: string, unit: 'MiB' | 'KiB' | '
   ['the wire log', 'src/cli/wire-log.ts', 'FILE_BYTES_MAX', 'MiB'],
   ['the end of a server', 'src/agent/last-programs.ts', 'CLOSE_MS_MAX', 's'],
 ];
-const UNITS = { MiB: 1024 ** 2, KiB: 1024, 'Mi characters': 1024 ** 2, characters: 1, min: 60_000, s: 1000, '': 1 };
+const UNITS = {
+  MiB: 1024 ** 2,
+  KiB: 1024,
+  'Mi characters': 1024 ** 2,
+  characters: 1,
+  min: 60_000,
+  s: 1000,
+  '': 1,
+};
 
 test('the limits in docs/operating.md are those of the code', () => {
   const rows = section('docs/operating.md', 'Limits')
@@ -228,9 +335,13 @@ test('docs/operating.md has the places and the user of the image', () => {
   const text = section('docs/operating.md', 'In a container');
   const folders = [...image.matchAll(/^WORKDIR (.*)$/gm)].map(([, folder]) => folder);
   const [, home] = /HEDDLE_HOME=(\S+)/.exec(image) ?? [];
-  expect(text).toContain(`The server is in \`${folders[0]}\`, the project in\n\`${folders.at(-1)}\`, the home in \`${home}\`.`);
+  expect(text).toContain(
+    `The server is in \`${folders[0]}\`, the project in\n\`${folders.at(-1)}\`, the home in \`${home}\`.`,
+  );
   expect(image).toContain(`VOLUME ${home}\nUSER node\n`);
   expect(image).toContain('ENTRYPOINT ["heddle"]\nCMD ["app-server"]');
-  expect(text).toContain("The image's entry point is `heddle`, and its default command `app-server`");
+  expect(text).toContain(
+    "The image's entry point is `heddle`, and its default command `app-server`",
+  );
   expect(text).toContain(`-v "$PWD/config.toml:${home}/config.toml:ro"`);
 });

@@ -11,8 +11,12 @@ function rowsOf(table: string): string[][] {
   return lines.slice(1).map((line) => line.split('|').map((cell) => cell.trim()));
 }
 
-const used = rowsOf(proseOf(GLOSSARY).split('## ')[0] ?? '').flatMap(([, word = '']) => word.split(', '));
-const unused = rowsOf(section(GLOSSARY, NOT_USED)).flatMap(([, not = '', but = '']) => not.split(', ').map((word) => ({ word, but })));
+const used = rowsOf(proseOf(GLOSSARY).split('## ')[0] ?? '').flatMap(([, word = '']) =>
+  word.split(', '),
+);
+const unused = rowsOf(section(GLOSSARY, NOT_USED)).flatMap(([, not = '', but = '']) =>
+  not.split(', ').map((word) => ({ word, but })),
+);
 
 /** Pieces of text that are right with a word that means something else in them. */
 const RIGHT = /\bChat Completions\b/g;
@@ -32,7 +36,10 @@ function placesOf(pattern: RegExp, text: string): string[] {
 
 /** Matches any of the words, in the singular or the plural. */
 function anyOf(words: readonly string[]): RegExp {
-  return new RegExp(`\\b(?:${words.map((word) => word.replace(/y$/, '(?:y|ie)')).join('|')})s?\\b`, 'gi');
+  return new RegExp(
+    `\\b(?:${words.map((word) => word.replace(/y$/, '(?:y|ie)')).join('|')})s?\\b`,
+    'gi',
+  );
 }
 
 test('the glossary has no word twice, and has the words to use in place of others', () => {
@@ -41,27 +48,40 @@ test('the glossary has no word twice, and has the words to use in place of other
   expect(used.filter((word, index) => used.indexOf(word) !== index)).toEqual([]);
   const explainedElsewhere = ['parent', 'home folder', 'answer', 'user'];
   const wanted = unused.flatMap(({ but }) => but.split(', '));
-  expect(wanted.filter((word) => !used.includes(word) && !explainedElsewhere.includes(word))).toEqual([]);
+  expect(
+    wanted.filter((word) => !used.includes(word) && !explainedElsewhere.includes(word)),
+  ).toEqual([]);
 });
 
 test.each(PAGES)('%s uses the words of the glossary', (page) => {
   const text = wordsOf(page);
   expect(placesOf(anyOf(unused.map(({ word }) => word)), text)).toEqual([]);
   // Agents that an agent has started are sub-agents.
-  expect(placesOf(/(?<![Ss]ub-|coding |[Oo]ther |Editors and |threads of )\bagents\b(?!\.md)/g, text)).toEqual([]);
+  expect(
+    placesOf(/(?<![Ss]ub-|coding |[Oo]ther |Editors and |threads of )\bagents\b(?!\.md)/g, text),
+  ).toEqual([]);
   // Clients start, resume and fork threads.
   const verbs = '(?:start|resum|fork|archiv|delet|clos|continu)(?:e|es|ed|ing|s)?';
   expect(
-    placesOf(new RegExp(`\\b${verbs} (?:an?|the|th[ai][ts]|another|each) (?:\\w+ )?(?:session|conversation)s?\\b`, 'gi'), text),
+    placesOf(
+      new RegExp(
+        `\\b${verbs} (?:an?|the|th[ai][ts]|another|each) (?:\\w+ )?(?:session|conversation)s?\\b`,
+        'gi',
+      ),
+      text,
+    ),
   ).toEqual([]);
 });
 
 test('the help texts and messages in the source use the words of the glossary', () => {
-  // Words of several parts stand only in texts and comments. A single one may be a name of the code or of the protocol.
+  // Words of several parts stand only in texts and comments. A single one may be a name of the code
+  // or of the protocol.
   const several = unused.map(({ word }) => word).filter((word) => word.includes(' '));
   expect(several.length).toBeGreaterThan(20);
   const files = sourceFiles();
   expect(files.length).toBeGreaterThan(500);
   const pattern = anyOf(several);
-  expect(files.flatMap((path) => placesOf(pattern, textOf(path)).map((place) => `${path}: ${place}`))).toEqual([]);
+  expect(
+    files.flatMap((path) => placesOf(pattern, textOf(path)).map((place) => `${path}: ${place}`)),
+  ).toEqual([]);
 });

@@ -28,16 +28,22 @@ export function textOf(path: string): string {
 /** The files of the source, as paths from the root, without generated ones. */
 export function sourceFiles(): string[] {
   const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => name.endsWith('.ts') && !name.includes('generated')).map((name) => `src/${name}`);
+  return names
+    .filter((name) => name.endsWith('.ts') && !name.includes('generated'))
+    .map((name) => `src/${name}`);
 }
 
 /** The part of a page below a heading, up to the next heading of the same or a higher level. */
 export function section(page: string, heading: string): string {
   const lines = textOf(page).split('\n');
-  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading);
+  const start = lines.findIndex(
+    (line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading,
+  );
   if (start === -1) throw new Error(`${page} has no heading "${heading}"`);
   const level = lines[start]?.match(/^#+/)?.[0].length ?? 1;
-  const end = lines.findIndex((line, index) => index > start && new RegExp(`^#{1,${level}} `).test(line));
+  const end = lines.findIndex(
+    (line, index) => index > start && new RegExp(`^#{1,${level}} `).test(line),
+  );
   return lines.slice(start + 1, end === -1 ? undefined : end).join('\n');
 }
 
@@ -46,11 +52,13 @@ export function blocksOf(page: string): Block[] {
   let open: (Block & { indent: string }) | null = null;
   for (const [index, line] of textOf(page).split('\n').entries()) {
     const [fence, indent = '', language = ''] = /^( *)```(\S*)$/.exec(line) ?? [];
-    if (open === null && fence !== undefined) open = { page, line: index + 1, language, text: '', indent };
+    if (open === null && fence !== undefined)
+      open = { page, line: index + 1, language, text: '', indent };
     else if (open !== null && fence !== undefined) {
       blocks.push({ page, line: open.line, language: open.language, text: open.text });
       open = null;
-    } else if (open !== null) open.text += `${line.startsWith(open.indent) ? line.slice(open.indent.length) : line}\n`;
+    } else if (open !== null)
+      open.text += `${line.startsWith(open.indent) ? line.slice(open.indent.length) : line}\n`;
   }
   return blocks;
 }

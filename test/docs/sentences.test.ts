@@ -29,18 +29,24 @@ function sentencesOf(page: string): string[] {
     .replace(/"[^"\n]*"/g, 'QUOTE')
     .replace(/\]\([^)]*\)|\*\*/g, '');
   const blocks = text.split(/\n\s*\n|\n(?=\s*(?:[-*] |\d+\. |\||#))/);
-  const cells = blocks.flatMap((block) => (block.trimStart().startsWith('|') ? block.split('|') : [block]));
+  const cells = blocks.flatMap((block) =>
+    block.trimStart().startsWith('|') ? block.split('|') : [block],
+  );
   const plain = cells.map((cell) =>
     cell
       .replace(/^\s*(?:[-*#]+|\d+\.) /, '')
       .replace(/\s+/g, ' ')
       .trim(),
   );
-  return plain.flatMap((cell) => cell.split(/(?<=[.?!:;])\s+(?=\S)/)).filter((sentence) => /\w/.test(sentence));
+  return plain
+    .flatMap((cell) => cell.split(/(?<=[.?!:;])\s+(?=\S)/))
+    .filter((sentence) => /\w/.test(sentence));
 }
 
 test.each(PAGES)('%s has no sentence with too many words', (page) => {
-  const long = sentencesOf(page).filter((sentence) => sentence.split(' ').filter((word) => /\w/.test(word)).length > WORDS_MAX);
+  const long = sentencesOf(page).filter(
+    (sentence) => sentence.split(' ').filter((word) => /\w/.test(word)).length > WORDS_MAX,
+  );
   expect(long).toEqual([]);
 });
 
@@ -52,12 +58,19 @@ test.each(PAGES)('%s has no unplain sentence', (page) => {
   expect(unplain).toEqual([]);
 });
 
-const subjects = PAGES.filter((page) => /^docs\/(?:clients|configuration|security)(?:\.md|\/)/.test(page));
+const subjects = PAGES.filter((page) =>
+  /^docs\/(?:clients|configuration|security)(?:\.md|\/)/.test(page),
+);
 
-test.each(subjects)('%s begins with what the reader can do after it, is no longer than a page, and has facts in its tables', (page) => {
-  const text = textOf(page);
-  expect(text).toMatch(/^# .*\n\nAfter this page, /);
-  expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(PAGE_WORDS_MAX);
-  const cells = text.split('\n').flatMap((line) => (line.startsWith('|') ? line.split('|') : []));
-  expect(cells.filter((cell) => cell.trim().split(/\s+/).length > CELL_WORDS_MAX)).toEqual([]);
-});
+test.each(subjects)(
+  '%s begins with what the reader can do after it, is no longer than a page, and has facts in its tables',
+  (page) => {
+    const text = textOf(page);
+    expect(text).toMatch(/^# .*\n\nAfter this page, /);
+    expect(text.split(/\s+/).filter((word) => /\w/.test(word)).length).toBeLessThanOrEqual(
+      PAGE_WORDS_MAX,
+    );
+    const cells = text.split('\n').flatMap((line) => (line.startsWith('|') ? line.split('|') : []));
+    expect(cells.filter((cell) => cell.trim().split(/\s+/).length > CELL_WORDS_MAX)).toEqual([]);
+  },
+);

@@ -10,7 +10,11 @@ const system = vi.hoisted(() => ({ refuses: null as string | null }));
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof import('node:fs')>();
   const watch = (...args: Parameters<typeof real.watch>) => {
-    if (system.refuses !== null) throw Object.assign(new Error(`${system.refuses}: refused`), { code: system.refuses, errno: -28 });
+    if (system.refuses !== null)
+      throw Object.assign(new Error(`${system.refuses}: refused`), {
+        code: system.refuses,
+        errno: -28,
+      });
     return real.watch(...args);
   };
   return { ...real, watch };

@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, linkSync, lstatSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -7,7 +17,11 @@ import { writeAll } from '../../src/files/write-all.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 /** The code with which the system refuses these calls; null if it allows them. */
-const system = vi.hoisted(() => ({ draft: null as string | null, rename: null as string | null, owner: null as string | null }));
+const system = vi.hoisted(() => ({
+  draft: null as string | null,
+  rename: null as string | null,
+  owner: null as string | null,
+}));
 
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
@@ -20,7 +34,8 @@ vi.mock('node:fs/promises', async (original) => {
       const handle = await real.open(...args);
       const { owner } = system;
       if (isDraft && owner !== null) {
-        handle.stat = async () => ({ ...(await real.stat(args[0], { bigint: true })), uid: 4_000_000_000n }) as never;
+        handle.stat = async () =>
+          ({ ...(await real.stat(args[0], { bigint: true })), uid: 4_000_000_000n }) as never;
         handle.chown = () => Promise.reject(refused(owner));
       }
       return handle;
@@ -34,7 +49,10 @@ beforeEach(() => {
   Object.assign(system, { draft: null, rename: null, owner: null });
 });
 
-function contents(text: string, { mode = 0o644, before = null }: Partial<NewContents> = {}): NewContents {
+function contents(
+  text: string,
+  { mode = 0o644, before = null }: Partial<NewContents> = {},
+): NewContents {
   return { fill: (file) => writeAll(file, Buffer.from(text)), mode, before };
 }
 
@@ -44,7 +62,11 @@ async function fillPart(file: FileHandle): Promise<number> {
   throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 }
 
-function folderWithFile(text: string): { folder: string; path: string; found: () => ReturnType<typeof foundAt> } {
+function folderWithFile(text: string): {
+  folder: string;
+  path: string;
+  found: () => ReturnType<typeof foundAt>;
+} {
   const folder = tempFolder();
   const path = join(folder, 'file');
   writeFileSync(path, text);
@@ -59,7 +81,11 @@ test('a draft takes the place of the file, with the mode and without set-user-id
   const { folder, path, found } = folderWithFile('old');
   const { ino } = found();
   await replaceFile(path, found(), contents('new', { mode: 0o4750 }));
-  expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o7777, readdirSync(folder)]).toEqual(['new', 0o750, ['file']]);
+  expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o7777, readdirSync(folder)]).toEqual([
+    'new',
+    0o750,
+    ['file'],
+  ]);
   expect(found().ino).not.toBe(ino);
 });
 
@@ -81,7 +107,11 @@ test.each([
   const { ino } = found();
   Object.assign(system, refused);
   await replaceFile(path, found(), contents('new'));
-  expect([found().ino, readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual([ino, 'new', ['file']]);
+  expect([found().ino, readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual([
+    ino,
+    'new',
+    ['file'],
+  ]);
 });
 
 test('a file that cannot be made because of its folder is not made in another way', async () => {
@@ -96,12 +126,17 @@ test('a file with several names stays one file, and loses its set-user-id bit', 
   linkSync(path, join(folder, 'other'));
   chmodSync(path, 0o4755);
   await replaceFile(path, found(), contents('new', { mode: 0o4755 }));
-  expect([readFileSync(join(folder, 'other'), 'utf8'), statSync(path).mode & 0o7777]).toEqual(['new', 0o755]);
+  expect([readFileSync(join(folder, 'other'), 'utf8'), statSync(path).mode & 0o7777]).toEqual([
+    'new',
+    0o755,
+  ]);
 });
 
 test('a failure leaves the file as it was and no draft', async () => {
   const { folder, path, found } = folderWithFile('old contents');
-  await expect(replaceFile(path, found(), { fill: fillPart, mode: 0o644, before: null })).rejects.toThrow('ENOSPC');
+  await expect(
+    replaceFile(path, found(), { fill: fillPart, mode: 0o644, before: null }),
+  ).rejects.toThrow('ENOSPC');
   system.rename = 'EBUSY';
   await expect(replaceFile(path, found(), contents('new'))).rejects.toThrow('EBUSY');
   expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['old contents', ['file']]);
@@ -110,7 +145,9 @@ test('a failure leaves the file as it was and no draft', async () => {
 test('a failure while a file is overwritten puts the old contents back, if they are known', async () => {
   const { path, found } = folderWithFile('old');
   linkSync(path, `${path}-2`);
-  await expect(replaceFile(path, found(), { fill: fillPart, mode: 0o644, before: 'old' })).rejects.toThrow('ENOSPC');
+  await expect(
+    replaceFile(path, found(), { fill: fillPart, mode: 0o644, before: 'old' }),
+  ).rejects.toThrow('ENOSPC');
   expect(readFileSync(path, 'utf8')).toBe('old');
 });
 

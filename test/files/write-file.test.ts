@@ -29,7 +29,8 @@ beforeEach(() => {
   system.changes = 0;
 });
 
-const write = (path: string, text: string) => writeFile(path, (file) => writeAll(file, Buffer.from(text)));
+const write = (path: string, text: string) =>
+  writeFile(path, (file) => writeAll(file, Buffer.from(text)));
 
 test('a file that is replaced meanwhile is looked at again, a few times', async () => {
   const path = join(tempFolder(), 'file');
@@ -39,7 +40,10 @@ test('a file that is replaced meanwhile is looked at again, a few times', async 
   await write(path, 'new');
   expect(readFileSync(`${path}-2`, 'utf8')).toBe('new');
   system.changes = 3;
-  await expect(write(path, 'newer')).rejects.toMatchObject({ code: -32603, data: { code: 'file_failed', path } });
+  await expect(write(path, 'newer')).rejects.toMatchObject({
+    code: -32603,
+    data: { code: 'file_failed', path },
+  });
   expect(readFileSync(path, 'utf8')).toBe('new');
 });
 
@@ -49,6 +53,9 @@ test('links are followed to a file that does not exist yet; a circle of links is
   symlinkSync('new', join(folder, 'second'));
   symlinkSync('circle', join(folder, 'circle'));
   await write(join(folder, 'first'), 'text');
-  expect([readFileSync(join(folder, 'new'), 'utf8'), lstatSync(join(folder, 'first')).isSymbolicLink()]).toEqual(['text', true]);
+  expect([
+    readFileSync(join(folder, 'new'), 'utf8'),
+    lstatSync(join(folder, 'first')).isSymbolicLink(),
+  ]).toEqual(['text', true]);
   await expect(write(join(folder, 'circle'), 'text')).rejects.toThrow('ELOOP');
 });

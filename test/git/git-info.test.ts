@@ -9,8 +9,19 @@ const read = (cwd: string) => readGitInfo(cwd);
 const UNKNOWN = { sha: null, branch: null, originUrl: null };
 
 function git(cwd: string, ...args: string[]): string {
-  const identity = ['-c', 'user.name=n', '-c', 'user.email=e@example.com', '-c', 'commit.gpgsign=false'];
-  return execFileSync('git', [...identity, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  const identity = [
+    '-c',
+    'user.name=n',
+    '-c',
+    'user.email=e@example.com',
+    '-c',
+    'commit.gpgsign=false',
+  ];
+  return execFileSync('git', [...identity, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
 }
 
 function repository(...commands: string[][]): string {
@@ -32,17 +43,27 @@ describe('unknown values are null', () => {
     ['a .git file that leads nowhere', () => tempFolder({ '.git': 'gitdir: /nowhere' })],
     ['a .git file that names no folder', () => tempFolder({ '.git': 'x' })],
     ['a damaged HEAD', () => tempFolder({ '.git/HEAD': '\0\0' })],
-    ['a HEAD that leads out of the refs', () => tempFolder({ '.git/HEAD': 'ref: refs/heads/../../../x', x: 'a'.repeat(40) })],
-    ['a HEAD that does not name a ref', () => tempFolder({ '.git/HEAD': 'ref: config', '.git/config': 'a'.repeat(40) })],
+    [
+      'a HEAD that leads out of the refs',
+      () => tempFolder({ '.git/HEAD': 'ref: refs/heads/../../../x', x: 'a'.repeat(40) }),
+    ],
+    [
+      'a HEAD that does not name a ref',
+      () => tempFolder({ '.git/HEAD': 'ref: config', '.git/config': 'a'.repeat(40) }),
+    ],
     ['a HEAD that is a folder', () => tempFolder({ '.git/HEAD/x': '' })],
-    ['a HEAD without end', () => tempFolder({ '.git/HEAD': `ref: refs/heads/${'x'.repeat(100_000)}` })],
+    [
+      'a HEAD without end',
+      () => tempFolder({ '.git/HEAD': `ref: refs/heads/${'x'.repeat(100_000)}` }),
+    ],
   ])('%s', async (_, make) => {
     expect(await read(make())).toEqual(UNKNOWN);
   });
 
   test('pipes in place of files, without waiting for them', async () => {
     const folder = tempFolder({ '.git/refs/heads/x': '' });
-    for (const name of ['HEAD', 'config', 'packed-refs']) execFileSync('mkfifo', [join(folder, '.git', name)]);
+    for (const name of ['HEAD', 'config', 'packed-refs'])
+      execFileSync('mkfifo', [join(folder, '.git', name)]);
     expect(await read(folder)).toEqual(UNKNOWN);
   });
 
@@ -52,7 +73,11 @@ describe('unknown values are null', () => {
 
   test('the branch of a detached HEAD', async () => {
     const folder = repository(COMMIT, ['checkout', '-q', '--detach']);
-    expect(await read(folder)).toEqual({ sha: git(folder, 'rev-parse', 'HEAD'), branch: null, originUrl: null });
+    expect(await read(folder)).toEqual({
+      sha: git(folder, 'rev-parse', 'HEAD'),
+      branch: null,
+      originUrl: null,
+    });
   });
 
   test('refs that form a circle', async () => {
@@ -66,9 +91,17 @@ describe('unknown values are null', () => {
 });
 
 test('commit, branch and remote, also from a folder below', async () => {
-  const folder = repository(COMMIT, ['checkout', '-q', '-b', 'topic/x'], ['remote', 'add', 'origin', 'https://example.com/x.git']);
+  const folder = repository(
+    COMMIT,
+    ['checkout', '-q', '-b', 'topic/x'],
+    ['remote', 'add', 'origin', 'https://example.com/x.git'],
+  );
   writeFiles(folder, { 'a/b': '' });
-  const info = { sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic/x', originUrl: 'https://example.com/x.git' };
+  const info = {
+    sha: git(folder, 'rev-parse', 'HEAD'),
+    branch: 'topic/x',
+    originUrl: 'https://example.com/x.git',
+  };
   expect(await read(folder)).toEqual(info);
   expect(await read(join(folder, 'a'))).toEqual(info);
 });
@@ -94,9 +127,21 @@ test('packed refs, worktrees and submodules are read as git reads them', async (
   );
   const tree = join(tempFolder(), 'tree');
   git(folder, 'worktree', 'add', '-q', tree, 'main');
-  expect(await read(folder)).toMatchObject({ sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic' });
+  expect(await read(folder)).toMatchObject({
+    sha: git(folder, 'rev-parse', 'HEAD'),
+    branch: 'topic',
+  });
   expect(await read(tree)).toMatchObject({ sha: git(tree, 'rev-parse', 'HEAD'), branch: 'main' });
-  git(folder, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', repository(COMMIT), 'sub');
+  git(
+    folder,
+    '-c',
+    'protocol.file.allow=always',
+    'submodule',
+    '--quiet',
+    'add',
+    repository(COMMIT),
+    'sub',
+  );
   const sub = join(folder, 'sub');
   expect(await read(sub)).toEqual({
     sha: git(sub, 'rev-parse', 'HEAD'),
@@ -117,7 +162,11 @@ test.each([
   [`[remote "origin"]\nurl = ${'x'.repeat(200_000)}\nurl = last\n`, 'last'],
   ['[include]\npath = ../other\n[remote "origin"]\nurl =\n', null],
 ])('of the settings %.80j the remote is %j', async (config, url) => {
-  const folder = tempFolder({ '.git/HEAD': '', '.git/config': config, other: '[remote "origin"]\nurl = included\n' });
+  const folder = tempFolder({
+    '.git/HEAD': '',
+    '.git/config': config,
+    other: '[remote "origin"]\nurl = included\n',
+  });
   expect((await read(folder))?.originUrl ?? null).toBe(url);
 });
 
@@ -126,7 +175,11 @@ describe('a hostile repository', () => {
     const folder = repository(COMMIT);
     const mark = join(folder, 'mark');
     const run = join(folder, 'run');
-    writeFiles(folder, { run: `#!/bin/sh\ntouch ${mark}\n`, git: `#!/bin/sh\ntouch ${mark}\n`, '.gitattributes': '* filter=x diff=x\n' });
+    writeFiles(folder, {
+      run: `#!/bin/sh\ntouch ${mark}\n`,
+      git: `#!/bin/sh\ntouch ${mark}\n`,
+      '.gitattributes': '* filter=x diff=x\n',
+    });
     for (const name of ['run', 'git']) chmodSync(join(folder, name), 0o755);
     for (const key of [
       'core.fsmonitor',
@@ -144,7 +197,12 @@ describe('a hostile repository', () => {
   });
 
   test('does not show the data of another repository', async () => {
-    const other = repository(COMMIT, ['remote', 'add', 'origin', 'https://example.com/private.git']);
+    const other = repository(COMMIT, [
+      'remote',
+      'add',
+      'origin',
+      'https://example.com/private.git',
+    ]);
     const lead = tempFolder({ '.git': `gitdir: ${join(other, '.git')}` });
     const link = tempFolder();
     symlinkSync(join(other, '.git'), join(link, '.git'));

@@ -22,12 +22,25 @@ test.each([
   const folder = tempFolder();
   const ran = join(folder, 'ran');
   const git = (words: readonly string[], env: Record<string, string> = {}, input = '') =>
-    execFileSync('git', words, { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, ...env }, input, encoding: 'utf8' }).trim();
+    execFileSync('git', words, {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, ...env },
+      input,
+      encoding: 'utf8',
+    }).trim();
   git(['init', '-q']);
   writeFiles(folder, { file: 'text', 'run.sh': `#!/bin/sh\ntouch '${ran}'\n` });
   execFileSync('chmod', ['+x', join(folder, 'run.sh')]);
   git(['add', 'file']);
-  git(['update-ref', 'HEAD', git(['hash-object', '-t', 'commit', '-w', '--stdin'], {}, `tree ${git(['write-tree'])}\n${SIGNED}`)]);
+  git([
+    'update-ref',
+    'HEAD',
+    git(
+      ['hash-object', '-t', 'commit', '-w', '--stdin'],
+      {},
+      `tree ${git(['write-tree'])}\n${SIGNED}`,
+    ),
+  ]);
   git(['config', 'log.showSignature', 'true']);
   git(['config', key, join(folder, 'run.sh')]);
   git(args);

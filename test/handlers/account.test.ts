@@ -1,4 +1,12 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answered, ProviderServer, type Reply } from '../model/provider-server.ts';
@@ -33,7 +41,10 @@ test('account/read: openai needs an account, and has one if its key is set', asy
 });
 
 test('account/read: a server with a given model needs no account, whatever the provider', async () => {
-  const { client } = await startServer({ config: 'model_provider = "openai"\n', env: { OPENAI_API_KEY: 'sk-test' } });
+  const { client } = await startServer({
+    config: 'model_provider = "openai"\n',
+    env: { OPENAI_API_KEY: 'sk-test' },
+  });
   expect(await client.request('account/read', {})).toEqual({
     account: null,
     userId: null,
@@ -53,7 +64,11 @@ requires_openai_auth = true
 async function loginServer(port = 9) {
   const server = await startServer({ config: providerAt(port), model: null });
   const file = join(server.home, 'auth.json');
-  return { ...server, file, stored: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown> };
+  return {
+    ...server,
+    file,
+    stored: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>,
+  };
 }
 
 const KEY = 'sk-test-0123456789';
@@ -61,7 +76,9 @@ const KEY = 'sk-test-0123456789';
 describe('a login with an API key', () => {
   test('account/login/start stores it for the user alone; account/logout removes it', async () => {
     const { client, file, stored } = await loginServer();
-    expect(await client.request('account/login/start', { type: 'apiKey', apiKey: ` ${KEY}\n` })).toEqual({ type: 'apiKey' });
+    expect(
+      await client.request('account/login/start', { type: 'apiKey', apiKey: ` ${KEY}\n` }),
+    ).toEqual({ type: 'apiKey' });
     expect(await client.waitFor('account/login/completed')).toEqual({
       loginId: null,
       success: true,
@@ -71,23 +88,45 @@ describe('a login with an API key', () => {
     expect(await client.waitFor('account/updated')).toEqual({ authMode: 'apikey', planType: null });
     expect(stored()).toEqual({ auth_mode: 'apikey', OPENAI_API_KEY: KEY });
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
-    expect(await client.request('account/read', {})).toMatchObject({ account: { type: 'apiKey' }, requiresOpenaiAuth: true });
+    expect(await client.request('account/read', {})).toMatchObject({
+      account: { type: 'apiKey' },
+      requiresOpenaiAuth: true,
+    });
 
     expect(await client.request('account/logout', undefined)).toEqual({});
-    expect(await client.waitFor('account/updated', ({ authMode }) => authMode === null)).toEqual({ authMode: null, planType: null });
+    expect(await client.waitFor('account/updated', ({ authMode }) => authMode === null)).toEqual({
+      authMode: null,
+      planType: null,
+    });
     expect(existsSync(file)).toBe(false);
-    expect(await client.request('account/read', {})).toMatchObject({ account: null, requiresOpenaiAuth: true });
+    expect(await client.request('account/read', {})).toMatchObject({
+      account: null,
+      requiresOpenaiAuth: true,
+    });
     expect(await client.request('account/logout', undefined)).toEqual({});
   });
 
   test('keeps what other programs have in the file', async () => {
     const { client, file, stored } = await loginServer();
-    writeFileSync(file, JSON.stringify({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt' }), { mode: 0o644 });
+    writeFileSync(
+      file,
+      JSON.stringify({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt' }),
+      { mode: 0o644 },
+    );
     await client.request('account/login/start', { type: 'apiKey', apiKey: KEY });
-    expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt', OPENAI_API_KEY: KEY });
+    expect(stored()).toEqual({
+      tokens: { access_token: 'x' },
+      last_refresh: 'y',
+      auth_mode: 'chatgpt',
+      OPENAI_API_KEY: KEY,
+    });
     expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
     await client.request('account/logout', undefined);
-    expect(stored()).toEqual({ tokens: { access_token: 'x' }, last_refresh: 'y', auth_mode: 'chatgpt' });
+    expect(stored()).toEqual({
+      tokens: { access_token: 'x' },
+      last_refresh: 'y',
+      auth_mode: 'chatgpt',
+    });
   });
 
   test('account/logout removes the key behind a link', async () => {
@@ -107,7 +146,11 @@ describe('a login with an API key', () => {
     const { client, file, stored } = await loginServer();
     writeFileSync(file, JSON.stringify({ OPENAI_API_KEY: null, tokens: { access_token: 'x' } }));
     await client.request('account/login/start', { type: 'apiKey', apiKey: KEY });
-    expect(stored()).toEqual({ OPENAI_API_KEY: KEY, tokens: { access_token: 'x' }, auth_mode: 'chatgpt' });
+    expect(stored()).toEqual({
+      OPENAI_API_KEY: KEY,
+      tokens: { access_token: 'x' },
+      auth_mode: 'chatgpt',
+    });
   });
 
   test('account/logout does not touch a file without a key', async () => {
@@ -122,7 +165,10 @@ describe('a login with an API key', () => {
     const { client, file } = await loginServer();
     mkdirSync(file);
     const error = await client.refusal('account/login/start', { type: 'apiKey', apiKey: KEY });
-    expect(error).toMatchObject({ data: { code: 'login_file_unusable' }, message: expect.stringContaining(`${file} cannot be used: `) });
+    expect(error).toMatchObject({
+      data: { code: 'login_file_unusable' },
+      message: expect.stringContaining(`${file} cannot be used: `),
+    });
     expect(error.message).toContain('set the key in the environment instead');
     const { message } = await client.refusal('account/logout', undefined);
     expect(message).toContain('remove the key from the file by hand');
@@ -133,8 +179,14 @@ describe('a login with an API key', () => {
     const { client, file } = await loginServer();
     writeFileSync(file, 'not JSON');
     for (const method of ['account/login/start', 'account/logout']) {
-      const error = await client.refusal(method, method === 'account/logout' ? undefined : { type: 'apiKey', apiKey: KEY });
-      expect(error).toMatchObject({ data: { code: 'login_file_unusable' }, message: expect.stringContaining(file) });
+      const error = await client.refusal(
+        method,
+        method === 'account/logout' ? undefined : { type: 'apiKey', apiKey: KEY },
+      );
+      expect(error).toMatchObject({
+        data: { code: 'login_file_unusable' },
+        message: expect.stringContaining(file),
+      });
     }
     expect(readFileSync(file, 'utf8')).toBe('not JSON');
   });
@@ -156,16 +208,21 @@ describe('a login with an API key', () => {
     expect(keys).toEqual([undefined, `Bearer ${KEY}`, undefined]);
   });
 
-  test.each([{ apiKey: '' }, { apiKey: ' ' }, { apiKey: 'two words' }, { apiKey: 'ä' }, { apiKey: 'x'.repeat(9000) }])(
-    'refuses %j',
-    async (params) => {
-      const { client, file } = await loginServer();
-      expect(await client.refusal('account/login/start', { type: 'apiKey', ...params })).toMatchObject({
-        data: { code: 'invalid_api_key' },
-      });
-      expect(existsSync(file)).toBe(false);
-    },
-  );
+  test.each([
+    { apiKey: '' },
+    { apiKey: ' ' },
+    { apiKey: 'two words' },
+    { apiKey: 'ä' },
+    { apiKey: 'x'.repeat(9000) },
+  ])('refuses %j', async (params) => {
+    const { client, file } = await loginServer();
+    expect(
+      await client.refusal('account/login/start', { type: 'apiKey', ...params }),
+    ).toMatchObject({
+      data: { code: 'invalid_api_key' },
+    });
+    expect(existsSync(file)).toBe(false);
+  });
 
   test('other logins are refused by their kind', async () => {
     const { client } = await loginServer();
@@ -183,10 +240,16 @@ describe('a login with an API key', () => {
         data: { code: 'login_not_supported' },
       });
     }
-    expect(await client.request('account/login/cancel', { loginId: '00000000-0000-0000-0000-000000000000' })).toEqual({
+    expect(
+      await client.request('account/login/cancel', {
+        loginId: '00000000-0000-0000-0000-000000000000',
+      }),
+    ).toEqual({
       status: 'notFound',
     });
-    expect(await client.refusal('account/login/cancel', { loginId: 'x' })).toMatchObject({ data: { code: 'invalid_login_id' } });
+    expect(await client.refusal('account/login/cancel', { loginId: 'x' })).toMatchObject({
+      data: { code: 'invalid_login_id' },
+    });
   });
 
   test('getAuthStatus has the key only if it is asked for', async () => {
@@ -195,7 +258,11 @@ describe('a login with an API key', () => {
     expect(await client.request('getAuthStatus', { includeToken: true })).toEqual(none);
     await client.request('account/login/start', { type: 'apiKey', apiKey: KEY });
     expect(await client.request('getAuthStatus', {})).toEqual({ ...none, authMethod: 'apikey' });
-    expect(await client.request('getAuthStatus', { includeToken: true })).toEqual({ ...none, authMethod: 'apikey', authToken: KEY });
+    expect(await client.request('getAuthStatus', { includeToken: true })).toEqual({
+      ...none,
+      authMethod: 'apikey',
+      authToken: KEY,
+    });
   });
 });
 
@@ -217,7 +284,10 @@ describe('rate limits', () => {
     };
     await using provider = await ProviderServer.start(reply);
     const { client } = await loginServer(provider.port);
-    expect(await client.refusal('account/rateLimits/read')).toMatchObject({ code: -32600, data: { code: 'no_rate_limits' } });
+    expect(await client.refusal('account/rateLimits/read')).toMatchObject({
+      code: -32600,
+      data: { code: 'no_rate_limits' },
+    });
     const { thread } = await client.request('thread/start', {});
     for (let turn = 0; turn < 4; turn++) await client.turn(thread.id, 'hi');
     const limits = (usedPercent: number) => ({
@@ -229,7 +299,10 @@ describe('rate limits', () => {
       planType: null,
       rateLimitReachedType: null,
     });
-    expect(client.notifications('account/rateLimits/updated')).toEqual([{ rateLimits: limits(13) }, { rateLimits: limits(40) }]);
+    expect(client.notifications('account/rateLimits/updated')).toEqual([
+      { rateLimits: limits(13) },
+      { rateLimits: limits(40) },
+    ]);
     expect(await client.request('account/rateLimits/read', undefined)).toEqual({
       rateLimits: limits(40),
       rateLimitsByLimitId: { codex: limits(40) },

@@ -4,20 +4,48 @@ import { startServer } from '../support/test-server.ts';
 /** Requests, and their empty results. */
 const NOTHING: [string, unknown, unknown][] = [
   ['accountSession/list', {}, { activeSessionId: null, sessions: [] }],
-  ['accountSession/list', { refreshWorkspaceMetadata: true }, { activeSessionId: null, sessions: [] }],
+  [
+    'accountSession/list',
+    { refreshWorkspaceMetadata: true },
+    { activeSessionId: null, sessions: [] },
+  ],
   ['app/installed', { forceRefresh: true, threadId: 'x' }, { apps: [] }],
   ['app/list', {}, { data: [], nextCursor: null }],
-  ['app/list', { cursor: 'x', limit: 5, forceRefetch: false, threadId: null }, { data: [], nextCursor: null }],
+  [
+    'app/list',
+    { cursor: 'x', limit: 5, forceRefetch: false, threadId: null },
+    { data: [], nextCursor: null },
+  ],
   ['environment/status', { environmentId: 'local' }, { status: 'ready', error: null }],
-  ['environment/status', { environmentId: 'cloud' }, { status: 'unknown', error: 'unknown environment: cloud' }],
+  [
+    'environment/status',
+    { environmentId: 'cloud' },
+    { status: 'unknown', error: 'unknown environment: cloud' },
+  ],
   ['memory/status', {}, { v2ConsolidatedThreads: 0, v2Ready: false }],
   ['plugin/installed', { cwds: ['/x'] }, { marketplaces: [], marketplaceLoadErrors: [] }],
-  ['plugin/list', { marketplaceKinds: ['local'] }, { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }],
+  [
+    'plugin/list',
+    { marketplaceKinds: ['local'] },
+    { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] },
+  ],
   ['plugin/search', { searchTerm: '', scope: 'global' }, { data: [], nextCursor: null }],
   ['plugin/share/list', {}, { data: [] }],
-  ['remoteControl/client/list', { environmentId: 'x', order: 'desc' }, { data: [], nextCursor: null }],
-  ['remoteControl/status/read', undefined, { status: 'disabled', serverName: 'heddle', installationId: '', environmentId: null }],
-  ['thread/realtime/listVoices', {}, { voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } }],
+  [
+    'remoteControl/client/list',
+    { environmentId: 'x', order: 'desc' },
+    { data: [], nextCursor: null },
+  ],
+  [
+    'remoteControl/status/read',
+    undefined,
+    { status: 'disabled', serverName: 'heddle', installationId: '', environmentId: null },
+  ],
+  [
+    'thread/realtime/listVoices',
+    {},
+    { voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } },
+  ],
 ];
 
 /** Methods of the protocol that this server does not serve. */
@@ -83,17 +111,23 @@ const REFUSED_EXPERIMENTAL = [
 
 test('features that do not exist have empty results', async () => {
   const { client } = await startServer();
-  for (const [method, params, answer] of NOTHING) expect([method, await client.call(method, params)]).toEqual([method, answer]);
+  for (const [method, params, answer] of NOTHING)
+    expect([method, await client.call(method, params)]).toEqual([method, answer]);
 });
 
 test('methods that are not served are refused by their names, whatever their params', async () => {
   const { client, connect } = await startServer();
   const plain = await connect({ capabilities: null });
   for (const method of [...REFUSED, ...REFUSED_EXPERIMENTAL]) {
-    expect([await client.refusal(method, {}), await client.refusal(method)]).toEqual([notSupported(method), notSupported(method)]);
+    expect([await client.refusal(method, {}), await client.refusal(method)]).toEqual([
+      notSupported(method),
+      notSupported(method),
+    ]);
   }
-  for (const method of REFUSED) expect(await plain.refusal(method, {})).toEqual(notSupported(method));
-  for (const method of REFUSED_EXPERIMENTAL) expect(await plain.refusal(method, {})).toEqual(needsExperimentalApi(method));
+  for (const method of REFUSED)
+    expect(await plain.refusal(method, {})).toEqual(notSupported(method));
+  for (const method of REFUSED_EXPERIMENTAL)
+    expect(await plain.refusal(method, {})).toEqual(needsExperimentalApi(method));
 });
 
 describe('wrong params are still refused', () => {
@@ -106,17 +140,33 @@ describe('wrong params are still refused', () => {
     ['externalAgentConfig/import/readHistories', 5, 'params is not an object'],
     ['plugin/list', { cwds: [1] }, 'params.cwds[0]: 1 is not a string'],
     ['plugin/search', {}, 'params.searchTerm is missing: a string is expected'],
-    ['remoteControl/client/list', { environmentId: 'x', order: 'up' }, 'params.order: "up" is none of "asc", "desc"'],
+    [
+      'remoteControl/client/list',
+      { environmentId: 'x', order: 'up' },
+      'params.order: "up" is none of "asc", "desc"',
+    ],
   ])('%s %j', async (method, params, message) => {
     const { client } = await startServer();
-    expect(await client.refusal(method, params)).toEqual({ code: -32600, message, data: { code: 'invalid_params' } });
+    expect(await client.refusal(method, params)).toEqual({
+      code: -32600,
+      message,
+      data: { code: 'invalid_params' },
+    });
   });
 });
 
 function notSupported(method: string) {
-  return { code: -32600, message: `${method} is not supported by this server`, data: { code: 'not_supported' } };
+  return {
+    code: -32600,
+    message: `${method} is not supported by this server`,
+    data: { code: 'not_supported' },
+  };
 }
 
 function needsExperimentalApi(method: string) {
-  return { code: -32600, message: `${method} requires experimentalApi capability`, data: { code: 'experimental_api_required' } };
+  return {
+    code: -32600,
+    message: `${method} requires experimentalApi capability`,
+    data: { code: 'experimental_api_required' },
+  };
 }

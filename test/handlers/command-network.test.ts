@@ -15,16 +15,20 @@ test('command/exec reaches what the configuration and the rules allow, and nobod
     'GET / a.example GET / b.example heddle: Nothing allows c.example yet. Nobody is asked about commands that a client starts itself.\n',
   ]);
   expect(reached).toEqual(['http://a.example:80', 'http://b.example:80']);
-  expect(server.client.messages.filter(({ method, id }) => method !== undefined && id !== undefined)).toEqual([]);
+  expect(
+    server.client.messages.filter(({ method, id }) => method !== undefined && id !== undefined),
+  ).toEqual([]);
 });
 
 test('the sandbox of command/exec decides whether its network is managed', async () => {
   const { dial, reached } = await dialToWebServer();
-  const profile = '[permissions.p]\nextends = ":workspace"\n[permissions.p.network]\nenabled = true\nmode = "limited"\n';
+  const profile =
+    '[permissions.p]\nextends = ":workspace"\n[permissions.p.network]\nenabled = true\nmode = "limited"\n';
   const config = `${MANAGED_CONFIG.replace('enabled = true', 'enabled = false')}${profile}`;
   const server = await startServer({ config, dial });
   const command = ['sh', '-c', 'echo "[$HTTP_PROXY$CODEX_SANDBOX_NETWORK_DISABLED]"'];
-  const shown = async (params: object) => (await server.client.request('command/exec', { command, ...params })).stdout;
+  const shown = async (params: object) =>
+    (await server.client.request('command/exec', { command, ...params })).stdout;
   expect(await shown({})).toBe('[]\n');
   expect(await shown({ permissionProfile: 'p' })).toBe('[http://127.0.0.1:3128]\n');
   expect(await shown({ permissionProfile: ':workspace' })).toBe('[1]\n');
@@ -35,6 +39,14 @@ test('the sandbox of command/exec decides whether its network is managed', async
 test('process/spawn is not confined, so it uses the network directly', async () => {
   const server = await startServer({ config: CONFIG });
   const command = ['sh', '-c', 'echo "[$HTTP_PROXY]"'];
-  await server.client.request('process/spawn', { command, cwd: server.cwd, processHandle: 'p', env: { HTTP_PROXY: null } });
-  expect(await server.client.waitFor('process/exited')).toMatchObject({ exitCode: 0, stdout: '[]\n' });
+  await server.client.request('process/spawn', {
+    command,
+    cwd: server.cwd,
+    processHandle: 'p',
+    env: { HTTP_PROXY: null },
+  });
+  expect(await server.client.waitFor('process/exited')).toMatchObject({
+    exitCode: 0,
+    stdout: '[]\n',
+  });
 });

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startServer } from '../support/test-server.ts';
 
-const BASE = 'model = "m"\nmodel_provider = "test"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
+const BASE =
+  'model = "m"\nmodel_provider = "test"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
 const LIMITS = `allowed_approval_policies = ["untrusted", "on-request"]
 allowed_approvals_reviewers = ["user"]
 allowed_sandbox_modes = ["read-only", "workspace-write"]
@@ -22,10 +23,15 @@ describe('the requirements of the administrator', () => {
       allowedWebSearchModes: ['cached', 'disabled'],
       featureRequirements: { goals: false },
     };
-    expect(await client.request('configRequirements/read', undefined)).toEqual({ requirements, supportsIndependentSpeedModes: null });
+    expect(await client.request('configRequirements/read', undefined)).toEqual({
+      requirements,
+      supportsIndependentSpeedModes: null,
+    });
     const plain = await startServer({ config: BASE, system, capabilities: null });
     const { allowedApprovalsReviewers: _, ...others } = requirements;
-    expect(await plain.client.request('configRequirements/read', undefined)).toMatchObject({ requirements: others });
+    expect(await plain.client.request('configRequirements/read', undefined)).toMatchObject({
+      requirements: others,
+    });
   });
 
   test('limit the settings of config.toml, with a warning for each', async () => {
@@ -33,17 +39,31 @@ describe('the requirements of the administrator', () => {
     const { client, home } = await startServer({ config, system });
     const { thread, approvalPolicy, sandbox } = await client.request('thread/start', {});
     expect([approvalPolicy, sandbox.type]).toEqual(['untrusted', 'readOnly']);
-    expect(await client.refusal('thread/goal/get', { threadId: thread.id })).toMatchObject({ data: { code: 'goals_disabled' } });
-    const warning = await client.waitFor('configWarning', ({ summary }) => summary.includes('approval_policy'));
-    expect(warning).toMatchObject({ path: join(home, 'config.toml'), range: { start: { line: 1 } } });
-    expect(warning.summary).toMatch(/approval_policy: "never" is not allowed by .*requirements\.toml, so "untrusted" counts$/);
-    const told = client.notifications('configWarning', ({ summary }) => summary.includes('is not allowed by'));
+    expect(await client.refusal('thread/goal/get', { threadId: thread.id })).toMatchObject({
+      data: { code: 'goals_disabled' },
+    });
+    const warning = await client.waitFor('configWarning', ({ summary }) =>
+      summary.includes('approval_policy'),
+    );
+    expect(warning).toMatchObject({
+      path: join(home, 'config.toml'),
+      range: { start: { line: 1 } },
+    });
+    expect(warning.summary).toMatch(
+      /approval_policy: "never" is not allowed by .*requirements\.toml, so "untrusted" counts$/,
+    );
+    const told = client.notifications('configWarning', ({ summary }) =>
+      summary.includes('is not allowed by'),
+    );
     expect(told).toHaveLength(4);
   });
 
   test('limit what thread/start asks for, with a warning', async () => {
     const { client } = await startServer({ config: BASE, system });
-    const started = await client.request('thread/start', { approvalPolicy: 'never', sandbox: 'danger-full-access' });
+    const started = await client.request('thread/start', {
+      approvalPolicy: 'never',
+      sandbox: 'danger-full-access',
+    });
     expect([started.approvalPolicy, started.sandbox.type]).toEqual(['untrusted', 'readOnly']);
     expect((await client.waitFor('warning')).message).toBe(
       'The approval policy "never" is not allowed on this machine: expected one of "untrusted", "on-request". ' +
@@ -55,7 +75,10 @@ describe('the requirements of the administrator', () => {
 
   test('a warning names a permission profile that an allowed sandbox takes the place of', async () => {
     const { client } = await startServer({ config: BASE, system });
-    const started = await client.request('thread/start', { approvalsReviewer: 'auto_review', permissions: ':danger-full-access' });
+    const started = await client.request('thread/start', {
+      approvalsReviewer: 'auto_review',
+      permissions: ':danger-full-access',
+    });
     expect([started.approvalsReviewer, started.sandbox.type]).toEqual(['user', 'readOnly']);
     expect((await client.waitFor('warning')).message).toBe(
       'The reviewer "auto_review" is not allowed on this machine: expected one of "user". The thread has "user" in its place. ' +
@@ -69,8 +92,12 @@ describe('the requirements of the administrator', () => {
     const { client } = await startServer({ config: BASE, system });
     const { thread } = await client.request('thread/start', {});
     const asked = { approvalPolicy: 'never', sandboxPolicy: { type: 'dangerFullAccess' } } as const;
-    expect(await client.refusal('turn/start', { threadId: thread.id, input: [], ...asked })).toMatchObject({
-      message: expect.stringMatching(/^the approval policy "never" is .*"on-request"; the sandbox "danger-full-access" is .*\)$/),
+    expect(
+      await client.refusal('turn/start', { threadId: thread.id, input: [], ...asked }),
+    ).toMatchObject({
+      message: expect.stringMatching(
+        /^the approval policy "never" is .*"on-request"; the sandbox "danger-full-access" is .*\)$/,
+      ),
     });
   });
 
@@ -81,27 +108,49 @@ describe('the requirements of the administrator', () => {
     const config = `approval_policy = "on-request"\nsandbox_mode = "danger-full-access"\n${BASE}${network}`;
     const { client } = await startServer({ config, system: { 'requirements.toml': limits } });
     const asked = await client.request('thread/start', { sandbox: 'read-only' });
-    expect([asked.approvalPolicy, asked.sandbox]).toMatchObject(['untrusted', { type: 'workspaceWrite', networkAccess: false }]);
+    expect([asked.approvalPolicy, asked.sandbox]).toMatchObject([
+      'untrusted',
+      { type: 'workspaceWrite', networkAccess: false },
+    ]);
     const profile = await client.request('thread/start', { permissions: ':read-only' });
     expect(profile.sandbox).toMatchObject({ type: 'workspaceWrite', networkAccess: false });
     const configured = await client.request('thread/start', {});
-    expect([configured.approvalPolicy, configured.sandbox.type]).toEqual(['untrusted', 'dangerFullAccess']);
+    expect([configured.approvalPolicy, configured.sandbox.type]).toEqual([
+      'untrusted',
+      'dangerFullAccess',
+    ]);
   });
 
   test.each([
     ['turn/start', { approvalPolicy: 'never' }, 'the approval policy "never"'],
     ['turn/start', { approvalsReviewer: 'auto_review' }, 'the reviewer "auto_review"'],
-    ['turn/start', { sandboxPolicy: { type: 'dangerFullAccess' } }, 'the sandbox "danger-full-access"'],
+    [
+      'turn/start',
+      { sandboxPolicy: { type: 'dangerFullAccess' } },
+      'the sandbox "danger-full-access"',
+    ],
     ['turn/start', { permissions: ':danger-full-access' }, 'the sandbox "danger-full-access"'],
     ['thread/settings/update', { approvalPolicy: 'never' }, 'the approval policy "never"'],
-    ['command/exec', { command: ['true'], sandboxPolicy: { type: 'dangerFullAccess' } }, 'the sandbox "danger-full-access"'],
-    ['command/exec', { command: ['true'], sandboxPolicy: { type: 'externalSandbox' } }, 'the sandbox "danger-full-access"'],
+    [
+      'command/exec',
+      { command: ['true'], sandboxPolicy: { type: 'dangerFullAccess' } },
+      'the sandbox "danger-full-access"',
+    ],
+    [
+      'command/exec',
+      { command: ['true'], sandboxPolicy: { type: 'externalSandbox' } },
+      'the sandbox "danger-full-access"',
+    ],
   ])('%s with %j is refused', async (method, params, what) => {
     const { client } = await startServer({ config: BASE, system });
     const { thread } = await client.request('thread/start', {});
     expect(await client.refusal(method, { threadId: thread.id, input: [], ...params })).toEqual({
       code: -32600,
-      message: expect.stringMatching(new RegExp(`^${what} is not allowed on this machine: expected one of .*requirements\\.toml\\)$`)),
+      message: expect.stringMatching(
+        new RegExp(
+          `^${what} is not allowed on this machine: expected one of .*requirements\\.toml\\)$`,
+        ),
+      ),
       data: { code: 'not_allowed' },
     });
   });
@@ -128,13 +177,28 @@ describe('the requirements of the administrator', () => {
       '[permissions.filesystem]\ndeny_read = "/x"\n',
       /requirements\.toml:2:1: permissions\.filesystem\.deny_read: expected a list of at most 200/,
     ],
-    ['[permissions.filesystem]\ndeny_read = ["/x", ""]\n', /deny_read: expected a list of at most 200/],
-    ['[permissions.filesystem]\ndeny_read = ["x/*.env"]\n', /deny_read: "x\/\*\.env" cannot be used: expected an absolute path/],
+    [
+      '[permissions.filesystem]\ndeny_read = ["/x", ""]\n',
+      /deny_read: expected a list of at most 200/,
+    ],
+    [
+      '[permissions.filesystem]\ndeny_read = ["x/*.env"]\n',
+      /deny_read: "x\/\*\.env" cannot be used: expected an absolute path/,
+    ],
     ['[permissions.filesystem]\ndeny_read = ["/x/{a,b"]\n', /cannot be used: a `\{` has no `\}`/],
-    ['[permissions.filesystem]\ndeny_read = ["/**/*.env"]\n', /cannot be used: it begins at the root of the file system/],
-    ['[permissions.filesystem]\ndeny_read = ["/x/../*.env"]\n', /cannot be used: it contains `\.` or `\.\.`/],
+    [
+      '[permissions.filesystem]\ndeny_read = ["/**/*.env"]\n',
+      /cannot be used: it begins at the root of the file system/,
+    ],
+    [
+      '[permissions.filesystem]\ndeny_read = ["/x/../*.env"]\n',
+      /cannot be used: it contains `\.` or `\.\.`/,
+    ],
     ['[permissions.filesystem]\ndeny_read = ["/"]\n', /cannot be used: it names nothing/],
-    ['[permissions.filesystem]\ndeny_read = ["/x"]\nglob_scan_max_depth = 0\n', /glob_scan_max_depth: expected a whole number above 0/],
+    [
+      '[permissions.filesystem]\ndeny_read = ["/x"]\nglob_scan_max_depth = 0\n',
+      /glob_scan_max_depth: expected a whole number above 0/,
+    ],
     [
       'allowed_sandbox_modes = ["danger-full-access"]\n[permissions.filesystem]\ndeny_read = ["/x"]\n',
       /allowed_sandbox_modes: with permissions\.filesystem\.deny_read, expected "read-only" or "workspace-write"/,
@@ -149,7 +213,10 @@ describe('the requirements of the administrator', () => {
   });
 
   test('that hide files leave no sandbox mode without a sandbox', async () => {
-    const denied = { 'requirements.toml': '[permissions.filesystem]\ndeny_read = ["/x"]\ndeny_write = ["/y"]\n[permissions.other]\n' };
+    const denied = {
+      'requirements.toml':
+        '[permissions.filesystem]\ndeny_read = ["/x"]\ndeny_write = ["/y"]\n[permissions.other]\n',
+    };
     const config = `sandbox_mode = "danger-full-access"\n${BASE}`;
     const { client } = await startServer({ config, system: denied });
     const { requirements } = await client.request('configRequirements/read', undefined);
@@ -157,20 +224,33 @@ describe('the requirements of the administrator', () => {
     const { thread, sandbox } = await client.request('thread/start', {});
     expect(sandbox.type).toBe('readOnly');
     const unknown = 'permissions.other, permissions.filesystem.deny_write';
-    await client.waitFor('configWarning', ({ summary }) => summary.endsWith(`does not enforce these requirements: ${unknown}`));
-    await client.waitFor('configWarning', ({ summary }) => summary.includes('"danger-full-access" is not allowed by'));
+    await client.waitFor('configWarning', ({ summary }) =>
+      summary.endsWith(`does not enforce these requirements: ${unknown}`),
+    );
+    await client.waitFor('configWarning', ({ summary }) =>
+      summary.includes('"danger-full-access" is not allowed by'),
+    );
     const input = [{ type: 'text' as const, text: 'hi' }];
     for (const type of ['dangerFullAccess', 'externalSandbox'] as const) {
       const refusal = { data: { code: 'not_allowed' } };
-      expect(await client.refusal('turn/start', { threadId: thread.id, input, sandboxPolicy: { type } })).toMatchObject(refusal);
-      expect(await client.refusal('command/exec', { command: ['true'], sandboxPolicy: { type } })).toMatchObject(refusal);
+      expect(
+        await client.refusal('turn/start', { threadId: thread.id, input, sandboxPolicy: { type } }),
+      ).toMatchObject(refusal);
+      expect(
+        await client.refusal('command/exec', { command: ['true'], sandboxPolicy: { type } }),
+      ).toMatchObject(refusal);
     }
   });
 
   test('that heddle does not enforce are named', async () => {
-    const { client } = await startServer({ config: BASE, system: { 'requirements.toml': 'enforce_residency = "us"\n' } });
+    const { client } = await startServer({
+      config: BASE,
+      system: { 'requirements.toml': 'enforce_residency = "us"\n' },
+    });
     const { summary } = await client.waitFor('configWarning');
-    expect(summary).toMatch(/requirements\.toml: heddle does not enforce these requirements: enforce_residency$/);
+    expect(summary).toMatch(
+      /requirements\.toml: heddle does not enforce these requirements: enforce_residency$/,
+    );
   });
 });
 

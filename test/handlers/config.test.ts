@@ -3,12 +3,23 @@ import { expect, test } from 'vitest';
 import { startServer } from '../support/test-server.ts';
 
 test('config/read returns the values in effect, and their origins', async () => {
-  const { client, home } = await startServer({ overrides: ['model=over'], config: 'model = "m"\nmodel_provider = "scripted"\n' });
+  const { client, home } = await startServer({
+    overrides: ['model=over'],
+    config: 'model = "m"\nmodel_provider = "scripted"\n',
+  });
   const { config, origins, layers } = await client.request('config/read', {});
-  expect(config).toMatchObject({ model: 'over', model_provider: 'scripted', sandbox_mode: null, approvals_reviewer: null });
+  expect(config).toMatchObject({
+    model: 'over',
+    model_provider: 'scripted',
+    sandbox_mode: null,
+    approvals_reviewer: null,
+  });
   expect(origins).toEqual({
     model: { name: { type: 'sessionFlags' }, version: expect.any(String) },
-    model_provider: { name: { type: 'user', file: join(home, 'config.toml'), profile: null }, version: expect.any(String) },
+    model_provider: {
+      name: { type: 'user', file: join(home, 'config.toml'), profile: null },
+      version: expect.any(String),
+    },
   });
   expect(layers).toBe(null);
 });
@@ -23,7 +34,10 @@ test('config/read returns the layers if asked, in the order of precedence', asyn
 });
 
 test('config/read leaves out experimental fields for clients without the experimental API', async () => {
-  const { client } = await startServer({ capabilities: null, config: 'approvals_reviewer = "auto_review"\nmodel_provider = "scripted"\n' });
+  const { client } = await startServer({
+    capabilities: null,
+    config: 'approvals_reviewer = "auto_review"\nmodel_provider = "scripted"\n',
+  });
   const { config } = await client.request('config/read', {});
   expect('approvals_reviewer' in config).toBe(false);
 });

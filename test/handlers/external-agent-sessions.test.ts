@@ -1,15 +1,28 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { ExternalAgentConfigImportTypeResult, ExternalAgentConfigSession } from '../../src/protocol/generated/types.ts';
+import type {
+  ExternalAgentConfigImportTypeResult,
+  ExternalAgentConfigSession,
+} from '../../src/protocol/generated/types.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { answered, ProviderServer } from '../model/provider-server.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The time of the test clock's start. */
 const NOW = Date.parse('2026-01-01T00:00:00Z');
@@ -23,16 +36,29 @@ interface Place extends TestServer {
 
 /** A server whose user has sessions of the other agent in `projects`. */
 async function start(): Promise<Place> {
-  const folder = realpathSync(tempFolder({ 'repo/.git/HEAD': 'ref: refs/heads/x\n', 'user/.claude/projects/-repo/x': '' }));
+  const folder = realpathSync(
+    tempFolder({ 'repo/.git/HEAD': 'ref: refs/heads/x\n', 'user/.claude/projects/-repo/x': '' }),
+  );
   const provider = await ProviderServer.start(answered);
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\n`;
-  const server = await startServer({ folder, config, model: null, env: { HOME: join(folder, 'user') } });
-  return { ...server, projects: join(folder, 'user/.claude/projects/-repo'), repo: join(folder, 'repo'), provider };
+  const server = await startServer({
+    folder,
+    config,
+    model: null,
+    env: { HOME: join(folder, 'user') },
+  });
+  return {
+    ...server,
+    projects: join(folder, 'user/.claude/projects/-repo'),
+    repo: join(folder, 'repo'),
+    provider,
+  };
 }
 
 type Line = object | string;
-const text = (lines: readonly Line[]) => lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+const text = (lines: readonly Line[]) =>
+  lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
 
 /** The lines of a session in a folder. */
 function linesIn(cwd: string) {
@@ -66,7 +92,17 @@ function aSession(cwd: string): Line[] {
     agent([{ type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'ls', timeout: 5 } }], 2),
     user([{ type: 'tool_result', tool_use_id: 't1', content: 'a.txt', is_error: false }], 3),
     agent([{ type: 'tool_use', id: 't2', name: 'Read', input: { file_path: '/a' } }], 4),
-    user([{ type: 'tool_result', tool_use_id: 't2', content: [{ type: 'text', text: 'no' }, { type: 'image' }], is_error: true }], 5),
+    user(
+      [
+        {
+          type: 'tool_result',
+          tool_use_id: 't2',
+          content: [{ type: 'text', text: 'no' }, { type: 'image' }],
+          is_error: true,
+        },
+      ],
+      5,
+    ),
     agent([{ type: 'text', text: 'Done.' }], 6),
     user('a note of the program', 7, { isMeta: true }),
     user('the task of an agent', 7, { isSidechain: true }),
@@ -82,7 +118,8 @@ function aSession(cwd: string): Line[] {
   ];
 }
 
-const CALL = '[external_agent_tool_call: Bash]\ncommand: ls\ntimeout: 5\n[/external_agent_tool_call]';
+const CALL =
+  '[external_agent_tool_call: Bash]\ncommand: ls\ntimeout: 5\n[/external_agent_tool_call]';
 const RESULT = '[external_agent_tool_result]\na.txt\n[/external_agent_tool_result]';
 const READ = '[external_agent_tool_call: Read]\nfile_path: /a\n[/external_agent_tool_call]';
 const FAILED = '[external_agent_tool_result: error]\nno\n[image]\n[/external_agent_tool_result]';
@@ -94,26 +131,42 @@ function put({ projects }: Place, name: string, lines: readonly Line[]): string 
 }
 
 /** Imports these sessions, or all that there are, and returns the result. */
-async function imported({ client }: TestServer, sessions: ExternalAgentConfigSession[] = []): Promise<ExternalAgentConfigImportTypeResult> {
-  const migrationItems = [{ itemType: 'SESSIONS' as const, description: '', cwd: null, details: { sessions } }];
+async function imported(
+  { client }: TestServer,
+  sessions: ExternalAgentConfigSession[] = [],
+): Promise<ExternalAgentConfigImportTypeResult> {
+  const migrationItems = [
+    { itemType: 'SESSIONS' as const, description: '', cwd: null, details: { sessions } },
+  ];
   const { importId } = await client.request('externalAgentConfig/import', { migrationItems });
-  const done = await client.waitFor('externalAgentConfig/import/completed', (told) => told.importId === importId);
+  const done = await client.waitFor(
+    'externalAgentConfig/import/completed',
+    (told) => told.importId === importId,
+  );
   const [result = { itemType: 'SESSIONS', successes: [], failures: [] }] = done.itemTypeResults;
   return result;
 }
 
 const detected = async ({ client }: TestServer, more: object = {}) => {
-  const { items } = await client.request('externalAgentConfig/detect', { includeHome: true, maxSessionAgeDays: 100_000, ...more });
+  const { items } = await client.request('externalAgentConfig/detect', {
+    includeHome: true,
+    maxSessionAgeDays: 100_000,
+    ...more,
+  });
   return items.flatMap(({ details }) => details?.sessions ?? []);
 };
 
-const ids = async ({ client }: TestServer) => (await client.request('thread/list', {})).data.map(({ id }) => id).sort();
+const ids = async ({ client }: TestServer) =>
+  (await client.request('thread/list', {})).data.map(({ id }) => id).sort();
 
 describe('a session of Claude Code', () => {
   test('becomes a thread with its messages, calls, title, folder and times, and goes on', async () => {
     const server = await start();
     const { client, repo, provider } = server;
-    const path = put(server, 'one.jsonl', [...aSession(repo), { type: 'ai-title', aiTitle: 'A parser' }]);
+    const path = put(server, 'one.jsonl', [
+      ...aSession(repo),
+      { type: 'ai-title', aiTitle: 'A parser' },
+    ]);
     expect(await detected(server)).toEqual([{ path, cwd: repo, title: 'A parser' }]);
     const result = await imported(server, [{ path, cwd: repo, title: null }]);
     const id = result.successes[0]?.target ?? '';
@@ -149,15 +202,29 @@ describe('a session of Claude Code', () => {
       {
         status: 'completed',
         items: [
-          { type: 'userMessage', content: [typed('And this?'), { type: 'image', url: `data:image/png;base64,${PICTURE}` }] },
+          {
+            type: 'userMessage',
+            content: [
+              typed('And this?'),
+              { type: 'image', url: `data:image/png;base64,${PICTURE}` },
+            ],
+          },
           said('A picture.'),
         ],
       },
     ]);
     await client.turn(id, 'go on');
-    const { input } = (provider.requests.at(-1)?.body ?? { input: [] }) as { input: { role: string; content: { text?: string }[] }[] };
-    const conversation = input.filter(({ role, content }) => role === 'assistant' || !/^</.test(content[0]?.text ?? '<'));
-    expect(conversation.filter(({ role }) => role !== 'developer').map(({ role, content }) => [role, content[0]?.text])).toEqual([
+    const { input } = (provider.requests.at(-1)?.body ?? { input: [] }) as {
+      input: { role: string; content: { text?: string }[] }[];
+    };
+    const conversation = input.filter(
+      ({ role, content }) => role === 'assistant' || !/^</.test(content[0]?.text ?? '<'),
+    );
+    expect(
+      conversation
+        .filter(({ role }) => role !== 'developer')
+        .map(({ role, content }) => [role, content[0]?.text]),
+    ).toEqual([
       ['user', 'Fix the parser'],
       ...['I will look.', CALL, RESULT, READ, FAILED, 'Done.'].map((each) => ['assistant', each]),
       ['user', 'And this?'],
@@ -172,16 +239,24 @@ describe('a session of Claude Code', () => {
     const path = put(server, 'one.jsonl', aSession(repo));
     const list = join(home, 'external_agent_session_imports.json');
     // A record of another program, with a number that is not exact here.
-    const other = '{"source_path":"/x","content_sha256":"y","imported_thread_id":"z","source_modified_at":1795811639028454685}';
+    const other =
+      '{"source_path":"/x","content_sha256":"y","imported_thread_id":"z","source_modified_at":1795811639028454685}';
     writeFileSync(list, `{"records":[${other}]}`);
     await imported(server, [{ path, cwd: '/elsewhere', title: null }]);
     expect(readFileSync(list, 'utf8')).toContain(other);
-    const { records } = JSON.parse(readFileSync(list, 'utf8')) as { records: Record<string, unknown>[] };
+    const { records } = JSON.parse(readFileSync(list, 'utf8')) as {
+      records: Record<string, unknown>[];
+    };
     const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
-    const found = records.filter((each) => each.source_path === path && each.content_sha256 === sha256).at(-1);
+    const found = records
+      .filter((each) => each.source_path === path && each.content_sha256 === sha256)
+      .at(-1);
     expect(records).toHaveLength(2);
     const threadId = String(found?.imported_thread_id);
-    expect((await client.request('thread/resume', { threadId, approvalPolicy: 'never', cwd: repo })).thread.turns).toHaveLength(2);
+    expect(
+      (await client.request('thread/resume', { threadId, approvalPolicy: 'never', cwd: repo }))
+        .thread.turns,
+    ).toHaveLength(2);
     expect((await client.turn(threadId, 'go on')).status).toBe('completed');
   });
 
@@ -191,14 +266,19 @@ describe('a session of Claude Code', () => {
     const path = put(server, 'one.jsonl', aSession(repo));
     const [one] = (await imported(server)).successes;
     const named = [{ path, cwd: repo, title: null }];
-    expect(await imported(server, named)).toEqual({ itemType: 'SESSIONS', successes: [], failures: [] });
+    expect(await imported(server, named)).toEqual({
+      itemType: 'SESSIONS',
+      successes: [],
+      failures: [],
+    });
     expect(await detected(server)).toEqual([]);
     expect(await ids(server)).toEqual([one?.target]);
     appendFileSync(path, text([linesIn(repo).user('More', 30)]));
     expect(await detected(server)).toHaveLength(1);
     const [two] = (await imported(server, named)).successes;
     expect(await ids(server)).toEqual([one?.target, two?.target].sort());
-    const turnsOf = async (threadId = '') => (await client.request('thread/read', { threadId, includeTurns: true })).thread.turns.length;
+    const turnsOf = async (threadId = '') =>
+      (await client.request('thread/read', { threadId, includeTurns: true })).thread.turns.length;
     expect([await turnsOf(one?.target ?? ''), await turnsOf(two?.target ?? '')]).toEqual([2, 3]);
     await client.request('thread/delete', { threadId: two?.target ?? '' });
     expect((await imported(server, named)).successes).toHaveLength(1);
@@ -224,12 +304,11 @@ describe('a session of Claude Code', () => {
     ]);
     await client.turn(thread.id, 'go on');
     const sent = JSON.stringify(provider.requests.at(-1)?.body);
-    expect(['Early words', 'Long work.', 'What was done so far.', 'After'].map((each) => sent.includes(each))).toEqual([
-      false,
-      false,
-      true,
-      true,
-    ]);
+    expect(
+      ['Early words', 'Long work.', 'What was done so far.', 'After'].map((each) =>
+        sent.includes(each),
+      ),
+    ).toEqual([false, false, true, true]);
   });
 
   test('detect names the latest first, as many and as old as the client wants', async () => {
@@ -267,18 +346,33 @@ describe('a hostile session', () => {
     const [one] = (await imported(server, [{ path, cwd: repo, title: null }])).successes;
     const { data } = await client.request('thread/list', {});
     expect(data.map(({ id, preview }) => [id, preview])).toEqual([[one?.target, texts[0]]]);
-    const { thread } = await client.request('thread/read', { threadId: one?.target ?? '', includeTurns: true });
-    expect(thread.turns.map(({ items }) => items)).toMatchObject(texts.map((each) => [{ type: 'userMessage', content: [{ text: each }] }]));
+    const { thread } = await client.request('thread/read', {
+      threadId: one?.target ?? '',
+      includeTurns: true,
+    });
+    expect(thread.turns.map(({ items }) => items)).toMatchObject(
+      texts.map((each) => [{ type: 'userMessage', content: [{ text: each }] }]),
+    );
   });
 
   test('has no times before 1970 or in the future: the thread is as new as its import', async () => {
     const server = await start();
     const { client, repo } = server;
-    const times = [undefined, '1950-01-01T00:00:00Z', '9999-01-01T00:00:00Z', '+275760-09-13T00:00:00Z', 'x', 7];
+    const times = [
+      undefined,
+      '1950-01-01T00:00:00Z',
+      '9999-01-01T00:00:00Z',
+      '+275760-09-13T00:00:00Z',
+      'x',
+      7,
+    ];
     for (const [index, timestamp] of times.entries()) {
       const path = put(server, `${index}.jsonl`, [{ ...linesIn(repo).user('x', 0), timestamp }]);
       const [one] = (await imported(server, [{ path, cwd: repo, title: null }])).successes;
-      const { thread } = await client.request('thread/read', { threadId: one?.target ?? '', includeTurns: true });
+      const { thread } = await client.request('thread/read', {
+        threadId: one?.target ?? '',
+        includeTurns: true,
+      });
       const { createdAt, updatedAt, turns } = thread;
       expect({ createdAt, updatedAt, turns }).toMatchObject({
         createdAt: NOW / 1000,
@@ -294,7 +388,8 @@ describe('what is not taken is told:', () => {
     ['a link', (_, path) => symlinkSync('/etc/passwd', path), /is not in /],
     [
       'a link to another session',
-      ({ repo, ...place }, path) => symlinkSync(put({ repo, ...place }, 'x.jsonl', aSession(repo)), path),
+      ({ repo, ...place }, path) =>
+        symlinkSync(put({ repo, ...place }, 'x.jsonl', aSession(repo)), path),
       /^$/,
     ],
     ['a folder', (_, path) => mkdirSync(path), /cannot be read: /],
@@ -313,20 +408,28 @@ describe('what is not taken is told:', () => {
       ({ repo }, path) => writeFileSync(path, text(aSession(join(repo, 'gone')))),
       /its folder \S+ is not there/,
     ],
-    ['a session with a relative folder', (_, path) => writeFileSync(path, text(aSession('.'))), /its folder \. is not there/],
+    [
+      'a session with a relative folder',
+      (_, path) => writeFileSync(path, text(aSession('.'))),
+      /its folder \. is not there/,
+    ],
   ];
   test.each(damaged)('%s', async (what, damage, message) => {
     const server = await start();
     const path = join(server.projects, 'one.jsonl');
     damage(server, path);
-    const { successes, failures } = await imported(server, [{ path, cwd: server.repo, title: null }]);
+    const { successes, failures } = await imported(server, [
+      { path, cwd: server.repo, title: null },
+    ]);
     if (what === 'a link to another session') {
       // The client named it, and it is a session: the record has the path of the file itself.
       expect(successes).toHaveLength(1);
       return;
     }
     expect(successes).toEqual([]);
-    expect(failures.map((each) => [each.source, each.message])).toEqual([[path, expect.stringMatching(message)]]);
+    expect(failures.map((each) => [each.source, each.message])).toEqual([
+      [path, expect.stringMatching(message)],
+    ]);
     expect(await ids(server)).toEqual([]);
   });
 
@@ -335,7 +438,13 @@ describe('what is not taken is told:', () => {
     const path = join(server.repo, 'one.jsonl');
     writeFileSync(path, text(aSession(server.repo)));
     const outside = (await imported(server, [{ path, cwd: server.repo, title: null }])).failures;
-    expect(outside).toMatchObject([{ source: path, message: expect.stringMatching(/is not in \S+projects$/), failureStage: 'read' }]);
+    expect(outside).toMatchObject([
+      {
+        source: path,
+        message: expect.stringMatching(/is not in \S+projects$/),
+        failureStage: 'read',
+      },
+    ]);
   });
 
   test('damaged lines, beside what is taken', async () => {
@@ -346,10 +455,21 @@ describe('what is not taken is told:', () => {
       40,
     );
     const long = user('x'.repeat(8 * 1024 * 1024), 41);
-    const path = put(server, 'one.jsonl', ['{', '7', ...aSession(server.repo), many, long, '"half']);
-    const { successes, failures } = await imported(server, [{ path, cwd: server.repo, title: null }]);
+    const path = put(server, 'one.jsonl', [
+      '{',
+      '7',
+      ...aSession(server.repo),
+      many,
+      long,
+      '"half',
+    ]);
+    const { successes, failures } = await imported(server, [
+      { path, cwd: server.repo, title: null },
+    ]);
     expect(successes).toHaveLength(1);
-    expect(failures.map(({ message }) => message)).toEqual([`${path}: lines that are damaged or too long, and are left out: 5`]);
+    expect(failures.map(({ message }) => message)).toEqual([
+      `${path}: lines that are damaged or too long, and are left out: 5`,
+    ]);
   });
 
   test('a session with too many messages', async () => {
@@ -358,7 +478,9 @@ describe('what is not taken is told:', () => {
     const path = join(server.projects, 'one.jsonl');
     writeFileSync(path, line.repeat(50_001));
     const { failures } = await imported(server, [{ path, cwd: server.repo, title: null }]);
-    expect(failures.map(({ message }) => message)).toEqual([`${path} cannot be read: it has more than 50000 messages`]);
+    expect(failures.map(({ message }) => message)).toEqual([
+      `${path} cannot be read: it has more than 50000 messages`,
+    ]);
     expect(await ids(server)).toEqual([]);
   });
 
@@ -375,13 +497,17 @@ describe('what is not taken is told:', () => {
     const list = join(server.home, 'external_agent_session_imports.json');
     for (const content of ['{', '[]', '{"records": 7}']) {
       writeFileSync(list, content);
-      const { successes, failures } = await imported(server, [{ path, cwd: server.repo, title: null }]);
+      const { successes, failures } = await imported(server, [
+        { path, cwd: server.repo, title: null },
+      ]);
       expect([successes.length, failures.length]).toEqual([0, 1]);
       expect(readFileSync(list, 'utf8')).toBe(content);
     }
     expect(await ids(server)).toEqual([]);
     rmSync(list);
-    expect((await imported(server, [{ path, cwd: server.repo, title: null }])).successes).toHaveLength(1);
+    expect(
+      (await imported(server, [{ path, cwd: server.repo, title: null }])).successes,
+    ).toHaveLength(1);
   });
 });
 
@@ -395,7 +521,10 @@ test('whatever is in a session, the import ends, and its thread can be read', as
       content: fc.oneof(fc.string(), fc.jsonValue()),
       name: fc.jsonValue(),
       input: fc.jsonValue(),
-      source: fc.oneof(fc.record({ type: fc.constant('base64'), data: fc.string() }), fc.jsonValue()),
+      source: fc.oneof(
+        fc.record({ type: fc.constant('base64'), data: fc.string() }),
+        fc.jsonValue(),
+      ),
     },
     { requiredKeys: ['type'] },
   );
@@ -403,7 +532,10 @@ test('whatever is in a session, the import ends, and its thread can be read', as
     {
       type: fc.constantFrom('user', 'assistant', 'system', 'custom-title', 'summary'),
       timestamp: fc.oneof(fc.constantFrom(at(0), at(9)), fc.jsonValue()),
-      message: fc.oneof(fc.record({ content: fc.oneof(fc.string(), fc.array(block), fc.jsonValue()) }), fc.jsonValue()),
+      message: fc.oneof(
+        fc.record({ content: fc.oneof(fc.string(), fc.array(block), fc.jsonValue()) }),
+        fc.jsonValue(),
+      ),
       customTitle: fc.jsonValue(),
       isCompactSummary: fc.jsonValue(),
       isMeta: fc.jsonValue(),
@@ -414,13 +546,18 @@ test('whatever is in a session, the import ends, and its thread can be read', as
   let count = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.oneof({ weight: 9, arbitrary: line }, { weight: 1, arbitrary: fc.string() }), { maxLength: 12 }),
+      fc.array(fc.oneof({ weight: 9, arbitrary: line }, { weight: 1, arbitrary: fc.string() }), {
+        maxLength: 12,
+      }),
       async (lines) => {
         const path = put(server, `${count++}.jsonl`, [linesIn(repo).user('begin', 0), ...lines]);
         const { successes } = await imported(server, [{ path, cwd: repo, title: null }]);
         const threadId = successes[0]?.target ?? '';
         const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
-        expect(thread.turns[0]?.items[0]).toMatchObject({ type: 'userMessage', content: [{ text: 'begin' }] });
+        expect(thread.turns[0]?.items[0]).toMatchObject({
+          type: 'userMessage',
+          content: [{ text: 'begin' }],
+        });
         await client.request('thread/delete', { threadId });
       },
     ),

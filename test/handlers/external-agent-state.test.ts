@@ -6,7 +6,9 @@ import { tempFolder } from '../config/temp-folder.ts';
 
 test('the large file with the servers of all places is read once for all places', async () => {
   const servers = { a: { command: 'a' } };
-  const home = tempFolder({ '.claude.json': JSON.stringify({ mcpServers: servers, projects: { '/p': { mcpServers: {} } } }) });
+  const home = tempFolder({
+    '.claude.json': JSON.stringify({ mcpServers: servers, projects: { '/p': { mcpServers: {} } } }),
+  });
   const state = new StateFile(home);
   expect(await state.read(['mcpServers'])).toEqual(servers);
   rmSync(join(home, '.claude.json'));

@@ -56,7 +56,10 @@ test.each([
   ['fs/unwatch', {}],
 ])('%s refuses %j', async (method, params) => {
   const { client } = await startServer();
-  expect(await client.refusal(method, params)).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
+  expect(await client.refusal(method, params)).toMatchObject({
+    code: -32600,
+    data: { code: 'invalid_params' },
+  });
 });
 
 describe('fs/readFile', () => {
@@ -64,11 +67,17 @@ describe('fs/readFile', () => {
     const bytes = Buffer.from([0, 1, 254, 255, 10, 13, 0]);
     const { client, at } = await serverWith({ 'b.bin': bytes, empty: '' });
     symlinkSync('b.bin', at('link'));
-    expect(await client.request('fs/readFile', { path: at('b.bin') })).toEqual({ dataBase64: base64(bytes) });
-    expect(await client.request('fs/readFile', { path: at('x/.././link/') })).toEqual({ dataBase64: base64(bytes) });
+    expect(await client.request('fs/readFile', { path: at('b.bin') })).toEqual({
+      dataBase64: base64(bytes),
+    });
+    expect(await client.request('fs/readFile', { path: at('x/.././link/') })).toEqual({
+      dataBase64: base64(bytes),
+    });
     expect(await client.request('fs/readFile', { path: at('empty') })).toEqual({ dataBase64: '' });
     if (existsSync('/proc/self/status'))
-      expect((await client.request('fs/readFile', { path: '/proc/self/status' })).dataBase64).not.toBe('');
+      expect(
+        (await client.request('fs/readFile', { path: '/proc/self/status' })).dataBase64,
+      ).not.toBe('');
   });
 
   test('says why a file cannot be read', async () => {
@@ -80,14 +89,26 @@ describe('fs/readFile', () => {
       message: `No such file or directory (os error 2): ${none}`,
       data: { code: 'file_not_found', path: none },
     });
-    expect(await client.refusal('fs/readFile', { path: at('d/x/y') })).toMatchObject({ data: { code: 'not_a_directory' } });
-    expect(await client.refusal('fs/readFile', { path: at('circle') })).toMatchObject({ data: { code: 'too_many_links' } });
-    expect(await client.refusal('fs/readFile', { path: at('n'.repeat(300)) })).toMatchObject({ data: { code: 'name_too_long' } });
+    expect(await client.refusal('fs/readFile', { path: at('d/x/y') })).toMatchObject({
+      data: { code: 'not_a_directory' },
+    });
+    expect(await client.refusal('fs/readFile', { path: at('circle') })).toMatchObject({
+      data: { code: 'too_many_links' },
+    });
+    expect(await client.refusal('fs/readFile', { path: at('n'.repeat(300)) })).toMatchObject({
+      data: { code: 'name_too_long' },
+    });
   });
 
   test('refuses pipes, sockets, devices and folders without waiting for them', async () => {
     const { client, at } = await serverWith({ 'd/x': '' });
-    for (const path of [pipe(at('pipe')), await socket(at('socket')), '/dev/zero', '/dev/tty', at('d')]) {
+    for (const path of [
+      pipe(at('pipe')),
+      await socket(at('socket')),
+      '/dev/zero',
+      '/dev/tty',
+      at('d'),
+    ]) {
       expect(await client.refusal('fs/readFile', { path })).toEqual({
         code: -32600,
         message: `path \`${path}\` is not a file`,
@@ -98,9 +119,13 @@ describe('fs/readFile', () => {
 
   test('reads files that are small enough to write back, and refuses larger ones', async () => {
     const limit = 25_116_672;
-    const { client, at } = await serverWith({ large: Buffer.alloc(limit, 'x'), larger: Buffer.alloc(limit + 1) });
+    const { client, at } = await serverWith({
+      large: Buffer.alloc(limit, 'x'),
+      larger: Buffer.alloc(limit + 1),
+    });
     const reads = [1, 2, 3].map(() => client.request('fs/readFile', { path: at('large') }));
-    for (const { dataBase64 } of await Promise.all(reads)) expect(dataBase64).toHaveLength((limit / 3) * 4);
+    for (const { dataBase64 } of await Promise.all(reads))
+      expect(dataBase64).toHaveLength((limit / 3) * 4);
     const refused = { code: -32600, data: { code: 'file_too_large', path: at('larger') } };
     expect(await client.refusal('fs/readFile', { path: at('larger') })).toMatchObject(refused);
   });
@@ -109,9 +134,15 @@ describe('fs/readFile', () => {
 describe('fs/writeFile', () => {
   test('creates and replaces files, and leaves no other files behind', async () => {
     const { client, at, cwd } = await serverWith({ 'a.txt': 'a longer text' });
-    expect(await client.request('fs/writeFile', { path: at('a.txt'), dataBase64: base64('short') })).toEqual({});
+    expect(
+      await client.request('fs/writeFile', { path: at('a.txt'), dataBase64: base64('short') }),
+    ).toEqual({});
     expect(await client.request('fs/writeFile', { path: at('new'), dataBase64: '' })).toEqual({});
-    expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('new'), 'utf8'), readdirSync(cwd)]).toEqual(['short', '', ['a.txt', 'new']]);
+    expect([
+      readFileSync(at('a.txt'), 'utf8'),
+      readFileSync(at('new'), 'utf8'),
+      readdirSync(cwd),
+    ]).toEqual(['short', '', ['a.txt', 'new']]);
   });
 
   test('keeps the permissions except set-user-id bits, and follows links', async () => {
@@ -123,7 +154,10 @@ describe('fs/writeFile', () => {
     for (const name of ['script', 'suid', 'link', 'dangling'])
       await client.request('fs/writeFile', { path: at(name), dataBase64: base64('new') });
     expect([modeOf(at('script')), modeOf(at('suid'))]).toEqual(['750', '755']);
-    expect([readFileSync(at('target'), 'utf8'), readFileSync(at('later'), 'utf8')]).toEqual(['new', 'new']);
+    expect([readFileSync(at('target'), 'utf8'), readFileSync(at('later'), 'utf8')]).toEqual([
+      'new',
+      'new',
+    ]);
     expect([readlinkSync(at('link')), readlinkSync(at('dangling'))]).toEqual(['target', 'later']);
   });
 
@@ -134,19 +168,31 @@ describe('fs/writeFile', () => {
     expect(readFileSync(at('other'), 'utf8')).toBe('new');
   });
 
-  test.each(['!!!', 'eA', 'eA==\n', '-_-_', 'e===', 'eA==eA==', '####'])('refuses %j, which is not base64', async (dataBase64) => {
-    const { client, at } = await serverWith({ a: 'old' });
-    const refused = { code: -32600, data: { code: 'invalid_encoding' } };
-    expect(await client.refusal('fs/writeFile', { path: at('a'), dataBase64 })).toMatchObject(refused);
-    expect(readFileSync(at('a'), 'utf8')).toBe('old');
-  });
+  test.each(['!!!', 'eA', 'eA==\n', '-_-_', 'e===', 'eA==eA==', '####'])(
+    'refuses %j, which is not base64',
+    async (dataBase64) => {
+      const { client, at } = await serverWith({ a: 'old' });
+      const refused = { code: -32600, data: { code: 'invalid_encoding' } };
+      expect(await client.refusal('fs/writeFile', { path: at('a'), dataBase64 })).toMatchObject(
+        refused,
+      );
+      expect(readFileSync(at('a'), 'utf8')).toBe('old');
+    },
+  );
 
   test('refuses paths that cannot be files, without waiting', async () => {
     const { client, at } = await serverWith({ 'd/x': '' });
-    const write = (path: string) => client.refusal('fs/writeFile', { path, dataBase64: base64('x') });
-    expect(await write(at('none/x'))).toMatchObject({ code: -32603, data: { code: 'file_not_found', path: at('none/x') } });
+    const write = (path: string) =>
+      client.refusal('fs/writeFile', { path, dataBase64: base64('x') });
+    expect(await write(at('none/x'))).toMatchObject({
+      code: -32603,
+      data: { code: 'file_not_found', path: at('none/x') },
+    });
     expect(await write(at('d'))).toMatchObject({ code: -32603, data: { code: 'is_a_directory' } });
-    expect(await write(pipe(at('pipe')))).toMatchObject({ code: -32600, data: { code: 'not_a_file' } });
+    expect(await write(pipe(at('pipe')))).toMatchObject({
+      code: -32600,
+      data: { code: 'not_a_file' },
+    });
     expect(await write('/dev/full')).toMatchObject({ code: -32600, data: { code: 'not_a_file' } });
   });
 
@@ -163,19 +209,34 @@ describe('fs/writeFile', () => {
 describe('fs/createDirectory', () => {
   test('creates missing parents and accepts an existing folder, unless recursive is false', async () => {
     const { client, at } = await serverWith({ file: '' });
-    for (const recursive of [null, true]) expect(await client.request('fs/createDirectory', { path: at('a/b/c'), recursive })).toEqual({});
+    for (const recursive of [null, true])
+      expect(await client.request('fs/createDirectory', { path: at('a/b/c'), recursive })).toEqual(
+        {},
+      );
     expect(statSync(at('a/b/c')).isDirectory()).toBe(true);
-    expect(await client.request('fs/createDirectory', { path: at('a/b/d'), recursive: false })).toEqual({});
-    expect(await client.refusal('fs/createDirectory', { path: at('x/y'), recursive: false })).toMatchObject({
+    expect(
+      await client.request('fs/createDirectory', { path: at('a/b/d'), recursive: false }),
+    ).toEqual({});
+    expect(
+      await client.refusal('fs/createDirectory', { path: at('x/y'), recursive: false }),
+    ).toMatchObject({
       data: { code: 'file_not_found' },
     });
-    expect(await client.refusal('fs/createDirectory', { path: at('a'), recursive: false })).toMatchObject({
+    expect(
+      await client.refusal('fs/createDirectory', { path: at('a'), recursive: false }),
+    ).toMatchObject({
       data: { code: 'already_exists' },
     });
-    expect(await client.refusal('fs/createDirectory', { path: at('file') })).toMatchObject({ data: { code: 'already_exists' } });
-    expect(await client.refusal('fs/createDirectory', { path: at('file/x/y') })).toMatchObject({ data: { code: 'not_a_directory' } });
+    expect(await client.refusal('fs/createDirectory', { path: at('file') })).toMatchObject({
+      data: { code: 'already_exists' },
+    });
+    expect(await client.refusal('fs/createDirectory', { path: at('file/x/y') })).toMatchObject({
+      data: { code: 'not_a_directory' },
+    });
     if (existsSync('/proc/self'))
-      expect(await client.refusal('fs/createDirectory', { path: '/proc/nobody/x' })).toMatchObject({ code: -32603 });
+      expect(await client.refusal('fs/createDirectory', { path: '/proc/nobody/x' })).toMatchObject({
+        code: -32603,
+      });
   });
 });
 
@@ -186,13 +247,30 @@ describe('fs/getMetadata', () => {
     symlinkSync('nowhere', at('dangling'));
     utimesSync(at('a'), 1_000_000, 1_234_567.891);
     const told = async (path: string) => client.request('fs/getMetadata', { path });
-    const file = { isDirectory: false, isFile: true, isSymlink: false, modifiedAtMs: 1_234_567_891, createdAtMs: expect.any(Number) };
+    const file = {
+      isDirectory: false,
+      isFile: true,
+      isSymlink: false,
+      modifiedAtMs: 1_234_567_891,
+      createdAtMs: expect.any(Number),
+    };
     expect(await told(at('a'))).toEqual(file);
     expect(await told(at('link'))).toEqual({ ...file, isSymlink: true });
-    expect(await told(at('d'))).toMatchObject({ isDirectory: true, isFile: false, isSymlink: false });
-    expect(await told(pipe(at('pipe')))).toMatchObject({ isDirectory: false, isFile: false, isSymlink: false });
+    expect(await told(at('d'))).toMatchObject({
+      isDirectory: true,
+      isFile: false,
+      isSymlink: false,
+    });
+    expect(await told(pipe(at('pipe')))).toMatchObject({
+      isDirectory: false,
+      isFile: false,
+      isSymlink: false,
+    });
     for (const name of ['dangling', 'none'])
-      expect(await client.refusal('fs/getMetadata', { path: at(name) })).toMatchObject({ code: -32603, data: { code: 'file_not_found' } });
+      expect(await client.refusal('fs/getMetadata', { path: at(name) })).toMatchObject({
+        code: -32603,
+        data: { code: 'file_not_found' },
+      });
   });
 });
 
@@ -215,8 +293,12 @@ describe('fs/readDirectory', () => {
         { fileName: 'pipe', isDirectory: false, isFile: false },
       ],
     });
-    expect(await client.refusal('fs/readDirectory', { path: at('none') })).toMatchObject({ data: { code: 'file_not_found' } });
-    expect(await client.refusal('fs/readDirectory', { path: at('b') })).toMatchObject({ data: { code: 'not_a_directory' } });
+    expect(await client.refusal('fs/readDirectory', { path: at('none') })).toMatchObject({
+      data: { code: 'file_not_found' },
+    });
+    expect(await client.refusal('fs/readDirectory', { path: at('b') })).toMatchObject({
+      data: { code: 'not_a_directory' },
+    });
   });
 });
 
@@ -227,7 +309,8 @@ describe('fs/remove', () => {
     symlinkSync('kept', at('link'));
     pipe(at('d/pipe'));
     writeFileSync(Buffer.concat([Buffer.from(`${at('d')}/bad`), Buffer.from([0xff])]), '');
-    for (const name of ['a', 'd', 'link']) expect(await client.request('fs/remove', { path: at(name) })).toEqual({});
+    for (const name of ['a', 'd', 'link'])
+      expect(await client.request('fs/remove', { path: at(name) })).toEqual({});
     expect([readdirSync(cwd), readdirSync(at('kept'))]).toEqual([['kept'], ['x']]);
   });
 
@@ -235,11 +318,20 @@ describe('fs/remove', () => {
     const { client, at } = await serverWith({ 'd/e': '', file: '' });
     mkdirSync(at('empty'));
     expect(await client.request('fs/remove', { path: at('none/x') })).toEqual({});
-    expect(await client.refusal('fs/remove', { path: at('none'), force: false })).toMatchObject({ data: { code: 'file_not_found' } });
-    expect(await client.refusal('fs/remove', { path: at('d'), recursive: false })).toMatchObject({ data: { code: 'directory_not_empty' } });
+    expect(await client.refusal('fs/remove', { path: at('none'), force: false })).toMatchObject({
+      data: { code: 'file_not_found' },
+    });
+    expect(await client.refusal('fs/remove', { path: at('d'), recursive: false })).toMatchObject({
+      data: { code: 'directory_not_empty' },
+    });
     expect(await client.request('fs/remove', { path: at('empty'), recursive: false })).toEqual({});
-    expect(await client.refusal('fs/remove', { path: at('file/x') })).toMatchObject({ data: { code: 'not_a_directory' } });
-    expect(await client.refusal('fs/remove', { path: '/' })).toMatchObject({ code: -32600, data: { code: 'root_refused' } });
+    expect(await client.refusal('fs/remove', { path: at('file/x') })).toMatchObject({
+      data: { code: 'not_a_directory' },
+    });
+    expect(await client.refusal('fs/remove', { path: '/' })).toMatchObject({
+      code: -32600,
+      data: { code: 'root_refused' },
+    });
     expect(existsSync(at('d/e'))).toBe(true);
   });
 });
@@ -249,14 +341,16 @@ describe('fs/copy', () => {
     const { client, at } = await serverWith({ a: 'x'.repeat(600_000), b: 'old' });
     chmodSync(at('a'), 0o4750);
     symlinkSync('a', at('link'));
-    const copy = (from: string, to: string) => client.request('fs/copy', { sourcePath: at(from), destinationPath: at(to) });
+    const copy = (from: string, to: string) =>
+      client.request('fs/copy', { sourcePath: at(from), destinationPath: at(to) });
     for (const [from, to] of [
       ['a', 'b'],
       ['a', 'c'],
       ['link', 'link2'],
     ] as const)
       expect(await copy(from, to)).toEqual({});
-    for (const name of ['b', 'c']) expect([readFileSync(at(name), 'utf8').length, modeOf(at(name))]).toEqual([600_000, '750']);
+    for (const name of ['b', 'c'])
+      expect([readFileSync(at(name), 'utf8').length, modeOf(at(name))]).toEqual([600_000, '750']);
     expect(readlinkSync(at('link2'))).toBe('a');
   });
 
@@ -264,7 +358,9 @@ describe('fs/copy', () => {
     const { client, at } = await serverWith({ a: 'x' });
     linkSync(at('a'), at('same'));
     for (const name of ['a', 'same'])
-      expect(await client.request('fs/copy', { sourcePath: at('a'), destinationPath: at(name) })).toEqual({});
+      expect(
+        await client.request('fs/copy', { sourcePath: at('a'), destinationPath: at(name) }),
+      ).toEqual({});
     expect(readFileSync(at('a'), 'utf8')).toBe('x');
   });
 
@@ -274,9 +370,26 @@ describe('fs/copy', () => {
     pipe(at('d/pipe'));
     chmodSync(at('d/run'), 0o4711);
     chmodSync(at('d/locked'), 0o500);
-    expect(await client.request('fs/copy', { sourcePath: at('d'), destinationPath: at('c'), recursive: true })).toEqual({});
-    expect(readdirSync(at('c'), { recursive: true }).toSorted()).toEqual(['e', 'e/f', 'link', 'locked', 'locked/x', 'run']);
-    expect([readlinkSync(at('c/link')), modeOf(at('c/run')), modeOf(at('c/locked'))]).toEqual(['../outside', '711', '500']);
+    expect(
+      await client.request('fs/copy', {
+        sourcePath: at('d'),
+        destinationPath: at('c'),
+        recursive: true,
+      }),
+    ).toEqual({});
+    expect(readdirSync(at('c'), { recursive: true }).toSorted()).toEqual([
+      'e',
+      'e/f',
+      'link',
+      'locked',
+      'locked/x',
+      'run',
+    ]);
+    expect([readlinkSync(at('c/link')), modeOf(at('c/run')), modeOf(at('c/locked'))]).toEqual([
+      '../outside',
+      '711',
+      '500',
+    ]);
     for (const folder of ['c/locked', 'd/locked']) chmodSync(at(folder), 0o700);
   });
 
@@ -285,16 +398,26 @@ describe('fs/copy', () => {
     symlinkSync('d', at('way-in'));
     const copy = (from: string, to: string, recursive = true) =>
       client.refusal('fs/copy', { sourcePath: at(from), destinationPath: at(to), recursive });
-    expect(await copy('none', 'b')).toMatchObject({ code: -32603, data: { code: 'file_not_found', path: at('none') } });
-    expect(await copy('d', 'c', false)).toMatchObject({ code: -32600, data: { code: 'recursive_required' } });
+    expect(await copy('none', 'b')).toMatchObject({
+      code: -32603,
+      data: { code: 'file_not_found', path: at('none') },
+    });
+    expect(await copy('d', 'c', false)).toMatchObject({
+      code: -32600,
+      data: { code: 'recursive_required' },
+    });
     for (const to of ['d', 'd/in', 'd/e/new/in', 'way-in/in'])
       expect(await copy('d', to)).toMatchObject({ data: { code: 'copy_into_itself' } });
     expect(await copy('d', 'a')).toMatchObject({ data: { code: 'already_exists', path: at('a') } });
     expect(await copy('a', 'd')).toMatchObject({ data: { code: 'is_a_directory' } });
-    expect(await copy('a', 'none/x')).toMatchObject({ data: { code: 'file_not_found', path: at('none/x') } });
+    expect(await copy('a', 'none/x')).toMatchObject({
+      data: { code: 'file_not_found', path: at('none/x') },
+    });
     pipe(at('pipe'));
     expect(await copy('pipe', 'p')).toMatchObject({ code: -32600, data: { code: 'not_copyable' } });
     expect(await copy('a', 'pipe')).toMatchObject({ code: -32600, data: { code: 'not_a_file' } });
-    expect(['b', 'c', 'd/in', 'p'].filter((name) => lstatSync(at(name), { throwIfNoEntry: false }))).toEqual([]);
+    expect(
+      ['b', 'c', 'd/in', 'p'].filter((name) => lstatSync(at(name), { throwIfNoEntry: false })),
+    ).toEqual([]);
   });
 });

@@ -22,10 +22,19 @@ test('getConversationSummary by id and by path', async () => {
     gitInfo: null,
   };
   const { client } = await server.restart();
-  expect(await client.request('getConversationSummary', { conversationId: thread.id })).toEqual({ summary });
-  expect(await client.request('getConversationSummary', { rolloutPath: thread.path })).toEqual({ summary });
+  expect(await client.request('getConversationSummary', { conversationId: thread.id })).toEqual({
+    summary,
+  });
+  expect(await client.request('getConversationSummary', { rolloutPath: thread.path })).toEqual({
+    summary,
+  });
   const relative = thread.path?.slice(server.home.length + 1) ?? '';
-  expect(await client.request('getConversationSummary', { rolloutPath: relative, conversationId: idOf(9) })).toEqual({ summary });
+  expect(
+    await client.request('getConversationSummary', {
+      rolloutPath: relative,
+      conversationId: idOf(9),
+    }),
+  ).toEqual({ summary });
   expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
 });
 
@@ -34,8 +43,14 @@ test('getConversationSummary has the git information in the form of older client
   const { thread } = await threadWith(server, [['one', 'first']]);
   const gitInfo = { sha: 'a'.repeat(40), branch: 'main', originUrl: 'https://example.com/x.git' };
   await server.client.request('thread/metadata/update', { threadId: thread.id, gitInfo });
-  const { summary } = await server.client.request('getConversationSummary', { conversationId: thread.id });
-  expect(summary.gitInfo).toEqual({ sha: gitInfo.sha, branch: 'main', origin_url: gitInfo.originUrl });
+  const { summary } = await server.client.request('getConversationSummary', {
+    conversationId: thread.id,
+  });
+  expect(summary.gitInfo).toEqual({
+    sha: gitInfo.sha,
+    branch: 'main',
+    origin_url: gitInfo.originUrl,
+  });
 });
 
 test('getConversationSummary refuses what it does not find, and a thread without a rollout', async () => {
@@ -47,6 +62,8 @@ test('getConversationSummary refuses what it does not find, and a thread without
     expect(await refusal({ conversationId })).toMatchObject(refusedAs('thread_not_found'));
   }
   expect(await refusal({ conversationId: 'nope' })).toMatchObject(refusedAs('invalid_thread_id'));
-  expect(await refusal({ rolloutPath: '/nonexistent/x.jsonl' })).toMatchObject(refusedAs('rollout_not_found'));
+  expect(await refusal({ rolloutPath: '/nonexistent/x.jsonl' })).toMatchObject(
+    refusedAs('rollout_not_found'),
+  );
   expect(await refusal({})).toMatchObject(refusedAs('invalid_params'));
 });

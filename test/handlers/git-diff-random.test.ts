@@ -7,14 +7,36 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { runs } from '../support/runs.ts';
 import { startServer } from '../support/test-server.ts';
 
-const WHO = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'init.defaultBranch=main', '-c', 'protocol.file.allow=always'];
-const FORMAT = ['--no-color', '--binary', '--src-prefix=a/', '--dst-prefix=b/', '--ignore-submodules=dirty', '--submodule=short'];
+const WHO = [
+  '-c',
+  'user.name=a',
+  '-c',
+  'user.email=a@b',
+  '-c',
+  'init.defaultBranch=main',
+  '-c',
+  'protocol.file.allow=always',
+];
+const FORMAT = [
+  '--no-color',
+  '--binary',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '--ignore-submodules=dirty',
+  '--submodule=short',
+];
 
 function git(cwd: string, ...args: string[]): string {
-  return execFileSync('git', [...WHO, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  return execFileSync('git', [...WHO, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
-/** Names that shells, xargs, printf, the formats of git and its list of paths could read otherwise. */
+/**
+ * Names that shells, xargs, printf, the formats of git and its list of paths could read otherwise.
+ */
 const NAMES = [
   '-',
   '--',
@@ -59,7 +81,9 @@ interface Change {
 }
 
 const anyChange = fc.record<Change>({
-  path: fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }).map((names) => names.join('/')),
+  path: fc
+    .array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 })
+    .map((names) => names.join('/')),
   kind: fc.constantFrom(...KINDS),
   index: fc.constantFrom('none', 'none', 'add', 'remove'),
 });
@@ -86,9 +110,14 @@ function make(root: string, { path, kind }: Change): void {
     mkdirSync(at);
     writeFileSync(join(at, '-'), 'in a folder\n');
   } else {
-    const content = { text: 'one\ntwo\n', 'other text': 'one\n2\n', empty: '', binary: '\0\u0001', 'no end': 'x', program: '#!/bin/sh\n' }[
-      kind
-    ];
+    const content = {
+      text: 'one\ntwo\n',
+      'other text': 'one\n2\n',
+      empty: '',
+      binary: '\0\u0001',
+      'no end': 'x',
+      program: '#!/bin/sh\n',
+    }[kind];
     writeFileSync(at, content);
     if (kind === 'program') chmodSync(at, 0o755);
   }
@@ -97,7 +126,8 @@ function make(root: string, { path, kind }: Change): void {
 function change(root: string, changes: readonly Change[]): void {
   for (const each of changes) {
     make(root, each);
-    if (each.index === 'remove') git(root, 'rm', '-rqf', '--cached', '--ignore-unmatch', '--', `:(literal)${each.path}`);
+    if (each.index === 'remove')
+      git(root, 'rm', '-rqf', '--cached', '--ignore-unmatch', '--', `:(literal)${each.path}`);
     if (each.index === 'add') git(root, 'add', '-A', '--', '.');
   }
 }
@@ -117,8 +147,14 @@ function pushed(folder: string, changes: readonly Change[]): { work: string; sha
   return { work, sha: git(work, 'rev-parse', 'HEAD').trim() };
 }
 
-/** The diff that git itself shows of the working tree, once everything in a copy of it is in the index, except `leftOut`. */
-function diffByGit({ work, sha }: { work: string; sha: string }, leftOut: readonly string[] = []): string {
+/**
+ * The diff that git itself shows of the working tree, once everything in a copy of it is in the
+ * index, except `leftOut`.
+ */
+function diffByGit(
+  { work, sha }: { work: string; sha: string },
+  leftOut: readonly string[] = [],
+): string {
   const copy = `${work}-copy`;
   execFileSync('cp', ['-a', work, copy]);
   for (const name of leftOut) rmSync(join(copy, name), { recursive: true, force: true });
@@ -138,9 +174,20 @@ test('gitDiffToRemote shows any working tree as git does with everything in its 
     const repository = pushed(tempFolder(), before);
     const { work, sha } = repository;
     change(work, after);
-    const files = execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %T@ %s\\n'], { cwd: work, encoding: 'utf8' });
-    expect(await client.request('gitDiffToRemote', { cwd: work })).toEqual({ sha, diff: diffByGit(repository) });
-    expect(execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %T@ %s\\n'], { cwd: work, encoding: 'utf8' })).toBe(files);
+    const files = execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %T@ %s\\n'], {
+      cwd: work,
+      encoding: 'utf8',
+    });
+    expect(await client.request('gitDiffToRemote', { cwd: work })).toEqual({
+      sha,
+      diff: diffByGit(repository),
+    });
+    expect(
+      execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %T@ %s\\n'], {
+        cwd: work,
+        encoding: 'utf8',
+      }),
+    ).toBe(files);
   });
   await fc.assert(property, { numRuns: runs(20, 3), endOnFailure: true });
 });
@@ -167,7 +214,8 @@ test('gitDiffToRemote shows new commits of submodules, and leaves out nested rep
   execFileSync('mkfifo', [join(work, 'pipe')]);
   const leftOut = ['nested', 'empty repository', 'b/.GIT', 'pipe'];
   const diff = diffByGit({ work, sha }, leftOut);
-  // The name of another system's git folder is a file like others, which git does not add by default.
+  // The name of another system's git folder is a file like others, which git does not add by
+  // default.
   writeFileSync(join(work, 'git~1'), '');
   expect(await client.request('gitDiffToRemote', { cwd: work })).toEqual({
     sha,
@@ -184,9 +232,12 @@ test('gitDiffToRemote starts as many git processes for many untracked files as f
   const programs = join(folder, 'programs');
   mkdirSync(programs);
   const count = 'starts=/dev/shm/starts; echo >>$starts; [ $(wc -l <$starts) -le 12 ] || exit 1';
-  writeFileSync(join(programs, 'git'), `#!/bin/sh\n${count}\nexec /usr/bin/git "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(programs, 'git'), `#!/bin/sh\n${count}\nexec /usr/bin/git "$@"\n`, {
+    mode: 0o755,
+  });
   const { client } = await startServer({ env: { PATH: `${programs}:/usr/bin:/bin` } });
-  for (let index = 0; index < 2_000; index++) writeFileSync(join(repository.work, `new ${index}`), `${index}\n`);
+  for (let index = 0; index < 2_000; index++)
+    writeFileSync(join(repository.work, `new ${index}`), `${index}\n`);
   const { diff } = await client.request('gitDiffToRemote', { cwd: repository.work });
   expect(diff).toBe(diffByGit(repository));
 });

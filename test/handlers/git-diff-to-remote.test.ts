@@ -9,7 +9,11 @@ import { startServer } from '../support/test-server.ts';
 const WHO = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'init.defaultBranch=main'];
 
 function git(cwd: string, ...args: string[]): string {
-  return execFileSync('git', [...WHO, ...args], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  return execFileSync('git', [...WHO, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim();
 }
 
 /** A repository with a commit that its remote has, `a` in it, and the server's client. */
@@ -37,7 +41,14 @@ test('gitDiffToRemote: the diff has commits, changes and untracked files, text a
   writeFiles(work, { a: 'two\n', staged: 's\n' });
   git(work, 'commit', '-q', '-am', '2');
   git(work, 'add', 'staged');
-  writeFiles(work, { 'sub/b': 'c\n', '-new "file"': 'n\n', empty: '', noeol: 'x', '.gitignore': 'ignored\n', ignored: 'no\n' });
+  writeFiles(work, {
+    'sub/b': 'c\n',
+    '-new "file"': 'n\n',
+    empty: '',
+    noeol: 'x',
+    '.gitignore': 'ignored\n',
+    ignored: 'no\n',
+  });
   writeFileSync(join(work, 'binary'), Buffer.from([0, 1, 2, 255]));
   symlinkSync('a', join(work, 'link'));
   mkdirSync(join(work, 'nested'));
@@ -54,7 +65,9 @@ test('gitDiffToRemote: the diff has commits, changes and untracked files, text a
   };
   expect(treeOf(copy)).toBe(treeOf(work));
   git(work, 'push', '-q', 'origin', 'feature');
-  expect((await client.request('gitDiffToRemote', { cwd: work })).sha).toBe(git(work, 'rev-parse', 'HEAD'));
+  expect((await client.request('gitDiffToRemote', { cwd: work })).sha).toBe(
+    git(work, 'rev-parse', 'HEAD'),
+  );
 });
 
 test('gitDiffToRemote: commits of a local branch that is the upstream are in the diff', async () => {
@@ -69,13 +82,14 @@ test('gitDiffToRemote: commits of a local branch that is the upstream are in the
 test('gitDiffToRemote is refused without a repository, a remote, a commit, or an absolute path, and if the diff is too long', async () => {
   const { client, folder, work } = await pushed();
   const alone = tempFolder({ 'a.txt': 'a' });
-  const refused = async (cwd: string) => (await client.refusal('gitDiffToRemote', { cwd })).data.code;
+  const refused = async (cwd: string) =>
+    (await client.refusal('gitDiffToRemote', { cwd })).data.code;
   const expected = 'no_diff_to_remote';
-  expect([await refused(alone), await refused(join(folder, 'nowhere')), await refused(join(work, '.git'))]).toEqual([
-    expected,
-    expected,
-    expected,
-  ]);
+  expect([
+    await refused(alone),
+    await refused(join(folder, 'nowhere')),
+    await refused(join(work, '.git')),
+  ]).toEqual([expected, expected, expected]);
   git(alone, 'init', '-q');
   expect(await refused(alone)).toBe(expected);
   git(alone, 'add', '.');
@@ -96,13 +110,29 @@ describe('a repository that anyone may have made', () => {
     const before = await client.request('gitDiffToRemote', { cwd: work });
     const ran = join(folder, 'ran');
     const program = `echo ran >> ${ran}; echo ran;`;
-    for (const key of ['core.fsmonitor', 'core.sshCommand', 'core.pager', 'diff.external', 'diff.x.textconv', 'diff.x.command'])
+    for (const key of [
+      'core.fsmonitor',
+      'core.sshCommand',
+      'core.pager',
+      'diff.external',
+      'diff.x.textconv',
+      'diff.x.command',
+    ])
       git(work, 'config', key, program);
-    for (const key of ['filter.f.clean', 'filter.f.process', 'filter.g.x.clean', 'credential.helper']) git(work, 'config', key, program);
+    for (const key of [
+      'filter.f.clean',
+      'filter.f.process',
+      'filter.g.x.clean',
+      'credential.helper',
+    ])
+      git(work, 'config', key, program);
     git(work, 'config', 'filter.f.required', 'true');
     git(work, 'config', 'core.worktree', folder);
     git(work, 'config', 'diff.noprefix', 'true');
-    writeFiles(work, { '.git/info/attributes': 'a diff=x filter=f\nnew diff=x filter=g.x\n', '.git/hooks/post-index-change': program });
+    writeFiles(work, {
+      '.git/info/attributes': 'a diff=x filter=f\nnew diff=x filter=g.x\n',
+      '.git/hooks/post-index-change': program,
+    });
     expect(await client.request('gitDiffToRemote', { cwd: work })).toEqual(before);
     expect(existsSync(ran)).toBe(false);
   });
@@ -117,7 +147,9 @@ describe('a repository that anyone may have made', () => {
     git(work, 'config', 'remote.origin.promisor', 'true');
     git(work, 'config', 'remote.origin.uploadpack', `touch ${ran}; git-upload-pack`);
     git(work, 'config', 'protocol.allow', 'always');
-    expect((await client.refusal('gitDiffToRemote', { cwd: work })).data.code).toBe('no_diff_to_remote');
+    expect((await client.refusal('gitDiffToRemote', { cwd: work })).data.code).toBe(
+      'no_diff_to_remote',
+    );
     expect(existsSync(ran)).toBe(false);
   });
 
@@ -127,14 +159,23 @@ describe('a repository that anyone may have made', () => {
     await client.request('gitDiffToRemote', { cwd: work });
     git(work, 'config', 'filter.a=b.clean', 'cat');
     expect(await client.refusal('gitDiffToRemote', { cwd: work })).toMatchObject({
-      message: expect.stringContaining('its configuration has the filter "a=b", which heddle cannot switch off') as string,
+      message: expect.stringContaining(
+        'its configuration has the filter "a=b", which heddle cannot switch off',
+      ) as string,
       data: { code: 'no_diff_to_remote' },
     });
   });
 
   test('has filters with any names', () => {
     expect(
-      filterNames(['filter.a.clean', 'filter.a.smudge', 'filter.b.c.process', 'filter.x\ny.required', 'core.bare', 'filter.clean']),
+      filterNames([
+        'filter.a.clean',
+        'filter.a.smudge',
+        'filter.b.c.process',
+        'filter.x\ny.required',
+        'core.bare',
+        'filter.clean',
+      ]),
     ).toEqual(['a', 'b.c', 'x\ny']);
   });
 });

@@ -25,7 +25,13 @@ function local(id: string, name: string, port: number) {
 const KEYLESS = [local('ollama', 'Ollama', 11434), local('lmstudio', 'LM Studio', 1234), EMBEDDED];
 
 function gateway(id: string, auth: object) {
-  return { id, name: id, canEdit: true, baseUrl: `https://${id}.example`, settings: { type: 'customGateway', auth } };
+  return {
+    id,
+    name: id,
+    canEdit: true,
+    baseUrl: `https://${id}.example`,
+    settings: { type: 'customGateway', auth },
+  };
 }
 
 describe('modelProvider/list', () => {
@@ -68,7 +74,10 @@ query_params = { key = "secret-2" }
 [model_providers.b]
 base_url = "https://user:secret-5@b.example/v1?key=secret-6"
 `;
-    const { client } = await startServer({ config, env: { A_KEY: 'secret-3', OPENAI_API_KEY: 'secret-4' } });
+    const { client } = await startServer({
+      config,
+      env: { A_KEY: 'secret-3', OPENAI_API_KEY: 'secret-4' },
+    });
     await client.request('modelProvider/list', {});
     expect(client.lines.filter((line) => line.includes('secret'))).toEqual([]);
   });
@@ -85,11 +94,17 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
 
   test('names the embedded model as the default without a configuration', async () => {
     const { client } = await startServer({ config: '' });
-    expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'embedded', data: [OPENAI, ...KEYLESS] });
+    expect(await client.request('modelProvider/list', {})).toMatchObject({
+      defaultProviderId: 'embedded',
+      data: [OPENAI, ...KEYLESS],
+    });
   });
 
   test('lists the embedded model once, also under its older name', async () => {
-    const { client } = await startServer({ config: '[model_providers.scripted]\nname = "Mine"\n', model: null });
+    const { client } = await startServer({
+      config: '[model_providers.scripted]\nname = "Mine"\n',
+      model: null,
+    });
     const { data, defaultProviderId } = await client.request('modelProvider/list', {});
     expect([data.map(({ id, name }) => [id, name]), defaultProviderId]).toEqual([
       [
@@ -103,7 +118,9 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
   });
 
   test('leaves out a provider with an invalid configuration, even the default one', async () => {
-    const { client } = await startServer({ config: 'model_provider = "bad"\n[model_providers.bad]\nbase_url = 5\n' });
+    const { client } = await startServer({
+      config: 'model_provider = "bad"\n[model_providers.bad]\nbase_url = 5\n',
+    });
     expect(await client.request('modelProvider/list', {})).toEqual({
       data: [OPENAI, ...KEYLESS],
       defaultProviderId: 'bad',
@@ -122,7 +139,10 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
 
   test('requires its params to be an object', async () => {
     const { client } = await startServer();
-    expect(await client.refusal('modelProvider/list')).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
+    expect(await client.refusal('modelProvider/list')).toMatchObject({
+      code: -32600,
+      data: { code: 'invalid_params' },
+    });
   });
 });
 
@@ -133,11 +153,17 @@ const refused = (code: string, message: RegExp) => ({
 });
 
 describe('modelProvider/config/write', () => {
-  const OWN = '[model_providers.own] # mine\nname = "Own"\nbase_url = "https://own.example"\nenv_key = "OWN_KEY"\n';
+  const OWN =
+    '[model_providers.own] # mine\nname = "Own"\nbase_url = "https://own.example"\nenv_key = "OWN_KEY"\n';
 
   test('creates a provider with an id that is made from its name', async () => {
     const { client, home } = await startServer({ config: OWN });
-    const settings = { type: 'customGateway' as const, name: 'My Gateway!', baseUrl: 'https://gateway.example/v1', envKey: 'G_KEY' };
+    const settings = {
+      type: 'customGateway' as const,
+      name: 'My Gateway!',
+      baseUrl: 'https://gateway.example/v1',
+      envKey: 'G_KEY',
+    };
     const created = await client.request('modelProvider/config/write', { settings });
     const auth = { mode: 'environmentVariable' as const, envKey: 'G_KEY' };
     const provider = {
@@ -148,10 +174,14 @@ describe('modelProvider/config/write', () => {
       settings: { type: 'customGateway', auth },
     };
     expect(created).toEqual({ provider });
-    expect(await client.request('modelProvider/config/write', { settings })).toMatchObject({ provider: { id: 'my-gateway-2' } });
+    expect(await client.request('modelProvider/config/write', { settings })).toMatchObject({
+      provider: { id: 'my-gateway-2' },
+    });
     for (const name of ['Embedded', 'Scripted']) {
       const id = `${name.toLowerCase()}-2`;
-      expect(await client.request('modelProvider/config/write', { settings: { ...settings, name } })).toMatchObject({ provider: { id } });
+      expect(
+        await client.request('modelProvider/config/write', { settings: { ...settings, name } }),
+      ).toMatchObject({ provider: { id } });
     }
     expect(readFileSync(join(home, 'config.toml'), 'utf8')).toContain(OWN);
     const { data } = await client.request('modelProvider/list', {});
@@ -160,9 +190,19 @@ describe('modelProvider/config/write', () => {
 
   test('changes only the fields that are given', async () => {
     const { client, home } = await startServer({ config: OWN });
-    const settings = { type: 'customGateway' as const, providerId: 'own', name: 'Other', envKey: null };
+    const settings = {
+      type: 'customGateway' as const,
+      providerId: 'own',
+      name: 'Other',
+      envKey: null,
+    };
     expect(await client.request('modelProvider/config/write', { settings })).toMatchObject({
-      provider: { id: 'own', name: 'Other', baseUrl: 'https://own.example', settings: { auth: { mode: 'none' } } },
+      provider: {
+        id: 'own',
+        name: 'Other',
+        baseUrl: 'https://own.example',
+        settings: { auth: { mode: 'none' } },
+      },
     });
     expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe(
       '[model_providers.own] # mine\nname = "Other"\nbase_url = "https://own.example"\n',
@@ -170,20 +210,62 @@ describe('modelProvider/config/write', () => {
   });
 
   test.each([
-    [{ type: 'customGateway', baseUrl: 'https://x.example' }, 'configValidationError', /settings.name is missing/],
+    [
+      { type: 'customGateway', baseUrl: 'https://x.example' },
+      'configValidationError',
+      /settings.name is missing/,
+    ],
     [{ type: 'customGateway', name: 'X' }, 'configValidationError', /settings.baseUrl is missing/],
-    [{ type: 'customGateway', name: 'X', baseUrl: 'ftp://x' }, 'configValidationError', /expected an http or https URL/],
-    [{ type: 'customGateway', name: 'X', baseUrl: 'http://x', envKey: 'a b' }, 'configValidationError', /name of an environment variable/],
-    [{ type: 'customGateway', providerId: 'own', name: ' ' }, 'configValidationError', /settings.name must not be empty/],
-    [{ type: 'customGateway', providerId: 'own', baseUrl: null }, 'configValidationError', /cannot be removed/],
-    [{ type: 'customGateway', providerId: 'openai', name: 'X' }, 'configValidationError', /openai is built in/],
-    [{ type: 'customGateway', providerId: 'nope', name: 'X' }, 'configPathNotFound', /unknown model provider: nope/],
-    [{ type: 'bedrock', providerId: 'amazon-bedrock', region: 'x' }, 'configValidationError', /heddle has no provider amazon-bedrock:/],
-    [{ type: 'bedrock', providerId: 'amazon-bedrock-runtime' }, 'configValidationError', /heddle has no provider amazon-bedrock-runtime/],
-    [{ type: 'gcp', providerId: 'gcp', location: 'x' }, 'configValidationError', /heddle has no provider gcp/],
+    [
+      { type: 'customGateway', name: 'X', baseUrl: 'ftp://x' },
+      'configValidationError',
+      /expected an http or https URL/,
+    ],
+    [
+      { type: 'customGateway', name: 'X', baseUrl: 'http://x', envKey: 'a b' },
+      'configValidationError',
+      /name of an environment variable/,
+    ],
+    [
+      { type: 'customGateway', providerId: 'own', name: ' ' },
+      'configValidationError',
+      /settings.name must not be empty/,
+    ],
+    [
+      { type: 'customGateway', providerId: 'own', baseUrl: null },
+      'configValidationError',
+      /cannot be removed/,
+    ],
+    [
+      { type: 'customGateway', providerId: 'openai', name: 'X' },
+      'configValidationError',
+      /openai is built in/,
+    ],
+    [
+      { type: 'customGateway', providerId: 'nope', name: 'X' },
+      'configPathNotFound',
+      /unknown model provider: nope/,
+    ],
+    [
+      { type: 'bedrock', providerId: 'amazon-bedrock', region: 'x' },
+      'configValidationError',
+      /heddle has no provider amazon-bedrock:/,
+    ],
+    [
+      { type: 'bedrock', providerId: 'amazon-bedrock-runtime' },
+      'configValidationError',
+      /heddle has no provider amazon-bedrock-runtime/,
+    ],
+    [
+      { type: 'gcp', providerId: 'gcp', location: 'x' },
+      'configValidationError',
+      /heddle has no provider gcp/,
+    ],
   ])('refuses %j', async (settings, code, message) => {
     const { client, home } = await startServer({ config: OWN });
-    expect(await client.refusal('modelProvider/config/write', { settings })).toEqual(refused(code, message));
+    expect(await client.refusal('modelProvider/config/write', { settings })).toEqual(
+      refused(code, message),
+    );
     expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe(OWN);
   });
 });

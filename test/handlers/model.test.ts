@@ -10,36 +10,64 @@ test('model/list returns the configured model as the default, with efforts that 
   const { data, nextCursor } = await client.request('model/list', {});
   expect(nextCursor).toBe(null);
   expect(
-    data.map(({ id, model, isDefault, hidden, defaultReasoningEffort }) => ({ id, model, isDefault, hidden, defaultReasoningEffort })),
-  ).toEqual([{ id: 'test-model', model: 'test-model', isDefault: true, hidden: false, defaultReasoningEffort: 'medium' }]);
+    data.map(({ id, model, isDefault, hidden, defaultReasoningEffort }) => ({
+      id,
+      model,
+      isDefault,
+      hidden,
+      defaultReasoningEffort,
+    })),
+  ).toEqual([
+    {
+      id: 'test-model',
+      model: 'test-model',
+      isDefault: true,
+      hidden: false,
+      defaultReasoningEffort: 'medium',
+    },
+  ]);
   const known = ['minimal', 'low', 'medium', 'high', 'xhigh'];
   expect(
     data
-      .flatMap((model) => model.supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort))
+      .flatMap((model) =>
+        model.supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort),
+      )
       .filter((effort) => !known.includes(effort)),
   ).toEqual([]);
 });
 
 test.each([
   ['', 'Works offline and follows requests in the message: see docs/scripted-model.md'],
-  ['model_provider = "s"\n[model_providers.s]\nscript = "/a.yaml"\n', 'Answers from a script: see docs/scripted-model.md'],
+  [
+    'model_provider = "s"\n[model_providers.s]\nscript = "/a.yaml"\n',
+    'Answers from a script: see docs/scripted-model.md',
+  ],
 ])('model/list describes a model without a provider: %j', async (config, description) => {
   const { client } = await startServer({ config, model: null });
   const { data } = await client.request('model/list', {});
-  expect(data.map((model) => [model.id, model.description])).toEqual([[config === '' ? 'embedded' : 'scripted', description]]);
+  expect(data.map((model) => [model.id, model.description])).toEqual([
+    [config === '' ? 'embedded' : 'scripted', description],
+  ]);
 });
 
 test('model/list has the models that a provider on another machine lists; asks it once in some minutes, and soon again after a failure', async () => {
   let asked = 0;
-  const list = { data: ['m', 'n-large', 'text-embedding-3', 'whisper-1', 'gpt-image-1', 'n-large'].map((id) => ({ id })) };
+  const list = {
+    data: ['m', 'n-large', 'text-embedding-3', 'whisper-1', 'gpt-image-1', 'n-large'].map((id) => ({
+      id,
+    })),
+  };
   const reply: Reply = (res) => {
     asked++;
-    res.writeHead(asked === 1 ? 500 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(asked === 1 ? {} : list));
+    res
+      .writeHead(asked === 1 ? 500 : 200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(asked === 1 ? {} : list));
   };
   await using provider = await ProviderServer.start(reply);
   const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\n`;
   const { client, clock } = await startServer({ config, model: null });
-  const ids = async () => (await client.request('model/list', {})).data.map(({ id, isDefault }) => [id, isDefault]);
+  const ids = async () =>
+    (await client.request('model/list', {})).data.map(({ id, isDefault }) => [id, isDefault]);
   expect(await ids()).toEqual([['m', true]]);
   clock.advance(5_000);
   const all = [
@@ -66,10 +94,14 @@ test('model/list has the models of the key that is used now', async () => {
   await using provider = await ProviderServer.start(reply);
   const config = `model_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nrequires_openai_auth = true\n`;
   const { client } = await startServer({ config, model: null });
-  const ids = async () => (await client.request('model/list', {})).data.map(({ id, isDefault }) => [id, isDefault]);
+  const ids = async () =>
+    (await client.request('model/list', {})).data.map(({ id, isDefault }) => [id, isDefault]);
   expect(await ids()).toEqual([]);
   for (const name of ['one', 'two']) {
-    await client.request('account/login/start', { type: 'apiKey', apiKey: `sk-${name}-0123456789` });
+    await client.request('account/login/start', {
+      type: 'apiKey',
+      apiKey: `sk-${name}-0123456789`,
+    });
     expect(await ids()).toEqual([[name, false]]);
   }
   await client.request('account/logout', undefined);
@@ -83,10 +115,17 @@ test('model/list has pages, lists the models of a named provider, and refuses in
     overrides: [`model_providers.ollama.base_url="http://127.0.0.1:${provider.port}/v1"`],
   });
   const ids = async (params: object) => {
-    const { data, nextCursor } = await client.request('model/list', { modelProvider: 'ollama', ...params });
+    const { data, nextCursor } = await client.request('model/list', {
+      modelProvider: 'ollama',
+      ...params,
+    });
     return { ids: data.map(({ id }) => id), nextCursor };
   };
-  expect([await ids({ limit: 3 }), await ids({ limit: 3, cursor: '3' }), await ids({ cursor: '1' })]).toEqual([
+  expect([
+    await ids({ limit: 3 }),
+    await ids({ limit: 3, cursor: '3' }),
+    await ids({ cursor: '1' }),
+  ]).toEqual([
     { ids: ['test-model', 'a:1', 'b:1'], nextCursor: '3' },
     { ids: ['c:1'], nextCursor: null },
     { ids: ['a:1', 'b:1', 'c:1'], nextCursor: null },
@@ -110,22 +149,32 @@ test('model/list has pages, lists the models of a named provider, and refuses in
 test('model/list has the embedded model under each of its names', async () => {
   const { client } = await startServer({ model: null });
   for (const modelProvider of ['embedded', 'scripted']) {
-    expect((await client.request('model/list', { modelProvider })).data).toMatchObject([{ id: 'embedded' }]);
+    expect((await client.request('model/list', { modelProvider })).data).toMatchObject([
+      { id: 'embedded' },
+    ]);
   }
 });
 
 test('model/list works with an invalid key, which counts as not set', async () => {
   const effort = await startServer({ overrides: ['model_reasoning_effort=5'] });
-  expect((await effort.client.request('model/list', {})).data).toMatchObject([{ id: 'test-model', defaultReasoningEffort: 'medium' }]);
+  expect((await effort.client.request('model/list', {})).data).toMatchObject([
+    { id: 'test-model', defaultReasoningEffort: 'medium' },
+  ]);
   const profile = await startServer({ overrides: ['profile="nope"'] });
   expect(await profile.client.request('model/list', {})).toEqual({ data: [], nextCursor: null });
 });
 
 describe('a provider on this machine', () => {
-  /** A client of a server that was started for a model of this provider, which answers like this. */
+  /**
+   * A client of a server that was started for a model of this provider, which answers like this.
+   */
   async function local(id: string, reply: Reply, model: string[] = []) {
     const provider = await ProviderServer.start(reply);
-    const overrides = [`model_provider=${id}`, `model_providers.${id}.base_url="http://127.0.0.1:${provider.port}/v1"`, ...model];
+    const overrides = [
+      `model_provider=${id}`,
+      `model_providers.${id}.base_url="http://127.0.0.1:${provider.port}/v1"`,
+      ...model,
+    ];
     const server = await startServer({ config: '', overrides, model: null });
     return { ...server, provider, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() };
   }
@@ -134,9 +183,16 @@ describe('a provider on this machine', () => {
   test('lists the configured model first, then the other installed ones', async () => {
     await using server = await local('ollama', ollama({ models }), ['model="llama3.2"']);
     const { data } = await server.client.request('model/list', {});
-    expect(data.map(({ id, model, isDefault, description }) => ({ id, model, isDefault, description }))).toEqual([
+    expect(
+      data.map(({ id, model, isDefault, description }) => ({ id, model, isDefault, description })),
+    ).toEqual([
       { id: 'llama3.2', model: 'llama3.2', isDefault: true, description: 'Answers through Ollama' },
-      { id: 'qwen3:8b', model: 'qwen3:8b', isDefault: false, description: 'Answers through Ollama' },
+      {
+        id: 'qwen3:8b',
+        model: 'qwen3:8b',
+        isDefault: false,
+        description: 'Answers through Ollama',
+      },
     ]);
   });
 
@@ -147,7 +203,9 @@ describe('a provider on this machine', () => {
       ['qwen3-8b', false],
       ['gpt-oss-20b', false],
     ]);
-    const efforts = data.map(({ supportedReasoningEfforts }) => supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort));
+    const efforts = data.map(({ supportedReasoningEfforts }) =>
+      supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort),
+    );
     expect(efforts).toEqual([
       ['low', 'medium', 'high'],
       ['low', 'medium', 'high'],
@@ -177,7 +235,12 @@ describe('a provider on this machine', () => {
       ollama({ models }),
       'ollama: set model in config.toml to one that is installed: llama3.2:latest, qwen3:8b',
     ],
-    ['says how to get a first one', 'ollama', ollama({ models: [] }), 'ollama: none is installed; get one with "ollama pull NAME"'],
+    [
+      'says how to get a first one',
+      'ollama',
+      ollama({ models: [] }),
+      'ollama: none is installed; get one with "ollama pull NAME"',
+    ],
     [
       'says how to get a first one',
       'lmstudio',
@@ -189,7 +252,10 @@ describe('a provider on this machine', () => {
     expect(await server.client.refusal('thread/start', {})).toEqual(refused(problem));
   });
 
-  /** The error for a thread without a model, if the provider's server is at this address, which is shown as a URL. */
+  /**
+   * The error for a thread without a model, if the provider's server is at this address, which is
+   * shown as a URL.
+   */
   async function refusalWithoutModel(port: number): Promise<unknown> {
     const baseUrl = `http://someuser:hunter22@127.0.0.1:${port}/v1?key=in-query-1`;
     const overrides = ['model_provider=ollama', `model_providers.ollama.base_url="${baseUrl}"`];
@@ -202,9 +268,12 @@ describe('a provider on this machine', () => {
     const provider = await ProviderServer.start(refusing(500));
     const { port } = provider;
     await provider[Symbol.asyncDispose]();
-    const start = 'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.';
+    const start =
+      'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.';
     expect(await refusalWithoutModel(port)).toEqual(
-      refused(`ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection was refused. ${start}`),
+      refused(
+        `ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection was refused. ${start}`,
+      ),
     );
   });
 
@@ -220,11 +289,20 @@ describe('a provider on this machine', () => {
       refusing(200, { error: 'Unexpected endpoint' }),
       'answered with an error: Unexpected endpoint. Check base_url of the provider.',
     ],
-    ['something else', refusing(200, '<p>'), 'did not answer with a list of models. Check base_url of the provider.'],
-  ])('without a model, and with a response that lists none, quotes the response: %s', async (_, reply, said) => {
-    await using provider = await ProviderServer.start(reply);
-    expect(await refusalWithoutModel(provider.port)).toEqual(refused(`ollama: set model in config.toml. Ollama (URL) ${said}`));
-  });
+    [
+      'something else',
+      refusing(200, '<p>'),
+      'did not answer with a list of models. Check base_url of the provider.',
+    ],
+  ])(
+    'without a model, and with a response that lists none, quotes the response: %s',
+    async (_, reply, said) => {
+      await using provider = await ProviderServer.start(reply);
+      expect(await refusalWithoutModel(provider.port)).toEqual(
+        refused(`ollama: set model in config.toml. Ollama (URL) ${said}`),
+      );
+    },
+  );
 
   test('answers a turn of a thread that names it', async () => {
     const provider = await ProviderServer.start(ollama());
@@ -236,7 +314,10 @@ describe('a provider on this machine', () => {
     });
     const { modelProvider, model } = await server.client.request('thread/start', {});
     expect([modelProvider, model]).toEqual(['ollama', 'llama3.2']);
-    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'completed', items: [{ type: 'agentMessage', text: 'ok' }] });
+    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
+      status: 'completed',
+      items: [{ type: 'agentMessage', text: 'ok' }],
+    });
     await provider[Symbol.asyncDispose]();
   });
 });

@@ -3,7 +3,12 @@ import type { ModelRequest } from '../../src/model/model.ts';
 import type { ResponseItem, ReviewTarget, ThreadItem } from '../../src/protocol/generated/types.ts';
 import { afterDeathOf } from '../agent/after-death-of.ts';
 import { chatStream, counts, DONE, delta, finish } from '../model/chat-stream.ts';
-import { completed, ProviderServer, message as providerMessage, streaming } from '../model/provider-server.ts';
+import {
+  completed,
+  ProviderServer,
+  message as providerMessage,
+  streaming,
+} from '../model/provider-server.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { ANY_ID, agentItem, timed, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
@@ -39,9 +44,14 @@ const VERDICT = JSON.stringify({
   overall_confidence_score: 0.8,
 });
 const REPORT = 'Not right.\n\n- [P1] Off by one (/x/a.txt:3-4)\n  It is off.\n  By one.';
-const TOLD = asked(`<review>\nThe user started a review of: current changes. The reviewer reported:\n\n${REPORT}\n</review>`);
+const TOLD = asked(
+  `<review>\nThe user started a review of: current changes. The reviewer reported:\n\n${REPORT}\n</review>`,
+);
 
-async function reviewed(responses: ScriptedResponse[], options: TestServerOptions & { target?: ReviewTarget } = {}) {
+async function reviewed(
+  responses: ScriptedResponse[],
+  options: TestServerOptions & { target?: ReviewTarget } = {},
+) {
   const server = await startServer({ model: new TestModel(...responses), ...options });
   await server.client.request('thread/start', {});
   const { target = UNCOMMITTED } = options;
@@ -53,11 +63,16 @@ async function reviewed(responses: ScriptedResponse[], options: TestServerOption
 function shown({ client }: TestServer): string[] {
   return client.messages.flatMap(({ method, params }) => {
     const { item } = (params ?? {}) as { item?: ThreadItem };
-    return method === undefined || method === 'thread/started' ? [] : [item === undefined ? method : `${method} ${item.type}`];
+    return method === undefined || method === 'thread/started'
+      ? []
+      : [item === undefined ? method : `${method} ${item.type}`];
   });
 }
 
-async function itemsOf({ client }: Pick<TestServer, 'client'>, turnId: string): Promise<ThreadItem[]> {
+async function itemsOf(
+  { client }: Pick<TestServer, 'client'>,
+  turnId: string,
+): Promise<ThreadItem[]> {
   const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
   return thread.turns.find(({ id }) => id === turnId)?.items ?? [];
 }
@@ -66,16 +81,29 @@ function lastText({ input }: ModelRequest): string {
   return JSON.stringify(input.at(-1) satisfies ResponseItem | undefined);
 }
 
-const entered = (review: string): ThreadItem => timed({ type: 'enteredReviewMode', id: ANY_ID, review });
-const exited = (review: string): ThreadItem => timed({ type: 'exitedReviewMode', id: ANY_ID, review });
+const entered = (review: string): ThreadItem =>
+  timed({ type: 'enteredReviewMode', id: ANY_ID, review });
+const exited = (review: string): ThreadItem =>
+  timed({ type: 'exitedReviewMode', id: ANY_ID, review });
 
 test('review/start: a turn that enters review mode, and leaves it with a report, which clients and the model keep', async () => {
-  const server = await reviewed([response(message(VERDICT, { deltas: [VERDICT.slice(0, 9), VERDICT.slice(9)] })), response(message('ok'))]);
+  const server = await reviewed([
+    response(message(VERDICT, { deltas: [VERDICT.slice(0, 9), VERDICT.slice(9)] })),
+    response(message('ok')),
+  ]);
   const { client, turn, reviewThreadId, model } = server;
   expect(reviewThreadId).toBe(idOf(1));
   expect(turn).toMatchObject({
     status: 'inProgress',
-    items: [{ type: 'userMessage', id: turn.id, content: [{ text: 'current changes' }], startedAtMs: null, completedAtMs: null }],
+    items: [
+      {
+        type: 'userMessage',
+        id: turn.id,
+        content: [{ text: 'current changes' }],
+        startedAtMs: null,
+        completedAtMs: null,
+      },
+    ],
   });
   const end = await client.turnCompleted(turn.id);
   expect(end).toMatchObject({ status: 'completed', items: [agentItem(REPORT)] });
@@ -92,7 +120,11 @@ test('review/start: a turn that enters review mode, and leaves it with a report,
     'thread/status/changed',
     'turn/completed',
   ]);
-  expect(await itemsOf(server, turn.id)).toEqual([entered('current changes'), exited(REPORT), agentItem(REPORT)]);
+  expect(await itemsOf(server, turn.id)).toEqual([
+    entered('current changes'),
+    exited(REPORT),
+    agentItem(REPORT),
+  ]);
   const request = model.request(1);
   expect(request.instructions).toContain('You review changes');
   expect(request.outputSchema).toMatchObject({
@@ -100,7 +132,11 @@ test('review/start: a turn that enters review mode, and leaves it with a report,
     additionalProperties: false,
     required: expect.arrayContaining(['findings']),
   });
-  expect(request.tools.map((tool) => tool.name)).toEqual(['exec_command', 'write_stdin', 'view_image']);
+  expect(request.tools.map((tool) => tool.name)).toEqual([
+    'exec_command',
+    'write_stdin',
+    'view_image',
+  ]);
   const next = await server.restart();
   await next.client.request('thread/resume', { threadId: idOf(1) });
   await next.client.turn(idOf(1), 'and now?');
@@ -108,23 +144,57 @@ test('review/start: a turn that enters review mode, and leaves it with a report,
 });
 
 test.each<[string, ReviewTarget, string, string]>([
-  ['uncommittedChanges', UNCOMMITTED, 'current changes', 'uncommitted changes of the working directory'],
-  ['baseBranch', { type: 'baseBranch', branch: ' main ' }, "changes against 'main'", 'merge base of HEAD and `main`'],
-  ['commit', { type: 'commit', sha: '1234567890abcdef' }, 'commit 1234567', 'the commit 1234567890abcdef.'],
-  ['commit with a title', { type: 'commit', sha: '1234567890', title: 'Fix' }, 'commit 1234567: Fix', 'the commit 1234567890 (\\"Fix\\").'],
-  ['custom', { type: 'custom', instructions: ' Look at spelling\n' }, 'Look at spelling', '"Look at spelling"'],
+  [
+    'uncommittedChanges',
+    UNCOMMITTED,
+    'current changes',
+    'uncommitted changes of the working directory',
+  ],
+  [
+    'baseBranch',
+    { type: 'baseBranch', branch: ' main ' },
+    "changes against 'main'",
+    'merge base of HEAD and `main`',
+  ],
+  [
+    'commit',
+    { type: 'commit', sha: '1234567890abcdef' },
+    'commit 1234567',
+    'the commit 1234567890abcdef.',
+  ],
+  [
+    'commit with a title',
+    { type: 'commit', sha: '1234567890', title: 'Fix' },
+    'commit 1234567: Fix',
+    'the commit 1234567890 (\\"Fix\\").',
+  ],
+  [
+    'custom',
+    { type: 'custom', instructions: ' Look at spelling\n' },
+    'Look at spelling',
+    '"Look at spelling"',
+  ],
 ])('the target %s is named to the user and to the reviewer', async (_type, target, hint, task) => {
   const server = await reviewed([response(message('Fine.'))], { target });
   await server.client.turnCompleted(server.turn.id);
-  expect(await itemsOf(server, server.turn.id)).toEqual([entered(hint), exited('Fine.'), agentItem('Fine.')]);
+  expect(await itemsOf(server, server.turn.id)).toEqual([
+    entered(hint),
+    exited('Fine.'),
+    agentItem('Fine.'),
+  ]);
   expect(lastText(server.model.request(1))).toContain(task);
 });
 
 test('a target without what it names is refused, and so is an unknown thread', async () => {
   const { client } = await startServer();
   await client.request('thread/start', {});
-  const refusal = (target: object, threadId = idOf(1)) => client.refusal('review/start', { threadId, target });
-  const empty = (field: string) => ({ code: -32600, message: `${field} must not be empty`, data: { code: 'empty_target' } });
+  const refusal = (target: object, threadId = idOf(1)) =>
+    client.refusal('review/start', { threadId, target });
+  const empty = (field: string) => ({
+    code: -32600,
+    message: `${field} must not be empty`,
+    data: { code: 'empty_target' },
+  });
   expect(await refusal({ type: 'custom', instructions: ' ' })).toEqual(empty('instructions'));
   expect(await refusal({ type: 'baseBranch', branch: '' })).toEqual(empty('branch'));
   expect(await refusal({ type: 'commit', sha: '\n' })).toEqual(empty('sha'));
@@ -133,21 +203,31 @@ test('a target without what it names is refused, and so is an unknown thread', a
 
 test('a detached review runs in a fork, which the caller follows, and leaves the running turn of the thread alone', async () => {
   const gate = new Gate();
-  const server = await startServer({ model: new TestModel(response([gate], message('mine')), response(message(VERDICT))) });
+  const server = await startServer({
+    model: new TestModel(response([gate], message('mine')), response(message(VERDICT))),
+  });
   const { client } = server;
   await client.request('thread/start', {});
   const own = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   await server.model.asked(1);
-  const { turn, reviewThreadId } = await client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED, delivery: 'detached' });
+  const { turn, reviewThreadId } = await client.request('review/start', {
+    threadId: idOf(1),
+    target: UNCOMMITTED,
+    delivery: 'detached',
+  });
   expect(reviewThreadId).not.toBe(idOf(1));
-  expect(await client.waitFor('thread/started', ({ thread }) => thread.id === reviewThreadId)).toMatchObject({
+  expect(
+    await client.waitFor('thread/started', ({ thread }) => thread.id === reviewThreadId),
+  ).toMatchObject({
     thread: { forkedFromId: idOf(1) },
   });
   expect((await client.turnCompleted(turn.id)).status).toBe('completed');
   gate.open();
   expect((await client.turnCompleted(own.turn.id)).status).toBe('completed');
   const of = (threadId: string) =>
-    client.notifications('item/completed', (params) => params.threadId === threadId).map(({ item }) => item.type);
+    client
+      .notifications('item/completed', (params) => params.threadId === threadId)
+      .map(({ item }) => item.type);
   expect(of(reviewThreadId)).toEqual(['enteredReviewMode', 'exitedReviewMode', 'agentMessage']);
   expect(of(idOf(1))).toEqual(['userMessage', 'agentMessage']);
 });
@@ -167,11 +247,25 @@ describe('while a review runs', () => {
         additionalDetails: null,
       },
     };
-    expect(await client.refusal('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('x') })).toEqual(error);
-    expect(await client.refusal('turn/start', { threadId: idOf(1), input: text('x') })).toEqual(error);
-    expect((await client.refusal('turn/steer', { threadId: idOf(1), expectedTurnId: idOf(99), input: text('x') })).data.code).toBe(
-      'turn_mismatch',
+    expect(
+      await client.refusal('turn/steer', {
+        threadId: idOf(1),
+        expectedTurnId: turn.id,
+        input: text('x'),
+      }),
+    ).toEqual(error);
+    expect(await client.refusal('turn/start', { threadId: idOf(1), input: text('x') })).toEqual(
+      error,
     );
+    expect(
+      (
+        await client.refusal('turn/steer', {
+          threadId: idOf(1),
+          expectedTurnId: idOf(99),
+          input: text('x'),
+        })
+      ).data.code,
+    ).toBe('turn_mismatch');
     await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
     await client.turnCompleted(turn.id);
   });
@@ -181,7 +275,9 @@ describe('while a review runs', () => {
     const { client, turn } = server;
     await server.model.asked(1);
     const params = { threadId: idOf(1), turnId: turn.id, approvalPolicy: 'on-request' as const };
-    expect(await client.request('turn/settings/update', params)).toEqual({ status: 'targetUnavailable' });
+    expect(await client.request('turn/settings/update', params)).toEqual({
+      status: 'targetUnavailable',
+    });
     await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
     await client.turnCompleted(turn.id);
   });
@@ -195,7 +291,12 @@ describe('while a review runs', () => {
     gate.open();
     await client.turnCompleted(turn.id);
     const types = (await itemsOf(server, turn.id)).map(({ type }) => type);
-    expect(types.toSorted()).toEqual(['agentMessage', 'commandExecution', 'enteredReviewMode', 'exitedReviewMode']);
+    expect(types.toSorted()).toEqual([
+      'agentMessage',
+      'commandExecution',
+      'enteredReviewMode',
+      'exitedReviewMode',
+    ]);
     await client.turn(idOf(1), 'next');
     expect(model.requests).toHaveLength(2);
     expect(JSON.stringify(conversation(model.request(2)))).toContain('by-the-user');
@@ -204,20 +305,34 @@ describe('while a review runs', () => {
   test('a goal waits, is charged, and goes on afterwards', async () => {
     const gate = new Gate();
     const complete = functionCall('update_goal', { status: 'complete' });
-    const server = await reviewed([response([gate], message(VERDICT)), response(complete), response(message('ok'))]);
+    const server = await reviewed([
+      response([gate], message(VERDICT)),
+      response(complete),
+      response(message('ok')),
+    ]);
     const { client, turn, model } = server;
     await model.asked(1);
-    await client.request('thread/goal/set', { threadId: idOf(1), objective: 'Do it', status: 'active' });
+    await client.request('thread/goal/set', {
+      threadId: idOf(1),
+      objective: 'Do it',
+      status: 'active',
+    });
     gate.open();
     await client.turnCompleted(turn.id);
     const { turn: goal } = await client.waitFor('turn/completed', (end) => end.turn.id !== turn.id);
     expect(goal.status).toBe('completed');
     expect(conversation(model.request(2))[0]).toEqual(TOLD);
-    expect((await client.request('thread/goal/get', { threadId: idOf(1) })).goal?.tokensUsed).toBeGreaterThanOrEqual(22);
+    expect(
+      (await client.request('thread/goal/get', { threadId: idOf(1) })).goal?.tokensUsed,
+    ).toBeGreaterThanOrEqual(22);
   });
 
   test('injected items are for the next turn, and a second review replaces the first', async () => {
-    const server = await reviewed([response([new Gate()]), response(message(VERDICT)), response(message('ok'))]);
+    const server = await reviewed([
+      response([new Gate()]),
+      response(message(VERDICT)),
+      response(message('ok')),
+    ]);
     const { client, turn, model } = server;
     await model.asked(1);
     await client.request('thread/inject_items', { threadId: idOf(1), items: [asked('a note')] });
@@ -229,7 +344,12 @@ describe('while a review runs', () => {
     const replaced = asked(
       '<review>\nThe user started a review of: current changes. It has no result, because it was interrupted.\n</review>',
     );
-    expect(conversation(model.request(3))).toEqual([asked('a note'), replaced, TOLD, asked('next')]);
+    expect(conversation(model.request(3))).toEqual([
+      asked('a note'),
+      replaced,
+      TOLD,
+      asked('next'),
+    ]);
   });
 
   test('the thread is read without its end, and a fork of it has a review that was cut off', async () => {
@@ -239,7 +359,10 @@ describe('while a review runs', () => {
     expect(await itemsOf(server, turn.id)).toEqual([entered('current changes')]);
     const { thread } = await client.request('thread/fork', { threadId: idOf(1) });
     expect(thread.turns.map(({ status, items }) => [status, items])).toEqual([
-      ['interrupted', [entered('current changes'), exited('The review was cut off before it was complete.')]],
+      [
+        'interrupted',
+        [entered('current changes'), exited('The review was cut off before it was complete.')],
+      ],
     ]);
     await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
     await client.turnCompleted(turn.id);
@@ -247,14 +370,18 @@ describe('while a review runs', () => {
 });
 
 test('review/start interrupts a running turn and begins after its end', async () => {
-  const server = await startServer({ model: new TestModel(response([new Gate()]), response(message(VERDICT))) });
+  const server = await startServer({
+    model: new TestModel(response([new Gate()]), response(message(VERDICT))),
+  });
   const { client, model } = server;
   await client.request('thread/start', {});
   const own = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   await model.asked(1);
   const { turn } = await client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
   expect((await client.turnCompleted(turn.id)).status).toBe('completed');
-  expect(client.notifications('turn/completed').map((end) => [end.turn.id, end.turn.status])).toEqual([
+  expect(
+    client.notifications('turn/completed').map((end) => [end.turn.id, end.turn.status]),
+  ).toEqual([
     [own.turn.id, 'interrupted'],
     [turn.id, 'completed'],
   ]);
@@ -269,38 +396,66 @@ test.each([
     report: 'The review was interrupted before it was complete.',
     why: 'was interrupted',
   },
-  { status: 'failed', steps: [failed('no more')], report: 'The review failed: no more', why: 'failed' },
-])('a review that is $status leaves review mode once, with its end, and the model is told', async ({ status, steps, report, why }) => {
-  const server = await reviewed([steps, response(message('ok'))]);
-  const { client, turn, model } = server;
-  await model.asked(1);
-  if (status === 'interrupted') await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
-  expect((await client.turnCompleted(turn.id)).status).toBe(status);
-  expect(await itemsOf(server, turn.id)).toEqual([entered('current changes'), exited(report)]);
-  expect(client.notifications('item/completed', ({ item }) => item.type === 'exitedReviewMode')).toHaveLength(1);
-  await client.turn(idOf(1), 'next');
-  const told = asked(`<review>\nThe user started a review of: current changes. It has no result, because it ${why}.\n</review>`);
-  expect(conversation(model.request(2))).toEqual([told, asked('next')]);
-});
+  {
+    status: 'failed',
+    steps: [failed('no more')],
+    report: 'The review failed: no more',
+    why: 'failed',
+  },
+])(
+  'a review that is $status leaves review mode once, with its end, and the model is told',
+  async ({ status, steps, report, why }) => {
+    const server = await reviewed([steps, response(message('ok'))]);
+    const { client, turn, model } = server;
+    await model.asked(1);
+    if (status === 'interrupted')
+      await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
+    expect((await client.turnCompleted(turn.id)).status).toBe(status);
+    expect(await itemsOf(server, turn.id)).toEqual([entered('current changes'), exited(report)]);
+    expect(
+      client.notifications('item/completed', ({ item }) => item.type === 'exitedReviewMode'),
+    ).toHaveLength(1);
+    await client.turn(idOf(1), 'next');
+    const told = asked(
+      `<review>\nThe user started a review of: current changes. It has no result, because it ${why}.\n</review>`,
+    );
+    expect(conversation(model.request(2))).toEqual([told, asked('next')]);
+  },
+);
 
 test('a review that a kill cuts off reads as interrupted and left, and stays so when the thread is resumed', async () => {
   const server = await reviewed([response(messageBegun('{'), [new Gate()])]);
   await server.model.asked(1);
   const next = await afterDeathOf(server);
-  const cutOff = [entered('current changes'), exited('The review was cut off before it was complete.')];
+  const cutOff = [
+    entered('current changes'),
+    exited('The review was cut off before it was complete.'),
+  ];
   const before = await itemsOf(next, server.turn.id);
   expect(before).toEqual(cutOff);
   const { thread } = await next.client.request('thread/resume', { threadId: idOf(1) });
-  expect(thread.turns.map(({ status, items }) => [status, items])).toEqual([['interrupted', before]]);
+  expect(thread.turns.map(({ status, items }) => [status, items])).toEqual([
+    ['interrupted', before],
+  ]);
   next.model.push(response(message('ok')));
   await next.client.turn(idOf(1), 'next');
-  expect(conversation(next.model.request(1))).toEqual([expect.objectContaining({ role: 'user' }), asked('next')]);
+  expect(conversation(next.model.request(1))).toEqual([
+    expect.objectContaining({ role: 'user' }),
+    asked('next'),
+  ]);
 });
 
 test('review_model reviews with its default effort, and the settings of the thread stay', async () => {
-  const mode = { mode: 'plan' as const, settings: { model: 'planner', reasoning_effort: 'high', developer_instructions: null } };
+  const mode = {
+    mode: 'plan' as const,
+    settings: { model: 'planner', reasoning_effort: 'high', developer_instructions: null },
+  };
   const server = await startServer({
-    model: new TestModel(response(message('a')), response(message(VERDICT)), response(message('b'))),
+    model: new TestModel(
+      response(message('a')),
+      response(message(VERDICT)),
+      response(message('b')),
+    ),
     overrides: ['review_model="critic"'],
   });
   const { client, model } = server;
@@ -319,7 +474,9 @@ test('review_model reviews with its default effort, and the settings of the thre
 });
 
 test('the tokens of a review are added to the total, and the last usage stays that of the thread', async () => {
-  const server = await startServer({ model: new TestModel(response(message('a')), response(message(VERDICT))) });
+  const server = await startServer({
+    model: new TestModel(response(message('a')), response(message(VERDICT))),
+  });
   const { client } = server;
   await client.request('thread/start', {});
   await client.turn(idOf(1), 'hi');
@@ -332,7 +489,8 @@ test('the tokens of a review are added to the total, and the last usage stays th
 });
 
 test('a reviewer runs commands and reads their output, but applies no patch', async () => {
-  const patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+text\n*** End Patch\nEOF";
+  const patch =
+    "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+text\n*** End Patch\nEOF";
   const calls = [
     functionCall('exec_command', { cmd: 'echo read-this' }),
     functionCall('exec_command', { cmd: patch }, { callId: 'call_2' }),
@@ -344,7 +502,12 @@ test('a reviewer runs commands and reads their output, but applies no patch', as
   expect(input).toContain('read-this');
   expect(input).toContain('Rejected: a review changes nothing');
   const types = (await itemsOf(server, turn.id)).map(({ type }) => type);
-  expect(types).toEqual(['enteredReviewMode', 'commandExecution', 'exitedReviewMode', 'agentMessage']);
+  expect(types).toEqual([
+    'enteredReviewMode',
+    'commandExecution',
+    'exitedReviewMode',
+    'agentMessage',
+  ]);
 });
 
 test.each<WireApi>(['responses', 'chat'])(
@@ -360,7 +523,10 @@ test.each<WireApi>(['responses', 'chat'])(
 [model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "${wireApi}"\n`;
     const server = await startServer({ config, model: null });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
+    const { turn } = await server.client.request('review/start', {
+      threadId: idOf(1),
+      target: UNCOMMITTED,
+    });
     expect((await server.client.turnCompleted(turn.id)).items).toEqual([agentItem(REPORT)]);
     const body = JSON.stringify(provider.requests[0]?.body);
     expect(body).toContain('You review changes');
@@ -380,10 +546,17 @@ test('the embedded model and a scripted model review, as any other', async () =>
     const files = { 'home/script.json': JSON.stringify(script) };
     const server = await startServer({ config, model: null, files });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
+    const { turn } = await server.client.request('review/start', {
+      threadId: idOf(1),
+      target: UNCOMMITTED,
+    });
     expect((await server.client.turnCompleted(turn.id)).status).toBe('completed');
     const types = (await itemsOf(server, turn.id)).map(({ type }) => type);
-    expect([types[0], ...types.slice(-2)]).toEqual(['enteredReviewMode', 'exitedReviewMode', 'agentMessage']);
+    expect([types[0], ...types.slice(-2)]).toEqual([
+      'enteredReviewMode',
+      'exitedReviewMode',
+      'agentMessage',
+    ]);
     await server.close();
   }
 });

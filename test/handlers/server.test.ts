@@ -43,12 +43,18 @@ describe('server/diagnostics', () => {
     await client.request('thread/start', {});
     const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
     await gate.reached;
-    const busy = gauges({ 'app.connections.open': 2, 'core.threads.live': 2, 'core.turns.running': 1 });
+    const busy = gauges({
+      'app.connections.open': 2,
+      'core.threads.live': 2,
+      'core.turns.running': 1,
+    });
     expect((await client.request('server/diagnostics', {})).gauges).toEqual(busy);
     gate.open();
     await client.turnCompleted(turn.id);
     await other.close();
-    expect((await client.request('server/diagnostics', {})).gauges).toEqual(gauges({ 'core.threads.live': 2 }));
+    expect((await client.request('server/diagnostics', {})).gauges).toEqual(
+      gauges({ 'core.threads.live': 2 }),
+    );
   });
 
   test('counts running requests and those that wait behind them', async () => {
@@ -64,19 +70,32 @@ describe('server/diagnostics', () => {
       },
     });
     await client.request('thread/start', {});
-    const reads = [1, 2, 3].map(() => client.request('thread/read', { threadId: idOf(1), includeTurns: true }));
+    const reads = [1, 2, 3].map(() =>
+      client.request('thread/read', { threadId: idOf(1), includeTurns: true }),
+    );
     await gate.reached;
-    const busy = gauges({ 'app.requests.in_flight': 2, 'app.requests.queued': 2, 'core.threads.live': 1 });
+    const busy = gauges({
+      'app.requests.in_flight': 2,
+      'app.requests.queued': 2,
+      'core.threads.live': 1,
+    });
     expect((await client.request('server/diagnostics', {})).gauges).toEqual(busy);
     gate.open();
     await Promise.all(reads);
-    expect((await client.request('server/diagnostics', {})).gauges).toEqual(gauges({ 'core.threads.live': 1 }));
+    expect((await client.request('server/diagnostics', {})).gauges).toEqual(
+      gauges({ 'core.threads.live': 1 }),
+    );
   });
 
   test('needs the experimental API, and params', async () => {
     const { client, connect } = await startServer();
-    expect(await client.refusal('server/diagnostics')).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
+    expect(await client.refusal('server/diagnostics')).toMatchObject({
+      code: -32600,
+      data: { code: 'invalid_params' },
+    });
     const plain = await connect({ capabilities: null });
-    expect(await plain.refusal('server/diagnostics', {})).toMatchObject({ data: { code: 'experimental_api_required' } });
+    expect(await plain.refusal('server/diagnostics', {})).toMatchObject({
+      data: { code: 'experimental_api_required' },
+    });
   });
 });

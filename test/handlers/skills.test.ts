@@ -5,10 +5,15 @@ import { writeFiles } from '../config/temp-folder.ts';
 import { TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-const skillFile = (name: string, extra = '') => `---\nname: ${name}\ndescription: The ${name} skill\n${extra}---\n\nBODY-OF-${name}\n`;
+const skillFile = (name: string, extra = '') =>
+  `---\nname: ${name}\ndescription: The ${name} skill\n${extra}---\n\nBODY-OF-${name}\n`;
 
-async function serverWith(files: Record<string, string> = {}): Promise<TestServer & { skills: (cwd?: string) => Promise<string[]> }> {
-  const server = await startServer({ files: { 'home/skills/mine/SKILL.md': skillFile('mine'), ...files } });
+async function serverWith(
+  files: Record<string, string> = {},
+): Promise<TestServer & { skills: (cwd?: string) => Promise<string[]> }> {
+  const server = await startServer({
+    files: { 'home/skills/mine/SKILL.md': skillFile('mine'), ...files },
+  });
   const skills = async (cwd = server.cwd) => {
     const { data } = await server.client.request('skills/list', { cwds: [cwd] });
     return (data[0]?.skills ?? []).map(({ name, enabled }) => (enabled ? name : `${name} off`));
@@ -16,7 +21,10 @@ async function serverWith(files: Record<string, string> = {}): Promise<TestServe
   return { ...server, skills };
 }
 
-/** Resolves when skills/changed has come once more. The clock stands still, so the time for which changes are collected is passed. */
+/**
+ * Resolves when skills/changed has come once more. The clock stands still, so the time for which
+ * changes are collected is passed.
+ */
 async function changed({ client, clock }: TestServer, change: () => void): Promise<void> {
   const next = client.next('skills/changed', ({ method }) => method === 'skills/changed');
   const due = clock.timerOf(500);
@@ -34,13 +42,35 @@ describe('skills/list', () => {
         '  brand_color: "#11aaFF"\n  default_prompt: Do it\ndependencies:\n  tools:\n    - type: mcp\n      value: docs\n      url: https://docs.example\n    - 5\n',
       'home/skills/bad/SKILL.md': 'no front matter',
       'work/.git/HEAD': '',
-      'work/.agents/skills/local/SKILL.md': skillFile('local', 'metadata:\n  short-description: For people\n'),
+      'work/.agents/skills/local/SKILL.md': skillFile(
+        'local',
+        'metadata:\n  short-description: For people\n',
+      ),
       'work/.agents/skills/local/agents/openai.yaml': 'interface: [',
     });
-    const plain = { shortDescription: null, interface: null, dependencies: null, enabled: true, pluginId: null };
+    const plain = {
+      shortDescription: null,
+      interface: null,
+      dependencies: null,
+      enabled: true,
+      pluginId: null,
+    };
     const none = { iconLarge: null, iconSmallUrl: null, iconLargeUrl: null };
-    const shown = { displayName: 'Mine!', shortDescription: 'short', brandColor: '#11aaFF', defaultPrompt: 'Do it', ...none };
-    const tool = { type: 'mcp', value: 'docs', description: null, transport: null, command: null, url: 'https://docs.example' };
+    const shown = {
+      displayName: 'Mine!',
+      shortDescription: 'short',
+      brandColor: '#11aaFF',
+      defaultPrompt: 'Do it',
+      ...none,
+    };
+    const tool = {
+      type: 'mcp',
+      value: 'docs',
+      description: null,
+      transport: null,
+      command: null,
+      url: 'https://docs.example',
+    };
     const local = join(cwd, '.agents', 'skills', 'local');
     const mine = join(home, 'skills', 'mine');
     expect(await client.request('skills/list', { cwds: [cwd] })).toEqual({
@@ -67,7 +97,10 @@ describe('skills/list', () => {
             },
           ],
           errors: [
-            { path: join(home, 'skills', 'bad', 'SKILL.md'), message: expect.stringContaining('no front matter') },
+            {
+              path: join(home, 'skills', 'bad', 'SKILL.md'),
+              message: expect.stringContaining('no front matter'),
+            },
             { path: join(local, 'agents', 'openai.yaml'), message: expect.any(String) },
           ],
         },
@@ -76,7 +109,10 @@ describe('skills/list', () => {
   });
 
   test('lists them for several folders, and for that of the server by default; a folder need not exist', async () => {
-    const { client, cwd } = await serverWith({ 'work/.git/HEAD': '', 'work/.agents/skills/local/SKILL.md': skillFile('local') });
+    const { client, cwd } = await serverWith({
+      'work/.git/HEAD': '',
+      'work/.agents/skills/local/SKILL.md': skillFile('local'),
+    });
     const names = async (cwds?: string[]) => {
       const { data } = await client.request('skills/list', cwds === undefined ? {} : { cwds });
       return data.map((entry) => [entry.cwd, entry.skills.map(({ name }) => name)]);
@@ -95,21 +131,30 @@ describe('skills/list', () => {
 test.each([
   ['of the home', (home: string) => join(home, 'config.toml')],
   ['of a trusted project', (_home: string, cwd: string) => join(cwd, '.codex', 'config.toml')],
-])('skills/list tells that the config.toml %s cannot be parsed, and lists the skills', async (_, fileIn) => {
-  const { client, home, cwd } = await serverWith({ 'work/.git/HEAD': '', 'work/.agents/skills/local/SKILL.md': skillFile('local') });
-  const file = fileIn(home, cwd);
-  const config = join(home, 'config.toml');
-  writeFileSync(config, `${readFileSync(config, 'utf8')}\n[projects."${cwd}"]\ntrust_level = "trusted"\n`);
-  mkdirSync(join(cwd, '.codex'));
-  writeFileSync(file, 'model = \n');
-  const { data } = await client.request('skills/list', { cwds: [cwd, '/nowhere'] });
-  const problem = { path: file, message: expect.stringContaining(`${file}:1:`) };
-  const isHome = file === config;
-  expect(data.map(({ skills, errors }) => [skills.map(({ name }) => name), errors])).toEqual([
-    [['local', 'mine'], [problem]],
-    [['mine'], isHome ? [problem] : []],
-  ]);
-});
+])(
+  'skills/list tells that the config.toml %s cannot be parsed, and lists the skills',
+  async (_, fileIn) => {
+    const { client, home, cwd } = await serverWith({
+      'work/.git/HEAD': '',
+      'work/.agents/skills/local/SKILL.md': skillFile('local'),
+    });
+    const file = fileIn(home, cwd);
+    const config = join(home, 'config.toml');
+    writeFileSync(
+      config,
+      `${readFileSync(config, 'utf8')}\n[projects."${cwd}"]\ntrust_level = "trusted"\n`,
+    );
+    mkdirSync(join(cwd, '.codex'));
+    writeFileSync(file, 'model = \n');
+    const { data } = await client.request('skills/list', { cwds: [cwd, '/nowhere'] });
+    const problem = { path: file, message: expect.stringContaining(`${file}:1:`) };
+    const isHome = file === config;
+    expect(data.map(({ skills, errors }) => [skills.map(({ name }) => name), errors])).toEqual([
+      [['local', 'mine'], [problem]],
+      [['mine'], isHome ? [problem] : []],
+    ]);
+  },
+);
 
 describe('skills/config/write', () => {
   test('switches a skill off and on by its path: config.toml, the list, the model, and $name', async () => {
@@ -118,7 +163,9 @@ describe('skills/config/write', () => {
     const path = join(home, 'skills', 'mine', 'SKILL.md');
     const config = () => readFileSync(join(home, 'config.toml'), 'utf8');
     const before = config();
-    expect(await client.request('skills/config/write', { path, enabled: false })).toEqual({ effectiveEnabled: false });
+    expect(await client.request('skills/config/write', { path, enabled: false })).toEqual({
+      effectiveEnabled: false,
+    });
     expect(config()).toContain(`config = [ { path = "${path}", enabled = false } ]`);
     expect(await skills(cwd)).toEqual(['mine off']);
     await client.waitFor('skills/changed');
@@ -128,7 +175,9 @@ describe('skills/config/write', () => {
     expect(JSON.stringify(model.requests.at(-1)?.input)).not.toContain('The mine skill');
     expect(JSON.stringify(model.requests.at(-1)?.input)).not.toContain('BODY-OF-mine');
 
-    expect(await client.request('skills/config/write', { path, enabled: true })).toEqual({ effectiveEnabled: true });
+    expect(await client.request('skills/config/write', { path, enabled: true })).toEqual({
+      effectiveEnabled: true,
+    });
     expect(config()).not.toContain(path);
     expect(config().startsWith(before.trimEnd())).toBe(true);
     expect(await skills(cwd)).toEqual(['mine']);
@@ -136,12 +185,23 @@ describe('skills/config/write', () => {
 
   test('by name, for all skills of that name; entries about other skills stay', async () => {
     const other = '# Mine.\n[[skills.config]]\nname = "other"\nenabled = false # for now\n';
-    const { client, home, skills } = await serverWith({ 'home/skills/more/SKILL.md': skillFile('mine') });
-    writeFileSync(join(home, 'config.toml'), `${readFileSync(join(home, 'config.toml'), 'utf8')}${other}`);
-    expect(await client.request('skills/config/write', { name: 'mine', enabled: false })).toEqual({ effectiveEnabled: false });
+    const { client, home, skills } = await serverWith({
+      'home/skills/more/SKILL.md': skillFile('mine'),
+    });
+    writeFileSync(
+      join(home, 'config.toml'),
+      `${readFileSync(join(home, 'config.toml'), 'utf8')}${other}`,
+    );
+    expect(await client.request('skills/config/write', { name: 'mine', enabled: false })).toEqual({
+      effectiveEnabled: false,
+    });
     expect(await skills()).toEqual(['mine off', 'mine off']);
-    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toContain('name = "other"\nenabled = false');
-    expect(await client.request('skills/config/write', { name: 'mine', enabled: true })).toEqual({ effectiveEnabled: true });
+    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toContain(
+      'name = "other"\nenabled = false',
+    );
+    expect(await client.request('skills/config/write', { name: 'mine', enabled: true })).toEqual({
+      effectiveEnabled: true,
+    });
     expect(await skills()).toEqual(['mine', 'mine']);
   });
 
@@ -149,7 +209,9 @@ describe('skills/config/write', () => {
     const { client, home } = await serverWith();
     const path = join(home, 'skills', 'mine', 'SKILL.md');
     await client.request('skills/config/write', { name: 'mine', enabled: false });
-    expect(await client.request('skills/config/write', { path, enabled: true })).toEqual({ effectiveEnabled: false });
+    expect(await client.request('skills/config/write', { path, enabled: true })).toEqual({
+      effectiveEnabled: false,
+    });
   });
 
   test.each([
@@ -177,7 +239,9 @@ describe('skills/extraRoots/set', () => {
   test('adds folders for lists and for threads, until it is set again', async () => {
     const server = await serverWith({ 'extra/x/SKILL.md': skillFile('extra') });
     const { client, folder, model, skills } = server;
-    expect(await client.request('skills/extraRoots/set', { extraRoots: [join(folder, 'extra')] })).toEqual({});
+    expect(
+      await client.request('skills/extraRoots/set', { extraRoots: [join(folder, 'extra')] }),
+    ).toEqual({});
     await client.waitFor('skills/changed');
     expect(await skills()).toEqual(['extra', 'mine']);
     const { thread } = await client.request('thread/start', {});
@@ -189,8 +253,12 @@ describe('skills/extraRoots/set', () => {
 
   test('refuses relative folders and too many', async () => {
     const { client } = await serverWith();
-    expect(await client.refusal('skills/extraRoots/set', { extraRoots: ['x'] })).toMatchObject({ code: -32600 });
-    expect(await client.refusal('skills/extraRoots/set', { extraRoots: Array(51).fill('/x') })).toMatchObject({ code: -32600 });
+    expect(await client.refusal('skills/extraRoots/set', { extraRoots: ['x'] })).toMatchObject({
+      code: -32600,
+    });
+    expect(
+      await client.refusal('skills/extraRoots/set', { extraRoots: Array(51).fill('/x') }),
+    ).toMatchObject({ code: -32600 });
   });
 });
 
@@ -199,18 +267,24 @@ describe('skills/changed', () => {
     const server = await serverWith();
     const { cwd, home, skills } = server;
     await skills();
-    await changed(server, () => writeFileSync(join(home, 'skills', 'mine', 'SKILL.md'), skillFile('renamed')));
+    await changed(server, () =>
+      writeFileSync(join(home, 'skills', 'mine', 'SKILL.md'), skillFile('renamed')),
+    );
     expect(await skills()).toEqual(['renamed']);
     await changed(server, () => writeFiles(home, { 'skills/new/SKILL.md': skillFile('new') }));
     expect(await skills()).toEqual(['new', 'renamed']);
     await changed(server, () => rmSync(join(home, 'skills', 'new'), { recursive: true }));
     expect(await skills()).toEqual(['renamed']);
-    await changed(server, () => mkdirSync(join(cwd, '.agents', 'skills', 'local'), { recursive: true }));
+    await changed(server, () =>
+      mkdirSync(join(cwd, '.agents', 'skills', 'local'), { recursive: true }),
+    );
   });
 });
 
 test('skills beyond the limit are told by skills/list and by a thread', async () => {
-  const many = Object.fromEntries(Array.from({ length: 501 }, (_, n) => [`home/skills/s${n}/SKILL.md`, skillFile(`s${n}`)]));
+  const many = Object.fromEntries(
+    Array.from({ length: 501 }, (_, n) => [`home/skills/s${n}/SKILL.md`, skillFile(`s${n}`)]),
+  );
   const { client, home } = await startServer({ files: many, model: new TestModel() });
   const path = join(home, 'skills');
   const message = '1 skills are left out, because there are more than 500';
@@ -222,10 +296,17 @@ test('skills beyond the limit are told by skills/list and by a thread', async ()
 
 test('a thread whose list of skills is too long says which skills the model gets no description of', async () => {
   const many = Object.fromEntries(
-    Array.from({ length: 400 }, (_, n) => [`home/skills/s${n}/SKILL.md`, skillFile(`s${n}`, '').replace('The', 'x'.repeat(100))]),
+    Array.from({ length: 400 }, (_, n) => [
+      `home/skills/s${n}/SKILL.md`,
+      skillFile(`s${n}`, '').replace('The', 'x'.repeat(100)),
+    ]),
   );
   const { client } = await startServer({ files: many, model: new TestModel() });
   await client.request('thread/start', {});
-  const { message } = await client.waitFor('warning', ({ message: text }) => text.includes('skills'));
-  expect(message).toMatch(/^The list of skills is too long\. The model does not get the descriptions of \d+ of them: s\d+, /);
+  const { message } = await client.waitFor('warning', ({ message: text }) =>
+    text.includes('skills'),
+  );
+  expect(message).toMatch(
+    /^The list of skills is too long\. The model does not get the descriptions of \d+ of them: s\d+, /,
+  );
 });

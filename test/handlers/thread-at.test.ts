@@ -23,7 +23,9 @@ test('the client that asks for a long import is told of its progress every three
       },
     },
   };
-  expect(await threadAt(deps as unknown as ThreadDeps, '/x.jsonl', { id: 7 } as unknown as Caller)).toBe(imported);
+  expect(
+    await threadAt(deps as unknown as ThreadDeps, '/x.jsonl', { id: 7 } as unknown as Caller),
+  ).toBe(imported);
   const told = (message: string) => [{ connection: 7 }, 'warning', { threadId: null, message }];
   expect(sent).toEqual([told('/x.jsonl is being imported: 60 % stored.')]);
 });

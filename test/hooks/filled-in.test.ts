@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import { filledIn } from '../../src/hooks/filled-in.ts';
 
 const field = (path: string) => `$\{${path}}`;
-const EVENT = { tool_name: 'Bash', turn_id: null, tool_input: { 'file-path': 'a.txt', list: ['one', { two: 2 }] } };
+const EVENT = {
+  tool_name: 'Bash',
+  turn_id: null,
+  tool_input: { 'file-path': 'a.txt', list: ['one', { two: 2 }] },
+};
 
 test.each([
   [field('tool_name'), 'Bash'],
@@ -10,10 +14,17 @@ test.each([
   [field('turn_id'), 'null'],
   [field('tool_input.list.1'), '{"two":2}'],
 ])('%s becomes %s', (text, filled) => {
-  expect(filledIn({ text, list: [{ text }], number: 1 }, EVENT)).toEqual({ input: { text: filled, list: [{ text: filled }], number: 1 } });
+  expect(filledIn({ text, list: [{ text }], number: 1 }, EVENT)).toEqual({
+    input: { text: filled, list: [{ text: filled }], number: 1 },
+  });
 });
 
 test('fields that the event does not have are named, also those that every object inherits', () => {
-  const input = { a: field('constructor'), b: [field('tool_input.absent'), field('tool_name.length')] };
-  expect(filledIn(input, EVENT)).toEqual({ missing: ['constructor', 'tool_input.absent', 'tool_name.length'] });
+  const input = {
+    a: field('constructor'),
+    b: [field('tool_input.absent'), field('tool_name.length')],
+  };
+  expect(filledIn(input, EVENT)).toEqual({
+    missing: ['constructor', 'tool_input.absent', 'tool_name.length'],
+  });
 });

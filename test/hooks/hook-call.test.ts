@@ -27,11 +27,16 @@ test.each([
 
 test('a tool in a namespace has that in its name, and an MCP tool also the name of its server', () => {
   const hookForm = { otherName: 'mcp__my-files__read.it' };
-  expect(hookCall({ tool: 'read_it', namespace: 'mcp__my_files', args: {}, hookForm })).toMatchObject({
+  expect(
+    hookCall({ tool: 'read_it', namespace: 'mcp__my_files', args: {}, hookForm }),
+  ).toMatchObject({
     name: 'mcp__my_files__read_it',
     names: ['mcp__my_files__read_it', 'mcp__my-files__read.it'],
   });
-  expect(hookCall({ tool: 'delete', namespace: 'crm', args: {} })).toMatchObject({ name: 'crm__delete', names: ['crm__delete'] });
+  expect(hookCall({ tool: 'delete', namespace: 'crm', args: {} })).toMatchObject({
+    name: 'crm__delete',
+    names: ['crm__delete'],
+  });
 });
 
 test('a tool of a client in the place of a built-in one keeps its own form', () => {
@@ -56,5 +61,7 @@ test.each([
 });
 
 test('input that does not fit the tool is a problem', () => {
-  expect(withInput(use('exec_command', { cmd: 'ls' }), { cmd: 'pwd' })).toEqual({ problem: 'updatedInput has no string "command"' });
+  expect(withInput(use('exec_command', { cmd: 'ls' }), { cmd: 'pwd' })).toEqual({
+    problem: 'updatedInput has no string "command"',
+  });
 });

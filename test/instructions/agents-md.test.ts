@@ -5,8 +5,19 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAgentsMd } from '../../src/instructions/agents-md.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
-const read = (home: string, cwd: string, more: { projectBytesMax?: number; fallbackFileNames?: string[] } = {}) =>
-  readAgentsMd({ home, cwd, projectBytesMax: 32_768, fallbackFileNames: [], mayBeRead: () => true, ...more });
+const read = (
+  home: string,
+  cwd: string,
+  more: { projectBytesMax?: number; fallbackFileNames?: string[] } = {},
+) =>
+  readAgentsMd({
+    home,
+    cwd,
+    projectBytesMax: 32_768,
+    fallbackFileNames: [],
+    mayBeRead: () => true,
+    ...more,
+  });
 
 function repository(files: Record<string, string | Buffer>): string {
   const folder = tempFolder(files);
@@ -30,10 +41,17 @@ describe('what is no instruction file is passed over', () => {
     ['a folder', (folder) => mkdirSync(join(folder, 'AGENTS.md'))],
     ['a pipe', (folder) => execFileSync('mkfifo', [join(folder, 'AGENTS.md')])],
     ['a device', (folder) => symlinkSync('/dev/zero', join(folder, 'AGENTS.md'))],
-    ['a blank file', (folder) => execFileSync('sh', ['-c', 'printf " \\n\\t\\n" > AGENTS.md'], { cwd: folder })],
+    [
+      'a blank file',
+      (folder) => execFileSync('sh', ['-c', 'printf " \\n\\t\\n" > AGENTS.md'], { cwd: folder }),
+    ],
     ['a link that leads nowhere', (folder) => symlinkSync('nowhere', join(folder, 'AGENTS.md'))],
     ['a link to itself', (folder) => symlinkSync('AGENTS.md', join(folder, 'AGENTS.md'))],
-    ['a link out of the project', (folder) => symlinkSync(join(tempFolder({ secret: 'SECRET' }), 'secret'), join(folder, 'AGENTS.md'))],
+    [
+      'a link out of the project',
+      (folder) =>
+        symlinkSync(join(tempFolder({ secret: 'SECRET' }), 'secret'), join(folder, 'AGENTS.md')),
+    ],
     ['a link to a folder beside, whose name only begins alike', linkBeside],
   ];
   test.each(things)('%s', (_, make) => {
@@ -44,14 +62,25 @@ describe('what is no instruction file is passed over', () => {
 
   test('a home and a cwd that do not exist', () => {
     const folder = tempFolder();
-    expect(read(join(folder, 'no-home'), join(folder, 'no-cwd'))).toEqual(empty(join(folder, 'no-cwd')));
+    expect(read(join(folder, 'no-home'), join(folder, 'no-cwd'))).toEqual(
+      empty(join(folder, 'no-cwd')),
+    );
   });
 });
 
 test('the home comes first, then the folders from the root of the repository to the cwd', () => {
   const home = tempFolder({ 'AGENTS.md': 'HOME\n' });
-  const folder = repository({ 'AGENTS.md': '\nROOT\n\n', 'a/AGENTS.md': 'A', 'a/b/AGENTS.md': 'B', 'c/AGENTS.md': 'C' });
-  const paths = [join(home, 'AGENTS.md'), join(folder, 'AGENTS.md'), join(folder, 'a', 'AGENTS.md')];
+  const folder = repository({
+    'AGENTS.md': '\nROOT\n\n',
+    'a/AGENTS.md': 'A',
+    'a/b/AGENTS.md': 'B',
+    'c/AGENTS.md': 'C',
+  });
+  const paths = [
+    join(home, 'AGENTS.md'),
+    join(folder, 'AGENTS.md'),
+    join(folder, 'a', 'AGENTS.md'),
+  ];
   expect(read(home, join(folder, 'a'))).toEqual({
     folder,
     sources: paths,
@@ -60,14 +89,25 @@ test('the home comes first, then the folders from the root of the repository to 
 });
 
 test('a worktree, whose .git is a file, is a root too', () => {
-  const folder = tempFolder({ 'AGENTS.md': 'OUTER', 'tree/.git': 'gitdir: elsewhere', 'tree/AGENTS.md': 'ROOT', 'tree/a/AGENTS.md': 'A' });
+  const folder = tempFolder({
+    'AGENTS.md': 'OUTER',
+    'tree/.git': 'gitdir: elsewhere',
+    'tree/AGENTS.md': 'ROOT',
+    'tree/a/AGENTS.md': 'A',
+  });
   const tree = join(folder, 'tree');
-  expect(read(tempFolder(), join(tree, 'a')).sources).toEqual([join(tree, 'AGENTS.md'), join(tree, 'a', 'AGENTS.md')]);
+  expect(read(tempFolder(), join(tree, 'a')).sources).toEqual([
+    join(tree, 'AGENTS.md'),
+    join(tree, 'a', 'AGENTS.md'),
+  ]);
 });
 
 test.each([
   ['an empty folder', (path: string) => mkdirSync(path)],
-  ['a guard that a killed server has left', (path: string) => mkdirSync(join(path, 'held-for-sandbox-1-1-0a'), { recursive: true })],
+  [
+    'a guard that a killed server has left',
+    (path: string) => mkdirSync(join(path, 'held-for-sandbox-1-1-0a'), { recursive: true }),
+  ],
   ['a link to an empty folder', (path: string) => symlinkSync(tempFolder(), path)],
 ])('a .git that is %s is no root', (_, make) => {
   const folder = repository({ 'AGENTS.md': 'ROOT', 'a/AGENTS.md': 'A' });
@@ -105,8 +145,16 @@ test('AGENTS.override.md takes the place of AGENTS.md in its own folder, also an
 
 test('other file names count in order, in a project without AGENTS.md', () => {
   const home = tempFolder({ 'SECOND.md': 'HOME' });
-  const folder = repository({ 'FIRST.md': '1', 'SECOND.md': '2', 'a/AGENTS.md': 'A', 'a/FIRST.md': '1', 'a/b/SECOND.md': '2' });
-  expect(read(home, join(folder, 'a', 'b'), { fallbackFileNames: ['FIRST.md', 'SECOND.md'] }).sources).toEqual([
+  const folder = repository({
+    'FIRST.md': '1',
+    'SECOND.md': '2',
+    'a/AGENTS.md': 'A',
+    'a/FIRST.md': '1',
+    'a/b/SECOND.md': '2',
+  });
+  expect(
+    read(home, join(folder, 'a', 'b'), { fallbackFileNames: ['FIRST.md', 'SECOND.md'] }).sources,
+  ).toEqual([
     join(folder, 'FIRST.md'),
     join(folder, 'a', 'AGENTS.md'),
     join(folder, 'a', 'b', 'SECOND.md'),

@@ -1,5 +1,6 @@
-// The client under test: heddle itself, driven over its protocol. The suite appends the URL of the server. Logs in where the server asks for
-// it, as a user with a browser would, lists the tools, and calls each of them.
+// The client under test: heddle itself, driven over its protocol. The suite appends the URL of the
+// server. Logs in where the server asks for it, as a user with a browser would, lists the tools,
+// and calls each of them.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +22,12 @@ const notifications = [];
 let count = 0;
 
 const oauth = {
-  ...(context.client_id === undefined ? {} : { client_id: context.client_id, client_secret_env_var: 'MCP_CLIENT_SECRET' }),
-  ...(scenario === 'auth/basic-cimd' ? { client_metadata_url: 'https://conformance-test.local/client-metadata.json' } : {}),
+  ...(context.client_id === undefined
+    ? {}
+    : { client_id: context.client_id, client_secret_env_var: 'MCP_CLIENT_SECRET' }),
+  ...(scenario === 'auth/basic-cimd'
+    ? { client_metadata_url: 'https://conformance-test.local/client-metadata.json' }
+    : {}),
 };
 writeFileSync(
   join(home, 'config.toml'),
@@ -37,10 +42,14 @@ ${Object.entries(oauth)
 `,
 );
 
-const heddle = spawn(process.env.HEDDLE_NODE ?? 'node', [join(root, 'bin', 'heddle.js'), 'app-server'], {
-  stdio: ['pipe', 'pipe', 'inherit'],
-  env: { ...process.env, HEDDLE_HOME: home, MCP_CLIENT_SECRET: context.client_secret ?? '' },
-});
+const heddle = spawn(
+  process.env.HEDDLE_NODE ?? 'node',
+  [join(root, 'bin', 'heddle.js'), 'app-server'],
+  {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, HEDDLE_HOME: home, MCP_CLIENT_SECRET: context.client_secret ?? '' },
+  },
+);
 createInterface({ input: heddle.stdout }).on('line', (line) => receive(JSON.parse(line)));
 
 function receive(message) {
@@ -88,11 +97,18 @@ function next(method, fits, since) {
 /** Logs in as a user would: the authorization server sends the browser back at once. */
 async function logIn(threadId) {
   const since = notifications.length;
-  const { authorizationUrl, loginId } = await request('mcpServer/oauth/login', { name: 'test', threadId });
+  const { authorizationUrl, loginId } = await request('mcpServer/oauth/login', {
+    name: 'test',
+    threadId,
+  });
   const answer = await fetch(authorizationUrl, { redirect: 'manual' });
   const location = answer.headers.get('location');
   if (location === null) throw new Error(`the authorization server answered with ${answer.status}`);
-  const completed = next('mcpServer/oauthLogin/completed', (params) => params.loginId === loginId, since);
+  const completed = next(
+    'mcpServer/oauthLogin/completed',
+    (params) => params.loginId === loginId,
+    since,
+  );
   await fetch(new URL(location, authorizationUrl));
   const { success, error } = await completed;
   if (!success) throw new Error(error);
@@ -108,13 +124,20 @@ function argumentsFor(schema) {
     if (type === 'array') return [];
     return type === 'object' || properties !== undefined ? argumentsFor({ properties }) : 'test';
   };
-  return Object.fromEntries(Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, example(property)]));
+  return Object.fromEntries(
+    Object.entries(schema?.properties ?? {}).map(([name, property]) => [name, example(property)]),
+  );
 }
 
 async function call(threadId, { name, arguments: args }) {
   for (let logins = 0; ; logins++) {
     try {
-      return await request('mcpServer/tool/call', { threadId, server: 'test', tool: name, arguments: args });
+      return await request('mcpServer/tool/call', {
+        threadId,
+        server: 'test',
+        tool: name,
+        arguments: args,
+      });
     } catch (error) {
       if (!/log in|login/i.test(error.message) || logins >= LOGINS_MAX) throw error;
       await logIn(threadId);
@@ -130,14 +153,23 @@ async function main() {
   const { thread } = await request('thread/start', {});
   const isOver = ({ status }) => status === 'ready' || status === 'failed';
   let state = await next('mcpServer/startupStatus/updated', isOver, 0);
-  for (let logins = 0; state.status === 'failed' && state.failureReason === 'reauthenticationRequired' && logins < LOGINS_MAX; logins++) {
+  for (
+    let logins = 0;
+    state.status === 'failed' &&
+    state.failureReason === 'reauthenticationRequired' &&
+    logins < LOGINS_MAX;
+    logins++
+  ) {
     const since = notifications.length;
     await logIn(thread.id);
     state = await next('mcpServer/startupStatus/updated', isOver, since);
   }
   if (state.status === 'failed') throw new Error(state.error);
   const { data } = await request('mcpServerStatus/list', { threadId: thread.id });
-  const tools = Object.values(data[0]?.tools ?? {}).map(({ name, inputSchema }) => ({ name, arguments: argumentsFor(inputSchema) }));
+  const tools = Object.values(data[0]?.tools ?? {}).map(({ name, inputSchema }) => ({
+    name,
+    arguments: argumentsFor(inputSchema),
+  }));
   for (const each of context.toolCalls ?? tools) {
     try {
       await call(thread.id, each);

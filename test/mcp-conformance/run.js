@@ -1,5 +1,6 @@
-// Runs the client scenarios of @modelcontextprotocol/conformance against the built heddle: those that each revision of the MCP requires.
-// The suite needs Node 22, which the npm package `node` brings. Arguments: names of scenarios, to run only these.
+// Runs the client scenarios of @modelcontextprotocol/conformance against the built heddle: those
+// that each revision of the MCP requires. The suite needs Node 22, which the npm package `node`
+// brings. Arguments: names of scenarios, to run only these.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -31,8 +32,15 @@ function run(command, args, options = {}) {
 async function install() {
   if (existsSync(node) && existsSync(suite)) return;
   mkdirSync(packages, { recursive: true });
-  writeFileSync(join(packages, 'package.json'), JSON.stringify({ private: true, allowScripts: { node: true } }));
-  const { code, output } = await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...PACKAGES], { cwd: packages });
+  writeFileSync(
+    join(packages, 'package.json'),
+    JSON.stringify({ private: true, allowScripts: { node: true } }),
+  );
+  const { code, output } = await run(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--no-save', ...PACKAGES],
+    { cwd: packages },
+  );
   if (code !== 0) throw new Error(`the suite cannot be installed:\n${output}`);
 }
 
@@ -46,16 +54,31 @@ function required(revision) {
 
 async function passes(revision, scenario) {
   const command = `${node} ${client}`;
-  const args = [join(suite, 'dist', 'index.js'), 'client', '--command', command, '--scenario', scenario, '--spec-version', revision];
+  const args = [
+    join(suite, 'dist', 'index.js'),
+    'client',
+    '--command',
+    command,
+    '--scenario',
+    scenario,
+    '--spec-version',
+    revision,
+  ];
   const env = { ...process.env, HEDDLE_NODE: process.execPath };
-  const { code, output } = await run(node, [...args, '--timeout', String(TIMEOUT_MS), '--verbose'], { cwd: packages, env });
+  const { code, output } = await run(
+    node,
+    [...args, '--timeout', String(TIMEOUT_MS), '--verbose'],
+    { cwd: packages, env },
+  );
   process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${revision} ${scenario}\n`);
   if (code !== 0) process.stdout.write(`${output.slice(-6_000).replace(/^/gm, '     ')}\n`);
   return code === 0;
 }
 
 await install();
-const wanted = REVISIONS.flatMap((revision) => required(revision).map((scenario) => ({ revision, scenario })));
+const wanted = REVISIONS.flatMap((revision) =>
+  required(revision).map((scenario) => ({ revision, scenario })),
+);
 const all = wanted.filter(({ scenario }) => chosen.length === 0 || chosen.includes(scenario));
 const passed = new Map(REVISIONS.map((revision) => [revision, 0]));
 const rest = [...all];
@@ -67,6 +90,11 @@ async function work() {
 }
 await Promise.all(Array.from({ length: AT_ONCE }, work));
 for (const revision of REVISIONS) {
-  process.stdout.write(`${revision}: ${passed.get(revision)} of ${all.filter((each) => each.revision === revision).length} passed\n`);
+  process.stdout.write(
+    `${revision}: ${passed.get(revision)} of ${all.filter((each) => each.revision === revision).length} passed\n`,
+  );
 }
-process.exitCode = [...passed.values()].reduce((sum, count) => sum + count, 0) === all.length && all.length > 0 ? 0 : 1;
+process.exitCode =
+  [...passed.values()].reduce((sum, count) => sum + count, 0) === all.length && all.length > 0
+    ? 0
+    : 1;

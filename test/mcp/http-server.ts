@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** An MCP server over HTTP with sessions. Its only tool, `look`, answers with the argument `what`. */
+/**
+ * An MCP server over HTTP with sessions. Its only tool, `look`, answers with the argument `what`.
+ */
 export class HttpServer {
   url = '';
   /** The arguments of the calls that it has made. */
@@ -46,10 +48,14 @@ export class HttpServer {
     }
     const call = JSON.parse(Buffer.concat(parts).toString()) as Call;
     const what = call.params?.arguments?.what ?? '';
-    const isKnown = call.method === 'initialize' || request.headers['mcp-session-id'] === `s${this.#session}`;
+    const isKnown =
+      call.method === 'initialize' || request.headers['mcp-session-id'] === `s${this.#session}`;
     const status = isKnown ? this.#statusOf(call) : 404;
     if (!isKnown) await this.held.get(what);
-    response.writeHead(status, { 'content-type': 'application/json', 'mcp-session-id': `s${this.#session}` });
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'mcp-session-id': `s${this.#session}`,
+    });
     response.end(status === 200 ? this.#made(call, what) : '');
     if (isKnown && call.method === 'tools/list') this.#onSession();
   }
@@ -62,7 +68,8 @@ export class HttpServer {
   #made({ id, method }: Call, what: string): string {
     if (method === 'tools/call') this.made.push(what);
     const result = resultOf(method, { what, description: this.description });
-    const answered = result === null ? { error: { code: -32601, message: `no ${method}` } } : { result };
+    const answered =
+      result === null ? { error: { code: -32601, message: `no ${method}` } } : { result };
     return JSON.stringify({ jsonrpc: '2.0', id, ...answered });
   }
 }
@@ -73,10 +80,26 @@ interface Call {
   params?: { arguments?: { what?: string } };
 }
 
-function resultOf(method: string, { what, description }: { what: string; description: string }): object | null {
+function resultOf(
+  method: string,
+  { what, description }: { what: string; description: string },
+): object | null {
   if (method === 'initialize')
-    return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'web', version: '1' } };
+    return {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'web', version: '1' },
+    };
   if (method === 'tools/list')
-    return { tools: [{ name: 'look', description, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] };
+    return {
+      tools: [
+        {
+          name: 'look',
+          description,
+          inputSchema: { type: 'object' },
+          annotations: { readOnlyHint: true },
+        },
+      ],
+    };
   return method === 'tools/call' ? { content: [{ type: 'text', text: `seen: ${what}` }] } : null;
 }

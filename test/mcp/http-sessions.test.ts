@@ -4,12 +4,19 @@ import { mcpCall, mcpThread, runTurn, textOf, until, withServers } from './mcp-t
 
 async function withHttpServer(calls: Parameters<typeof mcpThread>[0] = []) {
   const web = await HttpServer.start();
-  const server = await mcpThread(calls, { config: withServers(`[mcp_servers.web]\nurl = "${web.url}"\n`) });
+  const server = await mcpThread(calls, {
+    config: withServers(`[mcp_servers.web]\nurl = "${web.url}"\n`),
+  });
   const updates = () => server.client.notifications('mcpServer/startupStatus/updated');
   await until(server, 'the start', () => updates().some(({ status }) => status === 'ready'));
   const { threadId } = server;
   const look = (what: string) =>
-    server.client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look', arguments: { what } });
+    server.client.request('mcpServer/tool/call', {
+      threadId,
+      server: 'web',
+      tool: 'look',
+      arguments: { what },
+    });
   return { ...server, web, updates, look };
 }
 
@@ -29,7 +36,9 @@ test('a call is not made in a new session in which its tool has another definiti
   server.web.description = 'Looks, and tells others.';
   void server.web.forget();
   await runTurn(server);
-  expect(textOf(server)).toContain('the MCP server web has changed the definition of the tool look');
+  expect(textOf(server)).toContain(
+    'the MCP server web has changed the definition of the tool look',
+  );
   expect(server.web.made).toEqual([]);
 });
 
@@ -38,9 +47,14 @@ test('a server that refuses the login in the course of a call needs a login from
   const { web, look, updates, client, threadId } = server;
   web.refusal = 401;
   await expect(look('it')).rejects.toThrow(/login/);
-  expect(updates().at(-1)).toMatchObject({ status: 'failed', failureReason: 'reauthenticationRequired' });
+  expect(updates().at(-1)).toMatchObject({
+    status: 'failed',
+    failureReason: 'reauthenticationRequired',
+  });
   const { data } = await client.request('mcpServerStatus/list', { threadId });
-  expect(data).toMatchObject([{ runtimeStatus: 'authenticationRequired', authStatus: 'notLoggedIn' }]);
+  expect(data).toMatchObject([
+    { runtimeStatus: 'authenticationRequired', authStatus: 'notLoggedIn' },
+  ]);
   web.refusal = null;
   await client.request('config/mcpServer/reload', undefined);
   await until(server, 'another start', () => updates().at(-1)?.status === 'ready');

@@ -12,8 +12,10 @@ type Thread = Awaited<ReturnType<typeof mcpThread>>;
 
 const web = (url: string, more = '') => withServers(`[mcp_servers.web]\nurl = "${url}"\n${more}`);
 const states = ({ client }: Thread) => client.notifications('mcpServer/startupStatus/updated');
-const call = ({ client, threadId }: Thread) => client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' });
-const reached = (server: Thread, status: string) => until(server, status, () => states(server).at(-1)?.status === status);
+const call = ({ client, threadId }: Thread) =>
+  client.request('mcpServer/tool/call', { threadId, server: 'web', tool: 'look' });
+const reached = (server: Thread, status: string) =>
+  until(server, status, () => states(server).at(-1)?.status === status);
 
 /** A response that comes later. */
 function responseSoon() {
@@ -25,7 +27,14 @@ function responseSoon() {
 /** A browser that trusts the servers of tests, and finds them behind no proxy. */
 async function browse(address: string, port: number): Promise<string> {
   const { pathname, search, host } = new URL(address);
-  const options = { host: '127.0.0.1', port, path: pathname + search, headers: { host }, servername: host, rejectUnauthorized: false };
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path: pathname + search,
+    headers: { host },
+    servername: host,
+    rejectUnauthorized: false,
+  };
   const [{ headers }] = await once(tlsRequest(options).end(), 'response');
   return headers.location;
 }
@@ -36,8 +45,13 @@ test('requests to the server and to its authorization server use the proxy and t
   const env = { ...TRUSTED, HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` };
   const server = await mcpThread([], { config: web(oauth.url), env });
   await reached(server, 'failed');
-  expect(states(server).at(-1)).toMatchObject({ error: 'the server requires a login', failureReason: 'reauthenticationRequired' });
-  const { authorizationUrl } = await server.client.request('mcpServer/oauth/login', { name: 'web' });
+  expect(states(server).at(-1)).toMatchObject({
+    error: 'the server requires a login',
+    failureReason: 'reauthenticationRequired',
+  });
+  const { authorizationUrl } = await server.client.request('mcpServer/oauth/login', {
+    name: 'web',
+  });
   await fetch(await browse(authorizationUrl, oauth.port));
   await reached(server, 'ready');
   expect(await call(server)).toEqual({ content: [{ type: 'text', text: 'seen' }] });
@@ -51,23 +65,39 @@ test('requests to the server and to its authorization server use the proxy and t
 
 test.each([
   [{}, /certificate.*Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file/],
-  [{ SSL_CERT_FILE: '/nowhere' }, /certificate.*Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file/],
-])('a certificate that is not trusted: the start fails, and says what to do (%j)', async (trust, text) => {
-  const oauth = await startOauthServer({ tls: tlsFiles('other-host') });
-  const proxy = await startProxy(oauth.port);
-  const server = await mcpThread([], { config: web(oauth.url), env: { ...trust, https_proxy: `http://127.0.0.1:${proxy.port}` } });
-  await reached(server, 'failed');
-  expect(states(server).at(-1)?.error).toMatch(text);
-  const warned = server.log.lines.filter(({ level }) => level === 'warn').map((line) => line.text);
-  expect(warned).toEqual('SSL_CERT_FILE' in trust ? ['there is no file at the path in SSL_CERT_FILE; it is not used'] : []);
-});
+  [
+    { SSL_CERT_FILE: '/nowhere' },
+    /certificate.*Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file/,
+  ],
+])(
+  'a certificate that is not trusted: the start fails, and says what to do (%j)',
+  async (trust, text) => {
+    const oauth = await startOauthServer({ tls: tlsFiles('other-host') });
+    const proxy = await startProxy(oauth.port);
+    const server = await mcpThread([], {
+      config: web(oauth.url),
+      env: { ...trust, https_proxy: `http://127.0.0.1:${proxy.port}` },
+    });
+    await reached(server, 'failed');
+    expect(states(server).at(-1)?.error).toMatch(text);
+    const warned = server.log.lines
+      .filter(({ level }) => level === 'warn')
+      .map((line) => line.text);
+    expect(warned).toEqual(
+      'SSL_CERT_FILE' in trust
+        ? ['there is no file at the path in SSL_CERT_FILE; it is not used']
+        : [],
+    );
+  },
+);
 
 test('a proxy that refuses is named by its variable', async () => {
   const proxy = await startProxy(0, { status: 407 });
   const env = { HTTPS_PROXY: `http://me:password-1@127.0.0.1:${proxy.port}` };
   const server = await mcpThread([], { config: web('https://other.example/mcp'), env });
   await reached(server, 'failed');
-  const text = 'through the proxy in HTTPS_PROXY: the proxy did not connect to it, and answered HTTP 407';
+  const text =
+    'through the proxy in HTTPS_PROXY: the proxy did not connect to it, and answered HTTP 407';
   expect(states(server).at(-1)?.error).toContain(text);
 });
 
@@ -81,7 +111,9 @@ test('a call that is given up ends its request', async () => {
   });
   const server = await mcpThread([], { config: web(url, 'tool_timeout_sec = 5') });
   await reached(server, 'ready');
-  await expect(call(server)).rejects.toThrow('web did not answer in time: it has 5 seconds (tool_timeout_sec)');
+  await expect(call(server)).rejects.toThrow(
+    'web did not answer in time: it has 5 seconds (tool_timeout_sec)',
+  );
   await Promise.all(closed);
 });
 
@@ -89,27 +121,32 @@ const silences: [string, (response: ServerResponse) => void][] = [
   ['never answers', () => {}],
   [
     'answers with events that are no answer',
-    (response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': ping\n\n'),
+    (response) =>
+      void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': ping\n\n'),
   ],
 ];
-test.each(silences)('a server that %s to the first request: its connection ends with the start', async (_what, behave) => {
-  const asked = responseSoon();
-  const hang = (response: ServerResponse) => {
-    behave(response);
-    asked.resolve(response);
-  };
-  const url = await startWebServer({ initialize: hang, 'server/discover': hang });
-  const server = await mcpThread([], { config: web(url) });
-  const closed = once(await asked.promise, 'close');
-  server.clock.advance(10_000);
-  await reached(server, 'failed');
-  await closed;
-});
+test.each(silences)(
+  'a server that %s to the first request: its connection ends with the start',
+  async (_what, behave) => {
+    const asked = responseSoon();
+    const hang = (response: ServerResponse) => {
+      behave(response);
+      asked.resolve(response);
+    };
+    const url = await startWebServer({ initialize: hang, 'server/discover': hang });
+    const server = await mcpThread([], { config: web(url) });
+    const closed = once(await asked.promise, 'close');
+    server.clock.advance(10_000);
+    await reached(server, 'failed');
+    await closed;
+  },
+);
 
 test('a server that does not hear that its session is over: its connections end', async () => {
   const asked = responseSoon();
   const url = await startWebServer({
-    initialize: (response, id) => respond(response, id, resultOf('initialize'), { 'mcp-session-id': 'session-1' }),
+    initialize: (response, id) =>
+      respond(response, id, resultOf('initialize'), { 'mcp-session-id': 'session-1' }),
     DELETE: (response) => asked.resolve(response),
   });
   const server = await mcpThread([], { config: web(url) });
@@ -147,13 +184,16 @@ test.each([
 /** A response whose result has this JSON text. */
 function answerWith(text: string) {
   return (response: ServerResponse, id: number) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${text}}`);
   };
 }
 
 const many = (part: string) => Array.from({ length: 400_000 }, () => part).join(',');
 const members = () => Array.from({ length: 400_000 }, (_, n) => `"k${n}":1`).join(',');
-const TOO_LARGE = /^the answer of the server is too large: it has more than 50000 values, or is nested too deeply$/;
+const TOO_LARGE =
+  /^the answer of the server is too large: it has more than 50000 values, or is nested too deeply$/;
 
 test.each([
   ['resources/read', () => `{"contents":[${many('{}')}]}`],
@@ -163,7 +203,8 @@ test.each([
 ])('an answer to %s of 400,000 values fails its call only', async (method, result) => {
   const capabilities = { tools: {}, resources: {} };
   const url = await startWebServer({
-    initialize: (response, id) => respond(response, id, { ...resultOf('initialize'), capabilities }),
+    initialize: (response, id) =>
+      respond(response, id, { ...resultOf('initialize'), capabilities }),
     [method]: answerWith(result()),
   });
   const server = await mcpThread([], { config: web(url) });
@@ -176,7 +217,10 @@ test.each([
 });
 
 const SEEN = { type: 'text', text: 'seen' };
-const others = { type: 'text', text: '[Left out of this result: 400000 × a part that is not a text.]' };
+const others = {
+  type: 'text',
+  text: '[Left out of this result: 400000 × a part that is not a text.]',
+};
 const KEPT_MAX = 17;
 
 test.each([
@@ -186,7 +230,9 @@ test.each([
   ['{"type":"text","text":1}', [others]],
   ['{"type":"text","text":"seen","annotations":1}', { length: KEPT_MAX, 0: SEEN }],
 ])('of a result of 400,000 parts such as %s only the texts are kept', async (part, content) => {
-  const url = await startWebServer({ 'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`) });
+  const url = await startWebServer({
+    'tools/call': answerWith(`{"content":[${many(part)}],"structuredContent":{"a":1}}`),
+  });
   const server = await mcpThread([mcpCall('look', {}, { server: 'web' })], { config: web(url) });
   await runTurn(server);
   expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', error: null });
@@ -195,7 +241,12 @@ test.each([
 
 test('a result of many small parts with annotations is taken, in one event, too', async () => {
   const part = { ...SEEN, annotations: { audience: ['user'], priority: 1 } };
-  const result = { content: [{ type: 'image', data: '', mimeType: 'image/png' }, ...Array.from({ length: 8_000 }, () => part)] };
+  const result = {
+    content: [
+      { type: 'image', data: '', mimeType: 'image/png' },
+      ...Array.from({ length: 8_000 }, () => part),
+    ],
+  };
   const url = await startWebServer({
     'tools/call': (response, id) => {
       const text = JSON.stringify({ jsonrpc: '2.0', id, result });
@@ -206,7 +257,10 @@ test('a result of many small parts with annotations is taken, in one event, too'
   await reached(server, 'ready');
   const { content } = await call(server);
   expect(content).toHaveLength(8_001);
-  expect([content[0], content.at(-1)]).toEqual([SEEN, { ...others, text: others.text.replace('400000', '1') }]);
+  expect([content[0], content.at(-1)]).toEqual([
+    SEEN,
+    { ...others, text: others.text.replace('400000', '1') },
+  ]);
 });
 
 test('a flood of requests of a server is answered by 200 requests at a time', async () => {
@@ -215,7 +269,11 @@ test('a flood of requests of a server is answered by 200 requests at a time', as
   const url = await startWebServer({
     POST: (response) => void held.push(response),
     'tools/call': (response, id) => {
-      const asked = Array.from({ length: pings }, (_, n) => ({ jsonrpc: '2.0', id: n + 1_000, method: 'ping' }));
+      const asked = Array.from({ length: pings }, (_, n) => ({
+        jsonrpc: '2.0',
+        id: n + 1_000,
+        method: 'ping',
+      }));
       const batch = [...asked, { jsonrpc: '2.0', id, result: { content: [] } }];
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(batch));
     },
@@ -256,13 +314,19 @@ test('a list whose pages are too long together fails the start before the server
 test.each([
   [
     'initialize',
-    () => `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"web","version":"1","icons":[${many('{}')}]}}`,
+    () =>
+      `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"web","version":"1","icons":[${many('{}')}]}}`,
   ],
-  ['server/discover', () => `{"supportedVersions":["2026-07-28"],"capabilities":{},"more":[${many('{}')}]}`],
+  [
+    'server/discover',
+    () => `{"supportedVersions":["2026-07-28"],"capabilities":{},"more":[${many('{}')}]}`,
+  ],
   ['tools/list', () => `{"tools":[${many('{}')}]}`],
   ['tools/list', () => `{"tools":[${many('1')}]}`],
 ])('an answer to %s of 400,000 values fails the start', async (method, result) => {
-  const server = await mcpThread([], { config: web(await startWebServer({ [method]: answerWith(result()) })) });
+  const server = await mcpThread([], {
+    config: web(await startWebServer({ [method]: answerWith(result()) })),
+  });
   await reached(server, 'failed');
   expect(states(server).at(-1)?.error).toMatch(TOO_LARGE);
 });

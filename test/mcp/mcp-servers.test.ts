@@ -38,7 +38,10 @@ function setUp() {
     await servers.close();
     await processes.close();
   });
-  const config = (env: Record<string, string> = {}, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
+  const config = (
+    env: Record<string, string> = {},
+    more: Partial<McpServerConfig> = {},
+  ): McpServerConfig => ({
     name: 'ex',
     transport: {
       type: 'stdio',
@@ -60,13 +63,21 @@ function setUp() {
     secrets: [],
     ...more,
   });
-  const pids = () => (existsSync(file) ? [...readFileSync(file, 'utf8').matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid)) : []);
+  const pids = () =>
+    existsSync(file)
+      ? [...readFileSync(file, 'utf8').matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid))
+      : [];
   return { clock, servers, config, pids, root: folder, file };
 }
 
 function user(root: string): McpUser & { states: McpServerState[] } {
   const states: McpServerState[] = [];
-  return { root, states, onState: (state) => void states.push(state), onQuestion: async () => ({ result: null }) };
+  return {
+    root,
+    states,
+    onState: (state) => void states.push(state),
+    onQuestion: async () => ({ result: null }),
+  };
 }
 
 const isAlive = (pid: number) => {
@@ -80,22 +91,38 @@ const isAlive = (pid: number) => {
 
 test('uses with the same configuration share a process; the tools that a thread takes of it do not matter', async () => {
   const { servers, config, pids, root } = setUp();
-  const leases = [config(), config({}, { enabledTools: ['echo'], toolTimeoutMs: 1 }), config()].map((each) =>
-    servers.use(each, user(root)),
+  const leases = [config(), config({}, { enabledTools: ['echo'], toolTimeoutMs: 1 }), config()].map(
+    (each) => servers.use(each, user(root)),
   );
   await Promise.all(leases.map(({ server }) => server.settled(NEVER)));
-  expect([new Set(leases.map(({ server }) => server)).size, pids().length, servers.count]).toEqual([1, 1, 1]);
+  expect([new Set(leases.map(({ server }) => server)).size, pids().length, servers.count]).toEqual([
+    1, 1, 1,
+  ]);
 });
 
 test.each<[string, (base: McpServerConfig) => McpServerConfig, boolean]>([
   [
     'another variable',
-    (base) => ({ ...base, transport: { ...base.transport, env: { OTHER: '1' } } as McpServerConfig['transport'] }),
+    (base) => ({
+      ...base,
+      transport: { ...base.transport, env: { OTHER: '1' } } as McpServerConfig['transport'],
+    }),
     false,
   ],
   ['another name', (base) => ({ ...base, name: 'other' }), false],
-  ['another folder', (base) => ({ ...base, transport: { ...base.transport, cwd: '/' } as McpServerConfig['transport'] }), false],
-  ['variables in another order', (base) => ({ ...base, transport: reversed(base.transport) }), true],
+  [
+    'another folder',
+    (base) => ({
+      ...base,
+      transport: { ...base.transport, cwd: '/' } as McpServerConfig['transport'],
+    }),
+    false,
+  ],
+  [
+    'variables in another order',
+    (base) => ({ ...base, transport: reversed(base.transport) }),
+    true,
+  ],
 ])('%s', async (_what, change, isShared) => {
   const { servers, config, root } = setUp();
   const first = servers.use(config({ A: '1', B: '2' }), user(root));
@@ -134,7 +161,11 @@ test('calls leave nothing behind that each later promise of the thread takes tim
     const lease = servers.use(config({ NAME: name }), user(root));
     await lease.server.settled(NEVER);
     const call = { op: 'callTool' as const, name: 'echo', arguments: { text: name }, meta: null };
-    await Promise.all([1, 2].map(() => lease.server.request(call, { timeoutMs: 60_000, signal: NEVER, user: user(root) })));
+    await Promise.all(
+      [1, 2].map(() =>
+        lease.server.request(call, { timeoutMs: 60_000, signal: NEVER, user: user(root) }),
+      ),
+    );
     lease.release();
   }
   expect([before, kept()]).toEqual([[], []]);
@@ -146,7 +177,10 @@ test('a server without users ends only when its calls are answered', async () =>
   await lease.server.settled(NEVER);
   const call = new AbortController();
   const options = { timeoutMs: 77_000, signal: call.signal, user: null };
-  const answered = lease.server.request({ op: 'callTool', name: 'hang', arguments: {}, meta: null }, options);
+  const answered = lease.server.request(
+    { op: 'callTool', name: 'hang', arguments: {}, meta: null },
+    options,
+  );
   await clock.timerOf(77_000);
   lease.release();
   clock.advance(40_000);
@@ -165,7 +199,9 @@ test('a server that crashes again and again is started after growing waits', asy
   const waits: number[] = [];
   for (let times = 0; times < 4; times++) {
     const call = { op: 'callTool' as const, name: 'die', arguments: {}, meta: null };
-    await expect(server.request(call, { timeoutMs: 60_000, signal: NEVER, user: own })).rejects.toThrow(/exit code 7/);
+    await expect(
+      server.request(call, { timeoutMs: 60_000, signal: NEVER, user: own }),
+    ).rejects.toThrow(/exit code 7/);
     const wait = clock.timers.find((ms) => ms < 60_000) ?? 0;
     waits.push(wait);
     clock.advance(wait);
@@ -192,7 +228,8 @@ test('the waits between starts grow whoever asks for the server; a person does n
   const { server } = servers.use(dying, user(root));
   const askedAt = async (ms: number) => {
     clock.advance(ms);
-    for (const lease of [servers.use(dying, user(root)), servers.use(dying, user(root))]) lease.release();
+    for (const lease of [servers.use(dying, user(root)), servers.use(dying, user(root))])
+      lease.release();
     await server.settled(NEVER);
     return pids().length;
   };
@@ -206,14 +243,20 @@ test('the waits between starts grow whoever asks for the server; a person does n
 });
 
 test.each([
-  ['noisy', 'it sends too many lines that are not messages: a server on stdio must write nothing else to its stdout'],
+  [
+    'noisy',
+    'it sends too many lines that are not messages: a server on stdio must write nothing else to its stdout',
+  ],
   ['endlessLine', 'it sent a message of more than 64 MiB'],
-])('a server that writes no messages, but without end, has failed with the reason (%s)', async (MCP_MODE, error) => {
-  const { servers, config, root } = setUp();
-  const { server } = servers.use(config({ MCP_MODE }), user(root));
-  await server.settled(NEVER);
-  expect(server.state).toEqual({ status: 'failed', error, needsLogin: false });
-});
+])(
+  'a server that writes no messages, but without end, has failed with the reason (%s)',
+  async (MCP_MODE, error) => {
+    const { servers, config, root } = setUp();
+    const { server } = servers.use(config({ MCP_MODE }), user(root));
+    await server.settled(NEVER);
+    expect(server.state).toEqual({ status: 'failed', error, needsLogin: false });
+  },
+);
 
 test.each(['largeInitialize', 'largeDiscover'])(
   'a server whose first answer is too large has failed with the reason (%s)',
@@ -222,7 +265,8 @@ test.each(['largeInitialize', 'largeDiscover'])(
     const other = servers.use(config({}, { name: 'other' }), user(root));
     const { server } = servers.use(config({ MCP_MODE }), user(root));
     await Promise.all([server.settled(NEVER), other.server.settled(NEVER)]);
-    const error = 'the answer of the server is too large: it has more than 50000 values, or is nested too deeply';
+    const error =
+      'the answer of the server is too large: it has more than 50000 values, or is nested too deeply';
     expect(server.state).toEqual({ status: 'failed', error, needsLogin: false });
     expect(other.server.state.status).toBe('ready');
   },
@@ -247,7 +291,10 @@ test('a server whose tools change all the time is asked for them once a second',
   await clock.timerOf(1_000);
   expect(lists()).toBe(2);
   clock.advance(1_000);
-  await server.request({ ...call, arguments: { count: 0 } }, { timeoutMs: 60_000, signal: NEVER, user: own });
+  await server.request(
+    { ...call, arguments: { count: 0 } },
+    { timeoutMs: 60_000, signal: NEVER, user: own },
+  );
   expect(lists()).toBe(3);
 });
 
@@ -256,7 +303,10 @@ test('changed tools that cannot be listed are listed again a second later', asyn
   const own = user(root);
   const { server } = servers.use(config({ MCP_MODE: 'forgetful' }), own);
   await server.settled(NEVER);
-  await server.request({ op: 'callTool', name: 'grow', arguments: {}, meta: null }, { timeoutMs: 60_000, signal: NEVER, user: own });
+  await server.request(
+    { op: 'callTool', name: 'grow', arguments: {}, meta: null },
+    { timeoutMs: 60_000, signal: NEVER, user: own },
+  );
   await clock.timerOf(1_000);
   const names = () => server.tools.map(({ name }) => name);
   expect(names()).not.toContain('grown');
@@ -268,7 +318,9 @@ test('tools that change while the server starts are listed again', async () => {
   const { servers, config, root } = setUp();
   const { server } = servers.use(config({ MCP_MODE: 'late' }), user(root));
   await server.settled(NEVER);
-  await vi.waitFor(() => expect(server.tools.map(({ name }) => name)).toContain('grown'), { timeout: 30_000 });
+  await vi.waitFor(() => expect(server.tools.map(({ name }) => name)).toContain('grown'), {
+    timeout: 30_000,
+  });
 });
 
 test('a server that hangs while it starts does not hold up others', async () => {

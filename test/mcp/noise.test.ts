@@ -6,5 +6,7 @@ test('noise is told at most once a second, cut, and too much of it is said to be
   const noise = new Noise((problem) => told.push(problem));
   const results = Array.from({ length: 10_002 }, () => noise.add('😀'.repeat(1_000)));
   expect(told).toEqual(['😀'.repeat(250)]);
-  expect([results.indexOf(true), results.filter((isTooMuch) => isTooMuch).length]).toEqual([10_001, 1]);
+  expect([results.indexOf(true), results.filter((isTooMuch) => isTooMuch).length]).toEqual([
+    10_001, 1,
+  ]);
 });

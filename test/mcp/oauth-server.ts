@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -43,7 +48,11 @@ interface OauthServerOptions {
 }
 
 /** Starts the two servers on one port of the loopback address, for the running test. */
-export async function startOauthServer({ tls, instead = () => false, ...told }: OauthServerOptions = {}): Promise<OauthServer> {
+export async function startOauthServer({
+  tls,
+  instead = () => false,
+  ...told
+}: OauthServerOptions = {}): Promise<OauthServer> {
   const state: OauthServer = {
     url: '',
     port: 0,
@@ -68,7 +77,8 @@ export async function startOauthServer({ tls, instead = () => false, ...told }: 
     server.close();
   });
   state.port = (server.address() as AddressInfo).port;
-  state.url = tls === undefined ? `http://127.0.0.1:${state.port}/mcp` : 'https://other.example/mcp';
+  state.url =
+    tls === undefined ? `http://127.0.0.1:${state.port}/mcp` : 'https://other.example/mcp';
   return state;
 }
 
@@ -91,13 +101,19 @@ async function answer(
   const json = (value: unknown, status = 200) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   };
-  if (pathname.startsWith('/.well-known/oauth-protected-resource')) return json({ resource, authorization_servers: [origin] });
-  if (pathname.startsWith('/.well-known/oauth-authorization-server')) return json({ ...metadata(origin), ...more });
-  if (pathname === '/register') return json({ ...(JSON.parse(body) as object), client_id: 'registered' }, 201);
+  if (pathname.startsWith('/.well-known/oauth-protected-resource'))
+    return json({ resource, authorization_servers: [origin] });
+  if (pathname.startsWith('/.well-known/oauth-authorization-server'))
+    return json({ ...metadata(origin), ...more });
+  if (pathname === '/register')
+    return json({ ...(JSON.parse(body) as object), client_id: 'registered' }, 201);
   if (pathname === '/authorize') return authorize(state, searchParams, response);
   if (pathname === '/token') {
     const client = request.headers.authorization?.split(' ')[1] ?? '';
-    state.tokenRequest = { ...Object.fromEntries(new URLSearchParams(body)), basic: Buffer.from(client, 'base64').toString() };
+    state.tokenRequest = {
+      ...Object.fromEntries(new URLSearchParams(body)),
+      basic: Buffer.from(client, 'base64').toString(),
+    };
     await state.gate;
     const tokens = token(state, new URLSearchParams(body));
     return json(tokens, 'error' in tokens ? 400 : 200);
@@ -105,22 +121,35 @@ async function answer(
   if (pathname !== '/mcp') return json({ error: 'not_found' }, 404);
   const [, access = ''] = (request.headers.authorization ?? '').split(' ');
   if (state.valid.has(access))
-    return serve(request.method ?? '', { body, response, problem: state.tellsToken ? `it ends with ${access}` : null });
+    return serve(request.method ?? '', {
+      body,
+      response,
+      problem: state.tellsToken ? `it ends with ${access}` : null,
+    });
   await state.refusalGates.shift();
   const where = `${origin}/.well-known/oauth-protected-resource/mcp`;
-  response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}", scope="read"` }).end();
+  response
+    .writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}", scope="read"` })
+    .end();
 }
 
 function authorize(state: OauthServer, params: URLSearchParams, response: ServerResponse): void {
   state.asked.push(`authorize ${params.get('scope') ?? '-'}`);
   challenge = params.get('code_challenge') ?? '';
   const back = new URL(params.get('redirect_uri') ?? '');
-  back.search = new URLSearchParams({ code: 'the-code', state: params.get('state') ?? '' }).toString();
+  back.search = new URLSearchParams({
+    code: 'the-code',
+    state: params.get('state') ?? '',
+  }).toString();
   response.writeHead(302, { location: back.href }).end();
 }
 
-function serve(httpMethod: string, { body, response, problem }: { body: string; response: ServerResponse; problem: string | null }): void {
-  const { id, method } = httpMethod === 'POST' ? (JSON.parse(body) as { id?: number; method: string }) : { method: '' };
+function serve(
+  httpMethod: string,
+  { body, response, problem }: { body: string; response: ServerResponse; problem: string | null },
+): void {
+  const { id, method } =
+    httpMethod === 'POST' ? (JSON.parse(body) as { id?: number; method: string }) : { method: '' };
   if (id === undefined) {
     response.writeHead(httpMethod === 'POST' ? 202 : 405).end();
     return;
@@ -128,11 +157,16 @@ function serve(httpMethod: string, { body, response, problem }: { body: string; 
   const result = results[method];
   if (method === 'tools/call' && problem !== null) {
     const error = { code: -32000, message: problem };
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ jsonrpc: '2.0', id, error }));
     return;
   }
-  const answered = result === undefined ? { error: { code: -32601, message: `no ${method}` } } : { result };
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, ...answered }));
+  const answered =
+    result === undefined ? { error: { code: -32601, message: `no ${method}` } } : { result };
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ jsonrpc: '2.0', id, ...answered }));
 }
 
 function metadata(origin: string) {
@@ -153,16 +187,28 @@ function token(state: OauthServer, params: URLSearchParams): object {
     .update(params.get('code_verifier') ?? '')
     .digest('base64url');
   if (grant === 'authorization_code' && verifier !== challenge) return { error: 'invalid_grant' };
-  if (grant === 'refresh_token' && params.get('refresh_token') !== state.refreshToken) return { error: 'invalid_grant' };
+  if (grant === 'refresh_token' && params.get('refresh_token') !== state.refreshToken)
+    return { error: 'invalid_grant' };
   const access = `access-token-${++count}`.padEnd(state.tokenChars, 'x');
   if (!state.refusesNew) state.valid.add(access);
   state.refreshToken = `refresh-token-${count}`;
-  return { access_token: access, token_type: 'Bearer', expires_in: state.expiresIn, refresh_token: state.refreshToken };
+  return {
+    access_token: access,
+    token_type: 'Bearer',
+    expires_in: state.expiresIn,
+    refresh_token: state.refreshToken,
+  };
 }
 
 const results: Record<string, object> = {
-  initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'secured', version: '1' } },
-  'tools/list': { tools: [{ name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] },
+  initialize: {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'secured', version: '1' },
+  },
+  'tools/list': {
+    tools: [{ name: 'look', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }],
+  },
   'tools/call': { content: [{ type: 'text', text: 'seen' }] },
 };
 

@@ -7,7 +7,10 @@ const tick = () => new Promise((resolve) => setImmediate(resolve));
 test('work runs at once, then at most once in its time, and one at a time', async () => {
   const clock = new FakeClock();
   const ends: (() => void)[] = [];
-  const { ask } = paced(() => new Promise((resolve) => ends.push(() => resolve(true))), { everyMs: 1_000, clock });
+  const { ask } = paced(() => new Promise((resolve) => ends.push(() => resolve(true))), {
+    everyMs: 1_000,
+    clock,
+  });
   ask();
   ask();
   clock.advance(5_000);

@@ -12,7 +12,10 @@ test('of a flood of progress, little is passed on', async () => {
   const passedOn: number[] = [];
   const request = { op: 'callTool' as const, name: 'any', arguments: {}, meta: null };
   const onProgress = ({ progress }: { progress: number }) => passedOn.push(progress);
-  await sendRequest(client as Client, request, { signal: new AbortController().signal, onProgress });
+  await sendRequest(client as Client, request, {
+    signal: new AbortController().signal,
+    onProgress,
+  });
   expect(passedOn[0]).toBe(0);
   expect(passedOn.length).toBeLessThan(100);
 });

@@ -5,17 +5,33 @@ import { toProblem } from '../../src/mcp/host/to-problem.ts';
 test('a cause is said once, even if the error repeats it', () => {
   const refused = new Error('connect ECONNREFUSED');
   const lost = new Error('no response: connect ECONNREFUSED', { cause: refused });
-  const { message } = toProblem(new Error('the probe failed: no response: connect ECONNREFUSED', { cause: lost }));
+  const { message } = toProblem(
+    new Error('the probe failed: no response: connect ECONNREFUSED', { cause: lost }),
+  );
   expect(message).toBe('the probe failed: no response: connect ECONNREFUSED');
-  expect(toProblem(new Error('the probe failed', { cause: lost })).message).toBe('the probe failed: no response: connect ECONNREFUSED');
+  expect(toProblem(new Error('the probe failed', { cause: lost })).message).toBe(
+    'the probe failed: no response: connect ECONNREFUSED',
+  );
 });
 
 test.each<[string, unknown, string]>([
-  ['the server', new ProtocolError(-32000, `first ${'x'.repeat(100_000)} last`, { secret: 'x'.repeat(100_000) }), 'server'],
+  [
+    'the server',
+    new ProtocolError(-32000, `first ${'x'.repeat(100_000)} last`, { secret: 'x'.repeat(100_000) }),
+    'server',
+  ],
   ['an error page', new Error(`Error POSTing: first ${'x'.repeat(100_000)} last`), 'other'],
-  ['a cause', new Error('fetch failed: first', { cause: new Error(`${'x'.repeat(100_000)} last`) }), 'other'],
+  [
+    'a cause',
+    new Error('fetch failed: first', { cause: new Error(`${'x'.repeat(100_000)} last`) }),
+    'other',
+  ],
 ])('the message of %s is cut to its first and last part', (_, error, kind) => {
   const problem = toProblem(error);
-  expect(problem).toEqual({ kind, code: kind === 'server' ? -32000 : null, message: expect.stringMatching(/first.*truncated.* last$/s) });
+  expect(problem).toEqual({
+    kind,
+    code: kind === 'server' ? -32000 : null,
+    message: expect.stringMatching(/first.*truncated.* last$/s),
+  });
   expect(problem.message.length).toBeLessThan(2_100);
 });

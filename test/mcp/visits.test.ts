@@ -2,8 +2,13 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { Visits } from '../../src/mcp/host/visits.ts';
 
-const visit = (elicitationId: string) => ({ elicitationId, url: `https://example.com/${elicitationId}`, message: 'Go there' });
-const needs = (...elicitations: unknown[]) => new ProtocolError(-32042, 'go there first', { elicitations });
+const visit = (elicitationId: string) => ({
+  elicitationId,
+  url: `https://example.com/${elicitationId}`,
+  message: 'Go there',
+});
+const needs = (...elicitations: unknown[]) =>
+  new ProtocolError(-32042, 'go there first', { elicitations });
 
 /** Sends a request that fails with these errors, one after another, and then succeeds. */
 function request(visits: Visits, errors: Error[], { signal = new AbortController().signal } = {}) {
@@ -22,13 +27,20 @@ function request(visits: Visits, errors: Error[], { signal = new AbortController
 }
 
 test('a request is sent again after a while, without another question, if the server does not say that a visit is complete', async () => {
-  const { asked, result } = request(new Visits(20), [needs(visit('a')), needs(visit('a')), needs(visit('a'))]);
+  const { asked, result } = request(new Visits(20), [
+    needs(visit('a')),
+    needs(visit('a')),
+    needs(visit('a')),
+  ]);
   expect(await result).toBe('done');
   expect(asked).toEqual(['a']);
 });
 
 test('the user is asked about the visits that a later error adds', async () => {
-  const { asked, result } = request(new Visits(20), [needs(visit('a')), needs(visit('a'), visit('b'))]);
+  const { asked, result } = request(new Visits(20), [
+    needs(visit('a')),
+    needs(visit('a'), visit('b')),
+  ]);
   expect(await result).toBe('done');
   expect(asked).toEqual(['a', 'b']);
 });
@@ -60,7 +72,11 @@ test.each([
 
 test('a request that is cancelled waits no longer', async () => {
   const cancel = new AbortController();
-  const { asked, left, result } = request(new Visits(60_000), [needs(visit('a')), needs(visit('a'))], { signal: cancel.signal });
+  const { asked, left, result } = request(
+    new Visits(60_000),
+    [needs(visit('a')), needs(visit('a'))],
+    { signal: cancel.signal },
+  );
   await new Promise((resolve) => setImmediate(resolve));
   cancel.abort();
   await expect(result).rejects.toMatchObject({ name: 'AbortError' });

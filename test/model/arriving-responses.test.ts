@@ -67,7 +67,10 @@ test('no line waits longer than a provider does, however many others are used sl
   const arriving = new ArrivingResponses(clock);
   const responses = Array.from({ length: 10 }, () => arriving.open());
   const begun: number[] = [];
-  responses.forEach((response, index) => void response.receive(chunk(17 * MI), 0, never)?.then(() => begun.push(index)));
+  responses.forEach(
+    (response, index) =>
+      void response.receive(chunk(17 * MI), 0, never)?.then(() => begun.push(index)),
+  );
   const steps = [ALONE_MS, ALONE_MS, ALONE_MS, ALONE_MS, WAIT_MS - 4 * ALONE_MS];
   const seen: number[][] = [];
   for (const ms of steps) {
@@ -122,7 +125,10 @@ test('responses that are over take no memory any more', () => {
   expect(told).toBe(0);
 });
 
-/** A model whose responses share the memory with a line that takes all of it, until `release` is called. `waits`: a response waits. */
+/**
+ * A model whose responses share the memory with a line that takes all of it, until `release` is
+ * called. `waits`: a response waits.
+ */
 async function crowded(reply: Reply) {
   const provider = await ProviderServer.start(reply);
   const arriving = new ArrivingResponses(new FakeClock());
@@ -143,7 +149,14 @@ async function crowded(reply: Reply) {
   });
   const dispose = () => provider[Symbol.asyncDispose]();
   const { model, clock } = modelAt(provider.port, { streamIdleTimeoutMs: IDLE_MS }, { arriving });
-  return { model, clock, waits, arriving, release: () => other.close(), [Symbol.asyncDispose]: dispose };
+  return {
+    model,
+    clock,
+    waits,
+    arriving,
+    release: () => other.close(),
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 const IDLE_MS = 500;
@@ -153,7 +166,10 @@ const long = streaming(created, ...message(LONG), completed);
 /** No line is alone, and none counts. */
 function expectEmpty(arriving: ArrivingResponses) {
   const [one, another] = [arriving.open(), arriving.open()];
-  expect([one.receive(chunk(15 * MI), 0, never), another.receive(chunk(MI), 0, never)]).toEqual([null, null]);
+  expect([one.receive(chunk(15 * MI), 0, never), another.receive(chunk(MI), 0, never)]).toEqual([
+    null,
+    null,
+  ]);
 }
 
 async function typesOf(events: AsyncIterable<ModelEvent>): Promise<ModelEvent['type'][]> {
@@ -169,7 +185,13 @@ test('a response that waits for the lines of others is not silent, and goes on w
   // More than any limit of the provider allows.
   clock.advance(IDLE_MS * 100);
   release();
-  expect(await types).toEqual(['started', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
+  expect(await types).toEqual([
+    'started',
+    'itemStarted',
+    'textDelta',
+    'itemCompleted',
+    'completed',
+  ]);
 });
 
 test('a response that waits for the lines of others ends at once when it is interrupted, and leaves', async () => {

@@ -11,7 +11,13 @@ const fragment = fc.record(
     index: fc.oneof(fc.constantFrom(0, 1), anything),
     id: fc.oneof(fc.constantFrom('a', 'b', ''), anything),
     function: fc.oneof(
-      fc.record({ name: fc.oneof(fc.constantFrom('f', 'g'), anything), arguments: fc.oneof(texts, anything) }, { requiredKeys: [] }),
+      fc.record(
+        {
+          name: fc.oneof(fc.constantFrom('f', 'g'), anything),
+          arguments: fc.oneof(texts, anything),
+        },
+        { requiredKeys: [] },
+      ),
       anything,
     ),
   },
@@ -58,7 +64,8 @@ const wire = fc
 
 test('whatever a chat provider streams, items begin before they grow, end once, and one event ends all', async () => {
   let text = '';
-  const reply: Reply = (res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+  const reply: Reply = (res) =>
+    res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
   await using server = await ProviderServer.start(reply);
   const { model } = modelAt(server.port, { wireApi: 'chat' });
   await fc.assert(
@@ -66,7 +73,9 @@ test('whatever a chat provider streams, items begin before they grow, end once, 
       text = stream;
       const events = await collect(model.stream(request, never));
       expect(events[0]).toEqual({ type: 'started' });
-      expect(events.filter(({ type }) => type === 'completed' || type === 'failed')).toEqual([events.at(-1)]);
+      expect(events.filter(({ type }) => type === 'completed' || type === 'failed')).toEqual([
+        events.at(-1),
+      ]);
       checkItems(events);
     }),
     { numRuns: 400 },

@@ -5,25 +5,52 @@ import { chatMessages } from '../../src/model/chat/chat-messages.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { chatAnswered } from './chat-stream.ts';
-import { collect, modelAt, never, ProviderServer, type Reply, refusing, request } from './provider-server.ts';
+import {
+  collect,
+  modelAt,
+  never,
+  ProviderServer,
+  type Reply,
+  refusing,
+  request,
+} from './provider-server.ts';
 
 async function sent(changes: Partial<ModelRequest>) {
   await using server = await ProviderServer.start(chatAnswered);
-  await collect(modelAt(server.port, { wireApi: 'chat' }).model.stream({ ...request, ...changes }, never));
+  await collect(
+    modelAt(server.port, { wireApi: 'chat' }).model.stream({ ...request, ...changes }, never),
+  );
   const [asked] = server.requests;
   return { url: asked?.url, body: asked?.body as Record<string, unknown> };
 }
 
-const messagesOf = async (...input: ResponseItem[]) => (await sent({ input, instructions: 'sys' })).body.messages;
+const messagesOf = async (...input: ResponseItem[]) =>
+  (await sent({ input, instructions: 'sys' })).body.messages;
 
 const text = (role: string, ...texts: string[]): ResponseItem => ({
   type: 'message',
   role,
-  content: texts.map((each) => ({ type: role === 'assistant' ? 'output_text' : 'input_text', text: each })),
+  content: texts.map((each) => ({
+    type: role === 'assistant' ? 'output_text' : 'input_text',
+    text: each,
+  })),
 });
-const call = (call_id: string, args = '{}'): ResponseItem => ({ type: 'function_call', call_id, name: 'f', arguments: args });
-const output = (call_id: string, out = 'out'): ResponseItem => ({ type: 'function_call_output', call_id, output: out });
-const wireCall = (id: string, args = '{}', name = 'f') => ({ id, type: 'function', function: { name, arguments: args } });
+const call = (call_id: string, args = '{}'): ResponseItem => ({
+  type: 'function_call',
+  call_id,
+  name: 'f',
+  arguments: args,
+});
+const output = (call_id: string, out = 'out'): ResponseItem => ({
+  type: 'function_call_output',
+  call_id,
+  output: out,
+});
+const wireCall = (id: string, args = '{}', name = 'f') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+});
 
 test('the request goes to chat/completions, with nothing that is not set', async () => {
   expect(await sent({})).toEqual({
@@ -41,10 +68,21 @@ test('the request goes to chat/completions, with nothing that is not set', async
 });
 
 test('an optional schema is left out beside tools', async () => {
-  const tools = [{ type: 'function' as const, name: 'plan', description: 'Plans.', parameters: { type: 'object', properties: {} } }];
+  const tools = [
+    {
+      type: 'function' as const,
+      name: 'plan',
+      description: 'Plans.',
+      parameters: { type: 'object', properties: {} },
+    },
+  ];
   const outputSchema = { type: 'object' };
-  expect((await sent({ tools, outputSchema, schemaIsOptional: true })).body).not.toHaveProperty('response_format');
-  expect((await sent({ tools: [], outputSchema, schemaIsOptional: true })).body).toHaveProperty('response_format');
+  expect((await sent({ tools, outputSchema, schemaIsOptional: true })).body).not.toHaveProperty(
+    'response_format',
+  );
+  expect((await sent({ tools: [], outputSchema, schemaIsOptional: true })).body).toHaveProperty(
+    'response_format',
+  );
 });
 
 test('everything that a request can set is sent', async () => {
@@ -52,7 +90,12 @@ test('everything that a request can set is sent', async () => {
   const { body } = await sent({
     tools: [
       { type: 'function', name: 'plan', description: 'Plans.', parameters },
-      { type: 'custom', name: 'patch', description: 'Patches.', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+      {
+        type: 'custom',
+        name: 'patch',
+        description: 'Patches.',
+        format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+      },
     ],
     effort: 'low',
     summary: 'detailed',
@@ -70,7 +113,12 @@ test('everything that a request can set is sent', async () => {
         function: {
           name: 'patch',
           description: 'Patches.',
-          parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'], additionalProperties: false },
+          parameters: {
+            type: 'object',
+            properties: { input: { type: 'string' } },
+            required: ['input'],
+            additionalProperties: false,
+          },
         },
       },
     ],
@@ -81,17 +129,43 @@ test('everything that a request can set is sent', async () => {
     reasoning_effort: 'low',
     verbosity: 'high',
     service_tier: 'priority',
-    response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: { type: 'object' } } },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'output', strict: true, schema: { type: 'object' } },
+    },
   });
 });
 
 test('what a model said and called in one answer is one message, without its reasoning, and the outputs follow', async () => {
-  const reasoning: ResponseItem = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'because' }] };
-  const items = [text('user', 'go'), reasoning, text('assistant', 'Two things.'), call('a', '{"x":1}'), call('b', '')];
-  expect(await messagesOf(...items, output('a', 'one'), output('b', 'two'), call('c'), output('c'), text('assistant', 'Done.'))).toEqual([
+  const reasoning: ResponseItem = {
+    type: 'reasoning',
+    summary: [],
+    content: [{ type: 'reasoning_text', text: 'because' }],
+  };
+  const items = [
+    text('user', 'go'),
+    reasoning,
+    text('assistant', 'Two things.'),
+    call('a', '{"x":1}'),
+    call('b', ''),
+  ];
+  expect(
+    await messagesOf(
+      ...items,
+      output('a', 'one'),
+      output('b', 'two'),
+      call('c'),
+      output('c'),
+      text('assistant', 'Done.'),
+    ),
+  ).toEqual([
     { role: 'system', content: 'sys' },
     { role: 'user', content: 'go' },
-    { role: 'assistant', content: 'Two things.', tool_calls: [wireCall('a', '{"x":1}'), wireCall('b')] },
+    {
+      role: 'assistant',
+      content: 'Two things.',
+      tool_calls: [wireCall('a', '{"x":1}'), wireCall('b')],
+    },
     { role: 'tool', tool_call_id: 'a', content: 'one' },
     { role: 'tool', tool_call_id: 'b', content: 'two' },
     { role: 'assistant', content: null, tool_calls: [wireCall('c')] },
@@ -101,7 +175,11 @@ test('what a model said and called in one answer is one message, without its rea
 });
 
 test('a model that wants its reasoning back gets all of it, in the messages that followed it, from then on', async () => {
-  const thought = (words: string): ResponseItem => ({ type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: words }] });
+  const thought = (words: string): ResponseItem => ({
+    type: 'reasoning',
+    summary: [],
+    content: [{ type: 'reasoning_text', text: words }],
+  });
   const input = [
     text('user', 'go'),
     thought('a'),
@@ -112,22 +190,38 @@ test('a model that wants its reasoning back gets all of it, in the messages that
     thought('c'),
     call('b'),
   ];
-  const all = [...input, output('b'), text('assistant', 'Done.'), thought('lost'), text('user', 'next')];
+  const all = [
+    ...input,
+    output('b'),
+    text('assistant', 'Done.'),
+    thought('lost'),
+    text('user', 'next'),
+  ];
   const wants: Reply = (res, req, body) => {
     const { messages } = body as { messages: { role: string; reasoning_content?: string }[] };
-    const lacks = messages.some(({ role, reasoning_content }) => role === 'assistant' && reasoning_content === undefined);
-    const error = { message: 'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2' };
+    const lacks = messages.some(
+      ({ role, reasoning_content }) => role === 'assistant' && reasoning_content === undefined,
+    );
+    const error = {
+      message:
+        'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2',
+    };
     return (lacks ? refusing(400, { error }) : chatAnswered)(res, req, body);
   };
   await using server = await ProviderServer.start(wants);
   const { model } = modelAt(server.port, { wireApi: 'chat' });
   for (let n = 0; n < 2; n++) {
     const events = await collect(model.stream({ ...request, input: all }, never));
-    expect([events.map(({ type }) => type), events.at(-1)?.type]).toEqual([expect.not.arrayContaining(['leftOut']), 'completed']);
+    expect([events.map(({ type }) => type), events.at(-1)?.type]).toEqual([
+      expect.not.arrayContaining(['leftOut']),
+      'completed',
+    ]);
   }
   const thoughts = server.requests.map(({ body }) => {
     const { messages } = body as { messages: { role: string; reasoning_content?: string }[] };
-    return messages.filter(({ role }) => role === 'assistant').map(({ reasoning_content = null }) => reasoning_content);
+    return messages
+      .filter(({ role }) => role === 'assistant')
+      .map(({ reasoning_content = null }) => reasoning_content);
   });
   expect(thoughts).toEqual([
     [null, null, null],
@@ -145,8 +239,14 @@ test('reasoning after a picture of a tool stays with the call that followed it',
     { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'seen' }] },
     call('b'),
   ];
-  const messages = await chatMessages({ instructions: '', input }, { pace: new EventLoopYield(), withThoughts: true });
-  const thoughts = messages.map(({ role, reasoning_content = null }) => ({ role, reasoning_content }));
+  const messages = await chatMessages(
+    { instructions: '', input },
+    { pace: new EventLoopYield(), withThoughts: true },
+  );
+  const thoughts = messages.map(({ role, reasoning_content = null }) => ({
+    role,
+    reasoning_content,
+  }));
   expect(thoughts).toEqual([
     { role: 'user', reasoning_content: null },
     { role: 'assistant', reasoning_content: '' },
@@ -200,7 +300,9 @@ test('pictures are parts; those that a tool gave follow its output', async () =>
       success: true,
     },
   };
-  expect(await messagesOf(user, call('a'), call('b'), shown, output('b'), text('assistant', 'A cat.'))).toEqual([
+  expect(
+    await messagesOf(user, call('a'), call('b'), shown, output('b'), text('assistant', 'A cat.')),
+  ).toEqual([
     { role: 'system', content: 'sys' },
     {
       role: 'user',
@@ -213,7 +315,10 @@ test('pictures are parts; those that a tool gave follow its output', async () =>
     { role: 'assistant', content: null, tool_calls: [wireCall('a'), wireCall('b')] },
     { role: 'tool', tool_call_id: 'a', content: 'see' },
     { role: 'tool', tool_call_id: 'b', content: 'out' },
-    { role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,DDDD' } }] },
+    {
+      role: 'user',
+      content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,DDDD' } }],
+    },
     { role: 'assistant', content: 'A cat.' },
   ]);
 });
@@ -267,7 +372,9 @@ test('what has no form in this API is left out', async () => {
 });
 
 const items: fc.Arbitrary<ResponseItem> = fc.oneof(
-  fc.constantFrom('user', 'assistant', 'developer').chain((role) => fc.constantFrom('', 'x').map((each) => text(role, each))),
+  fc
+    .constantFrom('user', 'assistant', 'developer')
+    .chain((role) => fc.constantFrom('', 'x').map((each) => text(role, each))),
   fc.constantFrom('a', 'b').map((id) => call(id)),
   fc.constantFrom('a', 'b').map((id) => output(id)),
   fc.constant<ResponseItem>({ type: 'reasoning', summary: [] }),
@@ -275,9 +382,15 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
 
 test('a message can have very many parts', async () => {
   const { chatMessages } = await import('../../src/model/chat/chat-messages.ts');
-  const content = Array.from({ length: 200_000 }, () => ({ type: 'input_text' as const, text: 'x' }));
+  const content = Array.from({ length: 200_000 }, () => ({
+    type: 'input_text' as const,
+    text: 'x',
+  }));
   const input: ResponseItem[] = [text('user', 'one'), { type: 'message', role: 'user', content }];
-  const messages = await chatMessages({ instructions: 'sys', input }, { pace: new EventLoopYield() });
+  const messages = await chatMessages(
+    { instructions: 'sys', input },
+    { pace: new EventLoopYield() },
+  );
   expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
 });
 
@@ -287,9 +400,15 @@ test('whatever the history, one system message begins, no neighbours share a rol
   await fc.assert(
     fc.asyncProperty(fc.array(items, { maxLength: 15 }), async (history) => {
       const messages = await chatMessages({ instructions: 'sys', input: history }, { pace });
-      const withThoughts = await chatMessages({ instructions: 'sys', input: history }, { pace, withThoughts: true });
+      const withThoughts = await chatMessages(
+        { instructions: 'sys', input: history },
+        { pace, withThoughts: true },
+      );
       expect(
-        withThoughts.filter(({ role, reasoning_content }) => (role === 'assistant') !== (typeof reasoning_content === 'string')),
+        withThoughts.filter(
+          ({ role, reasoning_content }) =>
+            (role === 'assistant') !== (typeof reasoning_content === 'string'),
+        ),
       ).toEqual([]);
       expect(withThoughts.map(({ reasoning_content: _, ...others }) => others)).toEqual(messages);
       expect(messages.map(({ role }) => role).lastIndexOf('system')).toBe(0);

@@ -19,7 +19,12 @@ export function delta(change: object, finishReason: string | null = null): objec
 export const finish = (reason: string) => delta({}, reason);
 
 /** A chunk with the counts alone. */
-export const counts = (usage: object) => ({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [], usage });
+export const counts = (usage: object) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  choices: [],
+  usage,
+});
 
 export const DONE = 'data: [DONE]\n\n';
 
@@ -31,4 +36,8 @@ export function chatStream(...chunks: (object | string)[]): Reply {
   };
 }
 
-export const chatAnswered = chatStream(delta({ role: 'assistant', content: 'ok' }), finish('stop'), DONE);
+export const chatAnswered = chatStream(
+  delta({ role: 'assistant', content: 'ok' }),
+  finish('stop'),
+  DONE,
+);

@@ -8,7 +8,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
-import { answered, answeredEvents, collect, modelAt, never, ProviderServer, refusing, request } from './provider-server.ts';
+import {
+  answered,
+  answeredEvents,
+  collect,
+  modelAt,
+  never,
+  ProviderServer,
+  refusing,
+  request,
+} from './provider-server.ts';
 
 const certificateFile = (name: string) => join(import.meta.dirname, 'certificates', name);
 
@@ -24,7 +33,10 @@ async function listening(server: Server): Promise<number> {
 
 /** Starts a provider with a certificate of `certificates/`, and asks it once. */
 async function askOverTls(certificate: string, env: Env): Promise<ModelEvent[]> {
-  const tls = { cert: readFileSync(certificateFile(`${certificate}.pem`)), key: readFileSync(certificateFile(`${certificate}.key`)) };
+  const tls = {
+    cert: readFileSync(certificateFile(`${certificate}.pem`)),
+    key: readFileSync(certificateFile(`${certificate}.key`)),
+  };
   const server = createTlsServer(tls, (req, res) => answered(res, req));
   server.on('secureConnection', (socket) => onTestFinished(() => void socket.destroy()));
   const port = await listening(server);
@@ -46,7 +58,10 @@ test('SSL_CERT_FILE names a file with further certificate authorities', async ()
 test('with SSL_CERT_FILE, the authorities of NODE_EXTRA_CA_CERTS count as well', async () => {
   const folder = tempFolder();
   writeFiles(folder, { 'other.pem': readFileSync(certificateFile('valid.pem'), 'utf8') });
-  const env = { SSL_CERT_FILE: join(folder, 'other.pem'), NODE_EXTRA_CA_CERTS: certificateFile('ca.pem') };
+  const env = {
+    SSL_CERT_FILE: join(folder, 'other.pem'),
+    NODE_EXTRA_CA_CERTS: certificateFile('ca.pem'),
+  };
   expect(await askOverTls('valid', env)).toEqual(answeredEvents);
 });
 
@@ -57,24 +72,34 @@ test.each([
   ['is empty', () => ''],
 ])('an untrusted certificate is refused if SSL_CERT_FILE %s', async (_, path) => {
   const text = failureText(await askOverTls('valid', { SSL_CERT_FILE: path() }));
-  expect(text).toMatch(/certificate that is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)\. Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to/);
+  expect(text).toMatch(
+    /certificate that is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)\. Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to/,
+  );
 });
 
 test('a certificate for another host is told as such', async () => {
   const text = failureText(await askOverTls('other-host', TRUSTED));
-  expect(text).toMatch(/certificate for other host names, not for 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)\. Check the host name/);
+  expect(text).toMatch(
+    /certificate for other host names, not for 127\.0\.0\.1 \(ERR_TLS_CERT_ALTNAME_INVALID\)\. Check the host name/,
+  );
 });
 
 test('an expired certificate is told as such', async () => {
   const text = failureText(await askOverTls('expired', TRUSTED));
-  expect(text).toMatch(/expired certificate \(CERT_HAS_EXPIRED\)\. The provider must renew it\. Check also the clock of this machine\./);
+  expect(text).toMatch(
+    /expired certificate \(CERT_HAS_EXPIRED\)\. The provider must renew it\. Check also the clock of this machine\./,
+  );
 });
 
 test('a connection that takes too long is tried again like a refused one', async () => {
   // It takes connections and never answers the TLS handshake.
   const server = createServer((socket) => onTestFinished(() => void socket.destroy()));
   const port = await listening(server);
-  const limits = { baseUrl: `https://127.0.0.1:${port}/v1`, connectTimeoutMs: 3_000, requestMaxRetries: 1 };
+  const limits = {
+    baseUrl: `https://127.0.0.1:${port}/v1`,
+    connectTimeoutMs: 3_000,
+    requestMaxRetries: 1,
+  };
   const { model, clock } = modelAt(port, limits);
   const events = collect(model.stream(request, never));
   for (const wait of [3_000, 200, 3_000]) {
@@ -90,11 +115,18 @@ test('a connection that takes too long is tried again like a refused one', async
 });
 
 test('connect_timeout_ms does not limit the wait for an answer', async () => {
-  const server = createTlsServer({ cert: readFileSync(certificateFile('valid.pem')), key: readFileSync(certificateFile('valid.key')) });
+  const server = createTlsServer({
+    cert: readFileSync(certificateFile('valid.pem')),
+    key: readFileSync(certificateFile('valid.key')),
+  });
   const asked = once(server, 'request') as Promise<Parameters<RequestListener>>;
   server.on('secureConnection', (socket) => onTestFinished(() => void socket.destroy()));
   const port = await listening(server);
-  const { model, clock } = modelAt(port, { baseUrl: `https://127.0.0.1:${port}/v1`, connectTimeoutMs: 1_000 }, { env: TRUSTED });
+  const { model, clock } = modelAt(
+    port,
+    { baseUrl: `https://127.0.0.1:${port}/v1`, connectTimeoutMs: 1_000 },
+    { env: TRUSTED },
+  );
   const events = collect(model.stream(request, never));
   const [req, res] = await asked;
   clock.advance(4_000);

@@ -6,18 +6,33 @@ import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { collect, never, request } from './provider-server.ts';
 
-const user = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
-const output = (callId: string, text: string): ResponseItem => ({ type: 'function_call_output', call_id: callId, output: text });
+const user = (text: string): ResponseItem => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+});
+const output = (callId: string, text: string): ResponseItem => ({
+  type: 'function_call_output',
+  call_id: callId,
+  output: text,
+});
 
-const ask = (...input: ResponseItem[]) => collect(createEmbeddedModel({ clock: new FakeClock() }).stream({ ...request, input }, never));
-const items = (events: ModelEvent[]) => events.filter((event) => event.type === 'itemCompleted').map(({ item }) => item);
+const ask = (...input: ResponseItem[]) =>
+  collect(createEmbeddedModel({ clock: new FakeClock() }).stream({ ...request, input }, never));
+const items = (events: ModelEvent[]) =>
+  events.filter((event) => event.type === 'itemCompleted').map(({ item }) => item);
 const said = (events: ModelEvent[]) =>
-  items(events).flatMap((item) => (item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : []));
-const called = (events: ModelEvent[]) => items(events).filter((item) => item.type === 'function_call');
+  items(events).flatMap((item) =>
+    item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
+  );
+const called = (events: ModelEvent[]) =>
+  items(events).filter((item) => item.type === 'function_call');
 
 test('an answer streams reasoning and a message that shows what was written and how to ask for more', async () => {
   const events = await ask(user('Hello there'));
-  expect(events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1])).toEqual([
+  expect(
+    events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]),
+  ).toEqual([
     'started',
     'itemStarted',
     'reasoningSummaryPart',
@@ -43,7 +58,9 @@ test('the same input gets the same events', async () => {
 test('say is exactly that message, and its usage follows from its bytes', async () => {
   const events = await ask(user('say  Grüße,  Welt '));
   const item = { type: 'message', id: 'msg_1_1', role: 'assistant' };
-  const input = Buffer.byteLength(JSON.stringify([request.instructions, [user('say  Grüße,  Welt ')], []]));
+  const input = Buffer.byteLength(
+    JSON.stringify([request.instructions, [user('say  Grüße,  Welt ')], []]),
+  );
   const usage = {
     inputTokens: Math.ceil(input / 4),
     cachedInputTokens: 0,
@@ -56,23 +73,38 @@ test('say is exactly that message, and its usage follows from its bytes', async 
     { type: 'itemStarted', item: { ...item, content: [] } },
     { type: 'textDelta', itemId: 'msg_1_1', delta: 'Grüße,' },
     { type: 'textDelta', itemId: 'msg_1_1', delta: '  Welt' },
-    { type: 'itemCompleted', item: { ...item, content: [{ type: 'output_text', text: 'Grüße,  Welt' }] } },
+    {
+      type: 'itemCompleted',
+      item: { ...item, content: [{ type: 'output_text', text: 'Grüße,  Welt' }] },
+    },
     { type: 'completed', usage: { ...usage, totalTokens: usage.inputTokens + 4 } },
   ]);
 });
 
 test('think is reasoning, and a message follows', async () => {
   const events = await ask(user('think first this'));
-  expect(items(events)[0]).toEqual({ type: 'reasoning', id: 'rs_1_1', summary: [{ type: 'summary_text', text: 'first this' }] });
+  expect(items(events)[0]).toEqual({
+    type: 'reasoning',
+    id: 'rs_1_1',
+    summary: [{ type: 'summary_text', text: 'first this' }],
+  });
   expect(said(events)).toHaveLength(1);
 });
 
 test('calls are made in runs, and what follows them comes after their outputs', async () => {
-  const script = user('say before\ncall one {"a": 1}\ncall two {}\nthink between\ncall three {}\nsay after');
+  const script = user(
+    'say before\ncall one {"a": 1}\ncall two {}\nthink between\ncall three {}\nsay after',
+  );
   const first = await ask(script);
   expect(said(first)).toEqual(['before']);
   expect(called(first)).toEqual([
-    { type: 'function_call', id: 'fc_1_2', call_id: 'call_fc_1_2', name: 'one', arguments: '{"a": 1}' },
+    {
+      type: 'function_call',
+      id: 'fc_1_2',
+      call_id: 'call_fc_1_2',
+      name: 'one',
+      arguments: '{"a": 1}',
+    },
     { type: 'function_call', id: 'fc_1_3', call_id: 'call_fc_1_3', name: 'two', arguments: '{}' },
   ]);
   const soFar = [script, ...items(first), output('call_fc_1_2', 'x'), output('call_fc_1_3', 'y')];
@@ -86,12 +118,20 @@ test('calls are made in runs, and what follows them comes after their outputs', 
 
 test('without more to do after a call, the message quotes the outputs, shortened, in each of their forms', async () => {
   const script = user('call one {}\ncall two {}\ncall three {}\ncall four {}');
-  const outputs = [`${'a'.repeat(399)}😀`, [{ type: 'input_text', text: 'part' }], { body: 'body', success: false }];
+  const outputs = [
+    `${'a'.repeat(399)}😀`,
+    [{ type: 'input_text', text: 'part' }],
+    { body: 'body', success: false },
+  ];
   const events = await ask(
     script,
     ...items(await ask(script)),
     ...outputs.map(
-      (each, index): ResponseItem => ({ type: 'function_call_output', call_id: `call_fc_1_${index + 1}`, output: each as string }),
+      (each, index): ResponseItem => ({
+        type: 'function_call_output',
+        call_id: `call_fc_1_${index + 1}`,
+        output: each as string,
+      }),
     ),
   );
   expect(said(events)).toEqual([
@@ -100,7 +140,11 @@ test('without more to do after a call, the message quotes the outputs, shortened
 });
 
 test('a message that is context is not a person’s, and a later message starts a new script', async () => {
-  const start = [user('call one {}'), ...items(await ask(user('call one {}'))), output('call_fc_1_1', 'x')];
+  const start = [
+    user('call one {}'),
+    ...items(await ask(user('call one {}'))),
+    output('call_fc_1_1', 'x'),
+  ];
   expect(said(await ask(...start, user('<environment_context>…')))).toEqual(['one answered: "x"']);
   expect(said(await ask(...start, user('say new')))).toEqual(['new']);
 });
@@ -169,10 +213,19 @@ test.each([
 });
 
 test('nothing written, or nothing but an image, is answered too', async () => {
-  const image: ResponseItem = { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'data:,' }] };
-  for (const input of [[], [image]]) expect(said(await ask(...input))).toEqual([expect.stringContaining('embedded model')]);
+  const image: ResponseItem = {
+    type: 'message',
+    role: 'user',
+    content: [{ type: 'input_image', image_url: 'data:,' }],
+  };
+  for (const input of [[], [image]])
+    expect(said(await ask(...input))).toEqual([expect.stringContaining('embedded model')]);
 });
 
 test('after an abort there is no event', async () => {
-  expect(await collect(createEmbeddedModel({ clock: new FakeClock() }).stream(request, AbortSignal.abort()))).toEqual([]);
+  expect(
+    await collect(
+      createEmbeddedModel({ clock: new FakeClock() }).stream(request, AbortSignal.abort()),
+    ),
+  ).toEqual([]);
 });

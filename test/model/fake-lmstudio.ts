@@ -21,8 +21,15 @@ export interface LmStudioOptions {
   answers?: LmStudioAnswer[];
 }
 
-/** LM Studio's OpenAI-like API, as it answers: calls in fragments, wrong paths with success, prompts by the model's template. */
-export function lmStudio({ models = ['qwen3-8b'], noneLoaded = false, answers = [{ text: ['ok'] }] }: LmStudioOptions = {}): Reply {
+/**
+ * LM Studio's OpenAI-like API, as it answers: calls in fragments, wrong paths with success, prompts
+ * by the model's template.
+ */
+export function lmStudio({
+  models = ['qwen3-8b'],
+  noneLoaded = false,
+  answers = [{ text: ['ok'] }],
+}: LmStudioOptions = {}): Reply {
   const left = [...answers];
   return (res, req, body) => {
     if (req.method === 'GET' && req.url === '/v1/models') {
@@ -30,7 +37,11 @@ export function lmStudio({ models = ['qwen3-8b'], noneLoaded = false, answers = 
       return json({ data: listed, object: 'list' })(res, req, body);
     }
     if (req.url !== '/v1/chat/completions' || !isObject(body)) {
-      return json({ error: `Unexpected endpoint or method. (${req.method} ${req.url})` })(res, req, body);
+      return json({ error: `Unexpected endpoint or method. (${req.method} ${req.url})` })(
+        res,
+        req,
+        body,
+      );
     }
     const refusal = refused(body, { models, noneLoaded });
     if (refusal !== null) return refusal(res, req, body);
@@ -40,19 +51,38 @@ export function lmStudio({ models = ['qwen3-8b'], noneLoaded = false, answers = 
 }
 
 function json(value: object): Reply {
-  return (res) => res.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(value));
+  return (res) =>
+    res
+      .writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+      .end(JSON.stringify(value));
 }
 
-function refused(body: Record<string, unknown>, { models, noneLoaded }: { models: string[]; noneLoaded: boolean }): Reply | null {
+function refused(
+  body: Record<string, unknown>,
+  { models, noneLoaded }: { models: string[]; noneLoaded: boolean },
+): Reply | null {
   const aboutModel = (status: number, message: string) =>
-    refusing(status, { error: { message, type: 'invalid_request_error', param: 'model', code: 'model_not_found' } });
-  if (noneLoaded) return aboutModel(404, 'No models loaded. Please load a model in the developer page or use the `lms load` command.');
+    refusing(status, {
+      error: { message, type: 'invalid_request_error', param: 'model', code: 'model_not_found' },
+    });
+  if (noneLoaded)
+    return aboutModel(
+      404,
+      'No models loaded. Please load a model in the developer page or use the `lms load` command.',
+    );
   if (!models.includes(String(body.model))) {
     const known = models.slice(0, 3).join(', ');
-    return aboutModel(400, `Invalid model identifier "${body.model}". Please specify a valid downloaded model (e.g., ${known}).`);
+    return aboutModel(
+      400,
+      `Invalid model identifier "${body.model}". Please specify a valid downloaded model (e.g., ${known}).`,
+    );
   }
-  const problem = templateProblem(Array.isArray(body.messages) ? body.messages.map(({ role }) => String(role)) : []);
-  return problem === null ? null : refusing(400, { error: `Error rendering prompt with jinja template: "${problem}".` });
+  const problem = templateProblem(
+    Array.isArray(body.messages) ? body.messages.map(({ role }) => String(role)) : [],
+  );
+  return problem === null
+    ? null
+    : refusing(400, { error: `Error rendering prompt with jinja template: "${problem}".` });
 }
 
 /** Many models' templates raise on these. */
@@ -64,9 +94,18 @@ function templateProblem(roles: string[]): string | null {
   return alternate ? null : 'Conversation roles must alternate user/assistant/user/assistant/...';
 }
 
-function streamed({ reasoning = [], text = [], calls = [], finish, error }: LmStudioAnswer, body: Record<string, unknown>): Reply {
+function streamed(
+  { reasoning = [], text = [], calls = [], finish, error }: LmStudioAnswer,
+  body: Record<string, unknown>,
+): Reply {
   const { model } = body;
-  const base = { id: 'chatcmpl-t8tsxqx7kwi9', object: 'chat.completion.chunk', created: 1_746_707_722, model, system_fingerprint: model };
+  const base = {
+    id: 'chatcmpl-t8tsxqx7kwi9',
+    object: 'chat.completion.chunk',
+    created: 1_746_707_722,
+    model,
+    system_fingerprint: model,
+  };
   const chunk = (delta: object, reason: string | null = null) => ({
     ...base,
     choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }],
@@ -83,12 +122,21 @@ function streamed({ reasoning = [], text = [], calls = [], finish, error }: LmSt
   if (error !== undefined) {
     return (res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
-      res.end(`${said.map(data).join('')}event: error\ndata: ${JSON.stringify({ error: { message: error } })}\n\n`);
+      res.end(
+        `${said.map(data).join('')}event: error\ndata: ${JSON.stringify({ error: { message: error } })}\n\n`,
+      );
     };
   }
-  const usage = { prompt_tokens: 18, completion_tokens: said.length, total_tokens: 18 + said.length };
+  const usage = {
+    prompt_tokens: 18,
+    completion_tokens: said.length,
+    total_tokens: 18 + said.length,
+  };
   const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
-  const end = [chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')), ...(wantsUsage ? [{ ...base, choices: [], usage }] : [])];
+  const end = [
+    chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')),
+    ...(wantsUsage ? [{ ...base, choices: [], usage }] : []),
+  ];
   return (res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.end([...said, ...end, 'data: [DONE]\n\n'].map(data).join(''));

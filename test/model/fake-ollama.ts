@@ -31,7 +31,12 @@ export function ollama(options: OllamaOptions = {}): Reply {
   const left = [...answers];
   return (res, req, body) => {
     if (req.method === 'GET' && req.url === '/v1/models') {
-      const listed = models.map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'library' }));
+      const listed = models.map((id) => ({
+        id,
+        object: 'model',
+        created: 1_700_000_000,
+        owned_by: 'library',
+      }));
       return json({ object: 'list', data: listed.length === 0 ? null : listed })(res, req, body);
     }
     if (req.url !== '/v1/chat/completions' || !isObject(body)) {
@@ -45,16 +50,21 @@ export function ollama(options: OllamaOptions = {}): Reply {
 }
 
 function json(value: object): Reply {
-  return (res) => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  return (res) =>
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
 function failure(status: number, message: string): Reply {
-  const type = status === 400 ? 'invalid_request_error' : status === 404 ? 'not_found_error' : 'api_error';
+  const type =
+    status === 400 ? 'invalid_request_error' : status === 404 ? 'not_found_error' : 'api_error';
   return refusing(status, { error: { message, type, param: null, code: null } });
 }
 
 /** The reasons for which Ollama refuses a request, in the order in which it checks them. */
-function refused(body: Record<string, unknown>, { models = [], withoutTools = [], withoutThinking = [] }: OllamaOptions): Reply | null {
+function refused(
+  body: Record<string, unknown>,
+  { models = [], withoutTools = [], withoutThinking = [] }: OllamaOptions,
+): Reply | null {
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   if (messages.length === 0) return failure(400, "[] is too short - 'messages'");
   for (const message of messages) {
@@ -63,30 +73,42 @@ function refused(body: Record<string, unknown>, { models = [], withoutTools = []
   }
   const { reasoning_effort: effort } = body;
   if (typeof effort === 'string' && !EFFORTS.includes(effort)) {
-    return failure(400, `invalid reasoning value: '${effort}' (must be "high", "medium", "low", or "none")`);
+    return failure(
+      400,
+      `invalid reasoning value: '${effort}' (must be "high", "medium", "low", or "none")`,
+    );
   }
   const name = String(body.model);
   const full = name.includes(':') ? name : `${name}:latest`;
-  if (!models.includes(full)) return failure(404, `model "${name}" not found, try pulling it first`);
+  if (!models.includes(full))
+    return failure(404, `model "${name}" not found, try pulling it first`);
   if (typeof effort === 'string' && effort !== 'none' && withoutThinking.includes(full)) {
     return failure(400, `"${name}" does not support thinking`);
   }
   const asksTools = Array.isArray(body.tools) && body.tools.length > 0;
-  return asksTools && withoutTools.includes(full) ? failure(400, `registry.ollama.ai/library/${full} does not support tools`) : null;
+  return asksTools && withoutTools.includes(full)
+    ? failure(400, `registry.ollama.ai/library/${full} does not support tools`)
+    : null;
 }
 
 function wrongMessage({ content, tool_calls: calls }: Record<string, unknown>): string | null {
-  if (Array.isArray(calls) && !calls.every((call) => isObject(parsed(String(call.function?.arguments)))))
+  if (
+    Array.isArray(calls) &&
+    !calls.every((call) => isObject(parsed(String(call.function?.arguments))))
+  )
     return 'invalid tool call arguments';
   if (typeof content === 'string') return null;
-  if (!Array.isArray(content)) return Array.isArray(calls) ? null : 'invalid message content type: <nil>';
+  if (!Array.isArray(content))
+    return Array.isArray(calls) ? null : 'invalid message content type: <nil>';
   return content.map(wrongPart).find((problem) => problem !== null) ?? null;
 }
 
 function wrongPart(part: Record<string, unknown>): string | null {
   if (part.type === 'text') return typeof part.text === 'string' ? null : 'invalid message format';
   if (part.type !== 'image_url' || !isObject(part.image_url)) return 'invalid message format';
-  return /^data:image\/(?:jpeg|jpg|png|webp);base64,/.test(String(part.image_url.url)) ? null : 'invalid image input';
+  return /^data:image\/(?:jpeg|jpg|png|webp);base64,/.test(String(part.image_url.url))
+    ? null
+    : 'invalid image input';
 }
 
 function parsed(text: string): unknown {
@@ -108,7 +130,9 @@ function streamed(answer: OllamaAnswer, body: Record<string, unknown>): Reply {
   };
   const chunk = (change: object, reason: string | null = null) => ({
     ...base,
-    choices: [{ index: 0, delta: { role: 'assistant', content: '', ...change }, finish_reason: reason }],
+    choices: [
+      { index: 0, delta: { role: 'assistant', content: '', ...change }, finish_reason: reason },
+    ],
   });
   const wire = calls.map(({ name, args }, index) => ({
     id: `call_hk81qg${index}${calls.length}`,
@@ -123,11 +147,17 @@ function streamed(answer: OllamaAnswer, body: Record<string, unknown>): Reply {
     chunk({}, calls.length > 0 ? 'tool_calls' : doneReason),
   ];
   const completion_tokens = thinking.length + text.length + calls.length;
-  const usage = { prompt_tokens: PROMPT_TOKENS, completion_tokens, total_tokens: PROMPT_TOKENS + completion_tokens };
+  const usage = {
+    prompt_tokens: PROMPT_TOKENS,
+    completion_tokens,
+    total_tokens: PROMPT_TOKENS + completion_tokens,
+  };
   const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
   const all = [...said, ...(wantsUsage ? [{ ...base, choices: [], usage }] : [])].map(data);
   return (res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
-    res.end([...all.slice(0, cutAfter), ...(cutAfter === undefined ? ['data: [DONE]\n\n'] : [])].join(''));
+    res.end(
+      [...all.slice(0, cutAfter), ...(cutAfter === undefined ? ['data: [DONE]\n\n'] : [])].join(''),
+    );
   };
 }

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { isTooLong } from '../../src/model/is-too-long.ts';
-import { collect, modelAt, never, ProviderServer, refusing, request, streaming } from './provider-server.ts';
+import {
+  collect,
+  modelAt,
+  never,
+  ProviderServer,
+  refusing,
+  request,
+  streaming,
+} from './provider-server.ts';
 
 /** The texts of providers that give no code of their own for it. */
 const TOO_LONG = [
@@ -54,21 +62,30 @@ test.each(OTHERS)('another refusal is not taken for one: %s', (text) => {
 test('codes count whatever the status; 413 always; other statuses have their own meaning', () => {
   expect(isTooLong({ status: 400, codes: ['exceed_context_size_error'], text: 'why' })).toBe(true);
   expect(isTooLong({ status: 413, codes: [], text: '' })).toBe(true);
-  for (const status of [401, 402, 403, 408, 429]) expect(isTooLong({ status, codes: [], text: TOO_LONG[0] ?? '' })).toBe(false);
+  for (const status of [401, 402, 403, 408, 429])
+    expect(isTooLong({ status, codes: [], text: TOO_LONG[0] ?? '' })).toBe(false);
 });
 
-test.each(['responses', 'chat'] as const)('a provider that says it in its own way, over the API %s', async (wireApi) => {
-  const body = { message: TOO_LONG[0], type: 'BadRequestError', param: null, code: 400 };
-  for (const reply of [
-    refusing(400, body),
-    refusing(500, { error: body }),
-    refusing(200, { error: body }),
-    refusing(413, 'too large'),
-    streaming({ error: { message: TOO_LONG[4], type: 'exceed_context_size_error' } }),
-  ]) {
-    await using server = await ProviderServer.start(reply);
-    const events = await collect(modelAt(server.port, { wireApi, requestMaxRetries: 2 }).model.stream(request, never));
-    expect(events.at(-1)).toMatchObject({ type: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
-    expect(server.requests).toHaveLength(1);
-  }
-});
+test.each(['responses', 'chat'] as const)(
+  'a provider that says it in its own way, over the API %s',
+  async (wireApi) => {
+    const body = { message: TOO_LONG[0], type: 'BadRequestError', param: null, code: 400 };
+    for (const reply of [
+      refusing(400, body),
+      refusing(500, { error: body }),
+      refusing(200, { error: body }),
+      refusing(413, 'too large'),
+      streaming({ error: { message: TOO_LONG[4], type: 'exceed_context_size_error' } }),
+    ]) {
+      await using server = await ProviderServer.start(reply);
+      const events = await collect(
+        modelAt(server.port, { wireApi, requestMaxRetries: 2 }).model.stream(request, never),
+      );
+      expect(events.at(-1)).toMatchObject({
+        type: 'failed',
+        error: { codexErrorInfo: 'contextWindowExceeded' },
+      });
+      expect(server.requests).toHaveLength(1);
+    }
+  },
+);

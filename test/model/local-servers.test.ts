@@ -8,17 +8,42 @@ import { providerModels } from '../../src/model/provider-models.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';
 import { ollama } from './fake-ollama.ts';
-import { collect, modelAt, never, ProviderServer, providerAt, quietLog, type Reply, refusing, request } from './provider-server.ts';
+import {
+  collect,
+  modelAt,
+  never,
+  ProviderServer,
+  providerAt,
+  quietLog,
+  type Reply,
+  refusing,
+  request,
+} from './provider-server.ts';
 
 const NAMES = { ollama: 'Ollama', lmstudio: 'LM Studio' };
-const PLAN = { type: 'function' as const, name: 'plan', description: 'Plans.', parameters: { type: 'object' } };
+const PLAN = {
+  type: 'function' as const,
+  name: 'plan',
+  description: 'Plans.',
+  parameters: { type: 'object' },
+};
 
 /** Returns the answer of a provider of this name to a request, with its address as URL. */
-async function answer(localServer: LocalServer, reply: Reply, changes: Partial<ModelRequest> & { base?: string } = {}) {
+async function answer(
+  localServer: LocalServer,
+  reply: Reply,
+  changes: Partial<ModelRequest> & { base?: string } = {},
+) {
   await using server = await ProviderServer.start(reply);
   const { base = '/v1', ...asked } = changes;
   const baseUrl = `http://127.0.0.1:${server.port}${base}`;
-  const { model } = modelAt(server.port, { id: localServer, name: NAMES[localServer], wireApi: 'chat', localServer, baseUrl });
+  const { model } = modelAt(server.port, {
+    id: localServer,
+    name: NAMES[localServer],
+    wireApi: 'chat',
+    localServer,
+    baseUrl,
+  });
   const events = await collect(model.stream({ ...request, ...asked }, never));
   return JSON.parse(JSON.stringify(events).replaceAll(`${baseUrl}/chat/completions`, 'URL'));
 }
@@ -31,7 +56,13 @@ const http = (httpStatusCode: number | null) => ({ httpConnectionFailed: { httpS
 const completed = (inputTokens: number, outputTokens: number) => ({
   type: 'completed',
   usage: {
-    ...{ inputTokens, cachedInputTokens: 0, cacheWriteInputTokens: 0, outputTokens, reasoningOutputTokens: 0 },
+    ...{
+      inputTokens,
+      cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
+      outputTokens,
+      reasoningOutputTokens: 0,
+    },
     totalTokens: inputTokens + outputTokens,
   },
 });
@@ -39,20 +70,39 @@ const started = [
   { type: 'started' },
   { type: 'itemStarted', item: { type: 'reasoning', id: 'rs_0', summary: [] } },
   { type: 'reasoningDelta', itemId: 'rs_0', index: 0, delta: 'hm' },
-  { type: 'itemCompleted', item: { type: 'reasoning', id: 'rs_0', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] } },
+  {
+    type: 'itemCompleted',
+    item: {
+      type: 'reasoning',
+      id: 'rs_0',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'hm' }],
+    },
+  },
   { type: 'itemStarted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
   { type: 'textDelta', itemId: 'msg_1', delta: 'Let me' },
   { type: 'textDelta', itemId: 'msg_1', delta: ' plan.' },
   {
     type: 'itemCompleted',
-    item: { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Let me plan.' }] },
+    item: {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Let me plan.' }],
+    },
   },
 ];
 const call = (call_id: string, args: string) => ({
   type: 'itemCompleted',
   item: { type: 'function_call', call_id, name: 'plan', arguments: args },
 });
-const callDelta = (callId: string, delta: string) => ({ type: 'callDelta', callId, name: 'plan', custom: false, delta });
+const callDelta = (callId: string, delta: string) => ({
+  type: 'callDelta',
+  callId,
+  name: 'plan',
+  custom: false,
+  delta,
+});
 
 describe('Ollama', () => {
   test('thinks, speaks and calls', async () => {
@@ -61,7 +111,9 @@ describe('Ollama', () => {
       { name: 'plan', args: { n: 2 } },
     ];
     const reply = ollama({ answers: [{ thinking: ['hm'], text: ['Let me', ' plan.'], calls }] });
-    expect(await answer('ollama', reply, { model: 'llama3.2', tools: [PLAN], effort: 'low' })).toEqual([
+    expect(
+      await answer('ollama', reply, { model: 'llama3.2', tools: [PLAN], effort: 'low' }),
+    ).toEqual([
       ...started.slice(0, -1),
       callDelta('call_hk81qg02', '{"n":1}'),
       callDelta('call_hk81qg12', '{"n":2}'),
@@ -81,7 +133,9 @@ describe('Ollama', () => {
       { type: 'function_call_output', call_id: 'a', output: [picture] },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go on' }] },
     ];
-    expect((await answer('ollama', ollama(), { model: 'llama3.2', input })).at(-1)).toEqual(completed(26, 1));
+    expect((await answer('ollama', ollama(), { model: 'llama3.2', input })).at(-1)).toEqual(
+      completed(26, 1),
+    );
   });
 
   test.each<[string, Reply, Partial<ModelRequest> & { base?: string }, string, unknown]>([
@@ -94,7 +148,9 @@ describe('Ollama', () => {
     ],
     [
       'a model that it does not have, in the words of later versions',
-      refusing(404, { error: { message: "model 'm' not found", type: 'not_found_error', param: null, code: null } }),
+      refusing(404, {
+        error: { message: "model 'm' not found", type: 'not_found_error', param: null, code: null },
+      }),
       {},
       'Ollama (URL) answered HTTP 404. model \'m\' not found. Get it with "ollama pull m", or choose a model that "ollama list" shows.',
       http(404),
@@ -143,18 +199,27 @@ test('a model that does not think is asked without an effort, in every request a
   await using server = await ProviderServer.start(ollama({ withoutThinking: ['llama3.2:latest'] }));
   const { model } = modelAt(server.port, { wireApi: 'chat', localServer: 'ollama' });
   for (let n = 0; n < 2; n++) {
-    const events = await collect(model.stream({ ...request, model: 'llama3.2', effort: 'medium' }, never));
-    expect(events.map(({ type }) => type)).toEqual(['started', 'leftOut', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
+    const events = await collect(
+      model.stream({ ...request, model: 'llama3.2', effort: 'medium' }, never),
+    );
+    expect(events.map(({ type }) => type)).toEqual([
+      'started',
+      'leftOut',
+      'itemStarted',
+      'textDelta',
+      'itemCompleted',
+      'completed',
+    ]);
   }
-  expect(server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort)).toEqual([
-    'medium',
-    undefined,
-    undefined,
-  ]);
+  expect(
+    server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort),
+  ).toEqual(['medium', undefined, undefined]);
 });
 
 test('a model that refuses settings of reasoning that were not sent is not asked for ever', async () => {
-  await using server = await ProviderServer.start(refusing(400, { error: 'it does not support thinking' }));
+  await using server = await ProviderServer.start(
+    refusing(400, { error: 'it does not support thinking' }),
+  );
   const { model } = modelAt(server.port, { wireApi: 'chat', requestMaxRetries: 3 });
   for (const effort of ['low', null]) {
     const events = await collect(model.stream({ ...request, effort }, never));
@@ -170,7 +235,13 @@ describe('LM Studio', () => {
       { name: 'plan', args: ['{"n"', ':1}'] },
       { name: 'plan', args: ['{}'] },
     ];
-    expect(await answer('lmstudio', lmStudio({ answers: [{ reasoning: ['hm'], text: ['Let me', ' plan.'], calls }] }), asked)).toEqual([
+    expect(
+      await answer(
+        'lmstudio',
+        lmStudio({ answers: [{ reasoning: ['hm'], text: ['Let me', ' plan.'], calls }] }),
+        asked,
+      ),
+    ).toEqual([
       ...started.slice(0, -1),
       callDelta('371259800', '{"n"'),
       callDelta('371259800', ':1}'),
@@ -189,7 +260,9 @@ describe('LM Studio', () => {
       content: [{ type: 'input_text', text: role }],
     });
     const input = ['developer', 'user', 'user', 'assistant', 'developer', 'user'].map(says);
-    expect((await answer('lmstudio', lmStudio(), { ...asked, input })).at(-1)).toEqual(completed(18, 1));
+    expect((await answer('lmstudio', lmStudio(), { ...asked, input })).at(-1)).toEqual(
+      completed(18, 1),
+    );
   });
 
   test.each<[string, Reply, Partial<ModelRequest> & { base?: string }, string, unknown]>([
@@ -216,7 +289,9 @@ describe('LM Studio', () => {
     ],
     [
       'a model that crashes',
-      lmStudio({ answers: [{ text: ['a'], error: 'The model has crashed without additional information.' }] }),
+      lmStudio({
+        answers: [{ text: ['a'], error: 'The model has crashed without additional information.' }],
+      }),
       asked,
       'LM Studio (URL) could not answer: The model has crashed without additional information.',
       'other',
@@ -227,7 +302,10 @@ describe('LM Studio', () => {
 });
 
 test.each<[LocalServer, string]>([
-  ['ollama', 'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.'],
+  [
+    'ollama',
+    'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.',
+  ],
   [
     'lmstudio',
     'Start the LM Studio server in its Developer tab, or run "lms server start". If it listens on another address, set base_url.',
@@ -255,22 +333,49 @@ describe('the models that are installed', () => {
   async function listed(reply: Reply) {
     await using server = await ProviderServer.start(reply);
     const listing = await listings(new FakeClock()).installedModels(providerAt(server.port));
-    return JSON.parse(JSON.stringify(listing).replace(`http://127.0.0.1:${server.port}/v1/models`, 'URL'));
+    return JSON.parse(
+      JSON.stringify(listing).replace(`http://127.0.0.1:${server.port}/v1/models`, 'URL'),
+    );
   }
-  const noList = { problem: 'P (URL) did not answer with a list of models. Check base_url of the provider.' };
+  const noList = {
+    problem: 'P (URL) did not answer with a list of models. Check base_url of the provider.',
+  };
   test.each<[string, Reply, InstalledModels]>([
-    ['of Ollama', ollama({ models: ['llama3.2:latest', 'nomic-embed-text:latest', 'qwen3:8b'] }), ['llama3.2:latest', 'qwen3:8b']],
-    ['of LM Studio', lmStudio({ models: ['qwen3-8b', 'text-embedding-nomic-embed-text-v1.5'] }), ['qwen3-8b']],
+    [
+      'of Ollama',
+      ollama({ models: ['llama3.2:latest', 'nomic-embed-text:latest', 'qwen3:8b'] }),
+      ['llama3.2:latest', 'qwen3:8b'],
+    ],
+    [
+      'of LM Studio',
+      lmStudio({ models: ['qwen3-8b', 'text-embedding-nomic-embed-text-v1.5'] }),
+      ['qwen3-8b'],
+    ],
     ['are none', ollama({ models: [] }), []],
-    ['are not told by a server that fails', refusing(500, { error: 'no' }), { problem: 'P (URL) answered HTTP 500. no.' }],
+    [
+      'are not told by a server that fails',
+      refusing(500, { error: 'no' }),
+      { problem: 'P (URL) answered HTTP 500. no.' },
+    ],
     [
       'are not told on a wrong path',
       refusing(200, { error: 'Unexpected endpoint or method. (GET /models)' }),
-      { problem: 'P (URL) answered with an error: Unexpected endpoint or method. (GET /models). Check base_url of the provider.' },
+      {
+        problem:
+          'P (URL) answered with an error: Unexpected endpoint or method. (GET /models). Check base_url of the provider.',
+      },
     ],
     ['are not told in a form that is known', refusing(200, '[]'), noList],
-    ['are told once each, whatever else the list holds', refusing(200, { data: [{ id: 'a' }, 7, { id: '' }, { id: 'a' }, null] }), ['a']],
-    ['are not told by a list without an end', (res) => res.writeHead(200).end(`{"data":[${' '.repeat(17 * 1024 * 1024)}]}`), noList],
+    [
+      'are told once each, whatever else the list holds',
+      refusing(200, { data: [{ id: 'a' }, 7, { id: '' }, { id: 'a' }, null] }),
+      ['a'],
+    ],
+    [
+      'are not told by a list without an end',
+      (res) => res.writeHead(200).end(`{"data":[${' '.repeat(17 * 1024 * 1024)}]}`),
+      noList,
+    ],
   ])('%s', async (_, reply, models) => {
     expect(await listed(reply)).toEqual(models);
   });
@@ -294,7 +399,8 @@ describe('the models that are installed', () => {
 
   test('are told to the next client if they come too late for one', async () => {
     const asked: (() => void)[] = [];
-    const reply: Reply = (res, req, body) => void asked.push(() => ollama({ models: [`m${asked.length}`] })(res, req, body));
+    const reply: Reply = (res, req, body) =>
+      void asked.push(() => ollama({ models: [`m${asked.length}`] })(res, req, body));
     await using server = await ProviderServer.start(reply);
     const provider = providerAt(server.port, { localServer: 'ollama' });
     const clock = new FakeClock();
@@ -303,7 +409,9 @@ describe('the models that are installed', () => {
       const models = lists.installedModels(provider);
       await expect.poll(() => asked.length > 0 && clock.timers.length > 1).toBe(true);
       clock.advance(1_000);
-      expect(await models).toMatchObject({ problem: expect.stringContaining('did not answer within 1 s') });
+      expect(await models).toMatchObject({
+        problem: expect.stringContaining('did not answer within 1 s'),
+      });
     };
     await tooLate();
     await tooLate();

@@ -1,8 +1,19 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
@@ -25,19 +36,30 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A proxy on loopback that leads every host to `target`, or answers CONNECT with another status. */
-export async function startProxy(target: number, { status = 200, tls = null as ReturnType<typeof tlsFiles> | null } = {}) {
+/**
+ * A proxy on loopback that leads every host to `target`, or answers CONNECT with another status.
+ */
+export async function startProxy(
+  target: number,
+  { status = 200, tls = null as ReturnType<typeof tlsFiles> | null } = {},
+) {
   const seen: { line: string; credentials: string | undefined }[] = [];
   const note = (req: IncomingMessage) => {
-    seen.push({ line: `${req.method} ${req.url}`, credentials: req.headers['proxy-authorization'] });
+    seen.push({
+      line: `${req.method} ${req.url}`,
+      credentials: req.headers['proxy-authorization'],
+    });
   };
   const pass: RequestListener = (req, res) => {
     note(req);
     const path = new URL(req.url ?? '').pathname;
-    const onward = httpRequest({ host: '127.0.0.1', port: target, path, method: req.method ?? 'GET', headers: req.headers }, (answer) => {
-      res.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(res);
-    });
+    const onward = httpRequest(
+      { host: '127.0.0.1', port: target, path, method: req.method ?? 'GET', headers: req.headers },
+      (answer) => {
+        res.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(res);
+      },
+    );
     req.pipe(onward);
   };
   const proxy = tls === null ? createServer(pass) : createTlsServer(tls, pass);

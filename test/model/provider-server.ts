@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Log } from '../../src/base/log.ts';
 import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import { chatApi } from '../../src/model/chat/chat-api.ts';
-import { createProviderModel, type ProviderModelDeps } from '../../src/model/http/create-provider-model.ts';
+import {
+  createProviderModel,
+  type ProviderModelDeps,
+} from '../../src/model/http/create-provider-model.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import { responsesApi } from '../../src/model/responses/responses-api.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -54,7 +57,9 @@ export class ProviderServer {
   }
 
   openConnections(): Promise<number> {
-    return new Promise((resolve, reject) => this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count))));
+    return new Promise((resolve, reject) =>
+      this.#server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,7 +83,11 @@ export function streaming(...parts: (object | string)[]): Reply {
 }
 
 /** A reply that is no stream. */
-export function refusing(status: number, body: object | string = '', headers: Record<string, string> = {}): Reply {
+export function refusing(
+  status: number,
+  body: object | string = '',
+  headers: Record<string, string> = {},
+): Reply {
   return (res) => {
     res.writeHead(status, { 'content-type': 'application/json', ...headers });
     res.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -89,7 +98,12 @@ export const created = { type: 'response.created', response: { id: 'resp_1' } };
 export const completed = { type: 'response.completed', response: { id: 'resp_1', usage: null } };
 
 function messageItem(text: string, id = 'msg_1') {
-  return { type: 'message', id, role: 'assistant', content: text === '' ? [] : [{ type: 'output_text', text }] };
+  return {
+    type: 'message',
+    id,
+    role: 'assistant',
+    content: text === '' ? [] : [{ type: 'output_text', text }],
+  };
 }
 
 /** The events of one message, in one delta. */
@@ -108,7 +122,15 @@ export const answeredEvents: ModelEvent[] = [
   { type: 'started' },
   { type: 'itemStarted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
   { type: 'textDelta', itemId: 'msg_1', delta: 'ok' },
-  { type: 'itemCompleted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'ok' }] } },
+  {
+    type: 'itemCompleted',
+    item: {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'ok' }],
+    },
+  },
   { type: 'completed', usage: null, responseId: 'resp_1' },
 ];
 
@@ -151,11 +173,21 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
 }
 
 /** A model of this provider and the clock that it goes by. */
-export function modelAt(port: number, changes: Partial<ProviderConfig> = {}, deps: Partial<ProviderModelDeps> = {}) {
+export function modelAt(
+  port: number,
+  changes: Partial<ProviderConfig> = {},
+  deps: Partial<ProviderModelDeps> = {},
+) {
   const clock = new FakeClock();
   const provider = providerAt(port, changes);
   const api = provider.wireApi === 'chat' ? chatApi : responsesApi;
-  const model = createProviderModel(api, provider, { env: {}, clock, userAgent: 'test/1', log: quietLog, ...deps });
+  const model = createProviderModel(api, provider, {
+    env: {},
+    clock,
+    userAgent: 'test/1',
+    log: quietLog,
+    ...deps,
+  });
   return { model, clock };
 }
 

@@ -4,9 +4,23 @@ import { CHAT_PARAMETERS } from '../../src/model/chat/chat-parameters.ts';
 import type { ModelEvent, ModelRequest, ToolSpec } from '../../src/model/model.ts';
 import { RESPONSE_PARAMETERS } from '../../src/model/responses/response-parameters.ts';
 import { chatAnswered, chatStream } from './chat-stream.ts';
-import { answered, collect, modelAt, never, ProviderServer, type Reply, refusing, request } from './provider-server.ts';
+import {
+  answered,
+  collect,
+  modelAt,
+  never,
+  ProviderServer,
+  type Reply,
+  refusing,
+  request,
+} from './provider-server.ts';
 
-const tool: ToolSpec = { type: 'function', name: 'f', description: '', parameters: { type: 'object', properties: {} } };
+const tool: ToolSpec = {
+  type: 'function',
+  name: 'f',
+  description: '',
+  parameters: { type: 'object', properties: {} },
+};
 const schema = { type: 'object', properties: {} };
 /** A request with every parameter. */
 const full: ModelRequest = {
@@ -27,7 +41,16 @@ const APIS = {
   },
   responses: {
     parameters: RESPONSE_PARAMETERS,
-    required: ['model', 'instructions', 'input', 'tools', 'store', 'stream', 'reasoning', 'include'],
+    required: [
+      'model',
+      'instructions',
+      'input',
+      'tools',
+      'store',
+      'stream',
+      'reasoning',
+      'include',
+    ],
     answer: answered,
   },
 } as const;
@@ -35,30 +58,95 @@ type WireApi = keyof typeof APIS;
 
 /** The optional parameters in the body of a request. */
 function sentIn(body: unknown, wireApi: WireApi): string[] {
-  const { text = {}, tools = [], ...fields } = body as Record<string, unknown> & { text?: object; tools?: { type: string }[] };
-  const names = [...Object.keys(fields), 'tools', ...Object.keys(text).map((name) => `text.${name}`)];
+  const {
+    text = {},
+    tools = [],
+    ...fields
+  } = body as Record<string, unknown> & { text?: object; tools?: { type: string }[] };
+  const names = [
+    ...Object.keys(fields),
+    'tools',
+    ...Object.keys(text).map((name) => `text.${name}`),
+  ];
   if (tools.some(({ type }) => type === 'web_search')) names.push('web_search');
-  return names.filter((name) => !(APIS[wireApi].required as readonly string[]).includes(name)).sort();
+  return names
+    .filter((name) => !(APIS[wireApi].required as readonly string[]).includes(name))
+    .sort();
 }
 
 /** How servers refuse a parameter. */
 const WORDINGS: ((name: string) => [number, object | string])[] = [
-  (name) => [400, { error: { message: `Unsupported parameter: '${name}' is not supported with this model.`, param: name } }],
-  (name) => [400, { error: { message: `Unrecognized request argument supplied: ${name}`, type: 'invalid_request_error' } }],
+  (name) => [
+    400,
+    {
+      error: {
+        message: `Unsupported parameter: '${name}' is not supported with this model.`,
+        param: name,
+      },
+    },
+  ],
+  (name) => [
+    400,
+    {
+      error: {
+        message: `Unrecognized request argument supplied: ${name}`,
+        type: 'invalid_request_error',
+      },
+    },
+  ],
   (name) => [
     422,
-    { detail: [{ type: 'extra_forbidden', loc: ['body', name], msg: 'Extra inputs are not permitted', input: 'web_search' }] },
+    {
+      detail: [
+        {
+          type: 'extra_forbidden',
+          loc: ['body', name],
+          msg: 'Extra inputs are not permitted',
+          input: 'web_search',
+        },
+      ],
+    },
   ],
-  (name) => [400, { object: 'error', message: `[{'type': 'extra_forbidden', 'loc': ('body', '${name}')}]`, code: 400 }],
-  (name) => [400, [{ error: { code: 400, message: `Unknown name "${name}": Cannot find field.`, status: 'INVALID_ARGUMENT' } }]],
-  (name) => [400, { error: { message: 'Provider returned error', metadata: { raw: `{"error":"${name} is not allowed"}` } } }],
+  (name) => [
+    400,
+    {
+      object: 'error',
+      message: `[{'type': 'extra_forbidden', 'loc': ('body', '${name}')}]`,
+      code: 400,
+    },
+  ],
+  (name) => [
+    400,
+    [
+      {
+        error: {
+          code: 400,
+          message: `Unknown name "${name}": Cannot find field.`,
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+    ],
+  ],
+  (name) => [
+    400,
+    {
+      error: {
+        message: 'Provider returned error',
+        metadata: { raw: `{"error":"${name} is not allowed"}` },
+      },
+    },
+  ],
   (name) => [400, `json: unknown field "${name}"`],
   (name) => [404, { error: { message: `No endpoints found that support ${name}.`, code: 404 } }],
   (name) => [501, { error: { message: `${name} is not implemented` } }],
 ];
 
 /** Refuses requests that have one of these parameters. */
-function refusingParameters(wireApi: WireApi, refused: readonly string[], wording: (name: string) => [number, object | string]): Reply {
+function refusingParameters(
+  wireApi: WireApi,
+  refused: readonly string[],
+  wording: (name: string) => [number, object | string],
+): Reply {
   return (res, req, body) => {
     const found = sentIn(body, wireApi).find((name) => refused.includes(name));
     if (found === undefined) return APIS[wireApi].answer(res, req, body);
@@ -66,7 +154,8 @@ function refusingParameters(wireApi: WireApi, refused: readonly string[], wordin
   };
 }
 
-const leftOut = (events: ModelEvent[]) => events.flatMap((event) => (event.type === 'leftOut' ? [event.parameter] : []));
+const leftOut = (events: ModelEvent[]) =>
+  events.flatMap((event) => (event.type === 'leftOut' ? [event.parameter] : []));
 
 describe.each(['chat', 'responses'] as const)('a provider with the API %s', (wireApi) => {
   const { parameters } = APIS[wireApi];
@@ -78,36 +167,56 @@ describe.each(['chat', 'responses'] as const)('a provider with the API %s', (wir
     expect(sentIn(server.requests[0]?.body, wireApi)).toEqual([...names].sort());
   });
 
-  test.each(names)('that refuses %s in any words is asked without it, and not asked with it again', async (name) => {
-    for (const wording of WORDINGS) {
-      await using server = await ProviderServer.start(refusingParameters(wireApi, [name], wording));
-      const { model } = modelAt(server.port, { wireApi });
-      const costs = parameters.find((parameter) => parameter.name === name)?.loss !== null;
-      for (let n = 0; n < 2; n++) {
-        const events = await collect(model.stream({ ...full, promptCacheKey: `thread-${n}` }, never));
-        expect(events.at(-1)).toMatchObject({ type: 'completed' });
-        expect(leftOut(events)).toEqual(costs ? [name] : []);
+  test.each(names)(
+    'that refuses %s in any words is asked without it, and not asked with it again',
+    async (name) => {
+      for (const wording of WORDINGS) {
+        await using server = await ProviderServer.start(
+          refusingParameters(wireApi, [name], wording),
+        );
+        const { model } = modelAt(server.port, { wireApi });
+        const costs = parameters.find((parameter) => parameter.name === name)?.loss !== null;
+        for (let n = 0; n < 2; n++) {
+          const events = await collect(
+            model.stream({ ...full, promptCacheKey: `thread-${n}` }, never),
+          );
+          expect(events.at(-1)).toMatchObject({ type: 'completed' });
+          expect(leftOut(events)).toEqual(costs ? [name] : []);
+        }
+        const rest = names.filter((each) => each !== name).sort();
+        expect(server.requests.map(({ body }) => sentIn(body, wireApi))).toEqual([
+          [...names].sort(),
+          rest,
+          rest,
+        ]);
       }
-      const rest = names.filter((each) => each !== name).sort();
-      expect(server.requests.map(({ body }) => sentIn(body, wireApi))).toEqual([[...names].sort(), rest, rest]);
-    }
-  });
+    },
+  );
 
   test('whichever it refuses, the others are sent, and another model gets all', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.subarray(names), fc.constantFrom(...WORDINGS), async (refused, wording) => {
-        await using server = await ProviderServer.start(refusingParameters(wireApi, refused, wording));
-        const { model } = modelAt(server.port, { wireApi });
-        const events = await collect(model.stream(full, never));
-        expect(events.at(-1)).toMatchObject({ type: 'completed' });
-        const [taken, all] = [names.filter((name) => !refused.includes(name)).sort(), [...names].sort()];
-        expect(sentIn(server.requests.at(-1)?.body, wireApi)).toEqual(taken);
-        expect(server.requests).toHaveLength(refused.length + 1);
-        await collect(model.stream(full, never));
-        expect(server.requests).toHaveLength(refused.length + 2);
-        await collect(model.stream({ ...full, model: 'other' }, never));
-        expect(sentIn(server.requests[refused.length + 2]?.body, wireApi)).toEqual(all);
-      }),
+      fc.asyncProperty(
+        fc.subarray(names),
+        fc.constantFrom(...WORDINGS),
+        async (refused, wording) => {
+          await using server = await ProviderServer.start(
+            refusingParameters(wireApi, refused, wording),
+          );
+          const { model } = modelAt(server.port, { wireApi });
+          const events = await collect(model.stream(full, never));
+          expect(events.at(-1)).toMatchObject({ type: 'completed' });
+          const [taken, all] = [
+            names.filter((name) => !refused.includes(name)).sort(),
+            [...names].sort(),
+          ];
+          expect(sentIn(server.requests.at(-1)?.body, wireApi)).toEqual(taken);
+          expect(server.requests).toHaveLength(refused.length + 1);
+          await collect(model.stream(full, never));
+          expect(server.requests).toHaveLength(refused.length + 2);
+          await collect(model.stream({ ...full, model: 'other' }, never));
+          expect(sentIn(server.requests[refused.length + 2]?.body, wireApi)).toEqual(all);
+        },
+      ),
       { numRuns: 30 },
     );
   });
@@ -120,12 +229,17 @@ describe('a refusal', () => {
     const reply: Reply = (res, req, body) => {
       const { reasoning_effort: effort } = body as { reasoning_effort?: string };
       if (effort !== 'xhigh') return chatAnswered(res, req, body);
-      return refusing(400, { error: { message: "reasoning_effort: Input should be 'low' or 'high'" } })(res, req, body);
+      return refusing(400, {
+        error: { message: "reasoning_effort: Input should be 'low' or 'high'" },
+      })(res, req, body);
     };
     await using server = await ProviderServer.start(reply);
     const { model } = modelAt(server.port, chat);
-    for (const effort of ['xhigh', 'high', 'xhigh']) await collect(model.stream({ ...request, effort }, never));
-    const sent = server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort);
+    for (const effort of ['xhigh', 'high', 'xhigh'])
+      await collect(model.stream({ ...request, effort }, never));
+    const sent = server.requests.map(
+      ({ body }) => (body as { reasoning_effort?: string }).reasoning_effort,
+    );
     expect(sent).toEqual(['xhigh', undefined, 'high', undefined]);
   });
 
@@ -143,13 +257,34 @@ describe('a refusal', () => {
     });
   });
 
-  const schemaFault = "Invalid schema for response_format 'output': 'additionalProperties' is required to be supplied and to be false.";
+  const schemaFault =
+    "Invalid schema for response_format 'output': 'additionalProperties' is required to be supplied and to be false.";
   test.each<[string, number, object]>([
-    ['of a schema that the client has to correct', 400, { error: { message: schemaFault, param: 'response_format' } }],
-    ['of what was not sent', 400, { error: { message: "Unsupported parameter: 'max_completion_tokens'" } }],
+    [
+      'of a schema that the client has to correct',
+      400,
+      { error: { message: schemaFault, param: 'response_format' } },
+    ],
+    [
+      'of what was not sent',
+      400,
+      { error: { message: "Unsupported parameter: 'max_completion_tokens'" } },
+    ],
     ['of the key', 401, { error: { message: 'no access to parallel_tool_calls, stream_options' } }],
-    ['of a prompt that is too long', 400, { error: { message: 'too long for stream_options', code: 'context_length_exceeded' } }],
-    ['that repeats the request', 422, { detail: [{ loc: ['body', 'model'], msg: 'bad', input: { stream_options: {}, tool_choice: 1 } }] }],
+    [
+      'of a prompt that is too long',
+      400,
+      { error: { message: 'too long for stream_options', code: 'context_length_exceeded' } },
+    ],
+    [
+      'that repeats the request',
+      422,
+      {
+        detail: [
+          { loc: ['body', 'model'], msg: 'bad', input: { stream_options: {}, tool_choice: 1 } },
+        ],
+      },
+    ],
   ])('%s is told, and nothing is left out', async (_, status, body) => {
     await using server = await ProviderServer.start(refusing(status, body));
     const { model } = modelAt(server.port, chat);
@@ -159,7 +294,9 @@ describe('a refusal', () => {
   });
 
   test('that goes on whatever is left out is told in the end, and all is sent again with the next request', async () => {
-    await using server = await ProviderServer.start(refusing(400, { error: { message: 'stream_options and tool_choice are bad' } }));
+    await using server = await ProviderServer.start(
+      refusing(400, { error: { message: 'stream_options and tool_choice are bad' } }),
+    );
     const { model } = modelAt(server.port, chat);
     for (let n = 0; n < 2; n++) {
       const events = await collect(model.stream({ ...request, tools: [tool] }, never));
@@ -172,13 +309,22 @@ describe('a refusal', () => {
   });
 
   test.each<[string, Reply]>([
-    ['in a stream', chatStream({ error: { message: 'stream_options is not supported', code: 400 } })],
-    ['in an answer with success', refusing(200, { error: { message: 'stream_options is not supported' } })],
+    [
+      'in a stream',
+      chatStream({ error: { message: 'stream_options is not supported', code: 400 } }),
+    ],
+    [
+      'in an answer with success',
+      refusing(200, { error: { message: 'stream_options is not supported' } }),
+    ],
   ])('%s counts too', async (_, reply) => {
     await using server = await ProviderServer.start(reply, chatAnswered);
     const events = await collect(modelAt(server.port, chat).model.stream(request, never));
     expect(events.at(-1)).toMatchObject({ type: 'completed' });
-    expect(server.requests.map(({ body }) => sentIn(body, 'chat'))).toEqual([['stream_options'], []]);
+    expect(server.requests.map(({ body }) => sentIn(body, 'chat'))).toEqual([
+      ['stream_options'],
+      [],
+    ]);
   });
 
   test('that comes while the provider is overloaded is kept over the retries', async () => {
@@ -189,6 +335,10 @@ describe('a refusal', () => {
     await clock.timerOf(200);
     clock.advance(200);
     expect((await events).at(-1)).toMatchObject({ type: 'completed' });
-    expect(server.requests.map(({ body }) => sentIn(body, 'chat'))).toEqual([['stream_options'], [], []]);
+    expect(server.requests.map(({ body }) => sentIn(body, 'chat'))).toEqual([
+      ['stream_options'],
+      [],
+      [],
+    ]);
   });
 });

@@ -55,7 +55,13 @@ function responsesAnswer(part: Part, deltas: string[]): Reply {
   return streaming(
     created,
     { type: 'response.output_item.added', output_index: 0, item: begun },
-    ...deltas.map((each) => ({ type: `response.${type}.delta`, item_id: 'one', output_index: 0, content_index: 0, delta: each })),
+    ...deltas.map((each) => ({
+      type: `response.${type}.delta`,
+      item_id: 'one',
+      output_index: 0,
+      content_index: 0,
+      delta: each,
+    })),
     { type: 'response.output_item.done', output_index: 0, item: ended },
     completed,
   );
@@ -63,7 +69,13 @@ function responsesAnswer(part: Part, deltas: string[]): Reply {
 
 const message = (content: object[]) => ({ type: 'message', id: 'one', role: 'assistant', content });
 const reasoning = (content: object[]) => ({ type: 'reasoning', id: 'one', summary: [], content });
-const call = (args: string) => ({ type: 'function_call', id: 'one', call_id: 'call', name: 'f', arguments: args });
+const call = (args: string) => ({
+  type: 'function_call',
+  id: 'one',
+  call_id: 'call',
+  name: 'f',
+  arguments: args,
+});
 
 /** The deltas as one text, and the text of the completed item. */
 function texts(all: ModelEvent[]): [string, string] {
@@ -71,95 +83,192 @@ function texts(all: ModelEvent[]): [string, string] {
   const item = all.flatMap((event) => (event.type === 'itemCompleted' ? [event.item] : []))[0];
   if (item?.type === 'function_call') return [deltas, item.arguments];
   const parts = item?.type === 'message' || item?.type === 'reasoning' ? (item.content ?? []) : [];
-  return [deltas.replace(/ok$/, ''), parts.map((part) => ('text' in part ? part.text : '')).join('')];
+  return [
+    deltas.replace(/ok$/, ''),
+    parts.map((part) => ('text' in part ? part.text : '')).join(''),
+  ];
 }
 
-describe.each<WireApi>(['responses', 'chat'])('a key that a provider with the API %s repeats is not shown', (wireApi) => {
-  test.each<Part>(['text', 'reasoning', 'arguments'])('in %s, whole, split at every position, and in single characters', async (part) => {
-    const whole = part === 'arguments' ? JSON.stringify({ a: `is ${KEY}, or` }) : `is ${KEY}, or`;
-    const shown = part === 'arguments' ? '{"a":"is …, or"}' : 'is …, or';
-    const splits = Array.from({ length: whole.length - 1 }, (_, index) => [whole.slice(0, index + 1), whole.slice(index + 1)]);
-    for (const deltas of [[whole], [...whole], ...splits]) {
-      expect(texts(await events(wireApi, answer(wireApi, part, deltas)))).toEqual([shown, shown]);
-    }
-  });
+describe.each<WireApi>(['responses', 'chat'])(
+  'a key that a provider with the API %s repeats is not shown',
+  (wireApi) => {
+    test.each<Part>(['text', 'reasoning', 'arguments'])(
+      'in %s, whole, split at every position, and in single characters',
+      async (part) => {
+        const whole =
+          part === 'arguments' ? JSON.stringify({ a: `is ${KEY}, or` }) : `is ${KEY}, or`;
+        const shown = part === 'arguments' ? '{"a":"is …, or"}' : 'is …, or';
+        const splits = Array.from({ length: whole.length - 1 }, (_, index) => [
+          whole.slice(0, index + 1),
+          whole.slice(index + 1),
+        ]);
+        for (const deltas of [[whole], [...whole], ...splits]) {
+          expect(texts(await events(wireApi, answer(wireApi, part, deltas)))).toEqual([
+            shown,
+            shown,
+          ]);
+        }
+      },
+    );
 
-  test('as the end of a text that only begins like it, of which nothing is lost', async () => {
-    const text = `is ${KEY.slice(0, -1)}`;
-    expect(texts(await events(wireApi, answer(wireApi, 'text', [...text])))).toEqual([text, text]);
-  });
+    test('as the end of a text that only begins like it, of which nothing is lost', async () => {
+      const text = `is ${KEY.slice(0, -1)}`;
+      expect(texts(await events(wireApi, answer(wireApi, 'text', [...text])))).toEqual([
+        text,
+        text,
+      ]);
+    });
 
-  test('in arguments that write it with escape sequences', async () => {
-    const written = KEY.replace('s', '\\u0073').replace('"', '\\"');
-    const [deltas, args] = texts(await events(wireApi, answer(wireApi, 'arguments', [...`{"a":"x ${written}"}`])));
-    expect(args).toBe('{"a":"x …"}');
-    expect(deltas).toBe('{"a":"x \\u007');
-  });
+    test('in arguments that write it with escape sequences', async () => {
+      const written = KEY.replace('s', '\\u0073').replace('"', '\\"');
+      const [deltas, args] = texts(
+        await events(wireApi, answer(wireApi, 'arguments', [...`{"a":"x ${written}"}`])),
+      );
+      expect(args).toBe('{"a":"x …"}');
+      expect(deltas).toBe('{"a":"x \\u007');
+    });
 
-  test('in arguments that write any one of its characters with any escape sequence', async () => {
-    const short: Record<string, string> = { '"': '\\"', '\\': '\\\\', '/': '\\/', '\n': '\\n' };
-    for (const [index, char] of [...KEY].entries()) {
-      const code = char.charCodeAt(0).toString(16).padStart(4, '0');
-      for (const escaped of [`\\u${code}`, `\\u${code.toUpperCase()}`, ...(char in short ? [short[char]] : [])]) {
-        const others = [...KEY].map((each) => (each === '"' || each === '\\' ? `\\${each}` : each));
-        const written = others.with(index, escaped ?? '').join('');
-        const [, args] = texts(await events(wireApi, answer(wireApi, 'arguments', [`{"a":"x ${written}"}`])));
-        expect(args, written).toBe('{"a":"x …"}');
+    test('in arguments that write any one of its characters with any escape sequence', async () => {
+      const short: Record<string, string> = { '"': '\\"', '\\': '\\\\', '/': '\\/', '\n': '\\n' };
+      for (const [index, char] of [...KEY].entries()) {
+        const code = char.charCodeAt(0).toString(16).padStart(4, '0');
+        for (const escaped of [
+          `\\u${code}`,
+          `\\u${code.toUpperCase()}`,
+          ...(char in short ? [short[char]] : []),
+        ]) {
+          const others = [...KEY].map((each) =>
+            each === '"' || each === '\\' ? `\\${each}` : each,
+          );
+          const written = others.with(index, escaped ?? '').join('');
+          const [, args] = texts(
+            await events(wireApi, answer(wireApi, 'arguments', [`{"a":"x ${written}"}`])),
+          );
+          expect(args, written).toBe('{"a":"x …"}');
+        }
       }
-    }
-  });
+    });
 
-  test.each([400, 401, 500])('in an error with status %i', async (status) => {
-    const all = await events(wireApi, refusing(status, { error: { message: `Bad ${KEY}`, code: KEY, type: KEY } }));
-    expect(all.at(-1)).toMatchObject({ type: 'failed' });
-    expect(JSON.stringify(all)).not.toContain('0123');
-  });
-});
+    test.each([400, 401, 500])('in an error with status %i', async (status) => {
+      const all = await events(
+        wireApi,
+        refusing(status, { error: { message: `Bad ${KEY}`, code: KEY, type: KEY } }),
+      );
+      expect(all.at(-1)).toMatchObject({ type: 'failed' });
+      expect(JSON.stringify(all)).not.toContain('0123');
+    });
+  },
+);
 
 describe('a key that a provider repeats is not shown', () => {
   test('in ids, names, summaries, unknown fields and keys of an item', async () => {
-    const item = { type: 'reasoning', id: KEY, summary: [{ type: 'summary_text', text: KEY }], encrypted_content: KEY, [KEY]: [KEY] };
+    const item = {
+      type: 'reasoning',
+      id: KEY,
+      summary: [{ type: 'summary_text', text: KEY }],
+      encrypted_content: KEY,
+      [KEY]: [KEY],
+    };
     const all = await events(
       'responses',
       streaming(
         { type: 'response.output_item.added', output_index: 0, item: { ...item, summary: [] } },
-        { type: 'response.reasoning_summary_part.added', item_id: KEY, output_index: 0, summary_index: 0 },
-        { type: 'response.reasoning_summary_text.delta', item_id: KEY, output_index: 0, summary_index: 0, delta: KEY },
+        {
+          type: 'response.reasoning_summary_part.added',
+          item_id: KEY,
+          output_index: 0,
+          summary_index: 0,
+        },
+        {
+          type: 'response.reasoning_summary_text.delta',
+          item_id: KEY,
+          output_index: 0,
+          summary_index: 0,
+          delta: KEY,
+        },
         { type: 'response.output_item.done', output_index: 0, item },
-        { type: 'response.output_item.done', output_index: 1, item: { type: 'custom_tool_call', call_id: KEY, name: KEY, input: KEY } },
+        {
+          type: 'response.output_item.done',
+          output_index: 1,
+          item: { type: 'custom_tool_call', call_id: KEY, name: KEY, input: KEY },
+        },
         completed,
       ),
     );
     expect(all.slice(1, -1)).toEqual([
-      { type: 'itemStarted', item: { type: 'reasoning', id: '…', summary: [], encrypted_content: '…', '…': ['…'] } },
+      {
+        type: 'itemStarted',
+        item: { type: 'reasoning', id: '…', summary: [], encrypted_content: '…', '…': ['…'] },
+      },
       { type: 'reasoningSummaryPart', itemId: '…', index: 0 },
       { type: 'reasoningSummaryDelta', itemId: '…', index: 0, delta: '…' },
       {
         type: 'itemCompleted',
-        item: { type: 'reasoning', id: '…', summary: [{ type: 'summary_text', text: '…' }], encrypted_content: '…', '…': ['…'] },
+        item: {
+          type: 'reasoning',
+          id: '…',
+          summary: [{ type: 'summary_text', text: '…' }],
+          encrypted_content: '…',
+          '…': ['…'],
+        },
       },
-      { type: 'itemCompleted', item: { type: 'custom_tool_call', call_id: '…', name: '…', input: '…' } },
+      {
+        type: 'itemCompleted',
+        item: { type: 'custom_tool_call', call_id: '…', name: '…', input: '…' },
+      },
     ]);
   });
 
   test('over two parts of a message', async () => {
-    const content = [KEY.slice(0, 5), `${KEY.slice(5)} end`].map((text) => ({ type: 'output_text', text }));
-    const all = await events('responses', streaming({ type: 'response.output_item.done', item: message(content) }, completed));
+    const content = [KEY.slice(0, 5), `${KEY.slice(5)} end`].map((text) => ({
+      type: 'output_text',
+      text,
+    }));
+    const all = await events(
+      'responses',
+      streaming({ type: 'response.output_item.done', item: message(content) }, completed),
+    );
     expect(texts(all)[1]).toBe('… end');
   });
 
   test('at the end of a summary part, whose text comes before the next part', async () => {
     const summary = (index: number, text: string) => [
-      { type: 'response.reasoning_summary_part.added', item_id: 'one', output_index: 0, summary_index: index },
-      { type: 'response.reasoning_summary_text.delta', item_id: 'one', output_index: 0, summary_index: index, delta: text },
+      {
+        type: 'response.reasoning_summary_part.added',
+        item_id: 'one',
+        output_index: 0,
+        summary_index: index,
+      },
+      {
+        type: 'response.reasoning_summary_text.delta',
+        item_id: 'one',
+        output_index: 0,
+        summary_index: index,
+        delta: text,
+      },
     ];
     const item = { type: 'reasoning', id: 'one', summary: [] };
     const all = await events(
       'responses',
-      streaming({ type: 'response.output_item.added', output_index: 0, item }, ...summary(0, 'tests'), ...summary(1, 'more'), completed),
+      streaming(
+        { type: 'response.output_item.added', output_index: 0, item },
+        ...summary(0, 'tests'),
+        ...summary(1, 'more'),
+        completed,
+      ),
     );
     expect(all.flatMap((event) => ('delta' in event ? [event.delta] : [event.type]))).toEqual([
-      ...['started', 'itemStarted', 'reasoningSummaryPart', 'test', 's', 'reasoningSummaryPart', 'more', 'saidNothing', 'completed'],
+      ...[
+        'started',
+        'itemStarted',
+        'reasoningSummaryPart',
+        'test',
+        's',
+        'reasoningSummaryPart',
+        'more',
+        'saidNothing',
+        'completed',
+      ],
     ]);
   });
 });
@@ -169,8 +278,16 @@ test('words of the format stay, even if one is the value of a header', async () 
   const httpHeaders = { 'X-Role': 'assistant', 'X-State': 'completed', 'X-Type': 'output_text' };
   const { model } = modelAt(server.port, { httpHeaders });
   const all = await collect(model.stream(request, never));
-  expect(all.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
-  expect(all.at(-2)).toMatchObject({ item: { role: 'assistant', content: [{ type: 'output_text', text: 'an …' }] } });
+  expect(all.map(({ type }) => type)).toEqual([
+    'started',
+    'itemStarted',
+    'textDelta',
+    'itemCompleted',
+    'completed',
+  ]);
+  expect(all.at(-2)).toMatchObject({
+    item: { role: 'assistant', content: [{ type: 'output_text', text: 'an …' }] },
+  });
 });
 
 test('a key of fewer than 8 characters stays: it is found in plain words', async () => {

@@ -60,11 +60,18 @@ async function until(events: AsyncIterator<ModelEvent>, type: ModelEvent['type']
 }
 
 test('a host that swallows packets while connecting', async () => {
-  const { model, clock } = modelAt(0, { baseUrl: 'http://swallowed.invalid' }, { lookup: () => {} });
+  const { model, clock } = modelAt(
+    0,
+    { baseUrl: 'http://swallowed.invalid' },
+    { lookup: () => {} },
+  );
   const events = collect(model.stream(request, never));
   await clock.timerOf(IDLE_MS);
   clock.advance(IDLE_MS);
-  expect(await events).toEqual([{ type: 'started' }, silent('P (http://swallowed.invalid/responses)', UNANSWERED)]);
+  expect(await events).toEqual([
+    { type: 'started' },
+    silent('P (http://swallowed.invalid/responses)', UNANSWERED),
+  ]);
   expect(clock.timers).toEqual([]);
 });
 
@@ -77,23 +84,32 @@ test('a server that never answers', async () => {
   clock.advance(IDLE_MS - 1);
   expect(clock.timers).toEqual([IDLE_MS]);
   clock.advance(1);
-  expect(await events).toEqual([{ type: 'started' }, silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, UNANSWERED)]);
+  expect(await events).toEqual([
+    { type: 'started' },
+    silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, UNANSWERED),
+  ]);
   await once(res, 'close');
   expect(clock.timers).toEqual([]);
 });
 
 test('a server that never reads a large request', async () => {
   const accepted: Socket[] = [];
-  const server = createTcpServer({ pauseOnConnect: true }, (socket) => accepted.push(socket.on('error', () => {})));
+  const server = createTcpServer({ pauseOnConnect: true }, (socket) =>
+    accepted.push(socket.on('error', () => {})),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { model, clock } = modelAt(port);
-  const events = collect(model.stream({ ...request, instructions: 'x'.repeat(32 * 1024 * 1024) }, never));
+  const events = collect(
+    model.stream({ ...request, instructions: 'x'.repeat(32 * 1024 * 1024) }, never),
+  );
   await once(server, 'connection');
   await clock.timerOf(IDLE_MS);
   clock.advance(IDLE_MS);
-  expect((await events).at(-1)).toEqual(silent(`P (http://127.0.0.1:${port}/v1/responses)`, UNANSWERED));
+  expect((await events).at(-1)).toEqual(
+    silent(`P (http://127.0.0.1:${port}/v1/responses)`, UNANSWERED),
+  );
   expect(clock.timers).toEqual([]);
   for (const socket of accepted) socket.destroy();
   server.close();
@@ -105,22 +121,33 @@ test('every piece of a large request that goes out starts the limit anew', async
   const { model, clock } = modelAt(server.port);
   const setTimer = vi.spyOn(clock, 'setTimer');
   const large = { ...request, instructions: 'x'.repeat(32 * 1024 * 1024) };
-  expect((await collect(model.stream(large, never))).at(-1)).toEqual({ type: 'completed', usage: null, responseId: 'resp_1' });
+  expect((await collect(model.stream(large, never))).at(-1)).toEqual({
+    type: 'completed',
+    usage: null,
+    responseId: 'resp_1',
+  });
   expect(server.requests[0]?.body).toMatchObject({ instructions: large.instructions });
   expect(setTimer.mock.calls.length).toBeGreaterThan(8);
 });
 
 test('an answer that comes before the request is out counts', async () => {
-  const server = createServer((_, res) => res.writeHead(413, { 'content-type': 'text/plain' }).end('too large'));
+  const server = createServer((_, res) =>
+    res.writeHead(413, { 'content-type': 'text/plain' }).end('too large'),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { model, clock } = modelAt(port);
-  const last = (await collect(model.stream({ ...request, instructions: 'x'.repeat(32 * 1024 * 1024) }, never))).at(-1);
+  const last = (
+    await collect(model.stream({ ...request, instructions: 'x'.repeat(32 * 1024 * 1024) }, never))
+  ).at(-1);
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
-  expect(last).toMatchObject({ type: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
+  expect(last).toMatchObject({
+    type: 'failed',
+    error: { codexErrorInfo: 'contextWindowExceeded' },
+  });
   expect(clock.timers).toEqual([]);
 });
 
@@ -134,7 +161,11 @@ test('silence in the middle of a stream', async () => {
   await clock.timerOf(IDLE_MS);
   clock.advance(IDLE_MS);
   expect((await last).value).toEqual(
-    silent(`P (http://127.0.0.1:${server.port}/v1/responses)`, 'other', ' Only a part of the answer came.'),
+    silent(
+      `P (http://127.0.0.1:${server.port}/v1/responses)`,
+      'other',
+      ' Only a part of the answer came.',
+    ),
   );
   expect((await events.next()).done).toBe(true);
   await once(await begun, 'close');
@@ -149,7 +180,11 @@ test('a reader that takes its time is no silence of the provider', async () => {
   await until(events, 'textDelta');
   clock.advance(IDLE_MS * 100);
   (await begun).end(sse(completed));
-  expect((await events.next()).value).toEqual({ type: 'completed', usage: null, responseId: 'resp_1' });
+  expect((await events.next()).value).toEqual({
+    type: 'completed',
+    usage: null,
+    responseId: 'resp_1',
+  });
   expect((await events.next()).done).toBe(true);
 });
 
@@ -170,7 +205,10 @@ test('bytes that say nothing keep a stream alive, but not for ever', async () =>
     res.write(beats % 2 === 0 ? ': ping\n\n' : 'data: {"type":"response.in_progress"}\n\n');
     await Promise.race([heard, ended]);
   }
-  expect((await events).at(-1)).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('keeps sending data') } });
+  expect((await events).at(-1)).toMatchObject({
+    type: 'failed',
+    error: { message: expect.stringContaining('keeps sending data') },
+  });
   expect(beats).toBeGreaterThan(10);
   expect(beats).toBeLessThan(15);
 });
@@ -193,7 +231,10 @@ test('an error whose body never ends is told without it', async () => {
     clock.advance(IDLE_MS);
     await Promise.race([armed, ended]);
   }
-  expect((await events).at(-1)).toMatchObject({ type: 'failed', error: { codexErrorInfo: expect.anything() } });
+  expect((await events).at(-1)).toMatchObject({
+    type: 'failed',
+    error: { codexErrorInfo: expect.anything() },
+  });
 });
 
 test('an error whose body is endless is read only as far as it is needed', async () => {
@@ -216,7 +257,9 @@ test('an event that is too long fails the stream', async () => {
   });
   expect((await collect(modelAt(server.port).model.stream(request, never))).at(-1)).toMatchObject({
     type: 'failed',
-    error: { message: expect.stringContaining(`sent an event of more than ${EVENT_CHARS_MAX} characters`) },
+    error: {
+      message: expect.stringContaining(`sent an event of more than ${EVENT_CHARS_MAX} characters`),
+    },
   });
 });
 
@@ -228,7 +271,8 @@ test('a flood is read only as fast as it is taken', async () => {
   await using server = await ProviderServer.start(async (res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.write(sse(added ?? {}));
-    for (; written < count && !res.destroyed; written++) if (!res.write(text)) await once(res, 'drain');
+    for (; written < count && !res.destroyed; written++)
+      if (!res.write(text)) await once(res, 'drain');
     res.end(sse(done ?? {}) + sse(completed));
   });
   let taken = 0;
@@ -255,7 +299,11 @@ test('a connection whose answer goes on after its end is given up', async () => 
   const { reply, begun } = hanging(...message('ok'), completed);
   await using server = await ProviderServer.start(reply);
   const { model, clock } = modelAt(server.port);
-  expect((await collect(model.stream(request, never))).at(-1)).toEqual({ type: 'completed', usage: null, responseId: 'resp_1' });
+  expect((await collect(model.stream(request, never))).at(-1)).toEqual({
+    type: 'completed',
+    usage: null,
+    responseId: 'resp_1',
+  });
   const res = await begun;
   expect(clock.timers).toEqual([1_000]);
   clock.advance(1_000);
@@ -289,27 +337,31 @@ const phases: Phase[] = [
   },
 ];
 
-test.each(phases)('an abort $name ends the events quietly and the connection at once', async ({ start, seen }) => {
-  const { reply, reached, closed } = start();
-  await using server = await ProviderServer.start(reply);
-  const { model, clock } = modelAt(server.port, { requestMaxRetries: 3, streamMaxRetries: 3 });
-  const abort = new AbortController();
-  const types: string[] = [];
-  const { promise: allSeen, resolve } = withResolvers<void>();
-  const ended = (async () => {
-    for await (const event of model.stream(request, abort.signal)) if (types.push(event.type) === seen.length) resolve();
-  })();
-  await reached;
-  await allSeen;
-  const closing = closed();
-  abort.abort();
-  await ended;
-  await closing;
-  expect(types).toEqual(seen);
-  expect(clock.timers).toEqual([]);
-  expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
-  expect(server.requests).toHaveLength(1);
-});
+test.each(phases)(
+  'an abort $name ends the events quietly and the connection at once',
+  async ({ start, seen }) => {
+    const { reply, reached, closed } = start();
+    await using server = await ProviderServer.start(reply);
+    const { model, clock } = modelAt(server.port, { requestMaxRetries: 3, streamMaxRetries: 3 });
+    const abort = new AbortController();
+    const types: string[] = [];
+    const { promise: allSeen, resolve } = withResolvers<void>();
+    const ended = (async () => {
+      for await (const event of model.stream(request, abort.signal))
+        if (types.push(event.type) === seen.length) resolve();
+    })();
+    await reached;
+    await allSeen;
+    const closing = closed();
+    abort.abort();
+    await ended;
+    await closing;
+    expect(types).toEqual(seen);
+    expect(clock.timers).toEqual([]);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+  },
+);
 
 test('an abort ends the connection at once, also while the reader is busy elsewhere', async () => {
   const { reply, begun } = hanging(...message('par').slice(0, 2));
@@ -327,12 +379,18 @@ test('an abort ends the connection at once, also while the reader is busy elsewh
 
 test('an abort before the start asks nobody', async () => {
   await using server = await ProviderServer.start(refusing(500));
-  expect(await collect(modelAt(server.port).model.stream(request, AbortSignal.abort()))).toEqual([]);
+  expect(await collect(modelAt(server.port).model.stream(request, AbortSignal.abort()))).toEqual(
+    [],
+  );
   expect(server.requests).toEqual([]);
 });
 
 test('an abort while connecting', async () => {
-  const { model, clock } = modelAt(0, { baseUrl: 'http://swallowed.invalid' }, { lookup: () => {} });
+  const { model, clock } = modelAt(
+    0,
+    { baseUrl: 'http://swallowed.invalid' },
+    { lookup: () => {} },
+  );
   const abort = new AbortController();
   const events = collect(model.stream(request, abort.signal));
   await clock.timerOf(IDLE_MS);

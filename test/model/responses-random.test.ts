@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { collect, modelAt, never, ProviderServer, type Reply, request, sse } from './provider-server.ts';
+import {
+  collect,
+  modelAt,
+  never,
+  ProviderServer,
+  type Reply,
+  request,
+  sse,
+} from './provider-server.ts';
 
 const type = fc.constantFrom(
   'response.output_item.added',
@@ -24,9 +32,18 @@ const itemType = fc.constantFrom(
   '__proto__',
 );
 const anything = fc.jsonValue({ maxDepth: 2 });
-const part = fc.record({ type: fc.constantFrom('output_text', 'refusal', 'summary_text'), text: anything }, { requiredKeys: [] });
+const part = fc.record(
+  { type: fc.constantFrom('output_text', 'refusal', 'summary_text'), text: anything },
+  { requiredKeys: [] },
+);
 const item = fc.record(
-  { type: itemType, id: anything, role: anything, content: fc.oneof(anything, fc.array(part)), summary: anything },
+  {
+    type: itemType,
+    id: anything,
+    role: anything,
+    content: fc.oneof(anything, fc.array(part)),
+    summary: anything,
+  },
   { requiredKeys: [] },
 );
 const event = fc.record(
@@ -37,7 +54,13 @@ const event = fc.record(
     output_index: anything,
     summary_index: anything,
     delta: fc.oneof(fc.string(), anything),
-    response: fc.oneof(fc.record({ usage: anything, error: anything, incomplete_details: anything }, { requiredKeys: [] }), anything),
+    response: fc.oneof(
+      fc.record(
+        { usage: anything, error: anything, incomplete_details: anything },
+        { requiredKeys: [] },
+      ),
+      anything,
+    ),
     error: anything,
   },
   { requiredKeys: ['type'] },
@@ -48,7 +71,8 @@ const wire = fc
 
 test('whatever a provider streams, the events end with one that ends them', async () => {
   let text = '';
-  const reply: Reply = (res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+  const reply: Reply = (res) =>
+    res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
   await using server = await ProviderServer.start(reply);
   const { model } = modelAt(server.port);
   await fc.assert(
@@ -56,7 +80,9 @@ test('whatever a provider streams, the events end with one that ends them', asyn
       text = stream;
       const types = (await collect(model.stream(request, never))).map((each) => each.type);
       expect(types[0]).toBe('started');
-      expect(types.filter((each) => each === 'completed' || each === 'failed')).toEqual([types.at(-1)]);
+      expect(types.filter((each) => each === 'completed' || each === 'failed')).toEqual([
+        types.at(-1),
+      ]);
     }),
     { numRuns: 300 },
   );

@@ -20,9 +20,13 @@ import {
   streaming,
 } from './provider-server.ts';
 
-const failing = (code: string, text = 'why'): Reply => streaming({ type: 'response.failed', response: { error: { code, message: text } } });
+const failing = (code: string, text = 'why'): Reply =>
+  streaming({ type: 'response.failed', response: { error: { code, message: text } } });
 
-/** Asks once and lets each of the waits pass when it begins; gives the events and how many requests there were. */
+/**
+ * Asks once and lets each of the waits pass when it begins; gives the events and how many requests
+ * there were.
+ */
 async function ask(
   replies: Reply[],
   limits: Partial<ProviderConfig>,
@@ -39,12 +43,23 @@ async function ask(
 }
 
 const told = (events: ModelEvent[]) =>
-  events.map((event) => (event.type === 'retrying' || event.type === 'failed' ? [event.type, event.error.codexErrorInfo] : event.type));
+  events.map((event) =>
+    event.type === 'retrying' || event.type === 'failed'
+      ? [event.type, event.error.codexErrorInfo]
+      : event.type,
+  );
 
-const retryingAfter = (httpStatusCode: number | null) => ['retrying', { responseStreamDisconnected: { httpStatusCode } }];
+const retryingAfter = (httpStatusCode: number | null) => [
+  'retrying',
+  { responseStreamDisconnected: { httpStatusCode } },
+];
 
 test('a request that got no stream is tried again silently, the same again', async () => {
-  const { events, requests } = await ask([refusing(500), refusing(503), answered], { requestMaxRetries: 2 }, [200, 400]);
+  const { events, requests } = await ask(
+    [refusing(500), refusing(503), answered],
+    { requestMaxRetries: 2 },
+    [200, 400],
+  );
   expect(events).toEqual(answeredEvents);
   expect(requests).toHaveLength(3);
   expect(requests[2]).toEqual(requests[0]);
@@ -59,7 +74,12 @@ test('a stream that broke is asked for again, and the client is told', async () 
   };
   const half = answeredEvents.slice(1, 2);
   const delta = { type: 'textDelta', itemId: 'msg_1', delta: 'par' };
-  const spent = (ofStream: number, nextWaitMs: number, retryingMs: number) => ({ ofRequest: 0, ofStream, nextWaitMs, retryingMs });
+  const spent = (ofStream: number, nextWaitMs: number, retryingMs: number) => ({
+    ofRequest: 0,
+    ofStream,
+    nextWaitMs,
+    retryingMs,
+  });
   expect(events).toEqual([
     { type: 'started' },
     ...half,
@@ -85,20 +105,45 @@ test('a stream that broke is asked for again, and the client is told', async () 
 });
 
 test('stream_max_retries N means N + 1 requests, then the last error', async () => {
-  const { events, requests } = await ask([failing('server_error')], { streamMaxRetries: 2 }, [200, 400]);
-  expect(told(events)).toEqual(['started', retryingAfter(null), 'started', retryingAfter(null), 'started', ['failed', 'other']]);
+  const { events, requests } = await ask(
+    [failing('server_error')],
+    { streamMaxRetries: 2 },
+    [200, 400],
+  );
+  expect(told(events)).toEqual([
+    'started',
+    retryingAfter(null),
+    'started',
+    retryingAfter(null),
+    'started',
+    ['failed', 'other'],
+  ]);
   expect(requests).toHaveLength(3);
 });
 
 test('a provider that goes on refusing uses up both limits, and is told once the silent one is spent', async () => {
-  const { events, requests } = await ask([refusing(500)], { requestMaxRetries: 1, streamMaxRetries: 1 }, [200, 400]);
-  expect(told(events)).toEqual(['started', retryingAfter(null), 'started', ['failed', 'internalServerError']]);
+  const { events, requests } = await ask(
+    [refusing(500)],
+    { requestMaxRetries: 1, streamMaxRetries: 1 },
+    [200, 400],
+  );
+  expect(told(events)).toEqual([
+    'started',
+    retryingAfter(null),
+    'started',
+    ['failed', 'internalServerError'],
+  ]);
   expect(requests).toHaveLength(3);
 });
 
 test('whatever went wrong is told as a broken stream while the model is asked again, with the HTTP status', async () => {
   const { events } = await ask([refusing(503)], { streamMaxRetries: 1 }, [200]);
-  expect(told(events)).toEqual(['started', retryingAfter(503), 'started', ['failed', { httpConnectionFailed: { httpStatusCode: 503 } }]]);
+  expect(told(events)).toEqual([
+    'started',
+    retryingAfter(503),
+    'started',
+    ['failed', { httpConnectionFailed: { httpStatusCode: 503 } }],
+  ]);
 });
 
 test('a refused connection is told from its first retry on, with growing waits, and forgotten when the provider is back', async () => {
@@ -112,23 +157,37 @@ test('a refused connection is told from its first retry on, with growing waits, 
     clock.advance(wait);
   }
   const info = { httpConnectionFailed: { httpStatusCode: null } };
-  expect(told(await events)).toEqual(['started', retryingAfter(null), 'started', retryingAfter(null), 'started', ['failed', info]]);
+  expect(told(await events)).toEqual([
+    'started',
+    retryingAfter(null),
+    'started',
+    retryingAfter(null),
+    'started',
+    ['failed', info],
+  ]);
 });
 
-test.each([['context_length_exceeded'], ['invalid_prompt'], ['insufficient_quota'], ['usage_limit_reached'], ['cyber_policy']])(
-  '%s does not pass, and is not tried again',
-  async (code) => {
-    const limits = { requestMaxRetries: 3, streamMaxRetries: 3 };
-    for (const reply of [failing(code), refusing(429, { error: { code } })]) {
-      const { events, requests } = await ask([reply, answered], limits, []);
-      expect(events.map(({ type }) => type)).toEqual(['started', 'failed']);
-      expect(requests).toHaveLength(1);
-    }
-  },
-);
+test.each([
+  ['context_length_exceeded'],
+  ['invalid_prompt'],
+  ['insufficient_quota'],
+  ['usage_limit_reached'],
+  ['cyber_policy'],
+])('%s does not pass, and is not tried again', async (code) => {
+  const limits = { requestMaxRetries: 3, streamMaxRetries: 3 };
+  for (const reply of [failing(code), refusing(429, { error: { code } })]) {
+    const { events, requests } = await ask([reply, answered], limits, []);
+    expect(events.map(({ type }) => type)).toEqual(['started', 'failed']);
+    expect(requests).toHaveLength(1);
+  }
+});
 
 test.each([400, 401, 403, 404, 413, 422, 302])('HTTP %i is not tried again', async (status) => {
-  const { events, requests } = await ask([refusing(status), answered], { requestMaxRetries: 3, streamMaxRetries: 3 }, []);
+  const { events, requests } = await ask(
+    [refusing(status), answered],
+    { requestMaxRetries: 3, streamMaxRetries: 3 },
+    [],
+  );
   expect(events.map(({ type }) => type)).toEqual(['started', 'failed']);
   expect(requests).toHaveLength(1);
 });
@@ -145,15 +204,28 @@ test('the wait that a provider asks for is kept', async () => {
 });
 
 test('a provider that asks to retry in an hour has failed at once', async () => {
-  for (const reply of [refusing(429, '', { 'retry-after': '3600' }), failing('rate_limit_exceeded', 'Try again in 1h0m0s.')]) {
-    const { events, requests } = await ask([reply, answered], { requestMaxRetries: 3, streamMaxRetries: 3 }, []);
-    expect(events.at(-1)).toMatchObject({ type: 'failed', error: { message: expect.stringContaining('asks to wait 3600 s') } });
+  for (const reply of [
+    refusing(429, '', { 'retry-after': '3600' }),
+    failing('rate_limit_exceeded', 'Try again in 1h0m0s.'),
+  ]) {
+    const { events, requests } = await ask(
+      [reply, answered],
+      { requestMaxRetries: 3, streamMaxRetries: 3 },
+      [],
+    );
+    expect(events.at(-1)).toMatchObject({
+      type: 'failed',
+      error: { message: expect.stringContaining('asks to wait 3600 s') },
+    });
     expect(requests).toHaveLength(1);
   }
 });
 
 test('an answer that completed after a retry leaves no timers', async () => {
-  await using server = await ProviderServer.start(refusing(500), streaming(...message('ok'), completed));
+  await using server = await ProviderServer.start(
+    refusing(500),
+    streaming(...message('ok'), completed),
+  );
   const { model, clock } = modelAt(server.port, { requestMaxRetries: 1 });
   const events = collect(model.stream(request, never));
   await clock.timerOf(200);
@@ -166,11 +238,27 @@ test('waits double up to a limit, and retrying ends in time whatever the number 
   const clock = new FakeClock();
   const plan = new RetryPlan({ requestMaxRetries: 1_000, streamMaxRetries: 1_000 }, clock);
   const waits: number[] = [];
-  for (let retry = plan.next(modelFailure('', 'other', 'stream')); retry !== null; retry = plan.next(modelFailure('', 'other', 'stream'))) {
+  for (
+    let retry = plan.next(modelFailure('', 'other', 'stream'));
+    retry !== null;
+    retry = plan.next(modelFailure('', 'other', 'stream'))
+  ) {
     waits.push(retry.delayMs);
     clock.advance(retry.delayMs);
   }
-  expect(waits.slice(0, 11)).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, RETRY_WAIT_MS_MAX, RETRY_WAIT_MS_MAX]);
+  expect(waits.slice(0, 11)).toEqual([
+    200,
+    400,
+    800,
+    1_600,
+    3_200,
+    6_400,
+    12_800,
+    25_600,
+    51_200,
+    RETRY_WAIT_MS_MAX,
+    RETRY_WAIT_MS_MAX,
+  ]);
   expect(clock.monotonic()).toBeLessThanOrEqual(RETRYING_MS_MAX);
 });
 
@@ -181,7 +269,10 @@ test.each([
   [{ 'retry-after': ' 0.5 ' }, 500],
   [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
   [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:00 GMT' }, 0],
-  [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' }, 30_000],
+  [
+    { 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' },
+    30_000,
+  ],
   [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT', date: 'no date' }, 30_000],
   [{ 'retry-after': 'soon' }, null],
   [{ 'retry-after': '-1' }, null],

@@ -1,14 +1,21 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import { createScriptedModel, type ScriptedModelOptions } from '../../src/model/script/create-scripted-model.ts';
+import {
+  createScriptedModel,
+  type ScriptedModelOptions,
+} from '../../src/model/script/create-scripted-model.ts';
 import type { ModelScript } from '../../src/protocol/generated/model-script.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { collect, never, request } from './provider-server.ts';
 
-const user = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+const user = (text: string): ResponseItem => ({
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text }],
+});
 const called = (name: string, callId: string, output: string): ResponseItem[] => [
   { type: 'function_call', call_id: callId, name, arguments: '{}' },
   { type: 'function_call_output', call_id: callId, output },
@@ -17,8 +24,17 @@ const called = (name: string, callId: string, output: string): ResponseItem[] =>
 /** A model of the script and a question to it: a text of the user's, or a whole input. */
 function scripted(script: string | ModelScript, options: ScriptedModelOptions = {}) {
   const model = createScriptedModel(script, { clock: new FakeClock(), ...options });
-  const ask = (asked: string | ResponseItem[] = 'hi', changes: Partial<ModelRequest> = {}, signal = never) =>
-    collect(model.stream({ ...request, input: typeof asked === 'string' ? [user(asked)] : asked, ...changes }, signal));
+  const ask = (
+    asked: string | ResponseItem[] = 'hi',
+    changes: Partial<ModelRequest> = {},
+    signal = never,
+  ) =>
+    collect(
+      model.stream(
+        { ...request, input: typeof asked === 'string' ? [user(asked)] : asked, ...changes },
+        signal,
+      ),
+    );
   return { model, ask, said: async (...args: Parameters<typeof ask>) => said(await ask(...args)) };
 }
 
@@ -52,7 +68,10 @@ describe('what a step gives', () => {
       { type: 'textDelta', itemId: 'msg_1_1', delta: 'Hello,' },
       { type: 'textDelta', itemId: 'msg_1_1', delta: ' dear' },
       { type: 'textDelta', itemId: 'msg_1_1', delta: ' world' },
-      { type: 'itemCompleted', item: { ...item, content: [{ type: 'output_text', text: 'Hello, dear world' }] } },
+      {
+        type: 'itemCompleted',
+        item: { ...item, content: [{ type: 'output_text', text: 'Hello, dear world' }] },
+      },
       {
         type: 'completed',
         usage: {
@@ -69,7 +88,12 @@ describe('what a step gives', () => {
   });
 
   test('reasoning: parts of a summary, and raw', async () => {
-    const { ask } = scripted([{ reply: { reasoning: { summary: ['one', 'two'], raw: 'the whole' }, chunk: 'all' }, ...NO_USAGE }]);
+    const { ask } = scripted([
+      {
+        reply: { reasoning: { summary: ['one', 'two'], raw: 'the whole' }, chunk: 'all' },
+        ...NO_USAGE,
+      },
+    ]);
     expect(await ask()).toEqual([
       { type: 'started' },
       { type: 'itemStarted', item: { type: 'reasoning', id: 'rs_1_1', summary: [] } },
@@ -106,23 +130,44 @@ describe('what a step gives', () => {
       ],
     ]);
     expect(items(await ask())).toEqual([
-      { type: 'function_call', id: 'fc_1_1', call_id: 'call_fc_1_1', name: 'one', arguments: '{"b":1,"a":[null]}' },
+      {
+        type: 'function_call',
+        id: 'fc_1_1',
+        call_id: 'call_fc_1_1',
+        name: 'one',
+        arguments: '{"b":1,"a":[null]}',
+      },
       { type: 'function_call', id: 'fc_1_2', call_id: 'my_id', name: 'two', arguments: '{broken' },
-      { type: 'function_call', id: 'fc_1_3', call_id: 'call_fc_1_3', name: 'three', arguments: '{}' },
-      { type: 'custom_tool_call', id: 'ctc_1_4', call_id: 'call_ctc_1_4', name: 'apply_patch', input: '*** Begin' },
+      {
+        type: 'function_call',
+        id: 'fc_1_3',
+        call_id: 'call_fc_1_3',
+        name: 'three',
+        arguments: '{}',
+      },
+      {
+        type: 'custom_tool_call',
+        id: 'ctc_1_4',
+        call_id: 'call_ctc_1_4',
+        name: 'apply_patch',
+        input: '*** Begin',
+      },
       {
         type: 'function_call',
         id: 'fc_1_5',
         call_id: 'call_fc_1_5',
         name: 'update_plan',
-        arguments: '{"explanation":"since","plan":[{"step":"Look","status":"completed"},{"step":"Write","status":"pending"}]}',
+        arguments:
+          '{"explanation":"since","plan":[{"step":"Look","status":"completed"},{"step":"Write","status":"pending"}]}',
       },
       { type: 'web_search_call', status: 'completed' },
     ]);
   });
 
   test('usage as given', async () => {
-    const { ask } = scripted([{ reply: 'x', usage: { input: 10, cached: 4, output: 7, reasoning: 2 } }]);
+    const { ask } = scripted([
+      { reply: 'x', usage: { input: 10, cached: 4, output: 7, reasoning: 2 } },
+    ]);
     expect((await ask()).at(-1)).toEqual({
       type: 'completed',
       usage: {
@@ -153,7 +198,13 @@ describe('what a step gives', () => {
     const events = await ask();
     expect(deltas(events)).toEqual(['Hel', 'lo', ' ', 'you']);
     expect(items(events)).toEqual([
-      { type: 'message', id: 'msg_1_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hello you' }], phase: 'commentary' },
+      {
+        type: 'message',
+        id: 'msg_1_1',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hello you' }],
+        phase: 'commentary',
+      },
     ]);
   });
 });
@@ -161,7 +212,10 @@ describe('what a step gives', () => {
 describe('time goes by the clock', () => {
   test('delay lies between deltas, wait before what follows; nothing else waits', async () => {
     const clock = new FakeClock();
-    const { ask } = scripted('delay: 20\nresponses:\n- [a b c, {wait: 500}, {message: d e, delay: 0}]', { clock });
+    const { ask } = scripted(
+      'delay: 20\nresponses:\n- [a b c, {wait: 500}, {message: d e, delay: 0}]',
+      { clock },
+    );
     const start = clock.now();
     const events = ask();
     for (const ms of [20, 20, 500]) {
@@ -178,7 +232,9 @@ describe('time goes by the clock', () => {
       const clock = new FakeClock();
       const abort = new AbortController();
       const model = createScriptedModel(`- ${step}`, { clock });
-      const events = model.stream({ ...request, input: [user('hi')] }, abort.signal)[Symbol.asyncIterator]();
+      const events = model
+        .stream({ ...request, input: [user('hi')] }, abort.signal)
+        [Symbol.asyncIterator]();
       expect((await events.next()).value).toEqual({ type: 'started' });
       const rest = collect({ [Symbol.asyncIterator]: () => events });
       if (step !== 'hang: true') await clock.timerOf(1000);
@@ -207,7 +263,12 @@ describe('errors', () => {
       'usageLimitExceeded',
       null,
     ],
-    ['{error: serverOverloaded, text: Come back., details: d}', 'Come back.', 'serverOverloaded', 'd'],
+    [
+      '{error: serverOverloaded, text: Come back., details: d}',
+      'Come back.',
+      'serverOverloaded',
+      'd',
+    ],
     [
       'error: responseStreamDisconnected',
       'The scripted model could not answer: the script fails with responseStreamDisconnected.',
@@ -221,21 +282,34 @@ describe('errors', () => {
       null,
     ],
     ['error: 500', 'The scripted model answered HTTP 500.', 'internalServerError', null],
-    ['cut: true', 'The scripted model ended its stream before the response was complete.', 'other', null],
+    [
+      'cut: true',
+      'The scripted model ended its stream before the response was complete.',
+      'other',
+      null,
+    ],
   ])('%s', async (step, message, codexErrorInfo, additionalDetails) => {
-    expect(await failed(`- ${step}`)).toEqual({ type: 'failed', error: { message, codexErrorInfo, additionalDetails } });
+    expect(await failed(`- ${step}`)).toEqual({
+      type: 'failed',
+      error: { message, codexErrorInfo, additionalDetails },
+    });
   });
 
   test('what is retried is told, and the next response answers', async () => {
     const clock = new FakeClock();
-    const { ask, model } = scripted('- [a, {cut: true, retry: 250}]\n- {error: 503, retry: true}\n- done', { clock });
+    const { ask, model } = scripted(
+      '- [a, {cut: true, retry: 250}]\n- {error: 503, retry: true}\n- done',
+      { clock },
+    );
     const events = ask();
     await clock.timerOf(250);
     clock.advance(250);
     await clock.timerOf(0);
     clock.advance(0);
     const cut = 'The scripted model ended its stream before the response was complete.';
-    expect((await events).filter(({ type }) => type !== 'textDelta' && type !== 'itemStarted')).toMatchObject([
+    expect(
+      (await events).filter(({ type }) => type !== 'textDelta' && type !== 'itemStarted'),
+    ).toMatchObject([
       { type: 'started' },
       { type: 'itemCompleted', item: { id: 'msg_1_1' } },
       {
@@ -251,7 +325,10 @@ describe('errors', () => {
       {
         type: 'retrying',
         delayMs: 0,
-        error: { codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: 503 } }, additionalDetails: 'Retry 2, in 0 s.' },
+        error: {
+          codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: 503 } },
+          additionalDetails: 'Retry 2, in 0 s.',
+        },
       },
       { type: 'started' },
       { type: 'itemCompleted', item: { id: 'msg_1_2', content: [{ text: 'done' }] } },
@@ -265,7 +342,9 @@ describe('errors', () => {
     const events = scripted('- {cut: true, retry: 1}', { clock }).ask();
     await clock.timerOf(1);
     clock.advance(1);
-    expect(said(await events)).toContain('request 2 (thread 1, turn 1). All responses are used up.');
+    expect(said(await events)).toContain(
+      'request 2 (thread 1, turn 1). All responses are used up.',
+    );
   });
 });
 
@@ -301,7 +380,12 @@ describe('which response answers', () => {
     expect(await said('c')).toBe('other');
   });
 
-  const history = [user('# AGENTS.md instructions for /x'), user('<environment_context>'), user('first'), user('second text')];
+  const history = [
+    user('# AGENTS.md instructions for /x'),
+    user('<environment_context>'),
+    user('first'),
+    user('second text'),
+  ];
   const after = [...history, ...called('update_plan', 'c1', 'The plan is updated.')];
   const custom: ResponseItem[] = [
     ...history,
@@ -355,7 +439,9 @@ describe('which response answers', () => {
   });
 
   test('threads are told apart in the order in which they come', async () => {
-    const { said } = scripted('- {match: {thread: 2}, reply: second, times: 2}\n- {match: {thread: 1}, reply: first}');
+    const { said } = scripted(
+      '- {match: {thread: 2}, reply: second, times: 2}\n- {match: {thread: 1}, reply: first}',
+    );
     expect(await said('a', { promptCacheKey: 't1' })).toBe('first');
     expect(await said('a', { promptCacheKey: 't2' })).toBe('second');
     expect(await said('b', { promptCacheKey: 't2' })).toBe('second');
@@ -370,7 +456,9 @@ responses:
   - { match: { user: b }, reply: B }
   - { match: { user: c }, reply: C }
 `);
-    expect(await said('b')).toContain('expected response 1 (line 4)\n  - user: text that contains "a"\n  + user: "b"');
+    expect(await said('b')).toContain(
+      'expected response 1 (line 4)\n  - user: text that contains "a"\n  + user: "b"',
+    );
     expect(await said('a')).toBe('A');
     expect(await said('a')).toBe('A');
     expect(await said('c')).toContain('no response');
@@ -450,7 +538,9 @@ describe('the end of a run', () => {
   });
 
   test('a report is bounded', async () => {
-    const { said, model } = scripted(Array.from({ length: 30 }, () => ({ match: { user: 'no' }, reply: 'x' })));
+    const { said, model } = scripted(
+      Array.from({ length: 30 }, () => ({ match: { user: 'no' }, reply: 'x' })),
+    );
     for (let index = 0; index < 30; index++) await said('y'.repeat(10_000));
     expect(model.report()?.match(/^ {2}and 10 more$/gm)).toHaveLength(2);
     expect(model.report()?.length).toBeLessThan(60_000);

@@ -31,7 +31,9 @@ describe('a plain request', () => {
     const answer = String(await request(port, get(`http://127.0.0.1:${web.port}/a?b=c`)));
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(answer).toContain(`GET /a?b=c 127.0.0.1:${web.port} `);
-    expect(asked).toEqual([{ target: { host: '127.0.0.1', port: web.port, protocol: 'http' }, method: 'GET' }]);
+    expect(asked).toEqual([
+      { target: { host: '127.0.0.1', port: web.port, protocol: 'http' }, method: 'GET' },
+    ]);
   });
 
   test('passes its body on, but no header of this connection', async () => {
@@ -49,14 +51,24 @@ describe('a plain request', () => {
       'X-Kept: 2',
       'Content-Length: 4',
     ];
-    const answer = await request(port, `POST http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\n\r\n`, 'body');
+    const answer = await request(
+      port,
+      `POST http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\n${lines.join('\r\n')}\r\n\r\n`,
+      'body',
+    );
     expect(String(answer)).toContain('done');
-    expect(seen).toEqual([{ host: `127.0.0.1:${web.port}`, 'x-kept': '2', 'content-length': '4', connection: 'close' }]);
+    expect(seen).toEqual([
+      { host: `127.0.0.1:${web.port}`, 'x-kept': '2', 'content-length': '4', connection: 'close' },
+    ]);
   });
 
   test('that is redirected is a new request, which is decided about again', async () => {
-    const web = await startWebServer((_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end());
-    const { port, asked } = await startProxy({ decide: async ({ target }) => (target.host === '127.0.0.1' ? LOCAL : ['public']) });
+    const web = await startWebServer((_request, response) =>
+      response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+    );
+    const { port, asked } = await startProxy({
+      decide: async ({ target }) => (target.host === '127.0.0.1' ? LOCAL : ['public']),
+    });
     const answer = String(await request(port, get(`http://127.0.0.1:${web.port}/`)));
     expect(answer).toMatch(/^HTTP\/1\.1 302 /);
     expect(asked).toHaveLength(1);
@@ -73,14 +85,19 @@ describe('a plain request', () => {
     expect(answer).toMatch(/heddle: Nothing allows it\.\n/);
   });
 
-  test.each(['/', 'https://a.example/', 'ftp://a.example/', 'http://user@a.example/', 'http://a..b/', 'http://%00/', 'http://a!b/'])(
-    'for %s is invalid',
-    async (url) => {
-      const { port, asked } = await startProxy();
-      expect(String(await request(port, get(url)))).toMatch(/^HTTP\/1\.1 400 /);
-      expect(asked).toEqual([]);
-    },
-  );
+  test.each([
+    '/',
+    'https://a.example/',
+    'ftp://a.example/',
+    'http://user@a.example/',
+    'http://a..b/',
+    'http://%00/',
+    'http://a!b/',
+  ])('for %s is invalid', async (url) => {
+    const { port, asked } = await startProxy();
+    expect(String(await request(port, get(url)))).toMatch(/^HTTP\/1\.1 400 /);
+    expect(asked).toEqual([]);
+  });
 });
 
 describe('a tunnel', () => {
@@ -92,7 +109,9 @@ describe('a tunnel', () => {
     const head = 'HTTP/1.1 200 Connection Established\r\n\r\n';
     expect(String(answer.subarray(0, head.length))).toBe(head);
     expect(answer.subarray(head.length).equals(body)).toBe(true);
-    expect(asked).toEqual([{ target: { host: '127.0.0.1', port: echo.port, protocol: 'https' }, method: null }]);
+    expect(asked).toEqual([
+      { target: { host: '127.0.0.1', port: echo.port, protocol: 'https' }, method: null },
+    ]);
   });
 
   test('to another port of the same host is decided about by its port', async () => {
@@ -100,18 +119,26 @@ describe('a tunnel', () => {
     const decide: CommandProxyDeps['decide'] = async ({ target }, signal) =>
       target.port === 443 ? LOCAL : refuse({ target, method: null }, signal);
     const { port } = await startProxy({ decide });
-    expect(String(await exchange(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n`))).toMatch(/^HTTP\/1\.1 403 /);
+    expect(String(await exchange(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n`))).toMatch(
+      /^HTTP\/1\.1 403 /,
+    );
     expect(echo.sockets.size).toBe(0);
   });
 
-  test.each(['a.example', 'a.example:0', 'a.example:99999', '::1:443', 'a b:443', 'user@a.example:443'])(
-    'to %j is invalid',
-    async (target) => {
-      const { port, asked } = await startProxy();
-      expect(String(await exchange(port, `CONNECT ${target} HTTP/1.1\r\n\r\n`))).toMatch(/^HTTP\/1\.1 400 /);
-      expect(asked).toEqual([]);
-    },
-  );
+  test.each([
+    'a.example',
+    'a.example:0',
+    'a.example:99999',
+    '::1:443',
+    'a b:443',
+    'user@a.example:443',
+  ])('to %j is invalid', async (target) => {
+    const { port, asked } = await startProxy();
+    expect(String(await exchange(port, `CONNECT ${target} HTTP/1.1\r\n\r\n`))).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
+    expect(asked).toEqual([]);
+  });
 });
 
 describe('SOCKS5', () => {
@@ -122,7 +149,9 @@ describe('SOCKS5', () => {
     const { port, asked } = await startProxy({ resolve: async () => ['127.0.0.1'] });
     const bytes = Buffer.concat([socks('Name.Example.', echo.port), Buffer.from('hello')]);
     for (let cut = 1; cut < bytes.length; cut++) {
-      expect(await exchange(port, bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(Buffer.concat([GRANTED, Buffer.from('hello')]));
+      expect(await exchange(port, bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(
+        Buffer.concat([GRANTED, Buffer.from('hello')]),
+      );
     }
     expect(new Set(asked.map(({ target }) => JSON.stringify(target)))).toEqual(
       new Set([JSON.stringify({ host: 'name.example', port: echo.port, protocol: 'socks5Tcp' })]),
@@ -133,9 +162,21 @@ describe('SOCKS5', () => {
     ['a name with NUL', socks('a\0.example', 80), [5, 0, 5, 1, 0, 1, 0, 0, 0, 0, 0, 0]],
     ['an empty name', socks('', 80), [5, 0, 5, 1, 0, 1, 0, 0, 0, 0, 0, 0]],
     ['port 0', socks('a.example', 0), [5, 0, 5, 1, 0, 1, 0, 0, 0, 0, 0, 0]],
-    ['BIND', Buffer.from([5, 1, 0, 5, 2, 0, 1, 1, 1, 1, 1, 0, 80]), [5, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0]],
-    ['UDP', Buffer.from([5, 1, 0, 5, 3, 0, 1, 1, 1, 1, 1, 0, 80]), [5, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0]],
-    ['another type of address', Buffer.from([5, 1, 0, 5, 1, 0, 9, 1]), [5, 0, 5, 8, 0, 1, 0, 0, 0, 0, 0, 0]],
+    [
+      'BIND',
+      Buffer.from([5, 1, 0, 5, 2, 0, 1, 1, 1, 1, 1, 0, 80]),
+      [5, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0],
+    ],
+    [
+      'UDP',
+      Buffer.from([5, 1, 0, 5, 3, 0, 1, 1, 1, 1, 1, 0, 80]),
+      [5, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0],
+    ],
+    [
+      'another type of address',
+      Buffer.from([5, 1, 0, 5, 1, 0, 9, 1]),
+      [5, 0, 5, 8, 0, 1, 0, 0, 0, 0, 0, 0],
+    ],
     ['no method that it takes', Buffer.from([5, 1, 2]), [5, 255]],
   ])('refuses %s', async (_what, bytes, reply) => {
     const { port, asked } = await startProxy();
@@ -145,7 +186,9 @@ describe('SOCKS5', () => {
 
   test('refuses by policy with its own code, and is absent if it is off', async () => {
     const { port } = await startProxy({ decide: refuse });
-    expect([...(await exchange(port, socks('a.example', 80)))]).toEqual([5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0]);
+    expect([...(await exchange(port, socks('a.example', 80)))]).toEqual([
+      5, 0, 5, 2, 0, 1, 0, 0, 0, 0, 0, 0,
+    ]);
     const off = await startProxy({ socks: false });
     expect([...(await exchange(off.port, socks('a.example', 80)))]).toEqual([]);
   });
@@ -163,7 +206,9 @@ describe('while a decision is open, the signal aborts when the client is gone:',
     const { port } = await startProxy({
       decide: (_request, signal) => {
         signals.push(signal);
-        return orAborted(new Promise<never>(() => {}), signal).then(() => Promise.reject(new ProxyRefusal('busy', 'gone')));
+        return orAborted(new Promise<never>(() => {}), signal).then(() =>
+          Promise.reject(new ProxyRefusal('busy', 'gone')),
+        );
       },
     });
     const [stays, goes] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
@@ -181,7 +226,9 @@ describe('a name', () => {
     const echo = await startEcho();
     const answers = [['127.0.0.1'], ['127.0.0.2']];
     const { port } = await startProxy({ resolve: async () => answers.shift() ?? [] });
-    expect(String(await exchange(port, `CONNECT a.example:${echo.port} HTTP/1.1\r\n\r\n`, 'x'))).toMatch(/x$/);
+    expect(
+      String(await exchange(port, `CONNECT a.example:${echo.port} HTTP/1.1\r\n\r\n`, 'x')),
+    ).toMatch(/x$/);
     expect(answers).toEqual([['127.0.0.2']]);
   });
 
@@ -193,8 +240,13 @@ describe('a name', () => {
     [['fe80::1%eth0']],
     [['203.0.113.9']],
   ])('that leads to %j is refused', async (addresses) => {
-    const { port } = await startProxy({ decide: async () => ['public'], resolve: async () => addresses });
-    expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 403 .*local address/s);
+    const { port } = await startProxy({
+      decide: async () => ['public'],
+      resolve: async () => addresses,
+    });
+    expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(
+      /^HTTP\/1\.1 403 .*local address/s,
+    );
   });
 
   test.each([
@@ -202,14 +254,21 @@ describe('a name', () => {
     ['::ffff:8.8.8.8', '8.8.8.8'],
     ['8.8.8.8', '::FFFF:808:808'],
     ['2606:4700:0:0::1', '2606:4700::1'],
-  ])('that leads to a public address of this machine is refused, too: %s, which is %s', async (found, own) => {
-    // The second address is always refused, so nothing is ever connected.
-    const resolve = async () => [found, '127.0.0.1'];
-    const { port } = await startProxy({ decide: async () => ['public'], resolve, ownAddresses: () => [own] });
-    const answer = String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'));
-    expect(answer).toContain('a.example leads to the local address');
-    expect(answer).not.toContain('127.0.0.1');
-  });
+  ])(
+    'that leads to a public address of this machine is refused, too: %s, which is %s',
+    async (found, own) => {
+      // The second address is always refused, so nothing is ever connected.
+      const resolve = async () => [found, '127.0.0.1'];
+      const { port } = await startProxy({
+        decide: async () => ['public'],
+        resolve,
+        ownAddresses: () => [own],
+      });
+      const answer = String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'));
+      expect(answer).toContain('a.example leads to the local address');
+      expect(answer).not.toContain('127.0.0.1');
+    },
+  );
 
   test('is compared with the addresses that this machine had a second ago at most', async () => {
     const clock = new FakeClock();
@@ -225,7 +284,8 @@ describe('a name', () => {
       },
     });
     const target = 'CONNECT a.example:443 HTTP/1.1\r\n\r\n';
-    for (let count = 0; count < 3; count++) expect(String(await exchange(port, target))).toContain('127.0.0.1');
+    for (let count = 0; count < 3; count++)
+      expect(String(await exchange(port, target))).toContain('127.0.0.1');
     expect(looks).toBe(1);
     own.push('203.1.2.3');
     clock.advance(1_001);
@@ -234,34 +294,62 @@ describe('a name', () => {
 
   test('that has no address is an error of the gateway', async () => {
     const { port } = await startProxy({ resolve: async () => [] });
-    expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 502 /);
+    expect(String(await exchange(port, 'CONNECT a.example:443 HTTP/1.1\r\n\r\n'))).toMatch(
+      /^HTTP\/1\.1 502 /,
+    );
     const closed = await startProxy();
-    expect(String(await exchange(closed.port, 'CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n'))).toMatch(/^HTTP\/1\.1 502 /);
+    expect(String(await exchange(closed.port, 'CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n'))).toMatch(
+      /^HTTP\/1\.1 502 /,
+    );
   });
 });
 
 describe('a credential', () => {
-  const basic = (text: string) => `Proxy-Authorization: Basic ${Buffer.from(text).toString('base64')}\r\n`;
+  const basic = (text: string) =>
+    `Proxy-Authorization: Basic ${Buffer.from(text).toString('base64')}\r\n`;
 
   test('is needed for requests and tunnels', async () => {
     const web = await startWebServer();
     const { port, asked } = await startProxy({ credential: 'secret' });
-    for (const header of ['', basic('heddle:other'), basic('x:secret'), 'Proxy-Authorization: secret\r\n']) {
-      expect(String(await request(port, get(`http://127.0.0.1:${web.port}/`, header)))).toMatch(/^HTTP\/1\.1 407 /);
-      expect(String(await exchange(port, `CONNECT 127.0.0.1:${web.port} HTTP/1.1\r\n${header}\r\n`))).toMatch(/^HTTP\/1\.1 407 /);
+    for (const header of [
+      '',
+      basic('heddle:other'),
+      basic('x:secret'),
+      'Proxy-Authorization: secret\r\n',
+    ]) {
+      expect(String(await request(port, get(`http://127.0.0.1:${web.port}/`, header)))).toMatch(
+        /^HTTP\/1\.1 407 /,
+      );
+      expect(
+        String(await exchange(port, `CONNECT 127.0.0.1:${web.port} HTTP/1.1\r\n${header}\r\n`)),
+      ).toMatch(/^HTTP\/1\.1 407 /);
     }
     expect(asked).toEqual([]);
-    expect(String(await request(port, get(`http://127.0.0.1:${web.port}/`, basic('heddle:secret'))))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(
+      String(await request(port, get(`http://127.0.0.1:${web.port}/`, basic('heddle:secret')))),
+    ).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test('is needed for SOCKS5', async () => {
     const echo = await startEcho();
     const { port } = await startProxy({ credential: 'secret', resolve: async () => ['127.0.0.1'] });
     const login = (password: string) =>
-      Buffer.concat([Buffer.from([5, 1, 2, 1, 6]), Buffer.from('heddle'), Buffer.from([password.length]), Buffer.from(password)]);
+      Buffer.concat([
+        Buffer.from([5, 1, 2, 1, 6]),
+        Buffer.from('heddle'),
+        Buffer.from([password.length]),
+        Buffer.from(password),
+      ]);
     expect([...(await exchange(port, socks('a.example', echo.port)))]).toEqual([5, 255]);
-    expect([...(await exchange(port, login('wrong'), socks('a.example', echo.port).subarray(3)))]).toEqual([5, 2, 1, 1]);
-    expect([...(await exchange(port, login('secret'), socks('a.example', echo.port).subarray(3)))].slice(0, 6)).toEqual([5, 2, 1, 0, 5, 0]);
+    expect([
+      ...(await exchange(port, login('wrong'), socks('a.example', echo.port).subarray(3))),
+    ]).toEqual([5, 2, 1, 1]);
+    expect(
+      [...(await exchange(port, login('secret'), socks('a.example', echo.port).subarray(3)))].slice(
+        0,
+        6,
+      ),
+    ).toEqual([5, 2, 1, 0, 5, 0]);
   });
 });
 
@@ -305,7 +393,8 @@ describe('limits and ends', () => {
     const { port: web } = await startWebServer();
     const { port, asked, sockets } = await startProxy({
       clock,
-      decide: ({ target }) => (target.host === '127.0.0.1' ? Promise.resolve(LOCAL) : new Promise(() => {})),
+      decide: ({ target }) =>
+        target.host === '127.0.0.1' ? Promise.resolve(LOCAL) : new Promise(() => {}),
     });
     const [half, waits] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [half, waits]) onTestFinished(() => void socket.destroy());
@@ -382,7 +471,9 @@ describe('limits and ends', () => {
       '\xff',
       'Content-Length: -1',
     );
-    const bytes = fc.array(pieces, { maxLength: 10 }).map((list) => Buffer.from(list.join(''), 'latin1'));
+    const bytes = fc
+      .array(pieces, { maxLength: 10 })
+      .map((list) => Buffer.from(list.join(''), 'latin1'));
     await fc.assert(
       fc.asyncProperty(bytes, async (sent) => {
         await exchange(port, sent);
@@ -390,7 +481,9 @@ describe('limits and ends', () => {
       { seed: 11, numRuns: 200 },
     );
     const after = await startProxy();
-    expect(String(await request(after.port, get(`http://127.0.0.1:${web.port}/`)))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(String(await request(after.port, get(`http://127.0.0.1:${web.port}/`)))).toMatch(
+      /^HTTP\/1\.1 200 /,
+    );
     expect(String(await request(port, get('http://a.example/')))).toMatch(/^HTTP\/1\.1 403 /);
   });
 });

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import { checkedDial } from '../../src/network/checked-dial.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-/** A dial whose names are resolved, all to an address that may not be reached, when the test says so. */
+/**
+ * A dial whose names are resolved, all to an address that may not be reached, when the test says
+ * so.
+ */
 function dialing() {
   const clock = new FakeClock();
   const running: { name: string; answer: () => void }[] = [];
@@ -57,7 +60,14 @@ test('a proxy that wants many names does not hold up those of another', async ()
   void other.reach('b.other');
   await setImmediate();
   for (let count = 0; count < 4; count++) await answerOne();
-  expect(begun.slice(0, 6)).toEqual(['0.example', '1.example', 'a.other', '2.example', '3.example', 'b.other']);
+  expect(begun.slice(0, 6)).toEqual([
+    '0.example',
+    '1.example',
+    'a.other',
+    '2.example',
+    '3.example',
+    'b.other',
+  ]);
 });
 
 test('a name is resolved once for all that wait for it, also if the first does not wait any more', async () => {

@@ -4,7 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { checkedDial, type DialDeps } from '../../src/network/checked-dial.ts';
-import { CommandProxy, type CommandProxyDeps, type ProxyRequest } from '../../src/network/command-proxy.ts';
+import {
+  CommandProxy,
+  type CommandProxyDeps,
+  type ProxyRequest,
+} from '../../src/network/command-proxy.ts';
 import { SocketBudget } from '../../src/network/socket-budget.ts';
 import type { AddressKind } from '../../src/policy/network/address-kind.ts';
 import { RecordingLog } from '../support/recording-log.ts';
@@ -12,13 +16,18 @@ import { RecordingLog } from '../support/recording-log.ts';
 /** Kinds of addresses that include this machine. */
 export const LOCAL: readonly AddressKind[] = ['public', 'private'];
 
-interface ProxyOptions extends Partial<Pick<CommandProxyDeps, 'decide' | 'socks' | 'clock' | 'budget'>>, Partial<Omit<DialDeps, 'clock'>> {
+interface ProxyOptions
+  extends Partial<Pick<CommandProxyDeps, 'decide' | 'socks' | 'clock' | 'budget'>>,
+    Partial<Omit<DialDeps, 'clock'>> {
   credential?: string | null;
   /** Called with each connection to a host. */
   connected?: (socket: Socket) => void;
 }
 
-/** A proxy on a port of this machine. It notes what it was asked for, and the open sockets of both its sides; and by default allows everything, also local addresses. */
+/**
+ * A proxy on a port of this machine. It notes what it was asked for, and the open sockets of both
+ * its sides; and by default allows everything, also local addresses.
+ */
 export async function startProxy({
   decide,
   credential = null,
@@ -52,7 +61,9 @@ export async function startProxy({
     socket.once('close', () => sockets.delete(socket));
     return socket;
   };
-  const server = createServer({ allowHalfOpen: true }, (socket) => proxy.serve(keep(socket), credential)).listen(0, '127.0.0.1');
+  const server = createServer({ allowHalfOpen: true }, (socket) =>
+    proxy.serve(keep(socket), credential),
+  ).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     proxy.close();
@@ -62,7 +73,10 @@ export async function startProxy({
   return { proxy, port, asked, log, sockets };
 }
 
-/** A web server on a port of this machine. By default it answers with the request's first line, host and body. */
+/**
+ * A web server on a port of this machine. By default it answers with the request's first line, host
+ * and body.
+ */
 export async function startWebServer(listener: RequestListener = echo): Promise<{ port: number }> {
   const server = createHttpServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -76,7 +90,11 @@ export async function startWebServer(listener: RequestListener = echo): Promise<
 const echo: RequestListener = (request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
-  request.on('end', () => response.end(`${request.method} ${request.url} ${request.headers.host} ${Buffer.concat(parts).toString()}`));
+  request.on('end', () =>
+    response.end(
+      `${request.method} ${request.url} ${request.headers.host} ${Buffer.concat(parts).toString()}`,
+    ),
+  );
 };
 
 /** A server on a port of this machine. By default it sends back what it gets. */
@@ -108,7 +126,11 @@ export function request(port: number, ...parts: (string | Buffer)[]): Promise<Bu
   return converse(port, parts, false);
 }
 
-async function converse(port: number, parts: readonly (string | Buffer)[], ends: boolean): Promise<Buffer> {
+async function converse(
+  port: number,
+  parts: readonly (string | Buffer)[],
+  ends: boolean,
+): Promise<Buffer> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   onTestFinished(() => void socket.destroy());
   const received: Buffer[] = [];

@@ -9,15 +9,21 @@ const BODY = Buffer.alloc(32_000_000, 'abcdefg');
 const HELD_BYTES_MAX = 256 * 1024;
 
 function held(sockets: ReadonlySet<Socket>): number {
-  return [...sockets].reduce((sum, { readableLength, writableLength }) => sum + readableLength + writableLength, 0);
+  return [...sockets].reduce(
+    (sum, { readableLength, writableLength }) => sum + readableLength + writableLength,
+    0,
+  );
 }
 
 /** Waits until the proxy waits for a reader. */
 function stalled(sockets: ReadonlySet<Socket>): Promise<void> {
-  return vi.waitFor(() => expect([...sockets].some(({ writableNeedDrain }) => writableNeedDrain)).toBe(true), {
-    timeout: 10_000,
-    interval: 2,
-  });
+  return vi.waitFor(
+    () => expect([...sockets].some(({ writableNeedDrain }) => writableNeedDrain)).toBe(true),
+    {
+      timeout: 10_000,
+      interval: 2,
+    },
+  );
 }
 
 /** A client that reads nothing yet. */

@@ -3,15 +3,24 @@ import { commandActions } from '../../src/policy/command/command-actions.ts';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import type { CommandAction } from '../../src/protocol/generated/types.ts';
 
-const actions = async (script: string) => commandActions(await parseCommand(['bash', '-lc', script]), '/w');
+const actions = async (script: string) =>
+  commandActions(await parseCommand(['bash', '-lc', script]), '/w');
 const read = (command: string, path: string): CommandAction => ({
   type: 'read',
   command,
   name: path.slice(path.lastIndexOf('/') + 1),
   path,
 });
-const list = (command: string, path: string | null = null): CommandAction => ({ type: 'listFiles', command, path });
-const search = (command: string, query: string | null, path: string | null = null): CommandAction => ({
+const list = (command: string, path: string | null = null): CommandAction => ({
+  type: 'listFiles',
+  command,
+  path,
+});
+const search = (
+  command: string,
+  query: string | null,
+  path: string | null = null,
+): CommandAction => ({
   type: 'search',
   command,
   query,

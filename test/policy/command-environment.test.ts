@@ -86,7 +86,18 @@ const KEPT: Record<string, string> = {
 const WITHHELD: Record<string, string> = {
   ...Object.fromEntries(
     [
-      ...['MYSQL_PWD', 'DBPWD', 'GITHUB_PAT', 'SMTP_PASS', 'SMTP_PASS_2', 'DB_PASS2', 'DBPASS', 'SSHPASS', 'PGPASSWORD', 'REDIS_PASSWD'],
+      ...[
+        'MYSQL_PWD',
+        'DBPWD',
+        'GITHUB_PAT',
+        'SMTP_PASS',
+        'SMTP_PASS_2',
+        'DB_PASS2',
+        'DBPASS',
+        'SSHPASS',
+        'PGPASSWORD',
+        'REDIS_PASSWD',
+      ],
       ...[
         'GPG_PASSPHRASE',
         'Passphrase',
@@ -96,7 +107,15 @@ const WITHHELD: Record<string, string> = {
         'NPM_CONFIG__AUTHTOKEN',
         'SESSION_COOKIE',
       ],
-      ...['SENTRY_DSN', 'DB_CONNECTION_STRING', 'AZURE_CONN_STR', 'SQLCONNSTR', 'ConnectionStrings__Default', 'WIFI_PSK', 'DB_CREDS'],
+      ...[
+        'SENTRY_DSN',
+        'DB_CONNECTION_STRING',
+        'AZURE_CONN_STR',
+        'SQLCONNSTR',
+        'ConnectionStrings__Default',
+        'WIFI_PSK',
+        'DB_CREDS',
+      ],
       ...[
         'SERVICE_JWT',
         'HTTP_AUTHORIZATION',
@@ -158,39 +177,77 @@ describe('the environment of commands', () => {
   });
 
   test('keeps variables that look secret if the user sets that, but never the keys of providers', () => {
-    expect(of({ ignoreDefaultExcludes: true })).toEqual([['EDITOR', 'HOME', 'PATH', ...SECRETS].sort(), ['PROVIDER']]);
+    expect(of({ ignoreDefaultExcludes: true })).toEqual([
+      ['EDITOR', 'HOME', 'PATH', ...SECRETS].sort(),
+      ['PROVIDER'],
+    ]);
   });
 
   test('has a secret that include_only spells out, but none that only a pattern matches', () => {
-    expect(of({ includeOnly: ['PATH', 'my_api_key', 'PROVIDER'] })[0]).toEqual(['MY_API_KEY', 'PATH', 'PROVIDER']);
+    expect(of({ includeOnly: ['PATH', 'my_api_key', 'PROVIDER'] })[0]).toEqual([
+      'MY_API_KEY',
+      'PATH',
+      'PROVIDER',
+    ]);
     expect(of({ includeOnly: ['P*', '*KEY'] })[0]).toEqual(['PATH']);
   });
 
   test.each(Object.entries(KEPT))('has the ordinary variable %s = %j', (name, value) => {
-    expect(commandEnvironment({ [name]: value }, policy({}))).toEqual({ env: { [name]: value }, withheld: [] });
+    expect(commandEnvironment({ [name]: value }, policy({}))).toEqual({
+      env: { [name]: value },
+      withheld: [],
+    });
   });
 
-  test.each(Object.entries(WITHHELD))('does not have %s = %j, unless the user sets that', (name, value) => {
-    expect(commandEnvironment({ [name]: value }, policy({}))).toEqual({ env: {}, withheld: [name] });
-    expect(commandEnvironment({ [name]: value }, policy({ ignoreDefaultExcludes: true })).env).toEqual({ [name]: value });
-    expect(commandEnvironment({ [name]: value }, policy({ includeOnly: [name] })).env).toEqual({ [name]: value });
-    expect(commandEnvironment({ [name]: value }, policy({ includeOnly: [`${name}*`] })).env).toEqual({});
-  });
+  test.each(Object.entries(WITHHELD))(
+    'does not have %s = %j, unless the user sets that',
+    (name, value) => {
+      expect(commandEnvironment({ [name]: value }, policy({}))).toEqual({
+        env: {},
+        withheld: [name],
+      });
+      expect(
+        commandEnvironment({ [name]: value }, policy({ ignoreDefaultExcludes: true })).env,
+      ).toEqual({ [name]: value });
+      expect(commandEnvironment({ [name]: value }, policy({ includeOnly: [name] })).env).toEqual({
+        [name]: value,
+      });
+      expect(
+        commandEnvironment({ [name]: value }, policy({ includeOnly: [`${name}*`] })).env,
+      ).toEqual({});
+    },
+  );
 
   test('has no variable that contains the key of a provider, whatever its name is', () => {
-    const env = { HOME: '/home/plainvalue', OTHER: 'plainvalue', HEADER: 'Bearer plainvalue', PLAIN: 'value' };
+    const env = {
+      HOME: '/home/plainvalue',
+      OTHER: 'plainvalue',
+      HEADER: 'Bearer plainvalue',
+      PLAIN: 'value',
+    };
     const keys = ['plainvalue'];
     for (const ignoreDefaultExcludes of [false, true]) {
       const given = commandEnvironment(env, policy({ keys, ignoreDefaultExcludes }));
-      expect(given).toEqual({ env: { HOME: '/home/plainvalue', PLAIN: 'value' }, withheld: ['HEADER', 'OTHER'] });
+      expect(given).toEqual({
+        env: { HOME: '/home/plainvalue', PLAIN: 'value' },
+        withheld: ['HEADER', 'OTHER'],
+      });
     }
-    expect(commandEnvironment(env, policy({ keys, includeOnly: ['OTHER'] })).env).toEqual({ OTHER: 'plainvalue' });
+    expect(commandEnvironment(env, policy({ keys, includeOnly: ['OTHER'] })).env).toEqual({
+      OTHER: 'plainvalue',
+    });
   });
 
-  test.each([':', 'a:', '://', 'a://b:c', 'a://b', 'b=c', '-a b', '"a":', 'eyJaaaa.'])('a long value of %j is examined in time', (part) => {
-    const { env, withheld } = commandEnvironment({ X: part.repeat(100_000 / part.length) }, policy({}));
-    expect([...Object.keys(env), ...withheld]).toEqual(['X']);
-  });
+  test.each([':', 'a:', '://', 'a://b:c', 'a://b', 'b=c', '-a b', '"a":', 'eyJaaaa.'])(
+    'a long value of %j is examined in time',
+    (part) => {
+      const { env, withheld } = commandEnvironment(
+        { X: part.repeat(100_000 / part.length) },
+        policy({}),
+      );
+      expect([...Object.keys(env), ...withheld]).toEqual(['X']);
+    },
+  );
 
   test('has no excluded variables, in any case, even if include_only names them', () => {
     expect(of({ exclude: ['ed*', 'hom?'], includeOnly: ['EDITOR', 'PATH'] })[0]).toEqual(['PATH']);
@@ -198,9 +255,15 @@ describe('the environment of commands', () => {
   });
 
   test('has the variables of set, and does not report them as withheld', () => {
-    const { env, withheld } = commandEnvironment(ENV, policy({ inherit: 'none', set: { MY_API_KEY: 'set', NEW: 'n' } }));
+    const { env, withheld } = commandEnvironment(
+      ENV,
+      policy({ inherit: 'none', set: { MY_API_KEY: 'set', NEW: 'n' } }),
+    );
     expect([env, withheld]).toEqual([{ MY_API_KEY: 'set', NEW: 'n' }, []]);
-    expect(of({ set: { PROVIDER: 'x' } })).toEqual([['EDITOR', 'HOME', 'PATH', 'PROVIDER'], SECRETS]);
+    expect(of({ set: { PROVIDER: 'x' } })).toEqual([
+      ['EDITOR', 'HOME', 'PATH', 'PROVIDER'],
+      SECRETS,
+    ]);
   });
 
   test('inherits everything, the core variables, or nothing', () => {
@@ -209,10 +272,14 @@ describe('the environment of commands', () => {
   });
 
   test('the variables of every command override inherited ones, and set overrides them', () => {
-    const { env } = commandEnvironment({ TERM: 'xterm', PAGER: 'less' }, policy({ set: { PAGER: 'most' } }), {
-      TERM: 'dumb',
-      PAGER: 'cat',
-    });
+    const { env } = commandEnvironment(
+      { TERM: 'xterm', PAGER: 'less' },
+      policy({ set: { PAGER: 'most' } }),
+      {
+        TERM: 'dumb',
+        PAGER: 'cat',
+      },
+    );
     expect(env).toEqual({ TERM: 'dumb', PAGER: 'most' });
   });
 });

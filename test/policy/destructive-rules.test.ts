@@ -75,7 +75,12 @@ const FREE = [
 test('the rules of docs/rules.md ask about destructive commands, and not about their relatives', async () => {
   const rules = await parseRules(text, 'x.rules');
   const decisions = async (scripts: string[]) =>
-    Promise.all(scripts.map(async (script) => [script, strictRule(await parseCommand(['bash', '-lc', script]), rules)?.decision ?? null]));
+    Promise.all(
+      scripts.map(async (script) => [
+        script,
+        strictRule(await parseCommand(['bash', '-lc', script]), rules)?.decision ?? null,
+      ]),
+    );
   expect(rules.problems).toEqual([]);
   expect(await decisions(ASKED)).toEqual(ASKED.map((script) => [script, 'prompt']));
   expect(await decisions(FREE)).toEqual(FREE.map((script) => [script, null]));

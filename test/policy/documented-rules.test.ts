@@ -24,7 +24,15 @@ async function outcomes(script: string, rulesText: string): Promise<string[]> {
   expect(rules.problems).toEqual([]);
   return POLICIES.map((approvalPolicy) => {
     const { verdict } = judgeCommand({
-      request: { command, cwd: '/w', identity: new Map(), escalates: false, permissions: null, justification: null, prefixRule: null },
+      request: {
+        command,
+        cwd: '/w',
+        identity: new Map(),
+        escalates: false,
+        permissions: null,
+        justification: null,
+        prefixRule: null,
+      },
       sandboxPolicy: { type: 'workspaceWrite' },
       staysInside: false,
       approvalPolicy,

@@ -6,14 +6,22 @@ import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
-import { ENCODED, FORBIDDEN_COMMANDS, OPTION_RUNNERS, QUOTINGS, WORD_RUNNERS } from './disguises.ts';
+import {
+  ENCODED,
+  FORBIDDEN_COMMANDS,
+  OPTION_RUNNERS,
+  QUOTINGS,
+  WORD_RUNNERS,
+} from './disguises.ts';
 
 const rule = (decision: PrefixRule['decision'], ...words: string[]): PrefixRule => ({
   pattern: words.map((word) => [word]),
   decision,
   justification: null,
 });
-const FENCE = FORBIDDEN_COMMANDS.map((command) => rule('forbidden', ...command.split(' ').slice(0, command.startsWith('git') ? 2 : 1)));
+const FENCE = FORBIDDEN_COMMANDS.map((command) =>
+  rule('forbidden', ...command.split(' ').slice(0, command.startsWith('git') ? 2 : 1)),
+);
 
 interface Asked {
   rules?: readonly PrefixRule[];
@@ -23,10 +31,23 @@ interface Asked {
 }
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
-  const { rules = FENCE, approvalPolicy = 'on-request', trustsNames = true, escalates = false } = asked;
+  const {
+    rules = FENCE,
+    approvalPolicy = 'on-request',
+    trustsNames = true,
+    escalates = false,
+  } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
   return judgeCommand({
-    request: { command, cwd: '/w', identity: new Map(), escalates, permissions: null, justification: null, prefixRule: null },
+    request: {
+      command,
+      cwd: '/w',
+      identity: new Map(),
+      escalates,
+      permissions: null,
+      justification: null,
+      prefixRule: null,
+    },
     sandboxPolicy: { type: 'workspaceWrite' },
     staysInside: false,
     approvalPolicy,
@@ -43,7 +64,9 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
 const fill = (template: string, command: string) => template.replaceAll('@', command);
 const DISGUISES = [
   ...new Set([
-    ...FORBIDDEN_COMMANDS.flatMap((command) => [...WORD_RUNNERS, ...OPTION_RUNNERS].map((one) => fill(one, command))),
+    ...FORBIDDEN_COMMANDS.flatMap((command) =>
+      [...WORD_RUNNERS, ...OPTION_RUNNERS].map((one) => fill(one, command)),
+    ),
     ...ENCODED,
   ]),
 ];
@@ -62,8 +85,21 @@ describe('with a rule that forbids, a command that may run it unseen is refused 
     const piece = fc.record({
       command: fc.constantFrom(...FORBIDDEN_COMMANDS),
       quoting: fc.constantFrom(...QUOTINGS),
-      runners: fc.array(fc.constantFrom(...WORD_RUNNERS.filter((one) => !one.includes("'"))), { maxLength: 3 }),
-      place: fc.constantFrom('@', 'ls; @', '@ | cat', 'true && @', 'if true; then @; fi', 'echo $(@)', '{ @; }', '(@) > f', '@ &', '! @'),
+      runners: fc.array(fc.constantFrom(...WORD_RUNNERS.filter((one) => !one.includes("'"))), {
+        maxLength: 3,
+      }),
+      place: fc.constantFrom(
+        '@',
+        'ls; @',
+        '@ | cat',
+        'true && @',
+        'if true; then @; fi',
+        'echo $(@)',
+        '{ @; }',
+        '(@) > f',
+        '@ &',
+        '! @',
+      ),
     });
     await fc.assert(
       fc.asyncProperty(piece, async ({ command, quoting, runners, place }) => {
@@ -95,10 +131,24 @@ describe('with a rule that forbids, a command that may run it unseen is refused 
   });
 
   test('a program that a rule allows is not asked about, in any line that heddle can follow', async () => {
-    const rules = [...FENCE, { ...rule('allow', 'npm', 'test'), exact: true, within: true, projects: ['/w'] }];
-    for (const script of ['npm test', 'npm test && mkdir a', 'npm test 2>&1 | tail -5', 'npm test > log.txt'])
+    const rules = [
+      ...FENCE,
+      { ...rule('allow', 'npm', 'test'), exact: true, within: true, projects: ['/w'] },
+    ];
+    for (const script of [
+      'npm test',
+      'npm test && mkdir a',
+      'npm test 2>&1 | tail -5',
+      'npm test > log.txt',
+    ])
       expect(await judge(script, { rules })).toMatchObject({ verdict: 'run', sandboxed: true });
-    for (const script of ['npm test x', 'npm test | sh', 'npm test; npx a', 'A=1 npm test', 'npm test $X'])
+    for (const script of [
+      'npm test x',
+      'npm test | sh',
+      'npm test; npx a',
+      'A=1 npm test',
+      'npm test $X',
+    ])
       expect(await judge(script, { rules })).toMatchObject({ verdict: 'ask' });
     expect(await judge('npm test; rm x', { rules })).toMatchObject({ verdict: 'refuse' });
   });
@@ -143,8 +193,12 @@ describe('without a rule that forbids, an ordinary command is not asked about', 
   test.each(ORDINARY)('%s', async (script) => {
     const others = [rule('prompt', 'shutdown'), rule('allow', 'ls')];
     expect(await judge(script, { rules: [] })).toMatchObject({ verdict: 'run' });
-    expect(await judge(script, { rules: others, approvalPolicy: 'never' })).toMatchObject({ verdict: 'run' });
-    expect(await judge(script, { rules: others, trustsNames: false })).toMatchObject({ verdict: 'run' });
+    expect(await judge(script, { rules: others, approvalPolicy: 'never' })).toMatchObject({
+      verdict: 'run',
+    });
+    expect(await judge(script, { rules: others, trustsNames: false })).toMatchObject({
+      verdict: 'run',
+    });
   });
 });
 

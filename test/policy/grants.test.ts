@@ -21,7 +21,11 @@ test('a grant for the turn ends with the turn, a grant for the session does not'
 
 test('a granted path that has become a link, or is behind one, is no longer granted', () => {
   const folder = tempFolder();
-  const [build, below, other] = [join(folder, 'build'), join(folder, 'build', 'new', 'one'), join(folder, 'other')];
+  const [build, below, other] = [
+    join(folder, 'build'),
+    join(folder, 'build', 'new', 'one'),
+    join(folder, 'other'),
+  ];
   for (const path of [build, other]) mkdirSync(path);
   const grants = new Grants(pathIdentity);
   grants.grant({ read: [below], write: [build, other], network: true }, 'session');
@@ -57,6 +61,8 @@ test('links to missing paths are followed, and circles end', () => {
   expect(resolveLinks(join(folder, 'a', 'x'))).toBe(join(folder, 'c', 'd', 'x'));
   expect(resolveLinks(join(folder, 'loop', 'x'))).toBe(join(folder, 'loop', 'x'));
   expect(resolveLinks('/')).toBe('/');
-  expect(shownPath(join(folder, 'by-link', 'x'), join(folder, 'by-link'))).toBe(join(folder, 'by-link', 'x'));
+  expect(shownPath(join(folder, 'by-link', 'x'), join(folder, 'by-link'))).toBe(
+    join(folder, 'by-link', 'x'),
+  );
   expect(shownPath(join(folder, 'by-link', 'x'), folder)).toBe(join(folder, 'work', 'x'));
 });

@@ -28,7 +28,13 @@ function wordFor(verdict: CommandVerdict): Word {
 }
 
 const granular = (answer: boolean): AskForApproval => ({
-  granular: { sandbox_approval: answer, rules: answer, mcp_elicitations: answer, request_permissions: answer, skill_approval: answer },
+  granular: {
+    sandbox_approval: answer,
+    rules: answer,
+    mcp_elicitations: answer,
+    request_permissions: answer,
+    skill_approval: answer,
+  },
 });
 const POLICIES: Record<string, AskForApproval> = {
   untrusted: 'untrusted',
@@ -42,16 +48,24 @@ const BOUNDED: SandboxPolicy[] = [{ type: 'readOnly' }, { type: 'workspaceWrite'
 const UNBOUNDED: SandboxPolicy[] = [{ type: 'dangerFullAccess' }, { type: 'externalSandbox' }];
 /** Known to be harmless; harmless if limited to reading; not known; not parsed. */
 const COMMANDS = ['ls', 'git status', 'touch x', 'ls $(x)'];
-const rule = (decision: PrefixRule['decision']): PrefixRule => ({ pattern: [['ls', 'git', 'touch']], decision, justification: null });
+const rule = (decision: PrefixRule['decision']): PrefixRule => ({
+  pattern: [['ls', 'git', 'touch']],
+  decision,
+  justification: null,
+});
 const RULES = {
   none: { rules: [], problems: [] },
   allow: { rules: [rule('allow')], problems: [] },
   prompt: { rules: [rule('allow'), rule('prompt')], problems: [] },
   forbidden: { rules: [rule('prompt'), rule('forbidden'), rule('allow')], problems: [] },
-  unreadable: { rules: [rule('allow')], problems: [{ path: '/h/rules/a.rules', line: 3, message: 'expected (' }] },
+  unreadable: {
+    rules: [rule('allow')],
+    problems: [{ path: '/h/rules/a.rules', line: 3, message: 'expected (' }],
+  },
 } satisfies Record<string, CommandRules>;
 
-// For each of the commands:  in the sandbox       | asking to leave it   | where there is no sandbox
+// For each of the commands:  in the sandbox       | asking to leave it   | where there is no
+// sandbox
 const TABLE: Record<keyof typeof RULES, Record<string, string>> = {
   none: {
     untrusted: /*         */ 'look look ask ask     | out out out out      | free out out out',
@@ -77,7 +91,9 @@ const TABLE: Record<keyof typeof RULES, Record<string, string>> = {
     'granular+': /*       */ 'ask ask ask ask       | out out out out      | out out out out',
     'granular-': /*       */ 'no no no no           | no no no no          | no no no no',
   },
-  forbidden: Object.fromEntries(Object.keys(POLICIES).map((policy) => [policy, 'no no no no | no no no no | no no no no'])),
+  forbidden: Object.fromEntries(
+    Object.keys(POLICIES).map((policy) => [policy, 'no no no no | no no no no | no no no no']),
+  ),
   unreadable: {
     untrusted: /*         */ 'ask ask ask ask       | out out out out      | out out out out',
     'on-failure': /*      */ 'ask ask ask ask       | out out out out      | out out out out',
@@ -125,7 +141,14 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
-  const defaults = { cwd: '/w', identity: new Map(), escalates: false, permissions: null, justification: null, prefixRule: null };
+  const defaults = {
+    cwd: '/w',
+    identity: new Map(),
+    escalates: false,
+    permissions: null,
+    justification: null,
+    prefixRule: null,
+  };
   return judgeCommand({
     request: { ...defaults, ...request, command },
     sandboxPolicy,
@@ -143,24 +166,47 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
 
 const WRITES_OPT = { read: [], write: ['/opt'], network: false };
 const INSIDE: Record<string, string> = { out: 'ask', free: 'run' };
-const judgeAll = (asked: Asked) => Promise.all(COMMANDS.map(async (script) => wordFor(await judge(script, asked))));
+const judgeAll = (asked: Asked) =>
+  Promise.all(COMMANDS.map(async (script) => wordFor(await judge(script, asked))));
 const rows = (Object.keys(RULES) as (keyof typeof RULES)[]).flatMap((kind) =>
   Object.entries(TABLE[kind]).map(([policy, row]) => ({ kind, policy, row })),
 );
 
 describe('a command that may run a file of a skill', () => {
   const kinds = (skill_approval: boolean, others: boolean): AskForApproval => ({
-    granular: { sandbox_approval: others, rules: others, mcp_elicitations: others, request_permissions: others, skill_approval },
+    granular: {
+      sandbox_approval: others,
+      rules: others,
+      mcp_elicitations: others,
+      request_permissions: others,
+      skill_approval,
+    },
   });
   const skillFile = '/s/go.sh, which belongs to a skill';
 
   test.each<[string, Asked, Word]>([
     ['is asked about', { approvalPolicy: kinds(true, false) }, 'ask'],
     ['is like others if its kind is false', { approvalPolicy: kinds(false, true) }, 'run'],
-    ['is refused beyond the sandbox if that is', { approvalPolicy: kinds(true, false), escalates: true }, 'no'],
-    ['is asked about once beyond the sandbox', { approvalPolicy: kinds(true, true), escalates: true }, 'out'],
-    ['is asked about without a sandbox', { approvalPolicy: kinds(true, false), sandboxPolicy: { type: 'dangerFullAccess' } }, 'out'],
-    ['runs if a rule allows it', { approvalPolicy: kinds(false, false), rules: RULES.allow }, 'run'],
+    [
+      'is refused beyond the sandbox if that is',
+      { approvalPolicy: kinds(true, false), escalates: true },
+      'no',
+    ],
+    [
+      'is asked about once beyond the sandbox',
+      { approvalPolicy: kinds(true, true), escalates: true },
+      'out',
+    ],
+    [
+      'is asked about without a sandbox',
+      { approvalPolicy: kinds(true, false), sandboxPolicy: { type: 'dangerFullAccess' } },
+      'out',
+    ],
+    [
+      'runs if a rule allows it',
+      { approvalPolicy: kinds(false, false), rules: RULES.allow },
+      'run',
+    ],
     ['is like others under a named policy', { approvalPolicy: 'on-request' }, 'run'],
     ['is like others under never', { approvalPolicy: 'never' }, 'run'],
   ])('%s', async (_case, asked, word) => {
@@ -175,8 +221,11 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   test.each(BOUNDED)('$type', async (sandboxPolicy) => {
     expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(inside);
     expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(outside);
-    // A request for more permissions needs approval like a request to leave, but the command runs inside.
-    expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(outside?.map((word) => INSIDE[word] ?? word));
+    // A request for more permissions needs approval like a request to leave, but the command runs
+    // inside.
+    expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(
+      outside?.map((word) => INSIDE[word] ?? word),
+    );
   });
 
   test.each(UNBOUNDED)('$type, where there is nothing to leave', async (sandboxPolicy) => {
@@ -188,13 +237,22 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   test('a session grant replaces approval, but forbidden stays forbidden', async () => {
     const granted = (sandboxed: boolean) => {
       const grants = new Grants();
-      for (const script of COMMANDS) grants.allowCommand(commandKey({ argv: ['bash', '-lc', script], cwd: '/w', sandboxed }));
+      for (const script of COMMANDS)
+        grants.allowCommand(commandKey({ argv: ['bash', '-lc', script], cwd: '/w', sandboxed }));
       return grants;
     };
     const all = (word: Word) => COMMANDS.map(() => (kind === 'forbidden' ? 'no' : word));
     expect(await judgeAll({ ...asked, grants: granted(true) })).toEqual(all('run'));
-    expect(await judgeAll({ ...asked, grants: granted(false), escalates: true })).toEqual(all('free'));
-    expect(await judgeAll({ ...asked, grants: granted(false), sandboxPolicy: { type: 'dangerFullAccess' } })).toEqual(all('free'));
+    expect(await judgeAll({ ...asked, grants: granted(false), escalates: true })).toEqual(
+      all('free'),
+    );
+    expect(
+      await judgeAll({
+        ...asked,
+        grants: granted(false),
+        sandboxPolicy: { type: 'dangerFullAccess' },
+      }),
+    ).toEqual(all('free'));
     // A grant to run in the sandbox is not a grant to leave it.
     expect(await judgeAll({ ...asked, grants: granted(true), escalates: true })).toEqual(outside);
     expect(await judgeAll({ ...asked, grants: granted(true), cwd: '/other' })).toEqual(inside);
@@ -203,7 +261,9 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
 
 test('on-failure: a command that may leave the sandbox for the session leaves at once', async () => {
   const grants = new Grants();
-  grants.allowCommand(commandKey({ argv: ['bash', '-lc', 'touch x'], cwd: '/w', sandboxed: false }));
+  grants.allowCommand(
+    commandKey({ argv: ['bash', '-lc', 'touch x'], cwd: '/w', sandboxed: false }),
+  );
   expect(wordFor(await judge('touch x', { approvalPolicy: 'on-failure', grants }))).toBe('free');
   expect(wordFor(await judge('touch y', { approvalPolicy: 'on-failure', grants }))).toBe('retry');
 });
@@ -220,11 +280,17 @@ test('granting the key of a question prevents the same question', async () => {
 test('a command that was accepted for the session with its own permissions is accepted only with those', async () => {
   const grants = new Grants();
   const asked = await judge('touch x', { grants, permissions: WRITES_OPT });
-  expect(asked).toMatchObject({ verdict: 'ask', sandboxed: true, reason: 'The command asks for more than the sandbox allows.' });
+  expect(asked).toMatchObject({
+    verdict: 'ask',
+    sandboxed: true,
+    reason: 'The command asks for more than the sandbox allows.',
+  });
   if (asked.verdict !== 'ask' || asked.key === null) throw new Error('it was not asked');
   grants.allowCommand(asked.key);
   expect(wordFor(await judge('touch x', { grants, permissions: WRITES_OPT }))).toBe('run');
-  expect(wordFor(await judge('touch x', { grants, permissions: { ...WRITES_OPT, network: true } }))).toBe('ask');
+  expect(
+    wordFor(await judge('touch x', { grants, permissions: { ...WRITES_OPT, network: true } })),
+  ).toBe('ask');
   expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
   expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('out');
 });
@@ -233,36 +299,65 @@ test('if names may mean other programs, they count only within the sandbox', asy
   const asked: Asked = { rules: RULES.allow, trustsNames: false };
   expect(await judgeAll(asked)).toEqual(['run', 'run', 'run', 'ask']);
   expect(await judgeAll({ ...asked, escalates: true })).toEqual(['out', 'out', 'out', 'out']);
-  expect(await judgeAll({ ...asked, permissions: WRITES_OPT })).toEqual(['ask', 'ask', 'ask', 'ask']);
-  expect(await judgeAll({ ...asked, approvalPolicy: 'never', escalates: true })).toEqual(['no', 'no', 'no', 'no']);
-  expect(await judgeAll({ ...asked, sandboxPolicy: { type: 'dangerFullAccess' } })).toEqual(['out', 'out', 'out', 'out']);
+  expect(await judgeAll({ ...asked, permissions: WRITES_OPT })).toEqual([
+    'ask',
+    'ask',
+    'ask',
+    'ask',
+  ]);
+  expect(await judgeAll({ ...asked, approvalPolicy: 'never', escalates: true })).toEqual([
+    'no',
+    'no',
+    'no',
+    'no',
+  ]);
+  expect(await judgeAll({ ...asked, sandboxPolicy: { type: 'dangerFullAccess' } })).toEqual([
+    'out',
+    'out',
+    'out',
+    'out',
+  ]);
   expect(await judgeAll({ trustsNames: false })).toEqual(['look', 'look', 'ask', 'ask']);
 });
 
 test('granular: approval for rules does not include leaving the sandbox', async () => {
-  const approvalPolicy: AskForApproval = { granular: { sandbox_approval: false, rules: true, mcp_elicitations: false } };
+  const approvalPolicy: AskForApproval = {
+    granular: { sandbox_approval: false, rules: true, mcp_elicitations: false },
+  };
   expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt }))).toBe('ask');
-  expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt, escalates: true }))).toBe('no');
+  expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt, escalates: true }))).toBe(
+    'no',
+  );
 });
 
 describe('messages for people and models', () => {
   test("the reason for leaving the sandbox is the model's justification, else a default", async () => {
-    expect(await judge('touch x', { escalates: true, justification: 'must write next door' })).toMatchObject({
+    expect(
+      await judge('touch x', { escalates: true, justification: 'must write next door' }),
+    ).toMatchObject({
       reason: 'must write next door',
     });
-    expect(await judge('touch x', { escalates: true })).toMatchObject({ reason: 'The command asks to run outside the sandbox.' });
+    expect(await judge('touch x', { escalates: true })).toMatchObject({
+      reason: 'The command asks to run outside the sandbox.',
+    });
     expect(await judge('touch x')).toMatchObject({ reason: null });
   });
 
   test('the message names the rule and its justification', async () => {
-    const push: PrefixRule = { pattern: [['git'], ['push', 'send-pack']], decision: 'forbidden', justification: 'a person does that' };
+    const push: PrefixRule = {
+      pattern: [['git'], ['push', 'send-pack']],
+      decision: 'forbidden',
+      justification: 'a person does that',
+    };
     expect(await judge('git push', { rules: { rules: [push], problems: [] } })).toEqual({
       verdict: 'refuse',
-      reason: 'Rejected: a rule forbids `git push|send-pack` (a person does that). Do not try to achieve the same in another way.',
+      reason:
+        'Rejected: a rule forbids `git push|send-pack` (a person does that). Do not try to achieve the same in another way.',
     });
     expect(await judge('$X push', { rules: { rules: [push], problems: [] } })).toMatchObject({
       verdict: 'ask',
-      reason: 'A rule forbids `git push|send-pack` (a person does that), and this command may run that.',
+      reason:
+        'A rule forbids `git push|send-pack` (a person does that), and this command may run that.',
     });
   });
 
@@ -277,8 +372,12 @@ describe('messages for people and models', () => {
   });
 
   test('never and granular say why they refuse', async () => {
-    expect(await judge('touch x', { approvalPolicy: 'never', escalates: true })).toMatchObject({ reason: expect.stringMatching(/never/) });
-    expect(await judge('touch x', { approvalPolicy: granular(false), escalates: true })).toMatchObject({
+    expect(await judge('touch x', { approvalPolicy: 'never', escalates: true })).toMatchObject({
+      reason: expect.stringMatching(/never/),
+    });
+    expect(
+      await judge('touch x', { approvalPolicy: granular(false), escalates: true }),
+    ).toMatchObject({
       reason: expect.stringMatching(/^Rejected: the approval policy does not allow/),
     });
   });
@@ -318,7 +417,10 @@ describe('the proposed amendment', () => {
     ['touch $X', ['touch'], null],
     ['touch x > y', ['touch'], null],
   ])('%s (the model proposes %j)', async (script, prefixRule, proposedAmendment) => {
-    expect(await judge(script, { prefixRule, escalates: true })).toMatchObject({ verdict: 'ask', proposedAmendment });
+    expect(await judge(script, { prefixRule, escalates: true })).toMatchObject({
+      verdict: 'ask',
+      proposedAmendment,
+    });
   });
 });
 
@@ -328,7 +430,9 @@ test.each(['on-request', 'on-failure', 'untrusted', 'never'] as const)(
     for (const rules of [RULES.none, ...Object.values(RULES)]) {
       for (const script of ['ls', 'rm -rf x', 'npm test', 'git status']) {
         const asked = { approvalPolicy, rules, staysInside: true };
-        expect(await judge(script, { ...asked, escalates: true })).toMatchObject({ verdict: 'refuse' });
+        expect(await judge(script, { ...asked, escalates: true })).toMatchObject({
+          verdict: 'refuse',
+        });
         const inside = await judge(script, asked);
         if (inside.verdict !== 'refuse') expect(inside.sandboxed).toBe(true);
         if (inside.verdict === 'run') expect(inside.askIfRefused).toBe(false);

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Grants } from '../../src/policy/permissions/grants.ts';
-import { grantedPaths, judgePatch, type TouchedFile } from '../../src/policy/permissions/judge-patch.ts';
+import {
+  grantedPaths,
+  judgePatch,
+  type TouchedFile,
+} from '../../src/policy/permissions/judge-patch.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 
 const ROOTS = { writableRoots: ['/ws', '/tmp'], home: '/home/me/.heddle' };
@@ -9,15 +13,26 @@ function file(path: string, others: Partial<TouchedFile> = {}): TouchedFile {
   return { path, real: path, shared: null, ...others };
 }
 
-const protectedAs = (path: string) => (path === '/ws/include.config' ? 'is protected by the sandbox' : null);
+const protectedAs = (path: string) =>
+  path === '/ws/include.config' ? 'is protected by the sandbox' : null;
 
 function granular(sandbox_approval: boolean): AskForApproval {
   return {
-    granular: { sandbox_approval, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true },
+    granular: {
+      sandbox_approval,
+      rules: true,
+      mcp_elicitations: true,
+      request_permissions: true,
+      skill_approval: true,
+    },
   };
 }
 
-async function judged(files: TouchedFile[], approvalPolicy: AskForApproval, { bounded = true, grants = new Grants() } = {}) {
+async function judged(
+  files: TouchedFile[],
+  approvalPolicy: AskForApproval,
+  { bounded = true, grants = new Grants() } = {},
+) {
   const bounds = bounded ? { named: ROOTS, real: ROOTS, protectedAs } : null;
   return (await judgePatch({ files, bounds, approvalPolicy, grants })).verdict;
 }
@@ -40,11 +55,19 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
     ['a name inside that leads outside', file('/ws/link', { real: '/etc/passwd' }), outside],
     ['a protected folder', file('/ws/.git/hooks/pre-commit'), outside],
     ['a file that the sandbox protects', file('/ws/include.config'), outside],
-    ['a link to a file that the sandbox protects', file('/ws/x', { real: '/ws/include.config' }), outside],
+    [
+      'a link to a file that the sandbox protects',
+      file('/ws/x', { real: '/ws/include.config' }),
+      outside,
+    ],
     ['a protected name itself', file('/ws/.codex'), outside],
     ['a protected folder further down', file('/ws/sub/.agents/x'), outside],
     ['a protected name in upper case', file('/ws/.GIT/config'), outside],
-    ['a name inside that leads to a protected folder', file('/ws/a', { real: '/ws/.git/config' }), outside],
+    [
+      'a name inside that leads to a protected folder',
+      file('/ws/a', { real: '/ws/.git/config' }),
+      outside,
+    ],
     ['a protected name that leads elsewhere', file('/ws/.git/x', { real: '/tmp/x' }), outside],
     ["heddle's home", file('/home/me/.heddle/config.toml'), outside],
     ['a file with further names', file('/ws/a', { shared: '1:2' }), outside],
@@ -55,15 +78,23 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
 
   test('without bounds, a patch needs approval only under untrusted', async () => {
     const expected = policy === 'untrusted' ? 'ask' : 'write';
-    expect(await judged([file('/etc/passwd', { shared: '1:2' })], policy, { bounded: false })).toBe(expected);
+    expect(await judged([file('/etc/passwd', { shared: '1:2' })], policy, { bounded: false })).toBe(
+      expected,
+    );
   });
 
   test('a patch that was allowed for the session is written, if its path and its real path are covered', async () => {
     const grants = new Grants();
     grants.allowFiles(grantedPaths([file('/ws/link', { real: '/etc/passwd' })]));
-    expect(await judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe('write');
-    expect(await judged([file('/ws/link', { real: '/etc/shadow' })], policy, { grants })).toBe(outside);
-    expect(await judged([file('/ws/link', { real: '/etc/passwd' }), file('/etc/x')], policy, { grants })).toBe(outside);
+    expect(await judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe(
+      'write',
+    );
+    expect(await judged([file('/ws/link', { real: '/etc/shadow' })], policy, { grants })).toBe(
+      outside,
+    );
+    expect(
+      await judged([file('/ws/link', { real: '/etc/passwd' }), file('/etc/x')], policy, { grants }),
+    ).toBe(outside);
   });
 
   test('a patch that was allowed for the session covers a file with further names only if it is the same file', async () => {
@@ -79,7 +110,11 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
 
 test('in a read-only sandbox every file is outside the writable folders', async () => {
   const bounds = { writableRoots: [], home: '/home/me/.heddle' };
-  const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds, protectedAs }, grants: new Grants() };
+  const situation = {
+    files: [file('/ws/a')],
+    bounds: { named: bounds, real: bounds, protectedAs },
+    grants: new Grants(),
+  };
   expect(await judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
     verdict: 'ask',
     reason: '/ws/a is outside the folders that can be written in the sandbox.',

@@ -29,11 +29,19 @@ interface Given extends Partial<LeavingFacts> {
 /** The doubt about a script. Links only where `realPaths` has them. */
 async function doubt(
   script: string,
-  { cwd = '/ws', repository = {}, roots = ['/ws'], realPaths = new Map(), variable = null }: Given = {},
+  {
+    cwd = '/ws',
+    repository = {},
+    roots = ['/ws'],
+    realPaths = new Map(),
+    variable = null,
+  }: Given = {},
 ) {
   const command = await parseCommand(['bash', '-lc', script]);
   const folders = possibleFolders(command.commands ?? [], [cwd, realPaths.get(cwd) ?? cwd]);
-  const named = (command.commands ?? []).flatMap(({ words }, index) => possiblePaths(words, folders[index] ?? []));
+  const named = (command.commands ?? []).flatMap(({ words }, index) =>
+    possiblePaths(words, folders[index] ?? []),
+  );
   const all = [...folders.flatMap((some) => some ?? []), ...named];
   const repositories = new Map(all.map((path) => [path, { ...REPOSITORY, ...repository }]));
   return leavingDoubt(command, cwd, {
@@ -62,12 +70,24 @@ describe('git leaves the sandbox', () => {
     ['git log --oneline -5 | head', {}],
     ['gh pr create --title x --body y', {}],
     // The git folder of a worktree, whose repository is elsewhere.
-    ['git status', { repository: { own: '/repo/.git/worktrees/a', shared: '/repo/.git', hookFolders: ['/repo/.git/hooks'] } }],
+    [
+      'git status',
+      {
+        repository: {
+          own: '/repo/.git/worktrees/a',
+          shared: '/repo/.git',
+          hookFolders: ['/repo/.git/hooks'],
+        },
+      },
+    ],
     // The workspace is outside the folders that can be written.
     ['git status', { cwd: '/ws/sub', roots: ['/other'] }],
     [
       'git status',
-      { repository: { settings: [setting('remote.a.url', '/srv/a.git')] }, realPaths: new Map([['/srv/a.git', '/srv/a.git']]) },
+      {
+        repository: { settings: [setting('remote.a.url', '/srv/a.git')] },
+        realPaths: new Map([['/srv/a.git', '/srv/a.git']]),
+      },
     ],
     ...['https://h/x', 'ssh://git@h/x', 'git@h:x/y.git', 'h:x'].map((url): [string, Given] => [
       'git fetch a',
@@ -108,15 +128,44 @@ describe('git does not leave the sandbox', () => {
     ['cd sub; git status', {}],
     ['gh alias set x "!./evil"', {}],
     ['gh repo clone a/b -- --upload-pack=./evil', {}],
-    ...['core.fsmonitor', 'core.worktree', 'core.hookspath', 'core.sshcommand', 'core.pager', 'alias.status', 'filter.x.clean'].map(
-      (name): [string, Given] => ['git status', { repository: { settings: [setting(name, 'x')] } }],
-    ),
-    ...['diff.external', 'diff.x.textconv', 'merge.x.driver', 'remote.origin.uploadpack', 'url.x.insteadof', 'include.path'].map(
-      (name): [string, Given] => ['git status', { repository: { settings: [setting(name, 'x')] } }],
-    ),
-    ...['ext::sh evil.sh', './sub', '../x', '/ws/sub', 'file:///ws/sub', 'sub/x:y', '-x:y', 'ssh://-oProxyCommand=x/y', 'foo::bar', ''].map(
-      (url): [string, Given] => ['git status', { repository: { settings: [setting('remote.a.url', url)] } }],
-    ),
+    ...[
+      'core.fsmonitor',
+      'core.worktree',
+      'core.hookspath',
+      'core.sshcommand',
+      'core.pager',
+      'alias.status',
+      'filter.x.clean',
+    ].map((name): [string, Given] => [
+      'git status',
+      { repository: { settings: [setting(name, 'x')] } },
+    ]),
+    ...[
+      'diff.external',
+      'diff.x.textconv',
+      'merge.x.driver',
+      'remote.origin.uploadpack',
+      'url.x.insteadof',
+      'include.path',
+    ].map((name): [string, Given] => [
+      'git status',
+      { repository: { settings: [setting(name, 'x')] } },
+    ]),
+    ...[
+      'ext::sh evil.sh',
+      './sub',
+      '../x',
+      '/ws/sub',
+      'file:///ws/sub',
+      'sub/x:y',
+      '-x:y',
+      'ssh://-oProxyCommand=x/y',
+      'foo::bar',
+      '',
+    ].map((url): [string, Given] => [
+      'git status',
+      { repository: { settings: [setting('remote.a.url', url)] } },
+    ]),
     ['git status', { repository: { settings: [setting('core.bare', 'true')] } }],
     ['git fetch', { repository: { settings: [setting('branch.main.remote', './sub')] } }],
   ])('%s %j', async (script, given) => {
@@ -154,20 +203,33 @@ const DANGEROUS =
   /^-(?:-config-env|-git-dir|-work-tree|-exec|-upload-pack|-receive-pack|-ext-diff|-textconv|-no-index|-open-files|-recurse|-edit|-strategy|-template|-gpg-sign|-server-option|-repo)/;
 
 test('a plain git command has a known subcommand first, and none of the options that start programs', () => {
-  const subcommands = 'add blame branch checkout commit diff fetch log merge pull push reset show stash status switch tag'.split(' ');
+  const subcommands =
+    'add blame branch checkout commit diff fetch log merge pull push reset show stash status switch tag'.split(
+      ' ',
+    );
   const dangerous = [
-    ...'--config-env=a=b --git-dir=x --work-tree=x --exec=x --exec --upload-pack=x --upload-pack --receive-pack=x --ext-diff'.split(' '),
+    ...'--config-env=a=b --git-dir=x --work-tree=x --exec=x --exec --upload-pack=x --upload-pack --receive-pack=x --ext-diff'.split(
+      ' ',
+    ),
     ...'--textconv --no-index --open-files-in-pager=x --recurse-submodules --edit --strategy=x --template=x --gpg-sign=x --repo=x'.split(
       ' ',
     ),
     ...'--upload-p --receive-p --ext -Ox -O -X --paginate -p'.split(' '),
   ];
-  const word = fc.oneof(fc.constantFrom(...dangerous), fc.constantFrom('-a', '-m', 'x', '--', '-v', '--all', '.', 'HEAD'));
+  const word = fc.oneof(
+    fc.constantFrom(...dangerous),
+    fc.constantFrom('-a', '-m', 'x', '--', '-v', '--all', '.', 'HEAD'),
+  );
   fc.assert(
-    fc.property(fc.constantFrom(...subcommands), fc.array(word, { maxLength: 2 }), (subcommand, args) => {
-      expect(plainGit(['-c', 'x=y', subcommand, ...args])).toBeNull();
-      if (args.some((arg) => DANGEROUS.test(arg))) expect(plainGit([subcommand, ...args])).toBeNull();
-    }),
+    fc.property(
+      fc.constantFrom(...subcommands),
+      fc.array(word, { maxLength: 2 }),
+      (subcommand, args) => {
+        expect(plainGit(['-c', 'x=y', subcommand, ...args])).toBeNull();
+        if (args.some((arg) => DANGEROUS.test(arg)))
+          expect(plainGit([subcommand, ...args])).toBeNull();
+      },
+    ),
     { seed: 7, numRuns: 5000 },
   );
 });

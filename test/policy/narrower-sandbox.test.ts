@@ -32,9 +32,18 @@ test('a sandbox that is narrower already stays as it is, but for defaults that a
 });
 
 const granular = (
-  kinds: Partial<Record<'sandbox_approval' | 'rules' | 'mcp_elicitations' | 'skill_approval', boolean>>,
+  kinds: Partial<
+    Record<'sandbox_approval' | 'rules' | 'mcp_elicitations' | 'skill_approval', boolean>
+  >,
 ): AskForApproval => ({
-  granular: { sandbox_approval: false, rules: false, mcp_elicitations: false, request_permissions: false, skill_approval: false, ...kinds },
+  granular: {
+    sandbox_approval: false,
+    rules: false,
+    mcp_elicitations: false,
+    request_permissions: false,
+    skill_approval: false,
+    ...kinds,
+  },
 });
 
 test.each<[wanted: AskForApproval, limit: AskForApproval, which: 'wanted' | 'limit']>([

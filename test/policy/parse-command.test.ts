@@ -11,13 +11,18 @@ vi.mock('../../src/base/clock.ts', async (importOriginal) => {
   return { ...clock, monotonicMs: () => (slowClock.monotonicMs ?? clock.monotonicMs)() };
 });
 
-const words = async (script: string) => (await parseCommand(['bash', '-lc', script])).commands?.map((command) => command.words) ?? null;
+const words = async (script: string) =>
+  (await parseCommand(['bash', '-lc', script])).commands?.map((command) => command.words) ?? null;
 
 /** The words that bash passes on: each in angle brackets, one line for each command. */
 function seenByBash(script: string, names: readonly string[]): string[][] {
   const show = `show() { printf '<%s>' "$@"; echo; }\n`;
   const functions = names.map((name) => `function ${name} { show ${name} "$@"; }\n`).join('');
-  const output = execFileSync('bash', ['--norc', '--noprofile', '-c', `${show}${functions}${script}`], { encoding: 'utf8' });
+  const output = execFileSync(
+    'bash',
+    ['--norc', '--noprofile', '-c', `${show}${functions}${script}`],
+    { encoding: 'utf8' },
+  );
   return output
     .split('>\n')
     .filter((line) => line !== '')
@@ -31,7 +36,11 @@ describe('a shell with a script', () => {
     [['/usr/bin/zsh', '-l', '-c', 'ls -l'], 'ls -l'],
     [['sh', '-c', 'ls -l'], 'ls -l'],
   ])('%j is parsed as its script', async (argv, text) => {
-    expect(await parseCommand(argv)).toMatchObject({ argv, text, commands: [{ words: ['ls', '-l'] }] });
+    expect(await parseCommand(argv)).toMatchObject({
+      argv,
+      text,
+      commands: [{ words: ['ls', '-l'] }],
+    });
   });
 
   test.each([
@@ -82,7 +91,10 @@ describe('understood', () => {
     ["echo 'a\\b'", [['echo', 'a\\b']]],
     ['rg "foo$" src', [['rg', 'foo$', 'src']]],
     ['rg "a$|b"', [['rg', 'a$|b']]],
-    ['echo a\\ b a#b --x=y HEAD~2 HEAD^ 12', [['echo', 'a b', 'a#b', '--x=y', 'HEAD~2', 'HEAD^', '12']]],
+    [
+      'echo a\\ b a#b --x=y HEAD~2 HEAD^ 12',
+      [['echo', 'a b', 'a#b', '--x=y', 'HEAD~2', 'HEAD^', '12']],
+    ],
     ['ls \\\n  -l', [['ls', '-l']]],
     ['echo "two\nlines"', [['echo', 'two\nlines']]],
     ['echo héé 日本', [['echo', 'héé', '日本']]],
@@ -118,15 +130,25 @@ describe('understood', () => {
       '\t',
       '~root',
     );
-    const piece = fc.oneof({ weight: 6, arbitrary: fc.oneof(plain, single, double, escaped) }, { weight: 1, arbitrary: special });
+    const piece = fc.oneof(
+      { weight: 6, arbitrary: fc.oneof(plain, single, double, escaped) },
+      { weight: 1, arbitrary: special },
+    );
     const word = fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(''));
     const command = fc.array(word, { maxLength: 4 }).map((list) => ['one', ...list].join(' '));
-    const script = fc.tuple(command, fc.constantFrom(' && ', '; ', '\n', ' \\\n'), command).map((parts) => parts.join(''));
+    const script = fc
+      .tuple(command, fc.constantFrom(' && ', '; ', '\n', ' \\\n'), command)
+      .map((parts) => parts.join(''));
     let understood = 0;
     await fc.assert(
       fc.asyncProperty(script, async (text) => {
         const read = await words(text);
-        if (read === null || read.some(([name]) => name !== 'one') || read.flat().some((part) => />|\n/.test(part))) return;
+        if (
+          read === null ||
+          read.some(([name]) => name !== 'one') ||
+          read.flat().some((part) => />|\n/.test(part))
+        )
+          return;
         understood += 1;
         expect(read).toEqual(seenByBash(text, ['one']));
       }),

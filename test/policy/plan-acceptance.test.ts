@@ -14,12 +14,22 @@ interface Run extends RuleScope {
 }
 
 const RUNS: Run[] = COMMANDS.flatMap((words) =>
-  PROJECTS.flatMap((project) => [false, true].map((goesBeyond) => ({ words, project, goesBeyond }))),
+  PROJECTS.flatMap((project) =>
+    [false, true].map((goesBeyond) => ({ words, project, goesBeyond })),
+  ),
 );
 
-function covers({ words, exact, beyond, project }: Omit<AcceptedCommand, 'fresh'>, run: Run): boolean {
+function covers(
+  { words, exact, beyond, project }: Omit<AcceptedCommand, 'fresh'>,
+  run: Run,
+): boolean {
   const isBeginning = words.every((word, index) => word === run.words[index]);
-  return isBeginning && project === run.project && (beyond || !run.goesBeyond) && (!exact || words.length === run.words.length);
+  return (
+    isBeginning &&
+    project === run.project &&
+    (beyond || !run.goesBeyond) &&
+    (!exact || words.length === run.words.length)
+  );
 }
 
 /** The two files, and what a person did with them. */
@@ -53,7 +63,8 @@ class Home {
   }
 }
 
-const ruleOf = (words: readonly string[]) => `prefix_rule(pattern=${JSON.stringify(words)}, decision="allow")\n`;
+const ruleOf = (words: readonly string[]) =>
+  `prefix_rule(pattern=${JSON.stringify(words)}, decision="allow")\n`;
 
 test('whatever is accepted and removed, a command is allowed only if it was accepted after the last removal', async () => {
   const accepted = fc.record({
@@ -63,7 +74,10 @@ test('whatever is accepted and removed, a command is allowed only if it was acce
     project: fc.constantFrom(...PROJECTS),
   });
   const step = fc.oneof(
-    fc.record({ accepted, stops: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)) }),
+    fc.record({
+      accepted,
+      stops: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+    }),
     fc.record({ removed: fc.constantFrom(...COMMANDS) }),
   );
   await fc.assert(
@@ -81,7 +95,10 @@ test('whatever is accepted and removed, a command is allowed only if it was acce
           if (hadRule || !one.stops) model.push(one.accepted);
         }
       }
-      for (const run of RUNS) expect(await home.allows(run), JSON.stringify({ run, home })).toBe(model.some((one) => covers(one, run)));
+      for (const run of RUNS)
+        expect(await home.allows(run), JSON.stringify({ run, home })).toBe(
+          model.some((one) => covers(one, run)),
+        );
     }),
     { seed: 1, numRuns: 300 },
   );

@@ -2,10 +2,16 @@ import { expect, test } from 'vitest';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { type Force, removesByForce } from '../../src/policy/command/removes-by-force.ts';
 
-const removes = async (script: string) => removesByForce(await parseCommand(['bash', '-lc', script]));
+const removes = async (script: string) =>
+  removesByForce(await parseCommand(['bash', '-lc', script]));
 /** The scripts for which it is not as expected, with the answer. */
-async function other(scripts: readonly string[], ...expected: (Force | null)[]): Promise<[string, Force | null][]> {
-  const answers = await Promise.all(scripts.map(async (script): Promise<[string, Force | null]> => [script, await removes(script)]));
+async function other(
+  scripts: readonly string[],
+  ...expected: (Force | null)[]
+): Promise<[string, Force | null][]> {
+  const answers = await Promise.all(
+    scripts.map(async (script): Promise<[string, Force | null]> => [script, await removes(script)]),
+  );
   return answers.filter(([, answer]) => !expected.includes(answer));
 }
 
@@ -23,7 +29,15 @@ const FORCED = [
     'rm -rf -- x',
     'rm -rf / --no-preserve-root',
   ],
-  ...['rm --f x', 'rm --fo x', 'rm --for x', 'rm --forc x', 'rm --force x', 'rm -r --force x', 'rm --recursive --force x'],
+  ...[
+    'rm --f x',
+    'rm --fo x',
+    'rm --for x',
+    'rm --forc x',
+    'rm --force x',
+    'rm -r --force x',
+    'rm --recursive --force x',
+  ],
   ...[
     '/bin/rm -f x',
     '/usr/bin/rm -rf x',
@@ -43,11 +57,43 @@ const FORCED = [
 ];
 /** The line has the option, and whether an `rm` gets it is uncertain. */
 const POSSIBLE = [
-  ...['rm $(echo -f) x', 'rm -r$X x', 'rm -{r,f} x', 'rm {-r,-f} x', 'rm -r{,f} x', 'rm -$F x', 'rm --fo$X x'],
-  ...['F=-rf; rm $F x', 'F=-rf; rm "$F" x', `rm \${X:--f} x`, 'set -- -rf x; rm "$@"', 'for f in -r -f; do rm $f x; done'],
-  ...['$RM -rf x', '"$(which rm)" -f x', '/bin/r? -rf x', '/bin/?m -rf x', 'X=rm; $X -rf y', '$SUDO rm -rf x', 'X=rm; /bin/$X --force y'],
-  ...['C="rm -rf"; $C x', "C='rm -rf'; sudo $C x", '$(echo rm -rf x)', 'for C in "rm -rf"; do $C x; done', 'set -- rm -rf x; "$@"'],
-  ...['S=\'os.system("rm -rf x")\'; python3 -c "$S"', 'node -e \'spawnSync("rm", ["-rf", "x"])\'', 'perl -e "system(qw(rm -rf x))"'],
+  ...[
+    'rm $(echo -f) x',
+    'rm -r$X x',
+    'rm -{r,f} x',
+    'rm {-r,-f} x',
+    'rm -r{,f} x',
+    'rm -$F x',
+    'rm --fo$X x',
+  ],
+  ...[
+    'F=-rf; rm $F x',
+    'F=-rf; rm "$F" x',
+    `rm \${X:--f} x`,
+    'set -- -rf x; rm "$@"',
+    'for f in -r -f; do rm $f x; done',
+  ],
+  ...[
+    '$RM -rf x',
+    '"$(which rm)" -f x',
+    '/bin/r? -rf x',
+    '/bin/?m -rf x',
+    'X=rm; $X -rf y',
+    '$SUDO rm -rf x',
+    'X=rm; /bin/$X --force y',
+  ],
+  ...[
+    'C="rm -rf"; $C x',
+    "C='rm -rf'; sudo $C x",
+    '$(echo rm -rf x)',
+    'for C in "rm -rf"; do $C x; done',
+    'set -- rm -rf x; "$@"',
+  ],
+  ...[
+    'S=\'os.system("rm -rf x")\'; python3 -c "$S"',
+    'node -e \'spawnSync("rm", ["-rf", "x"])\'',
+    'perl -e "system(qw(rm -rf x))"',
+  ],
   ...[
     'python3 <<E\nos.system("rm -rf x")\nE',
     'echo "system(%q(rm -rf x))" | ruby',
@@ -71,7 +117,18 @@ const SUBCOMMANDS = [
 ];
 /** Only if a file or a value is called like an option. */
 const UNLIKELY = [
-  ...['rm $X', 'rm "$X"', 'rm -r "$tmp"', 'tmp=$(mktemp); rm "$tmp"', 'rm `x`', 'rm *', 'rm ?', 'rm "$@"', 'rm $X$Y', 'tar -xf a; rm "$b"'],
+  ...[
+    'rm $X',
+    'rm "$X"',
+    'rm -r "$tmp"',
+    'tmp=$(mktemp); rm "$tmp"',
+    'rm `x`',
+    'rm *',
+    'rm ?',
+    'rm "$@"',
+    'rm $X$Y',
+    'tar -xf a; rm "$b"',
+  ],
   ...[
     'git ls-files | xargs rm',
     'find . -name x -print0 | xargs -0 rm',
@@ -225,9 +282,16 @@ const framed = (frames: readonly string[], commands: readonly string[]) =>
 test('commands that remove by force are recognized in every place', async () => {
   expect(await other(FORCED, 'certain')).toEqual([]);
   expect(await other(framed(FRAMES, COMMANDS), 'certain')).toEqual([]);
-  expect(await other(['git submodule foreach rm -rf x', 'sudo docker rm c; rm -f c', 'docker rm -f c; sudo rm -f x'], 'certain')).toEqual(
-    [],
-  );
+  expect(
+    await other(
+      [
+        'git submodule foreach rm -rf x',
+        'sudo docker rm c; rm -f c',
+        'docker rm -f c; sudo rm -f x',
+      ],
+      'certain',
+    ),
+  ).toEqual([]);
   // Whether an interpreter runs a text is uncertain.
   expect(await other(framed(QUOTED, COMMANDS), 'certain', 'possible')).toEqual([]);
 });
@@ -241,5 +305,7 @@ test('commands that may get the option are told from those that get a name or a 
 test('others are not', async () => {
   expect(await other(PLAIN, null)).toEqual([]);
   const fixed = FRAMES.filter((frame) => !/xargs|parallel/.test(frame));
-  expect(await other(framed([...fixed, ...QUOTED], ['rm x', 'rm -r x', 'ls -f']), null)).toEqual([]);
+  expect(await other(framed([...fixed, ...QUOTED], ['rm x', 'rm -r x', 'ls -f']), null)).toEqual(
+    [],
+  );
 });

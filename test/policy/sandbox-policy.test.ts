@@ -4,11 +4,23 @@ import { sandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 
 test('the read-only form of a policy keeps read access, and allows no writing and no network', () => {
-  const access: ReadOnlyAccess = { type: 'restricted', readableRoots: ['/data'], includePlatformDefaults: true };
+  const access: ReadOnlyAccess = {
+    type: 'restricted',
+    readableRoots: ['/data'],
+    includePlatformDefaults: true,
+  };
   const held = { type: 'readOnly', networkAccess: false };
-  expect(readingOnly({ type: 'workspaceWrite', networkAccess: true, writableRoots: ['/w'] })).toEqual(held);
-  expect(readingOnly({ type: 'workspaceWrite', readOnlyAccess: access })).toEqual({ ...held, access });
-  expect(readingOnly({ type: 'readOnly', networkAccess: true, access })).toEqual({ ...held, access });
+  expect(
+    readingOnly({ type: 'workspaceWrite', networkAccess: true, writableRoots: ['/w'] }),
+  ).toEqual(held);
+  expect(readingOnly({ type: 'workspaceWrite', readOnlyAccess: access })).toEqual({
+    ...held,
+    access,
+  });
+  expect(readingOnly({ type: 'readOnly', networkAccess: true, access })).toEqual({
+    ...held,
+    access,
+  });
   expect(readingOnly({ type: 'dangerFullAccess' })).toEqual(held);
 });
 
@@ -22,5 +34,7 @@ test('only the user’s configuration allows unix sockets: no policy, no grant o
   expect(rights({ type: 'workspaceWrite', networkAccess: true }, false)).toEqual([true, false]);
   expect(rights({ type: 'workspaceWrite', networkAccess: true }, true)).toEqual([true, true]);
   expect(rights({ type: 'readOnly', networkAccess: true }, true)).toEqual([true, false]);
-  expect(sandboxBounds({ type: 'workspaceWrite', networkAccess: true }, folders)?.unixSockets).toBe(false);
+  expect(sandboxBounds({ type: 'workspaceWrite', networkAccess: true }, folders)?.unixSockets).toBe(
+    false,
+  );
 });

@@ -3,7 +3,11 @@ import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import type { PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import { strictRule } from '../../src/policy/rules/strict-rule.ts';
 
-const forbid = (...pattern: string[][]): PrefixRule => ({ pattern, decision: 'forbidden', justification: null });
+const forbid = (...pattern: string[][]): PrefixRule => ({
+  pattern,
+  decision: 'forbidden',
+  justification: null,
+});
 
 async function decide(script: string | string[], ...rules: PrefixRule[]): Promise<string | null> {
   const command = await parseCommand(typeof script === 'string' ? ['bash', '-lc', script] : script);
@@ -239,11 +243,15 @@ describe('an option in a rule that forbids', () => {
   test.each(cases)('%s', async (script, rule, expected) => {
     expect(await decide(script, rule)).toBe(expected);
     // A rule that asks asks about both.
-    expect(await decide(script, { ...rule, decision: 'prompt' })).toBe(expected === null ? null : 'prompt');
+    expect(await decide(script, { ...rule, decision: 'prompt' })).toBe(
+      expected === null ? null : 'prompt',
+    );
   });
 
   test('a rule may name the end of options', async () => {
-    expect(await decide('npm run x -- -g', forbid(['npm'], ['run'], ['x'], ['--']))).toBe('forbidden');
+    expect(await decide('npm run x -- -g', forbid(['npm'], ['run'], ['x'], ['--']))).toBe(
+      'forbidden',
+    );
   });
 });
 
@@ -256,11 +264,15 @@ test('the strictest of several rules applies, in any order', async () => {
 });
 
 test('many options do not take long', async () => {
-  expect(await decide(`git ${'-a '.repeat(150)}x`, forbid(['git'], ['push'], ['origin']))).toBeNull();
+  expect(
+    await decide(`git ${'-a '.repeat(150)}x`, forbid(['git'], ['push'], ['origin'])),
+  ).toBeNull();
 }, 2000);
 
 test('a command after very many words of a runner, or in a very long pipeline, needs approval', async () => {
-  expect(await decide(`env ${'A '.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe('prompt');
+  expect(await decide(`env ${'A '.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe(
+    'prompt',
+  );
   expect(await decide(`git ${'-a '.repeat(400)}push`, forbid(['git'], ['push']))).toBe('prompt');
   expect(await decide(`${'a|'.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe('prompt');
 });

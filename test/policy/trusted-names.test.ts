@@ -2,9 +2,15 @@ import { expect, test } from 'vitest';
 import { trustsNames } from '../../src/policy/command/trusts-names.ts';
 
 const links = (path: string) => path.replace(/^\/link/, '/ws');
-const trusts = (env: Record<string, string>) => trustsNames({ PATH: '/usr/bin', ...env }, ['/link', '/tmp'], links);
+const trusts = (env: Record<string, string>) =>
+  trustsNames({ PATH: '/usr/bin', ...env }, ['/link', '/tmp'], links);
 
-test.each([{}, { PATH: '/usr/local/bin:/usr/bin' }, { HOME: '/home/u', ENV: '/home/u/.shrc' }, { PATH: '/wsshop/bin' }])('%j', (env) => {
+test.each([
+  {},
+  { PATH: '/usr/local/bin:/usr/bin' },
+  { HOME: '/home/u', ENV: '/home/u/.shrc' },
+  { PATH: '/wsshop/bin' },
+])('%j', (env) => {
   expect(trusts(env as Record<string, string>)).toBe(true);
 });
 

@@ -4,7 +4,14 @@ import { isObject, type JsonObject } from '../../src/base/json-value.ts';
 import { calm, disturb, rest } from '../agent/sub-agents/disturb-tree.ts';
 import { agentIdsIn, type Planned, PlannedAgents } from '../agent/sub-agents/planned-agents.ts';
 import { commandsLeft, expectSettled, TreeLedger } from '../agent/sub-agents/tree-ledger.ts';
-import { created, message, ProviderServer, type Reply, refusing, sse } from '../model/provider-server.ts';
+import {
+  created,
+  message,
+  ProviderServer,
+  type Reply,
+  refusing,
+  sse,
+} from '../model/provider-server.ts';
 import { text } from '../support/test-client.ts';
 import { Random } from './hostile/random.ts';
 import { type HeddleProcess, type Place, place, providerToml, startHeddle } from './support.ts';
@@ -37,17 +44,32 @@ function events({ calls, text: answer }: Planned): object[] {
   return calls.map(({ name, args, callId }) => ({
     type: 'response.output_item.done',
     output_index: 0,
-    item: { type: 'function_call', id: `fc_${callId}`, call_id: callId, name, arguments: JSON.stringify(args) },
+    item: {
+      type: 'function_call',
+      id: `fc_${callId}`,
+      call_id: callId,
+      name,
+      arguments: JSON.stringify(args),
+    },
   }));
 }
 
 function usage({ inputTokens, outputTokens }: Planned): JsonObject {
   const details = { input_tokens_details: null, output_tokens_details: null };
-  return { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens, ...details };
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...details,
+  };
 }
 
 /** Kills or ends a server at some moment of its tree, and checks what the next one reads. */
-async function replaced(heddle: HeddleProcess, where: Place, { random, rootId, seed, ledger }: Growth): Promise<HeddleProcess> {
+async function replaced(
+  heddle: HeddleProcess,
+  where: Place,
+  { random, rootId, seed, ledger }: Growth,
+): Promise<HeddleProcess> {
   const wasKilled = random.chance(0.6);
   const isCalm = !wasKilled && random.chance(0.5);
   if (isCalm) await calm({ client: heddle, rootId });
@@ -64,11 +86,15 @@ async function replaced(heddle: HeddleProcess, where: Place, { random, rootId, s
     expectSettled(thread.turns);
     await next.request('thread/resume', { threadId });
     await rest({ client: next, rootId }, 1);
-    const [told] = next.notifications('thread/tokenUsage/updated', (params) => params.threadId === threadId);
+    const [told] = next.notifications(
+      'thread/tokenUsage/updated',
+      (params) => params.threadId === threadId,
+    );
     const total = told?.tokenUsage.total.totalTokens ?? 0;
     ledger.stored(threadId, total, { announced: announced.get(threadId) ?? 0, isWhole: isCalm });
     sum += total;
-    if (threadId === rootId && total > 0) expect((told?.tokenUsage.withAgents ?? told?.tokenUsage.total)?.totalTokens).toBe(sum);
+    if (threadId === rootId && total > 0)
+      expect((told?.tokenUsage.withAgents ?? told?.tokenUsage.total)?.totalTokens).toBe(sum);
   }
   return next;
 }
@@ -88,11 +114,15 @@ async function grow(seed: number): Promise<void> {
   onTestFinished(() => provider[Symbol.asyncDispose]());
   const where = place({ 'config.toml': `${providerToml(provider.port)}${AGENTS}` });
   let heddle = await startHeddle(where);
-  const { thread } = await heddle.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+  const { thread } = await heddle.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+  });
   for (let rounds = random.between(1, 2); rounds > 0; rounds--) {
     await heddle.request('turn/start', { threadId: thread.id, input: text('go') });
     await rest({ client: heddle, rootId: thread.id }, random.below(40));
-    for (let steps = random.between(1, 8); steps > 0; steps--) await disturb({ client: heddle, rootId: thread.id }, random);
+    for (let steps = random.between(1, 8); steps > 0; steps--)
+      await disturb({ client: heddle, rootId: thread.id }, random);
     heddle = await replaced(heddle, where, { random, rootId: thread.id, seed, ledger });
   }
   await heddle.finish();
@@ -102,7 +132,9 @@ for (let first = 0; first < TREES; first += TREES_A_TEST) {
   test(`the processes of trees from seed ${first}: killed or ended at any moment, they leave no command, no open turn and every token`, async () => {
     for (let seed = 1_000 + first; seed < 1_000 + Math.min(first + TREES_A_TEST, TREES); seed++) {
       await grow(seed).catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
       });
     }
   }, 300_000);

@@ -1,5 +1,5 @@
-// Stands in for a server that runs commands: in a turn it asks whether it may, and says what it was answered. Run as a
-// process, it speaks the protocol on stdin and stdout.
+// Stands in for a server that runs commands: in a turn it asks whether it may, and says what it was
+// answered. Run as a process, it speaks the protocol on stdin and stdout.
 import { createInterface } from 'node:readline';
 
 const THREAD = '01900000-0000-7000-8000-000000000001';
@@ -42,7 +42,8 @@ const answers = [];
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, result, error } = JSON.parse(line);
-  if (method === 'initialize') send({ id, result: { serverInfo: { name: 'asking', version: '1.0.0' } } });
+  if (method === 'initialize')
+    send({ id, result: { serverInfo: { name: 'asking', version: '1.0.0' } } });
   else if (method === 'thread/start') send({ id, result: { thread: { id: THREAD } } });
   else if (method === 'turn/start') {
     send({ id, result: { turn: turn('inProgress') } });
@@ -76,11 +77,27 @@ function end() {
 }
 
 function commandItem(id, command) {
-  return { type: 'commandExecution', id, command, cwd: '/project', status: 'inProgress', commandActions: [] };
+  return {
+    type: 'commandExecution',
+    id,
+    command,
+    cwd: '/project',
+    status: 'inProgress',
+    commandActions: [],
+  };
 }
 
 function turn(status) {
-  return { id: TURN, items: [], itemsView: 'notLoaded', status, error: null, startedAt: NOW, completedAt: null, durationMs: null };
+  return {
+    id: TURN,
+    items: [],
+    itemsView: 'notLoaded',
+    status,
+    error: null,
+    startedAt: NOW,
+    completedAt: null,
+    durationMs: null,
+  };
 }
 
 function send(message) {

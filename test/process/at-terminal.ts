@@ -11,8 +11,15 @@ interface Terminal {
   exitCode: number | null;
 }
 
-/** Runs heddle at a terminal of 80 columns. Types `typed` when the terminal shows `when`. Resolves at the end of the process. */
-export async function atTerminal(where: Place, args: string[], { typed, when }: { typed: string; when: string }): Promise<Terminal> {
+/**
+ * Runs heddle at a terminal of 80 columns. Types `typed` when the terminal shows `when`. Resolves
+ * at the end of the process.
+ */
+export async function atTerminal(
+  where: Place,
+  args: string[],
+  { typed, when }: { typed: string; when: string },
+): Promise<Terminal> {
   const { master, slave } = (await loadPty()).open(80, 24);
   const child = spawn(process.execPath, [EXECUTABLE, ...args], {
     cwd: where.work,

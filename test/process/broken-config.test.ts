@@ -23,7 +23,11 @@ describe('a config.toml that cannot be read is told with file and line, and refu
     const { summary, path, range } = await warning(heddle);
     expect([path, range?.start.line ?? null]).toEqual([file, line]);
     expect(summary).toContain(line === null ? file : `${file}:${line}:`);
-    expect(await heddle.refusal('thread/start', {})).toEqual({ code: -32600, message: summary, data: { code: 'config_invalid' } });
+    expect(await heddle.refusal('thread/start', {})).toEqual({
+      code: -32600,
+      message: summary,
+      data: { code: 'config_invalid' },
+    });
     expect((await heddle.request('thread/list', {})).data).toEqual([]);
     writeFileSync(file, '');
     const { thread } = await heddle.request('thread/start', {});
@@ -47,9 +51,16 @@ describe('a config.toml that cannot be read is told with file and line, and refu
     await heddle.turn(thread.id, 'hello');
     writeFileSync(join(where.home, 'config.toml'), '[[[');
     expect((await heddle.request('thread/list', {})).data.map(({ id }) => id)).toEqual([thread.id]);
-    expect((await heddle.request('thread/read', { threadId: thread.id, includeTurns: true })).thread.turns).toHaveLength(1);
-    expect(await heddle.turn(thread.id, 'the loaded thread goes on')).toMatchObject({ status: 'completed' });
-    expect((await heddle.refusal('thread/fork', { threadId: thread.id })).data).toEqual({ code: 'config_invalid' });
+    expect(
+      (await heddle.request('thread/read', { threadId: thread.id, includeTurns: true })).thread
+        .turns,
+    ).toHaveLength(1);
+    expect(await heddle.turn(thread.id, 'the loaded thread goes on')).toMatchObject({
+      status: 'completed',
+    });
+    expect((await heddle.refusal('thread/fork', { threadId: thread.id })).data).toEqual({
+      code: 'config_invalid',
+    });
   });
 });
 
@@ -60,8 +71,15 @@ describe('a bad value refuses only what needs it', () => {
     const { summary } = await warning(heddle);
     expect(summary).toContain(`${join(where.home, 'config.toml')}:2:`);
     expect(summary).toContain('sandbox_mode');
-    expect(await heddle.refusal('thread/start', {})).toEqual({ code: -32600, message: summary, data: { code: 'config_invalid' } });
-    expect((await heddle.request('thread/start', { config: { sandbox_mode: 'read-only' } })).sandbox.type).toBe('readOnly');
+    expect(await heddle.refusal('thread/start', {})).toEqual({
+      code: -32600,
+      message: summary,
+      data: { code: 'config_invalid' },
+    });
+    expect(
+      (await heddle.request('thread/start', { config: { sandbox_mode: 'read-only' } })).sandbox
+        .type,
+    ).toBe('readOnly');
   });
 
   test('a provider: threads of others go on', async () => {
@@ -69,15 +87,21 @@ describe('a bad value refuses only what needs it', () => {
     const heddle = await startHeddle(where);
     const { summary } = await warning(heddle);
     expect(summary).toContain(`${join(where.home, 'config.toml')}:3:`);
-    expect((await heddle.refusal('thread/start', { modelProvider: 'work', model: 'm' })).message).toBe(summary);
+    expect(
+      (await heddle.refusal('thread/start', { modelProvider: 'work', model: 'm' })).message,
+    ).toBe(summary);
     expect((await heddle.request('thread/start', {})).modelProvider).toBe('embedded');
   });
 
   test('a provider that nothing defines: told by its name, with those there are', async () => {
-    const heddle = await startHeddle(place({ 'config.toml': `model_provider = "wrok"\n${PROVIDER}` }));
+    const heddle = await startHeddle(
+      place({ 'config.toml': `model_provider = "wrok"\n${PROVIDER}` }),
+    );
     const { message } = await heddle.refusal('thread/start', {});
     expect(message).toContain('wrok');
     expect(message).toContain('work');
-    expect((await heddle.request('thread/start', { modelProvider: 'embedded' })).modelProvider).toBe('embedded');
+    expect(
+      (await heddle.request('thread/start', { modelProvider: 'embedded' })).modelProvider,
+    ).toBe('embedded');
   });
 });

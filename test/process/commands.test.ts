@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
 import { CLIENT_INFO } from '../support/test-client.ts';
-import { EXECUTABLE, environment, type HeddleProcess, type Place, place, startHeddle } from './support.ts';
+import {
+  EXECUTABLE,
+  environment,
+  type HeddleProcess,
+  type Place,
+  place,
+  startHeddle,
+} from './support.ts';
 
 /** How long a server may take to notice that nobody is there any more. */
 const NOTICED_MS_MAX = 6_000;
@@ -13,21 +20,28 @@ const CONFIG = { 'config.toml': 'sandbox_mode = "danger-full-access"\n' };
 
 /** A script that starts all kinds of descendants, says so, and goes on. */
 function tree(sleep: string): string {
-  const daemon = (prefix: string) => `(setsid sh -c '(${prefix} setsid nohup ${sleep} >/dev/null 2>&1 </dev/null &)' &)`;
+  const daemon = (prefix: string) =>
+    `(setsid sh -c '(${prefix} setsid nohup ${sleep} >/dev/null 2>&1 </dev/null &)' &)`;
   return `${sleep} & setsid ${sleep} & nohup ${sleep} >/dev/null 2>&1 & ${daemon('')}; ${daemon('env -i')}; sleep 0.3; echo up; wait`;
 }
 
 async function startTree(heddle: HeddleProcess): Promise<string> {
   const sleep = uniqueSleep();
-  const params = { command: ['sh', '-c', tree(sleep)], disableTimeout: true, streamStdoutStderr: true };
-  for (const tty of [false, true]) heddle.call('command/exec', { ...params, tty, processId: `p${tty}` }).catch(() => {});
+  const params = {
+    command: ['sh', '-c', tree(sleep)],
+    disableTimeout: true,
+    streamStdoutStderr: true,
+  };
+  for (const tty of [false, true])
+    heddle.call('command/exec', { ...params, tty, processId: `p${tty}` }).catch(() => {});
   await heddle.waitFor('command/exec/outputDelta', ({ processId }) => processId === 'pfalse');
   await heddle.waitFor('command/exec/outputDelta', ({ processId }) => processId === 'ptrue');
   await expect.poll(() => livingWith(sleep).length).toBeGreaterThanOrEqual(8);
   return sleep;
 }
 
-const nothingLives = (sleep: string) => expect.poll(() => livingWith(sleep), { timeout: NOTICED_MS_MAX }).toEqual([]);
+const nothingLives = (sleep: string) =>
+  expect.poll(() => livingWith(sleep), { timeout: NOTICED_MS_MAX }).toEqual([]);
 
 describe('no command outlives the server', () => {
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)('that %s ends', async (signal) => {
@@ -39,7 +53,9 @@ describe('no command outlives the server', () => {
   });
 
   test('that SIGKILL ends, where they are in a sandbox', async () => {
-    const heddle = await startHeddle(place({ 'config.toml': 'sandbox_mode = "workspace-write"\n' }));
+    const heddle = await startHeddle(
+      place({ 'config.toml': 'sandbox_mode = "workspace-write"\n' }),
+    );
     const sleep = await startTree(heddle);
     heddle.signal('SIGKILL');
     await heddle.exit;
@@ -80,11 +96,14 @@ describe('no command outlives the server', () => {
     const heddle = await startHeddle(place(CONFIG));
     for (let round = 0; round < 5; round++) {
       const sleep = await startTree(heddle);
-      for (const processId of ['pfalse', 'ptrue']) await heddle.request('command/exec/terminate', { processId });
+      for (const processId of ['pfalse', 'ptrue'])
+        await heddle.request('command/exec/terminate', { processId });
       await nothingLives(sleep);
       heddle.messages.length = 0;
     }
-    expect(await heddle.request('command/exec', { command: ['echo', 'still there'] })).toMatchObject({ stdout: 'still there\n' });
+    expect(
+      await heddle.request('command/exec', { command: ['echo', 'still there'] }),
+    ).toMatchObject({ stdout: 'still there\n' });
   });
 });
 
@@ -108,16 +127,27 @@ describe('a server whose input stays open ends by itself', () => {
 
   test('when what started it has ended', async () => {
     const where = place(CONFIG);
-    const { child, line } = behindShell(where, 'mkfifo in; exec 9<>in; head -n 1 >&9; "$@" <in >answers & echo $!; cat');
+    const { child, line } = behindShell(
+      where,
+      'mkfifo in; exec 9<>in; head -n 1 >&9; "$@" <in >answers & echo $!; cat',
+    );
     const pid = Number(await line());
-    await expect.poll(() => readFileSync(join(where.work, 'answers'), 'utf8'), { timeout: 10_000 }).toContain('userAgent');
+    await expect
+      .poll(() => readFileSync(join(where.work, 'answers'), 'utf8'), { timeout: 10_000 })
+      .toContain('userAgent');
     child.kill('SIGKILL');
     await expect.poll(() => isAlive(pid), { timeout: NOTICED_MS_MAX }).toBe(false);
   });
 });
 
-/** Runs the server from a shell's script, as `"$@"`, in a folder of its own. Gives the script's lines, one by one. */
-function behindShell(where: Place, script: string): { child: ChildProcess; line: () => Promise<string> } {
+/**
+ * Runs the server from a shell's script, as `"$@"`, in a folder of its own. Gives the script's
+ * lines, one by one.
+ */
+function behindShell(
+  where: Place,
+  script: string,
+): { child: ChildProcess; line: () => Promise<string> } {
   const child = spawn('/bin/sh', ['-c', script, 'sh', process.execPath, EXECUTABLE, 'app-server'], {
     cwd: where.work,
     env: environment(where),
@@ -138,7 +168,9 @@ function behindShell(where: Place, script: string): { child: ChildProcess; line:
     rest = parts.pop() ?? '';
     lines.push(...parts);
   });
-  child.stdin.write(`${JSON.stringify({ id: 0, method: 'initialize', params: { clientInfo: CLIENT_INFO } })}\n`);
+  child.stdin.write(
+    `${JSON.stringify({ id: 0, method: 'initialize', params: { clientInfo: CLIENT_INFO } })}\n`,
+  );
   const line = async () => {
     await expect.poll(() => lines.length, { timeout: 10_000 }).toBeGreaterThan(0);
     return lines.shift() ?? '';

@@ -1,15 +1,34 @@
 // @module-tag slow
 import { expect, test } from 'vitest';
 import { isObject } from '../../src/base/json-value.ts';
-import { completed, created, message, ProviderServer, refusing, streaming } from '../model/provider-server.ts';
+import {
+  completed,
+  created,
+  message,
+  ProviderServer,
+  refusing,
+  streaming,
+} from '../model/provider-server.ts';
 import { text } from '../support/test-client.ts';
 import { place, providerToml, startHeddle } from './support.ts';
 
-const usage = { input_tokens: 12_000, input_tokens_details: null, output_tokens: 5, output_tokens_details: null, total_tokens: 12_005 };
-const long = streaming(created, ...message('an answer'), { ...completed, response: { id: 'resp_1', usage } });
+const usage = {
+  input_tokens: 12_000,
+  input_tokens_details: null,
+  output_tokens: 5,
+  output_tokens_details: null,
+  total_tokens: 12_005,
+};
+const long = streaming(created, ...message('an answer'), {
+  ...completed,
+  response: { id: 'resp_1', usage },
+});
 const summary = streaming(created, ...message('SUMMARY'), completed);
 
-/** A provider that summarizes requests without tools, and makes each turn so long that the next one compacts. It lists no models. */
+/**
+ * A provider that summarizes requests without tools, and makes each turn so long that the next one
+ * compacts. It lists no models.
+ */
 const provider = () =>
   ProviderServer.start((res, req, body) => {
     const hasTools = isObject(body) && Array.isArray(body.tools) && body.tools.length > 0;
@@ -45,7 +64,11 @@ for (const [name, { method, more }] of Object.entries(BEGINNINGS)) {
       const hasSeen = seen.some((one) => one.method === 'thread/compacted');
       if (hasSeen) expect(compactions).toBe(1);
       expect(compactions).toBeLessThanOrEqual(1);
-      expect({ count, ...(await heddle.turn(threadId, 'three')) }).toMatchObject({ count, status: 'completed', error: null });
+      expect({ count, ...(await heddle.turn(threadId, 'three')) }).toMatchObject({
+        count,
+        status: 'completed',
+        error: null,
+      });
       const asked = JSON.stringify(served.requests.at(-1)?.body);
       expect(asked.includes('SUMMARY') || asked.includes('an answer')).toBe(true);
       expect(asked).toContain('three');

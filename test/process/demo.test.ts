@@ -17,7 +17,10 @@ const DEMO_MS_MAX = 60_000;
 const DONE =
   'ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread, a command, a patch, an approval, a guardian, an agent of an agent, the list, and the exit';
 
-/** Runs the demo without a terminal, its temporary files in a folder of its own. The key of the user is not passed on. */
+/**
+ * Runs the demo without a terminal, its temporary files in a folder of its own. The key of the user
+ * is not passed on.
+ */
 async function runDemo(args: string[], env: Record<string, string> = {}) {
   const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, HEDDLE_LOG: _log, ...others } = process.env;
   const folder = tempFolder();
@@ -28,7 +31,11 @@ async function runDemo(args: string[], env: Record<string, string> = {}) {
     timeout: DEMO_MS_MAX,
     killSignal: 'SIGKILL',
   });
-  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
   return {
     status: status as number | null,
     lastLine: stdout.trimEnd().split('\n').at(-1),
@@ -61,14 +68,17 @@ test('the demo without git says what is missing and leaves nothing behind', asyn
   expect({ status, stderr, left }).toEqual({ status: 1, stderr: problem, left: [] });
 });
 
-test('the demo asks nobody but the embedded model, whatever keys and providers there are', { timeout: DEMO_MS_MAX }, async () => {
+test('the demo asks nobody but the embedded model, whatever keys and providers there are', {
+  timeout: DEMO_MS_MAX,
+}, async () => {
   const { url, asked } = await provider((_request, response) => response.end('{}'));
   const home = tempFolder({
     'config.toml': `model_provider = "work"\n[model_providers.work]\nbase_url = "${url}/v1"\n[model_providers.scripted]\nbase_url = "${url}/v1"\n`,
     'auth.json': JSON.stringify({ OPENAI_API_KEY: 'sk-stored' }),
   });
   mkdirSync(join(home, '.codex'));
-  for (const name of ['config.toml', 'auth.json']) writeFileSync(join(home, '.codex', name), readFileSync(join(home, name)));
+  for (const name of ['config.toml', 'auth.json'])
+    writeFileSync(join(home, '.codex', name), readFileSync(join(home, name)));
   const { status, lastLine, stdout, stderr, left } = await runDemo([], {
     OPENAI_API_KEY: 'sk-environment',
     OPENAI_BASE_URL: `${url}/v1`,
@@ -76,11 +86,19 @@ test('the demo asks nobody but the embedded model, whatever keys and providers t
     HEDDLE_HOME: home,
     HOME: home,
   });
-  expect({ status, lastLine, stderr, left, asked }).toEqual({ status: 0, lastLine: DONE, stderr: '', left: [], asked: [] });
+  expect({ status, lastLine, stderr, left, asked }).toEqual({
+    status: 0,
+    lastLine: DONE,
+    stderr: '',
+    left: [],
+    asked: [],
+  });
   expect(stdout.split(LANGUAGE_NOTE).length, 'one sentence says it once').toBe(2);
 });
 
-test('the demo with --wire shows both directions, and deltas as one line', { timeout: DEMO_MS_MAX }, async () => {
+test('the demo with --wire shows both directions, and deltas as one line', {
+  timeout: DEMO_MS_MAX,
+}, async () => {
   const { lastLine, stdout } = await runDemo(['--wire']);
   expect(lastLine).toBe(DONE);
   expect(stdout).toMatch(/^ +→ {"id":1,"method":"initialize"/m);
@@ -95,13 +113,19 @@ test('--help prints the options, and an unknown one is refused with one line', a
     stderr: '',
     left: [],
   });
-  const stderr = "demo: Unknown option '--wires'. Options: --wire, --model NAME, -c KEY=VALUE, --help\n";
+  const stderr =
+    "demo: Unknown option '--wires'. Options: --wire, --model NAME, -c KEY=VALUE, --help\n";
   expect(await runDemo(['--wires'])).toMatchObject({ status: 2, stdout: '', stderr, left: [] });
 });
 
 describe('with --model', () => {
-  const settings = (url: string) => [`model_provider=x`, `model_providers.x.base_url=${url}/v1`, 'model_providers.x.request_max_retries=0'];
-  const demoWith = (url: string) => runDemo(['--model', 'm', ...settings(url).flatMap((setting) => ['-c', setting])]);
+  const settings = (url: string) => [
+    `model_provider=x`,
+    `model_providers.x.base_url=${url}/v1`,
+    'model_providers.x.request_max_retries=0',
+  ];
+  const demoWith = (url: string) =>
+    runDemo(['--model', 'm', ...settings(url).flatMap((setting) => ['-c', setting])]);
 
   test('the demo asks the provider', async () => {
     const { url, asked } = await provider(({ url: path }, response) => {
@@ -110,23 +134,44 @@ describe('with --model', () => {
     });
     const { status, stdout, stderr, left } = await demoWith(url);
     const problem = /^\nThe demo failed: the turn ended failed: .*No\..*\n$/;
-    expect({ status, stderr, left }).toEqual({ status: 1, stderr: expect.stringMatching(problem), left: [] });
+    expect({ status, stderr, left }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(problem),
+      left: [],
+    });
     expect(stdout, 'there is one error').not.toContain('error');
-    expect(asked.filter((line) => line !== 'connection')).toEqual(['GET /v1/models', 'POST /v1/responses']);
+    expect(asked.filter((line) => line !== 'connection')).toEqual([
+      'GET /v1/models',
+      'POST /v1/responses',
+    ]);
   });
 
   test('a provider that nobody runs ends the demo with one error', async () => {
     const { status, stderr, left } = await demoWith('http://127.0.0.1:9');
-    const problem = /^\nThe demo failed: the model cannot be asked: [^\n]+ Or leave out --model: [^\n]+\n$/;
-    expect({ status, stderr, left }).toEqual({ status: 1, stderr: expect.stringMatching(problem), left: [] });
+    const problem =
+      /^\nThe demo failed: the model cannot be asked: [^\n]+ Or leave out --model: [^\n]+\n$/;
+    expect({ status, stderr, left }).toEqual({
+      status: 1,
+      stderr: expect.stringMatching(problem),
+      left: [],
+    });
   });
 
-  const check = (given: string[]) => checkProvider({ home: tempFolder(), cwd: tempFolder(), settings: [...given, 'model="m"'] });
+  const check = (given: string[]) =>
+    checkProvider({ home: tempFolder(), cwd: tempFolder(), settings: [...given, 'model="m"'] });
 
   test.each<[string, RequestListener, RegExp]>([
     ['does not answer', () => {}, /^the model cannot be asked: .* did not answer within 5 s\. /],
-    ['refuses the key', (_request, response) => response.writeHead(401).end('{}'), /^the model cannot be asked: .*401/],
-    ['fails', (_request, response) => response.writeHead(503).end('{}'), /^the model cannot be asked: .*503/],
+    [
+      'refuses the key',
+      (_request, response) => response.writeHead(401).end('{}'),
+      /^the model cannot be asked: .*401/,
+    ],
+    [
+      'fails',
+      (_request, response) => response.writeHead(503).end('{}'),
+      /^the model cannot be asked: .*503/,
+    ],
     ['breaks the connection', ({ socket }) => socket.destroy(), /^the model cannot be asked: /],
   ])('a provider that %s is refused', async (_name, answer, problem) => {
     const { url } = await provider(answer);
@@ -134,9 +179,15 @@ describe('with --model', () => {
   });
 
   test.each([
-    [['model_provider=scripted'], /^--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama\./],
+    [
+      ['model_provider=scripted'],
+      /^--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama\./,
+    ],
     [['model_provider=y'], /^the model cannot be asked: .*: unknown model provider: y\. /],
-    [['model_provider'], /^the model cannot be asked: invalid config: -c model_provider: expected key=value\. /],
+    [
+      ['model_provider'],
+      /^the model cannot be asked: invalid config: -c model_provider: expected key=value\. /,
+    ],
   ])('the settings %j are refused', async (given, problem) => {
     await expect(check(given)).rejects.toThrow(problem);
   });
@@ -152,17 +203,22 @@ describe('with --model', () => {
 
 describe('the pictures of README.md', () => {
   const folder = join(root, 'docs', 'pictures');
-  const committed = Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  const committed = Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+  );
 
   test('are what `npm run pictures` makes', async () => {
     expect(await readmePictures()).toEqual(committed);
   });
 
-  test.each(Object.entries(committed))('%s is small, has text, and fetches nothing', (_name, picture) => {
-    expect(picture.length).toBeLessThan(10_000);
-    expect(picture).toContain(">$ /bin/sh -c 'cat hello.txt'</text>");
-    expect(picture.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(
-      /https?:|url\(|href|@import|<style|<script|<image|<foreignObject/,
-    );
-  });
+  test.each(Object.entries(committed))(
+    '%s is small, has text, and fetches nothing',
+    (_name, picture) => {
+      expect(picture.length).toBeLessThan(10_000);
+      expect(picture).toContain(">$ /bin/sh -c 'cat hello.txt'</text>");
+      expect(picture.replace('xmlns="http://www.w3.org/2000/svg"', '')).not.toMatch(
+        /https?:|url\(|href|@import|<style|<script|<image|<foreignObject/,
+      );
+    },
+  );
 });

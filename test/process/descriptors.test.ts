@@ -37,7 +37,10 @@ function limitTo(files: number, pid: number): void {
   execFileSync(CHANGE_LIMITS, ['--pid', `${pid}`, `--nofile=${files}:`]);
 }
 
-/** What the server does for clients with files, sockets, processes and threads: the text of each result, or the reason of the error. */
+/**
+ * What the server does for clients with files, sockets, processes and threads: the text of each
+ * result, or the reason of the error.
+ */
 class Uses {
   readonly #heddle: HeddleProcess;
   readonly #place: Place;
@@ -55,17 +58,32 @@ class Uses {
     const uses: Record<string, () => Promise<string>> = {
       command: () => this.#turn('exec_command', { cmd: 'cat file.txt' }),
       terminal: () => this.#turn('exec_command', { cmd: 'cat file.txt', tty: true }),
-      patch: () => this.#turn('apply_patch', { input: `*** Begin Patch\n*** Add File: patched-${name}\n+x\n*** End Patch` }),
+      patch: () =>
+        this.#turn('apply_patch', {
+          input: `*** Begin Patch\n*** Add File: patched-${name}\n+x\n*** End Patch`,
+        }),
       'command/exec': () => this.#ask('command/exec', { command: ['cat', 'file.txt'], cwd: work }),
-      'process/spawn': () => this.#ask('process/spawn', { command: ['cat', 'file.txt'], cwd: work, processHandle: name }),
+      'process/spawn': () =>
+        this.#ask('process/spawn', {
+          command: ['cat', 'file.txt'],
+          cwd: work,
+          processHandle: name,
+        }),
       'fs/readFile': () => this.#ask('fs/readFile', { path: inWork('file.txt') }),
       'fs/readDirectory': () => this.#ask('fs/readDirectory', { path: inWork('folder') }),
-      'fs/writeFile': () => this.#ask('fs/writeFile', { path: inWork(`written-${name}`), dataBase64: 'eA==' }),
-      'fs/copy': () => this.#ask('fs/copy', { sourcePath: inWork('file.txt'), destinationPath: inWork(`copied-${name}`) }),
+      'fs/writeFile': () =>
+        this.#ask('fs/writeFile', { path: inWork(`written-${name}`), dataBase64: 'eA==' }),
+      'fs/copy': () =>
+        this.#ask('fs/copy', {
+          sourcePath: inWork('file.txt'),
+          destinationPath: inWork(`copied-${name}`),
+        }),
       'fs/watch': () => this.#ask('fs/watch', { path: work, watchId: name }),
-      fuzzyFileSearch: () => this.#ask('fuzzyFileSearch', { query: 'one', roots: [inWork('folder')] }),
+      fuzzyFileSearch: () =>
+        this.#ask('fuzzyFileSearch', { query: 'one', roots: [inWork('folder')] }),
       'config/value/write': () => this.#write(),
-      'thread/list': async () => this.#outcome(await this.#heddle.ask('thread/list', {}), () => 'listed'),
+      'thread/list': async () =>
+        this.#outcome(await this.#heddle.ask('thread/list', {}), () => 'listed'),
       'model/list': () => this.#ask('model/list', {}),
       'mcpServer/tool/call': () => this.callTool(),
     };
@@ -74,30 +92,52 @@ class Uses {
     return outcomes;
   }
 
-  async #ask<Method extends keyof ClientRequests & string>(method: Method, params: ClientRequests[Method]['params']): Promise<string> {
-    return this.#outcome(await this.#heddle.ask(method, params), (result) => JSON.stringify(result));
+  async #ask<Method extends keyof ClientRequests & string>(
+    method: Method,
+    params: ClientRequests[Method]['params'],
+  ): Promise<string> {
+    return this.#outcome(await this.#heddle.ask(method, params), (result) =>
+      JSON.stringify(result),
+    );
   }
 
-  #outcome({ result, error }: Awaited<ReturnType<HeddleProcess['ask']>>, text: (result: never) => string): string {
+  #outcome(
+    { result, error }: Awaited<ReturnType<HeddleProcess['ask']>>,
+    text: (result: never) => string,
+  ): string {
     return error === undefined ? text(result as never) : `error: ${error.message}`;
   }
 
   async #write(): Promise<string> {
     const write = { keyPath: 'model_verbosity', value: 'low', mergeStrategy: 'replace' } as const;
-    return this.#outcome(await this.#heddle.ask('config/value/write', write), ({ status }: { status: string }) => status);
+    return this.#outcome(
+      await this.#heddle.ask('config/value/write', write),
+      ({ status }: { status: string }) => status,
+    );
   }
 
   async #start(): Promise<{ threadId: string } | string> {
     const { result, error } = await this.#heddle.ask('thread/start', { cwd: this.#place.work });
-    return error === undefined ? { threadId: (result as { thread: { id: string } }).thread.id } : `error: ${error.message}`;
+    return error === undefined
+      ? { threadId: (result as { thread: { id: string } }).thread.id }
+      : `error: ${error.message}`;
   }
 
-  /** Runs a turn that calls this tool: the status and output of its item, else what the model was told. */
+  /**
+   * Runs a turn that calls this tool: the status and output of its item, else what the model was
+   * told.
+   */
   async #turn(tool: string, args: object): Promise<string> {
     const started = await this.#start();
     if (typeof started === 'string') return started;
     const { threadId } = started;
-    const input = [{ type: 'text' as const, text: `call ${tool} ${JSON.stringify(args)}\nsay Done.`, text_elements: [] }];
+    const input = [
+      {
+        type: 'text' as const,
+        text: `call ${tool} ${JSON.stringify(args)}\nsay Done.`,
+        text_elements: [],
+      },
+    ];
     const { result, error } = await this.#heddle.ask('turn/start', { threadId, input });
     if (error !== undefined) return `error: ${error.message}`;
     const { turn } = result as { turn: { id: string } };
@@ -108,7 +148,9 @@ class Uses {
         threadId?: string;
         item?: { type: string; status?: string; aggregatedOutput?: string };
       };
-      return method === 'item/completed' && of === threadId && item?.status !== undefined ? [item] : [];
+      return method === 'item/completed' && of === threadId && item?.status !== undefined
+        ? [item]
+        : [];
     });
     return (
       items.map((item) => `${item.type} ${item.status} ${item.aggregatedOutput ?? ''}`).join() ||
@@ -119,7 +161,12 @@ class Uses {
   async callTool(): Promise<string> {
     const started = await this.#start();
     if (typeof started === 'string') return started;
-    return this.#ask('mcpServer/tool/call', { ...started, server: 'ex', tool: 'echo', arguments: { message: 'm' } });
+    return this.#ask('mcpServer/tool/call', {
+      ...started,
+      server: 'ex',
+      tool: 'echo',
+      arguments: { message: 'm' },
+    });
   }
 }
 
@@ -140,7 +187,10 @@ test.each([
     const few = await uses.all();
     limitTo(LIMIT_AFTERWARDS, heddle.pid);
     // MCP servers that were lost are started again in the background.
-    await vi.waitFor(async () => expect(await uses.callTool()).not.toMatch(/^error/), { timeout: 40_000, interval: 100 });
+    await vi.waitFor(async () => expect(await uses.callTool()).not.toMatch(/^error/), {
+      timeout: 40_000,
+      interval: 100,
+    });
     const again = await uses.all();
     expect(Object.values(again).filter((outcome) => outcome.startsWith('error'))).toEqual([]);
     expect(again).toMatchObject({
@@ -149,7 +199,9 @@ test.each([
       fuzzyFileSearch: expect.stringContaining('one.txt'),
       'fs/readFile': JSON.stringify({ dataBase64: 'dGV4dA==' }),
     });
-    const unexplained = Object.entries(few).filter(([use, outcome]) => outcome !== again[use] && !REASON.test(outcome));
+    const unexplained = Object.entries(few).filter(
+      ([use, outcome]) => outcome !== again[use] && !REASON.test(outcome),
+    );
     // Without a configuration, no models are listed.
     expect(unexplained.filter(([use]) => use !== 'model/list')).toEqual([]);
     expect(Object.values(few).some((outcome) => REASON.test(outcome))).toBe(true);

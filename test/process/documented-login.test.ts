@@ -9,7 +9,9 @@ import { EXECUTABLE, environment, type Place, place, startHeddle } from './suppo
 
 const page = section('docs/mcp.md', 'A login, step by step');
 const blocks = (language: string) =>
-  [...page.matchAll(new RegExp(`^ *\`\`\`${language}\\n(.*?)^ *\`\`\``, 'gms'))].map(([, text = '']) => text.replaceAll(/^ {3}/gm, ''));
+  [...page.matchAll(new RegExp(`^ *\`\`\`${language}\\n(.*?)^ *\`\`\``, 'gms'))].map(
+    ([, text = '']) => text.replaceAll(/^ {3}/gm, ''),
+  );
 const [config = ''] = blocks('toml');
 const [list = '', login = ''] = blocks('console');
 const outputOf = (session: string) => session.replace(/^\$ .*\n/, '');
@@ -21,7 +23,10 @@ async function home(): Promise<Place> {
 }
 
 async function listed(where: Place): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [EXECUTABLE, 'mcp', 'list'], { cwd: where.work, env: environment(where) });
+  const { stdout } = await promisify(execFile)(process.execPath, [EXECUTABLE, 'mcp', 'list'], {
+    cwd: where.work,
+    env: environment(where),
+  });
   return stdout;
 }
 
@@ -39,7 +44,9 @@ test('the steps of a login in docs/mcp.md print what is on the page', async () =
 
 test('the messages of a login in docs/mcp.md are those of the wire', async () => {
   const heddle = await startHeddle(await home());
-  const { authorizationUrl, loginId } = await heddle.request('mcpServer/oauth/login', { name: 'issues' });
+  const { authorizationUrl, loginId } = await heddle.request('mcpServer/oauth/login', {
+    name: 'issues',
+  });
   await browse(authorizationUrl);
   const completed = await heddle.waitFor('mcpServer/oauthLogin/completed');
   const [, answers = ''] = /^→ .*\n((?:← .*\n)+)/m.exec(page) ?? [];
@@ -52,6 +59,10 @@ test('the messages of a login in docs/mcp.md are those of the wire', async () =>
     .split('\n')
     .map((line) => JSON.parse(line.replace('← ', '').replace(/,…\}$/, '}')) as object);
   const masked = (value: unknown) =>
-    JSON.parse(JSON.stringify(value, (key, each) => (key === 'authorizationUrl' || key === 'loginId' ? '…' : each))) as unknown;
+    JSON.parse(
+      JSON.stringify(value, (key, each) =>
+        key === 'authorizationUrl' || key === 'loginId' ? '…' : each,
+      ),
+    ) as unknown;
   expect(masked(documented)).toEqual(masked(sent));
 });

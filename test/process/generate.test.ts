@@ -1,5 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXECUTABLE, environment, place } from './support.ts';
@@ -22,12 +29,18 @@ describe.each([
     index: 'openrpc.json',
     experimental: 'v2/ServerDiagnosticsResponse.json',
   },
-  { command: 'generate-ts', file: 'v2/ThreadStartParams.ts', index: 'index.ts', experimental: 'v2/ServerDiagnosticsResponse.ts' },
+  {
+    command: 'generate-ts',
+    file: 'v2/ThreadStartParams.ts',
+    index: 'index.ts',
+    experimental: 'v2/ServerDiagnosticsResponse.ts',
+  },
 ])('heddle $command', ({ command, file, index, experimental }) => {
   test('writes into a folder that it makes, and nothing elsewhere', () => {
     const { where, ...result } = run([command, '--out', 'a/b']);
     expect(result).toEqual({ status: 0, stdout: '', stderr: '' });
-    for (const path of [file, index]) expect(existsSync(join(where.work, 'a', 'b', path))).toBe(true);
+    for (const path of [file, index])
+      expect(existsSync(join(where.work, 'a', 'b', path))).toBe(true);
     expect(existsSync(join(where.work, 'a', 'b', experimental))).toBe(false);
     expect([readdirSync(where.work), readdirSync(where.home)]).toEqual([['a'], []]);
   });
@@ -41,7 +54,10 @@ describe.each([
   test('writes over its own files, and leaves others alone', () => {
     const where = place();
     mkdirSync(join(where.work, 'out', 'v2'), { recursive: true });
-    const [own, other] = [file, 'v2/mine.txt'].map((path) => join(where.work, 'out', path)) as [string, string];
+    const [own, other] = [file, 'v2/mine.txt'].map((path) => join(where.work, 'out', path)) as [
+      string,
+      string,
+    ];
     for (const path of [own, other]) writeFileSync(path, 'mine');
     expect(run([command, '--out', join(where.work, 'out')], where).status).toBe(0);
     expect(readFileSync(other, 'utf8')).toBe('mine');
@@ -51,12 +67,15 @@ describe.each([
     expect(readFileSync(own, 'utf8')).toBe(first);
   });
 
-  test.each([[[]], [['--out']], [['--out', '']], [['--out=']]])('without a folder it says what it needs: %j', (args) => {
-    const { status, stdout, stderr, where } = run([command, ...args]);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(/^heddle: .*--out.* \(see "heddle help generate-[a-z-]+"\)\n$/);
-    expect(readdirSync(where.work)).toEqual([]);
-  });
+  test.each([[[]], [['--out']], [['--out', '']], [['--out=']]])(
+    'without a folder it says what it needs: %j',
+    (args) => {
+      const { status, stdout, stderr, where } = run([command, ...args]);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toMatch(/^heddle: .*--out.* \(see "heddle help generate-[a-z-]+"\)\n$/);
+      expect(readdirSync(where.work)).toEqual([]);
+    },
+  );
 
   test('a file in the place of the folder is told of, and kept', () => {
     const where = place();
@@ -76,21 +95,31 @@ describe.each([
     mkdirSync(join(where.work, 'out', index), { recursive: true });
     const { status, stderr } = run([command, '--out', 'out'], where);
     expect(status).toBe(1);
-    expect(stderr).toBe(`heddle: cannot write ${join(where.work, 'out', index)}: a folder is in place of the file\n`);
+    expect(stderr).toBe(
+      `heddle: cannot write ${join(where.work, 'out', index)}: a folder is in place of the file\n`,
+    );
   });
 
-  test.runIf(process.platform === 'linux')('a folder that the system cannot make fails at once, with what to do', () => {
-    const { status, stdout, stderr } = run([command, '--out', '/proc/x']);
-    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toBe('heddle: cannot write /proc/x: the system allows no new folder there; choose another folder with --out\n');
-  });
+  test.runIf(process.platform === 'linux')(
+    'a folder that the system cannot make fails at once, with what to do',
+    () => {
+      const { status, stdout, stderr } = run([command, '--out', '/proc/x']);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toBe(
+        'heddle: cannot write /proc/x: the system allows no new folder there; choose another folder with --out\n',
+      );
+    },
+  );
 
   test.skipIf(process.getuid?.() === 0)('a folder that may not be written to is told of', () => {
     const where = place();
     chmodSync(where.work, 0o500);
     const { status, stderr } = run([command, '--out', 'out'], where);
     chmodSync(where.work, 0o700);
-    expect({ status, stderr }).toEqual({ status: 1, stderr: `heddle: cannot write ${join(where.work, 'out')}: permission denied\n` });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `heddle: cannot write ${join(where.work, 'out')}: permission denied\n`,
+    });
   });
 });
 
@@ -101,7 +130,9 @@ test.each([
 ])('%s is refused beside it, and nothing is written', (option, args, commands) => {
   const { where, status, stdout, stderr } = run(['generate-ts', '--out', 'out', ...args]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toBe(`heddle: ${option} cannot be used with generate-ts, only with ${commands} (see "heddle help generate-ts")\n`);
+  expect(stderr).toBe(
+    `heddle: ${option} cannot be used with generate-ts, only with ${commands} (see "heddle help generate-ts")\n`,
+  );
   expect(readdirSync(where.work)).toEqual([]);
 });
 

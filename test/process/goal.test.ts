@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { answered, completed, created, ProviderServer, type Reply, sse, streaming } from '../model/provider-server.ts';
+import {
+  answered,
+  completed,
+  created,
+  ProviderServer,
+  type Reply,
+  sse,
+  streaming,
+} from '../model/provider-server.ts';
 import { place, providerToml, startHeddle } from './support.ts';
 
 /** A reply that begins and goes no further, and a promise that resolves when it was asked for. */
@@ -16,8 +24,18 @@ function hanging(): { reply: Reply; asked: Promise<void> } {
   return { reply, asked };
 }
 
-const call = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'update_goal', arguments: '{"status":"complete"}' };
-const completing = streaming(created, { type: 'response.output_item.done', output_index: 0, item: call }, completed);
+const call = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'c1',
+  name: 'update_goal',
+  arguments: '{"status":"complete"}',
+};
+const completing = streaming(
+  created,
+  { type: 'response.output_item.done', output_index: 0, item: call },
+  completed,
+);
 
 test('a goal survives kill -9, and the thread goes on towards it when it is resumed', async () => {
   const first = hanging();
@@ -25,7 +43,11 @@ test('a goal survives kill -9, and the thread goes on towards it when it is resu
   const where = place({ 'config.toml': providerToml(provider.port) });
   const killed = await startHeddle(where);
   const { thread } = await killed.request('thread/start', {});
-  const { goal } = await killed.request('thread/goal/set', { threadId: thread.id, objective: 'all green', tokenBudget: 1_000_000 });
+  const { goal } = await killed.request('thread/goal/set', {
+    threadId: thread.id,
+    objective: 'all green',
+    tokenBudget: 1_000_000,
+  });
   const { turn } = await killed.waitFor('turn/started');
   await first.asked;
   await killed.kill();
@@ -33,8 +55,13 @@ test('a goal survives kill -9, and the thread goes on towards it when it is resu
   const heddle = await startHeddle(where);
   expect(await heddle.request('thread/goal/get', { threadId: thread.id })).toEqual({ goal });
   const resumed = await heddle.request('thread/resume', { threadId: thread.id });
-  expect(resumed.thread.turns.map(({ id, status }) => [id, status])).toEqual([[turn.id, 'interrupted']]);
-  const { goal: done } = await heddle.waitFor('thread/goal/updated', (params) => params.goal.status === 'complete');
+  expect(resumed.thread.turns.map(({ id, status }) => [id, status])).toEqual([
+    [turn.id, 'interrupted'],
+  ]);
+  const { goal: done } = await heddle.waitFor(
+    'thread/goal/updated',
+    (params) => params.goal.status === 'complete',
+  );
   expect(done).toMatchObject({ objective: 'all green', createdAt: goal.createdAt });
   const { turn: second } = await heddle.waitFor('turn/completed');
   expect([second.status, second.id > turn.id]).toEqual(['completed', true]);

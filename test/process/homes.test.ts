@@ -1,16 +1,39 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Turn } from '../../src/protocol/generated/types.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { answered, completed, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
+import {
+  answered,
+  completed,
+  created,
+  message,
+  ProviderServer,
+  type Reply,
+  sse,
+} from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { text } from '../support/test-client.ts';
-import { type HeddleProcess, type Place, type ProcessOptions, place, providerToml, startHeddle } from './support.ts';
+import {
+  type HeddleProcess,
+  type Place,
+  type ProcessOptions,
+  place,
+  providerToml,
+  startHeddle,
+} from './support.ts';
 
 const INTERNAL_ERROR = -32603;
 /** Of util-linux, as setpriv is. */
@@ -28,8 +51,12 @@ async function usedHome(): Promise<{ where: Place; threadId: string; file: strin
 
 /** The home's files and what they hold. */
 function contents(home: string): Record<string, string> {
-  const names = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Object.fromEntries(names.map(({ name, parentPath }) => [name, readFileSync(join(parentPath, name), 'base64')]));
+  const names = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Object.fromEntries(
+    names.map(({ name, parentPath }) => [name, readFileSync(join(parentPath, name), 'base64')]),
+  );
 }
 
 async function turnsOf(heddle: HeddleProcess, threadId: string): Promise<Turn[]> {
@@ -47,11 +74,17 @@ async function expectEphemeralTurn(heddle: HeddleProcess): Promise<void> {
 
 describe('a home that cannot be written', () => {
   /** Root may write everywhere, unless that is taken from it. */
-  const withoutPower = ['setpriv', '--bounding-set=-dac_override', '--inh-caps=-dac_override', '--'];
+  const withoutPower = [
+    'setpriv',
+    '--bounding-set=-dac_override',
+    '--inh-caps=-dac_override',
+    '--',
+  ];
   const asUser: ProcessOptions = process.geteuid?.() === 0 ? { through: withoutPower } : {};
 
   function makeReadOnly(folder: string): void {
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), name === 'heddle-writers' ? 0o555 : 0o444);
+    for (const name of readdirSync(folder))
+      chmodSync(join(folder, name), name === 'heddle-writers' ? 0o555 : 0o444);
     chmodSync(folder, 0o555);
     onTestFinished(() => chmodSync(folder, 0o755));
   }
@@ -62,8 +95,14 @@ describe('a home that cannot be written', () => {
     const before = contents(where.home);
     const heddle = await startHeddle(where, asUser);
     expect(await listed(heddle)).toEqual([threadId]);
-    expect((await turnsOf(heddle, threadId)).map(({ items }) => brief(items))).toEqual([['user: say first', 'agent: first']]);
-    const error = { code: INTERNAL_ERROR, message: expect.stringContaining(file), data: { code: 'store_read_only' } };
+    expect((await turnsOf(heddle, threadId)).map(({ items }) => brief(items))).toEqual([
+      ['user: say first', 'agent: first'],
+    ]);
+    const error = {
+      code: INTERNAL_ERROR,
+      message: expect.stringContaining(file),
+      data: { code: 'store_read_only' },
+    };
     expect(await heddle.refusal('thread/start', {})).toEqual(error);
     expect(await heddle.refusal('thread/resume', { threadId })).toEqual(error);
     expect(await heddle.refusal('thread/fork', { threadId })).toEqual(error);
@@ -87,7 +126,10 @@ describe('a home that cannot be written', () => {
     const where = place({ file: 'not a folder' });
     const home = join(where.home, 'file');
     const heddle = await startHeddle(where, { env: { HEDDLE_HOME: home } });
-    expect(await heddle.refusal('thread/start', {})).toMatchObject({ code: INTERNAL_ERROR, message: expect.stringContaining(home) });
+    expect(await heddle.refusal('thread/start', {})).toMatchObject({
+      code: INTERNAL_ERROR,
+      message: expect.stringContaining(home),
+    });
     expect(readFileSync(home, 'utf8')).toBe('not a folder');
   });
 });
@@ -101,7 +143,11 @@ describe('a home without room', () => {
     execFileSync(CHANGE_LIMITS, ['--pid', String(pid), `--fsize=${bytes}:`]);
   }
 
-  const full = (file: string) => ({ code: INTERNAL_ERROR, message: expect.stringContaining(file), data: { code: 'store_full' } });
+  const full = (file: string) => ({
+    code: INTERNAL_ERROR,
+    message: expect.stringContaining(file),
+    data: { code: 'store_full' },
+  });
 
   /** A turn that has said something when the room ends, and goes on to say more. */
   async function turnWithoutRoom() {
@@ -117,22 +163,38 @@ describe('a home without room', () => {
     const where = place({ 'config.toml': providerToml(provider.port) });
     const heddle = await startHeddle(where);
     const { thread } = await heddle.request('thread/start', {});
-    const { turn } = await heddle.request('turn/start', { threadId: thread.id, input: text('question') });
+    const { turn } = await heddle.request('turn/start', {
+      threadId: thread.id,
+      input: text('question'),
+    });
     await heddle.waitFor('item/completed', ({ item }) => brief([item])[0] === 'agent: kept');
     limitFiles(heddle, NO_ROOM_BYTES);
     gate.open();
     const failed = await heddle.turnCompleted(turn.id);
     const told = heddle.notifications('item/completed').map(({ item }) => item);
     const dispose = () => provider[Symbol.asyncDispose]();
-    return { heddle, where, threadId: thread.id, file: join(where.home, 'heddle.db'), failed, told, [Symbol.asyncDispose]: dispose };
+    return {
+      heddle,
+      where,
+      threadId: thread.id,
+      file: join(where.home, 'heddle.db'),
+      failed,
+      told,
+      [Symbol.asyncDispose]: dispose,
+    };
   }
 
   test('fails the turn with the name of the file, and refuses the next; what is there can be read', async () => {
     await using run = await turnWithoutRoom();
     const { heddle, threadId, file, failed, told } = run;
-    expect(failed).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(file), codexErrorInfo: 'other' } });
+    expect(failed).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining(file), codexErrorInfo: 'other' },
+    });
     expect(brief(told)).toEqual(['user: question', 'agent: kept']);
-    expect(await heddle.refusal('turn/start', { threadId, input: text('next') })).toEqual(full(file));
+    expect(await heddle.refusal('turn/start', { threadId, input: text('next') })).toEqual(
+      full(file),
+    );
     expect(await heddle.refusal('thread/start', {})).toEqual(full(file));
     expect(await listed(heddle)).toEqual([threadId]);
     const [turn] = await turnsOf(heddle, threadId);
@@ -146,7 +208,10 @@ describe('a home without room', () => {
     const { heddle, threadId, where, failed, told } = run;
     await heddle.refusal('turn/start', { threadId, input: text('refused') });
     limitFiles(heddle, 'unlimited');
-    expect(await heddle.turn(threadId, 'again')).toMatchObject({ status: 'completed', error: null });
+    expect(await heddle.turn(threadId, 'again')).toMatchObject({
+      status: 'completed',
+      error: null,
+    });
     const turns = await turnsOf(heddle, threadId);
     await heddle.finish();
     const again = await startHeddle(where);
@@ -159,17 +224,20 @@ describe('a home without room', () => {
     expect(brief(turns[1]?.items ?? [])).toEqual(['user: again', 'agent: ok']);
   });
 
-  test.each(['SIGKILL', 'SIGTERM'] as const)('keeps the items that were announced when %s comes before there is room', async (signal) => {
-    await using run = await turnWithoutRoom();
-    const { heddle, threadId, where, told } = run;
-    heddle.signal(signal);
-    await heddle.exit;
-    const again = await startHeddle(where);
-    const [turn] = (await again.request('thread/resume', { threadId })).thread.turns;
-    expect(turn?.items.slice(0, 2)).toEqual(told);
-    expect(['failed', 'interrupted']).toContain(turn?.status);
-    expect(await again.turn(threadId, 'again')).toMatchObject({ status: 'completed' });
-  });
+  test.each(['SIGKILL', 'SIGTERM'] as const)(
+    'keeps the items that were announced when %s comes before there is room',
+    async (signal) => {
+      await using run = await turnWithoutRoom();
+      const { heddle, threadId, where, told } = run;
+      heddle.signal(signal);
+      await heddle.exit;
+      const again = await startHeddle(where);
+      const [turn] = (await again.request('thread/resume', { threadId })).thread.turns;
+      expect(turn?.items.slice(0, 2)).toEqual(told);
+      expect(['failed', 'interrupted']).toContain(turn?.status);
+      expect(await again.turn(threadId, 'again')).toMatchObject({ status: 'completed' });
+    },
+  );
 
   test('for a database at all is told by the name of the file, and the rest works', async () => {
     const where = place();
@@ -177,7 +245,10 @@ describe('a home without room', () => {
     limitFiles(heddle, NO_ROOM_BYTES);
     expect(await heddle.refusal('thread/start', {})).toEqual(full(join(where.home, 'heddle.db')));
     expect((await heddle.request('model/list', {})).data).not.toEqual([]);
-    expect(readdirSync(where.home, { recursive: true })).toEqual(['heddle-writers', join('heddle-writers', 'gate')]);
+    expect(readdirSync(where.home, { recursive: true })).toEqual([
+      'heddle-writers',
+      join('heddle-writers', 'gate'),
+    ]);
     limitFiles(heddle, 'unlimited');
     expect(await listed(heddle)).toEqual([]);
     expect((await heddle.request('thread/start', {})).thread.turns).toEqual([]);
@@ -189,20 +260,27 @@ describe('a database that cannot be used', () => {
     ['of a newer version', (file) => sql(file, 'PRAGMA user_version = 99'), 'store_newer'],
     ['that is a folder', (file) => replaceByFolder(file), 'store_failed'],
   ];
-  test.each(refused)('%s is told by its name at its first use, and left as it is', async (_what, damage, code) => {
-    const { where, threadId, file } = await usedHome();
-    damage(file);
-    const before = contents(where.home);
-    const heddle = await startHeddle(where);
-    const error = { code: INTERNAL_ERROR, message: expect.stringContaining(file), data: { code: expect.stringMatching(code) } };
-    expect(await heddle.refusal('thread/list', {})).toEqual(error);
-    expect(await heddle.refusal('thread/start', {})).toEqual(error);
-    expect(await heddle.refusal('thread/resume', { threadId })).toEqual(error);
-    expect(await heddle.refusal('thread/read', { threadId, includeTurns: true })).toEqual(error);
-    expect((await heddle.request('model/list', {})).data).not.toEqual([]);
-    expect(await heddle.finish()).toEqual({ code: 0, signal: null });
-    expect(contents(where.home)).toEqual(before);
-  });
+  test.each(refused)(
+    '%s is told by its name at its first use, and left as it is',
+    async (_what, damage, code) => {
+      const { where, threadId, file } = await usedHome();
+      damage(file);
+      const before = contents(where.home);
+      const heddle = await startHeddle(where);
+      const error = {
+        code: INTERNAL_ERROR,
+        message: expect.stringContaining(file),
+        data: { code: expect.stringMatching(code) },
+      };
+      expect(await heddle.refusal('thread/list', {})).toEqual(error);
+      expect(await heddle.refusal('thread/start', {})).toEqual(error);
+      expect(await heddle.refusal('thread/resume', { threadId })).toEqual(error);
+      expect(await heddle.refusal('thread/read', { threadId, includeTurns: true })).toEqual(error);
+      expect((await heddle.request('model/list', {})).data).not.toEqual([]);
+      expect(await heddle.finish()).toEqual({ code: 0, signal: null });
+      expect(contents(where.home)).toEqual(before);
+    },
+  );
 
   const damaged: [string, (file: string) => void][] = [
     ['emptied', (file) => truncateSync(file, 0)],
@@ -210,22 +288,27 @@ describe('a database that cannot be used', () => {
     ['overwritten', (file) => writeFileSync(file, 'hello\n'.repeat(5_000))],
     ['of another program', (file) => replaceBy(file, 'CREATE TABLE notes (text)')],
   ];
-  test.each(damaged)('because it is %s is set aside as it is; a warning tells so once, and new threads work', async (_what, damage) => {
-    const { where, file } = await usedHome();
-    damage(file);
-    const before = readFileSync(file);
-    const heddle = await startHeddle(where);
-    const { thread } = await heddle.request('thread/start', {});
-    expect(await heddle.turn(thread.id, 'say done')).toMatchObject({ status: 'completed' });
-    await heddle.request('thread/list', {});
-    const [aside = ''] = readdirSync(where.home).filter((name) => name.startsWith('heddle.db.damaged-'));
-    const message = `${file} was damaged and has been repaired: 0 threads could be read. Nothing of it could be read. The damaged file is kept as ${join(where.home, aside)}.`;
-    expect(heddle.messages.filter(({ method }) => method === 'warning')).toEqual([
-      { method: 'warning', params: { message, threadId: null } },
-    ]);
-    expect(readFileSync(join(where.home, aside)).equals(before)).toBe(true);
-    expect(heddle.stderr).toContain('the database was damaged and has been repaired');
-  });
+  test.each(damaged)(
+    'because it is %s is set aside as it is; a warning tells so once, and new threads work',
+    async (_what, damage) => {
+      const { where, file } = await usedHome();
+      damage(file);
+      const before = readFileSync(file);
+      const heddle = await startHeddle(where);
+      const { thread } = await heddle.request('thread/start', {});
+      expect(await heddle.turn(thread.id, 'say done')).toMatchObject({ status: 'completed' });
+      await heddle.request('thread/list', {});
+      const [aside = ''] = readdirSync(where.home).filter((name) =>
+        name.startsWith('heddle.db.damaged-'),
+      );
+      const message = `${file} was damaged and has been repaired: 0 threads could be read. Nothing of it could be read. The damaged file is kept as ${join(where.home, aside)}.`;
+      expect(heddle.messages.filter(({ method }) => method === 'warning')).toEqual([
+        { method: 'warning', params: { message, threadId: null } },
+      ]);
+      expect(readFileSync(join(where.home, aside)).equals(before)).toBe(true);
+      expect(heddle.stderr).toContain('the database was damaged and has been repaired');
+    },
+  );
 
   test('because it is removed while its WAL is there is made anew, and the WAL is kept', async () => {
     const where = place();

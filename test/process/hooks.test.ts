@@ -37,6 +37,8 @@ describe('a hook that hangs does not take the clean end of the server with it:',
     expect(performance.now() - beganMs).toBeLessThan(CLOSED_MS_MAX);
     const next = await startHeddle(where);
     const read = await next.request('thread/read', { threadId: thread.id, includeTurns: true });
-    expect(read.thread.turns).toMatchObject([{ id: turn.id, status: 'interrupted', durationMs: expect.any(Number) }]);
+    expect(read.thread.turns).toMatchObject([
+      { id: turn.id, status: 'interrupted', durationMs: expect.any(Number) },
+    ]);
   });
 });

@@ -16,9 +16,33 @@ const GROWN_MB_MAX = 80;
 
 /** The paths in a workspace that heddle reads, or that lead to others that it reads. */
 const IN_WORKSPACE = [
-  ...['.git', '.git/HEAD', '.git/config', '.git/commondir', '.git/packed-refs', '.git/refs/heads/main', '.git/hooks'],
-  ...['tree', 'tree/HEAD', 'tree/config', 'tree/commondir', 'tree/gitdir', 'sub/.git', 'sub/.git/config', 'sub/.git/commondir'],
-  ...['AGENTS.md', 'AGENTS.override.md', '.agents', '.agents/skills', '.agents/skills/s', '.agents/skills/s/SKILL.md'],
+  ...[
+    '.git',
+    '.git/HEAD',
+    '.git/config',
+    '.git/commondir',
+    '.git/packed-refs',
+    '.git/refs/heads/main',
+    '.git/hooks',
+  ],
+  ...[
+    'tree',
+    'tree/HEAD',
+    'tree/config',
+    'tree/commondir',
+    'tree/gitdir',
+    'sub/.git',
+    'sub/.git/config',
+    'sub/.git/commondir',
+  ],
+  ...[
+    'AGENTS.md',
+    'AGENTS.override.md',
+    '.agents',
+    '.agents/skills',
+    '.agents/skills/s',
+    '.agents/skills/s/SKILL.md',
+  ],
   ...['.codex', '.codex/config.toml'],
 ];
 const IN_HOME = ['AGENTS.md', 'AGENTS.override.md', 'skills', 'skills/s', 'skills/s/SKILL.md'];
@@ -47,19 +71,34 @@ const CONTENTS: Record<string, string> = {
 
 type Entry = [path: string, kind: string];
 
-const kinds = fc.constantFrom(...Object.keys(HOSTILE_ENTRIES), ...Object.keys(CONTENTS).map((name) => `text: ${name}`));
+const kinds = fc.constantFrom(
+  ...Object.keys(HOSTILE_ENTRIES),
+  ...Object.keys(CONTENTS).map((name) => `text: ${name}`),
+);
 const entriesAt = (paths: string[]) =>
-  fc.uniqueArray(fc.tuple(fc.constantFrom(...paths), kinds), { maxLength: 8, size: 'max', selector: ([path]) => path });
+  fc.uniqueArray(fc.tuple(fc.constantFrom(...paths), kinds), {
+    maxLength: 8,
+    size: 'max',
+    selector: ([path]) => path,
+  });
 const worlds = fc.record({
   workspace: entriesAt(IN_WORKSPACE),
   home: entriesAt(IN_HOME),
-  rules: fc.oneof({ arbitrary: fc.constant<Entry[]>([]), weight: 3 }, { arbitrary: entriesAt(RULES), weight: 1 }),
+  rules: fc.oneof(
+    { arbitrary: fc.constant<Entry[]>([]), weight: 3 },
+    { arbitrary: entriesAt(RULES), weight: 1 },
+  ),
   trusted: fc.boolean(),
 });
 
-/** Creates the entries, shallow paths first. Omits an entry if its parent is not a folder or its path is taken. */
+/**
+ * Creates the entries, shallow paths first. Omits an entry if its parent is not a folder or its
+ * path is taken.
+ */
 function makeEntries(folder: string, entries: readonly Entry[]): Entry[] {
-  return entries.toSorted(([a], [b]) => a.length - b.length).filter(([path, kind]) => makeEntry(join(folder, path), kind));
+  return entries
+    .toSorted(([a], [b]) => a.length - b.length)
+    .filter(([path, kind]) => makeEntry(join(folder, path), kind));
 }
 
 function makeEntry(path: string, kind: string): boolean {
@@ -87,22 +126,30 @@ function config(workspace: string, trusted: boolean): string {
 }
 
 /**
- * Starts a thread and a turn with a command. Returns the output of the command, or why it did not run: a project's own
- * configuration is not valid, or a rules file is not.
+ * Starts a thread and a turn with a command. Returns the output of the command, or why it did not
+ * run: a project's own configuration is not valid, or a rules file is not.
  */
 async function commandOutput(heddle: HeddleProcess, cwd: string): Promise<string> {
-  const started = await heddle.request('thread/start', { cwd }).catch((error: unknown) => String(error));
+  const started = await heddle
+    .request('thread/start', { cwd })
+    .catch((error: unknown) => String(error));
   if (typeof started === 'string') return started;
   const turn = await heddle.turn(started.thread.id, 'call exec_command {"cmd": "echo ran"}');
   expect(turn.status).toBe('completed');
-  const [command] = heddle.notifications('item/completed').flatMap(({ item }) => (item.type === 'commandExecution' ? [item] : []));
-  const [told] = heddle.notifications('item/completed').flatMap(({ item }) => (item.type === 'agentMessage' ? [item.text] : []));
+  const [command] = heddle
+    .notifications('item/completed')
+    .flatMap(({ item }) => (item.type === 'commandExecution' ? [item] : []));
+  const [told] = heddle
+    .notifications('item/completed')
+    .flatMap(({ item }) => (item.type === 'agentMessage' ? [item.text] : []));
   await heddle.request('thread/delete', { threadId: started.thread.id });
   heddle.messages.length = 0;
   return command?.aggregatedOutput ?? told ?? '';
 }
 
-test('a server goes on in hostile workspaces', { timeout: (WORKSPACES + 2) * ENDED_MS_MAX }, async () => {
+test('a server goes on in hostile workspaces', {
+  timeout: (WORKSPACES + 2) * ENDED_MS_MAX,
+}, async () => {
   const where: Place = place({ 'config.toml': config('/', false) });
   const heddle = await startHeddle(where, { errorsLogged: true });
   expect(await commandOutput(heddle, where.work)).toBe('ran\n');
@@ -112,20 +159,40 @@ test('a server goes on in hostile workspaces', { timeout: (WORKSPACES + 2) * END
     const folder = join(where.work, `w${count++}`);
     mkdirSync(folder);
     writeFileSync(join(where.home, 'config.toml'), config(folder, world.trusted));
-    const made = { work: makeEntries(folder, world.workspace), home: makeEntries(where.home, [...world.home, ...world.rules]) };
+    const made = {
+      work: makeEntries(folder, world.workspace),
+      home: makeEntries(where.home, [...world.home, ...world.rules]),
+    };
     const from = performance.now();
     const output = await commandOutput(heddle, folder);
-    const round = { ...made, output, ms: performance.now() - from, grownMb: heddle.memory().peak - before };
-    for (const name of ['AGENTS.md', 'AGENTS.override.md', 'skills', 'rules']) removeEntry(join(where.home, name));
+    const round = {
+      ...made,
+      output,
+      ms: performance.now() - from,
+      grownMb: heddle.memory().peak - before,
+    };
+    for (const name of ['AGENTS.md', 'AGENTS.override.md', 'skills', 'rules'])
+      removeEntry(join(where.home, name));
     rmSync(folder, { recursive: true });
-    expect(round).toMatchObject({ output: expect.stringMatching(expectedOutput(folder, made.home)) });
-    expect(round).toSatisfy(({ ms, grownMb }: typeof round) => ms < ENDED_MS_MAX && grownMb < GROWN_MB_MAX);
+    expect(round).toMatchObject({
+      output: expect.stringMatching(expectedOutput(folder, made.home)),
+    });
+    expect(round).toSatisfy(
+      ({ ms, grownMb }: typeof round) => ms < ENDED_MS_MAX && grownMb < GROWN_MB_MAX,
+    );
   });
   await fc.assert(property, { numRuns: WORKSPACES, seed: SEED, endOnFailure: true });
 });
 
-/** The command runs, unless a rules file cannot be read, or the refusal names a place in the workspace. */
+/**
+ * The command runs, unless a rules file cannot be read, or the refusal names a place in the
+ * workspace.
+ */
 function expectedOutput(folder: string, home: readonly Entry[]): RegExp {
   const refusal = `(invalid config: |^)${folder}/`;
-  return new RegExp(home.some(([path]) => path.startsWith('rules')) ? `^ran\n$|${refusal}|rules` : `^ran\n$|${refusal}`);
+  return new RegExp(
+    home.some(([path]) => path.startsWith('rules'))
+      ? `^ran\n$|${refusal}|rules`
+      : `^ran\n$|${refusal}`,
+  );
 }

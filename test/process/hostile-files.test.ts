@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Place, place, startHeddle } from './support.ts';
 
-/** How long a server may take to start a thread or a sandboxed command, whatever lies in the workspace. Both take well below 1 s. */
+/**
+ * How long a server may take to start a thread or a sandboxed command, whatever lies in the
+ * workspace. Both take well below 1 s.
+ */
 const ANSWERED_MS_MAX = 10_000;
 const GROWN_MB_MAX = 50;
 const CONFIG = {
@@ -44,28 +47,46 @@ describe('a server goes on with a workspace that has', () => {
     ['a link to an endless device as .git', (work) => endless(join(work, '.git'))],
     ['a .git of 600 MB', (work) => huge(join(work, '.git'))],
     ['a NUL in the gitdir of .git', (work) => writeFileSync(join(work, '.git'), 'gitdir: a\0b\n')],
-    ['a gitdir that is too long a name', (work) => writeFileSync(join(work, '.git'), `gitdir: ${'a'.repeat(5000)}\n`)],
-    ['a gitdir that leads through a file', (work) => writeFileSync(join(work, '.git'), 'gitdir: .git/a\n')],
+    [
+      'a gitdir that is too long a name',
+      (work) => writeFileSync(join(work, '.git'), `gitdir: ${'a'.repeat(5000)}\n`),
+    ],
+    [
+      'a gitdir that leads through a file',
+      (work) => writeFileSync(join(work, '.git'), 'gitdir: .git/a\n'),
+    ],
     ['a pipe as AGENTS.md', (work) => pipe(join(work, 'AGENTS.md'))],
-    ['a link to an endless device as AGENTS.override.md', (work) => endless(join(work, 'AGENTS.override.md'))],
+    [
+      'a link to an endless device as AGENTS.override.md',
+      (work) => endless(join(work, 'AGENTS.override.md')),
+    ],
   ])('%s', { timeout: 2 * ANSWERED_MS_MAX }, async (_what, fill) => {
     const heddle = await startHeddle(workspace(fill));
     // All of the server is loaded then.
     await heddle.request('thread/list', {});
     const before = heddle.memory().now;
     await heddle.request('thread/start', {});
-    expect(await heddle.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({ exitCode: 0, stdout: 'ran\n' });
+    expect(await heddle.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({
+      exitCode: 0,
+      stdout: 'ran\n',
+    });
     expect(heddle.memory().peak - before).toBeLessThan(GROWN_MB_MAX);
   });
 
-  test('a pipe that a command has made in the sandbox, now and after a restart', { timeout: 2 * ANSWERED_MS_MAX }, async () => {
+  test('a pipe that a command has made in the sandbox, now and after a restart', {
+    timeout: 2 * ANSWERED_MS_MAX,
+  }, async () => {
     const where = workspace(() => {});
     const first = await startHeddle(where);
     const made = { command: ['sh', '-c', 'mkdir -p x/.git && mkfifo x/.git/commondir'] };
     expect(await first.request('command/exec', made)).toMatchObject({ exitCode: 0 });
-    expect(await first.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({ stdout: 'ran\n' });
+    expect(await first.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({
+      stdout: 'ran\n',
+    });
     const second = await startHeddle(where);
-    expect(await second.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({ stdout: 'ran\n' });
+    expect(await second.request('command/exec', { command: ['echo', 'ran'] })).toMatchObject({
+      stdout: 'ran\n',
+    });
   });
 });
 

@@ -17,7 +17,10 @@ import { EXECUTABLE, environment, type Place, place, startHeddle } from './suppo
 const NOWHERE = { OLLAMA_HOST: '127.0.0.1:9' };
 const KEY = 'sk-c4nary0c4nary0c4nary0';
 
-/** Runs `heddle init` to its end, without a terminal. Not at once: providers of the test answer meanwhile. */
+/**
+ * Runs `heddle init` to its end, without a terminal. Not at once: providers of the test answer
+ * meanwhile.
+ */
 async function init(where: Place, args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [EXECUTABLE, 'init', ...args], {
     cwd: where.work,
@@ -37,27 +40,41 @@ const written = (where: Place) => readFileSync(fileOf(where), 'utf8');
 const namesIn = ({ home }: Place) => readdirSync(home);
 const summary = (where: Place, text: string) => `Wrote ${fileOf(where)}: ${text}.\n`;
 
-async function withOllama(models: string[]): Promise<{ env: { OLLAMA_HOST: string }; provider: ProviderServer }> {
+async function withOllama(
+  models: string[],
+): Promise<{ env: { OLLAMA_HOST: string }; provider: ProviderServer }> {
   const provider = await ProviderServer.start(ollama({ models }));
   onTestFinished(async () => provider[Symbol.asyncDispose]());
   return { env: { OLLAMA_HOST: `127.0.0.1:${provider.port}` }, provider };
 }
 
 describe('with options', () => {
-  test.each(OFFERED_PROVIDERS.map(({ id }) => id))('%s: the file is private, has no key, and is loaded without a warning', async (id) => {
-    const where = place();
-    const model = id === 'embedded' ? [] : ['--model', 'large'];
-    // A provider that could be reached would be asked with this key.
-    const env = { LITELLM_API_KEY: KEY };
-    const { status, stdout, stderr } = await init(where, ['--provider', id, ...model, '--sandbox', 'workspace-write'], env);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain(summary(where, `provider ${id}, model ${id === 'embedded' ? 'embedded' : 'large'}, sandbox workspace-write`));
-    expect(stdout).toContain('heddle exec "');
-    expect(namesIn(where)).toEqual(['config.toml']);
-    expect(statSync(fileOf(where)).mode & 0o777).toBe(0o600);
-    expect(written(where)).not.toContain(KEY);
-    expect(await configWarnings(sourcesIn(where.home), policyReads)).toEqual([]);
-  });
+  test.each(OFFERED_PROVIDERS.map(({ id }) => id))(
+    '%s: the file is private, has no key, and is loaded without a warning',
+    async (id) => {
+      const where = place();
+      const model = id === 'embedded' ? [] : ['--model', 'large'];
+      // A provider that could be reached would be asked with this key.
+      const env = { LITELLM_API_KEY: KEY };
+      const { status, stdout, stderr } = await init(
+        where,
+        ['--provider', id, ...model, '--sandbox', 'workspace-write'],
+        env,
+      );
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toContain(
+        summary(
+          where,
+          `provider ${id}, model ${id === 'embedded' ? 'embedded' : 'large'}, sandbox workspace-write`,
+        ),
+      );
+      expect(stdout).toContain('heddle exec "');
+      expect(namesIn(where)).toEqual(['config.toml']);
+      expect(statSync(fileOf(where)).mode & 0o777).toBe(0o600);
+      expect(written(where)).not.toContain(KEY);
+      expect(await configWarnings(sourcesIn(where.home), policyReads)).toEqual([]);
+    },
+  );
 
   test('the home is made, and a server works with the file', async () => {
     const { home, ...others } = place();
@@ -65,14 +82,22 @@ describe('with options', () => {
     const { status } = await init(where, ['--provider', 'embedded', '--sandbox', 'read-only']);
     expect([status, statSync(where.home).mode & 0o777]).toEqual([0, 0o700]);
     const heddle = await startHeddle(where);
-    expect(await heddle.request('thread/start', {})).toMatchObject({ model: 'embedded', sandbox: { type: 'readOnly' } });
+    expect(await heddle.request('thread/start', {})).toMatchObject({
+      model: 'embedded',
+      sandbox: { type: 'readOnly' },
+    });
     await heddle.finish();
   });
 
   test('--yes takes the first provider whose key is there, without asking it for a model', async () => {
     const where = place();
-    const { status, stdout } = await init(where, ['--yes', '--model', 'large'], { LITELLM_API_KEY: KEY });
-    expect([status, stdout]).toEqual([0, expect.stringContaining(summary(where, 'provider litellm, model large, sandbox read-only'))]);
+    const { status, stdout } = await init(where, ['--yes', '--model', 'large'], {
+      LITELLM_API_KEY: KEY,
+    });
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining(summary(where, 'provider litellm, model large, sandbox read-only')),
+    ]);
     expect(stdout).not.toContain('is not set');
   });
 
@@ -81,34 +106,56 @@ describe('with options', () => {
     const { status, stdout } = await init(where, ['--yes'], env);
     expect([status, stdout]).toEqual([
       0,
-      expect.stringContaining(summary(where, 'provider ollama, model llama3.2:latest, sandbox read-only')),
+      expect.stringContaining(
+        summary(where, 'provider ollama, model llama3.2:latest, sandbox read-only'),
+      ),
     ]);
   });
 
   test('--yes without a key and such a program takes OpenAI, and says which variable gets the key', async () => {
     const where = place();
     const { status, stdout } = await init(where, ['--yes']);
-    expect([status, stdout]).toEqual([0, expect.stringContaining(summary(where, 'provider openai, model gpt-5.5, sandbox read-only'))]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining(summary(where, 'provider openai, model gpt-5.5, sandbox read-only')),
+    ]);
     expect(stdout).toContain('Note: OPENAI_API_KEY is not set.');
   });
 
   test('a URL: its variable is named, and the key is not written', async () => {
     const where = place();
-    const args = ['--provider', 'http://127.0.0.1:9/v1', '--env-key', 'WORK_KEY', '--model', 'large', '--yes'];
+    const args = [
+      '--provider',
+      'http://127.0.0.1:9/v1',
+      '--env-key',
+      'WORK_KEY',
+      '--model',
+      'large',
+      '--yes',
+    ];
     const { status, stdout } = await init(where, args, { WORK_KEY: KEY });
     expect(status).toBe(0);
     expect(`${stdout}${written(where)}`).not.toContain(KEY);
     expect((await load(written(where))).values).toMatchObject({
       model_provider: '127-0-0-1-9',
-      model_providers: { '127-0-0-1-9': { base_url: 'http://127.0.0.1:9/v1', env_key: 'WORK_KEY', wire_api: 'chat' } },
+      model_providers: {
+        '127-0-0-1-9': { base_url: 'http://127.0.0.1:9/v1', env_key: 'WORK_KEY', wire_api: 'chat' },
+      },
     });
     expect(await configWarnings(sourcesIn(where.home), policyReads)).toEqual([]);
   });
 
   test('a model that the provider does not list is taken, with a note', async () => {
     const [where, { env }] = [place(), await withOllama(['llama3.2:latest'])];
-    const { status, stdout } = await init(where, ['--provider', 'ollama', '--model', 'lama3.2', '--yes'], env);
-    expect([status, stdout]).toEqual([0, expect.stringContaining('does not list the model lama3.2')]);
+    const { status, stdout } = await init(
+      where,
+      ['--provider', 'ollama', '--model', 'lama3.2', '--yes'],
+      env,
+    );
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining('does not list the model lama3.2'),
+    ]);
   });
 
   test('a provider without a model is refused, with the reason', async () => {
@@ -116,25 +163,42 @@ describe('with options', () => {
     const { status, stderr } = await init(where, ['--provider', 'ollama', '--yes']);
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/^heddle: init: no model of ollama is known: name one with --model\. .*refused/),
+      expect.stringMatching(
+        /^heddle: init: no model of ollama is known: name one with --model\. .*refused/,
+      ),
     ]);
     expect(namesIn(where)).toEqual([]);
   });
 
   test.each([
-    [[], 'init: nobody can answer, because there is no terminal: use --yes, or --provider, --model and --sandbox'],
+    [
+      [],
+      'init: nobody can answer, because there is no terminal: use --yes, or --provider, --model and --sandbox',
+    ],
     [['--provider', 'openai', '--model', 'm'], 'init: nobody can answer'],
     [['--provider', 'olama', '--yes'], 'or the URL of another API: did you mean ollama?'],
     [['--provider', 'https://me:pass@a.example/v1', '--yes'], 'config.toml gets no key'],
     [['--provider', `https://a.example/v1?key=${KEY}`, '--yes'], 'config.toml gets no key'],
-    [['--provider', 'https://a.example/v1', '--env-key', KEY, '--yes'], 'expected the name of an environment variable, not the key itself'],
-    [['--provider', 'openai', '--env-key', 'A', '--yes'], '--env-key belongs to a --provider that is a URL'],
+    [
+      ['--provider', 'https://a.example/v1', '--env-key', KEY, '--yes'],
+      'expected the name of an environment variable, not the key itself',
+    ],
+    [
+      ['--provider', 'openai', '--env-key', 'A', '--yes'],
+      '--env-key belongs to a --provider that is a URL',
+    ],
     [['--env-key', 'A', '--yes'], '--env-key belongs to a --provider that is a URL'],
     [['--provider', 'openai', '--model', KEY, '--yes'], 'expected the name of a model, not a key'],
     [['--provider', 'openai', '--model', 'a\nb', '--yes'], 'expected the name of a model'],
     [['--provider', 'Scripted', '--model', 'm', '--yes'], 'the embedded model has no other name'],
-    [['--sandbox', 'readonly'], '--sandbox readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?'],
-    [['--from-codex', '--model', 'm'], '--from-codex takes all settings of Codex, so it cannot be used with --model'],
+    [
+      ['--sandbox', 'readonly'],
+      '--sandbox readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?',
+    ],
+    [
+      ['--from-codex', '--model', 'm'],
+      '--from-codex takes all settings of Codex, so it cannot be used with --model',
+    ],
     [['ollama'], "init: unexpected 'ollama'"],
     [['--json'], '--json cannot be used with init'],
   ])('%j is refused in one line, and nothing is written', async (args, problem) => {
@@ -152,7 +216,11 @@ describe('with options', () => {
     for (const old of ['model = "mine"\n', 'not toml', '']) {
       const where = place({ 'config.toml': old });
       const refused = await init(where, ['--yes']);
-      expect(refused).toEqual({ status: 1, stdout: '', stderr: expect.stringContaining(`${fileOf(where)} exists already`) });
+      expect(refused).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringContaining(`${fileOf(where)} exists already`),
+      });
       expect([written(where), namesIn(where)]).toEqual([old, ['config.toml']]);
       const { status, stdout } = await init(where, ['--yes', '--replace']);
       const [, kept = ''] = namesIn(where);
@@ -162,7 +230,8 @@ describe('with options', () => {
         old,
       ]);
       expect(stdout).toContain(`The old one is kept as ${join(where.home, kept)}.`);
-      for (const name of namesIn(where)) expect(statSync(join(where.home, name)).mode & 0o777).toBe(0o600);
+      for (const name of namesIn(where))
+        expect(statSync(join(where.home, name)).mode & 0o777).toBe(0o600);
       expect((await load(written(where))).get('model')).toBe('gpt-5.5');
     }
   });
@@ -171,7 +240,9 @@ describe('with options', () => {
     const where = place();
     symlinkSync(join(where.work, 'dotfiles.toml'), fileOf(where));
     expect((await init(where, ['--yes'])).status).toBe(0);
-    expect(readFileSync(join(where.work, 'dotfiles.toml'), 'utf8')).toContain('model_provider = "openai"');
+    expect(readFileSync(join(where.work, 'dotfiles.toml'), 'utf8')).toContain(
+      'model_provider = "openai"',
+    );
     const other = place({ 'config.toml/a': '' });
     const { status, stderr } = await init(other, ['--yes', '--replace']);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^heddle: .*config\.toml.*\n$/)]);
@@ -210,15 +281,27 @@ describe('--from-codex', () => {
   test('takes the home that $CODEX_HOME names', async () => {
     const where = place();
     writeFiles(where.work, { 'other/config.toml': CODEX });
-    expect((await init(where, ['--from-codex'], { CODEX_HOME: join(where.work, 'other') })).status).toBe(0);
+    expect(
+      (await init(where, ['--from-codex'], { CODEX_HOME: join(where.work, 'other') })).status,
+    ).toBe(0);
     expect(written(where)).toContain('model = "large"');
   });
 
   test.each([
     ['none', {}, 2, 'does not exist: answer the questions of heddle init instead'],
     ['one that is not TOML', { '.codex/config.toml': 'model = ' }, 1, 'not valid TOML'],
-    ['one with an invalid value', { '.codex/config.toml': 'sandbox_mode = "rw"\n' }, 1, 'sandbox_mode'],
-    ['one whose profile is in another file', { '.codex/config.toml': 'profile = "a"\n', '.codex/a.config.toml': '' }, 1, 'profiles.a'],
+    [
+      'one with an invalid value',
+      { '.codex/config.toml': 'sandbox_mode = "rw"\n' },
+      1,
+      'sandbox_mode',
+    ],
+    [
+      'one whose profile is in another file',
+      { '.codex/config.toml': 'profile = "a"\n', '.codex/a.config.toml': '' },
+      1,
+      'profiles.a',
+    ],
   ])('refuses %s, and writes nothing', async (_name, files, code, problem) => {
     const where = place();
     writeFiles(where.work, files);
@@ -232,7 +315,10 @@ describe('--from-codex', () => {
   test('says that there is nothing to take if the home is that of Codex', async () => {
     const where = place();
     const { status, stderr } = await init(where, ['--from-codex'], { CODEX_HOME: where.home });
-    expect([status, stderr]).toEqual([2, expect.stringContaining('is the home of Codex, which heddle uses as it is')]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('is the home of Codex, which heddle uses as it is'),
+    ]);
   });
 });
 
@@ -260,7 +346,9 @@ describe('at a terminal', () => {
     await run.until('expected a number from 1 to 3');
     await run.until('sandbox [read-only]: ');
     run.type('workspace-write\n');
-    await run.until(summary(where, 'provider ollama, model qwen3:8b, sandbox workspace-write').trimEnd());
+    await run.until(
+      summary(where, 'provider ollama, model qwen3:8b, sandbox workspace-write').trimEnd(),
+    );
     expect((await run.exit).code).toBe(0);
     expect((await load(written(where))).values).toMatchObject({
       model: 'qwen3:8b',
@@ -284,7 +372,10 @@ describe('at a terminal', () => {
     await run.until('sandbox [read-only]: ');
     run.type('\n');
     expect((await run.exit).code).toBe(0);
-    expect((await load(written(where))).values).toMatchObject({ model: 'unknown', sandbox_mode: 'read-only' });
+    expect((await load(written(where))).values).toMatchObject({
+      model: 'unknown',
+      sandbox_mode: 'read-only',
+    });
   });
 
   test('a URL is asked for the variable of its key, which is not the key', async () => {
@@ -324,7 +415,12 @@ describe('at a terminal', () => {
     const where = place();
     writeFiles(where.work, { '.codex/config.toml': 'model = "large"\n' });
     const run = await start(where);
-    await run.until(`9  codex       take the settings of ${join(where.work, '.codex', 'config.toml')}`.slice(0, 70));
+    await run.until(
+      `9  codex       take the settings of ${join(where.work, '.codex', 'config.toml')}`.slice(
+        0,
+        70,
+      ),
+    );
     await run.until('provider [openai]: ');
     run.type('codex\n');
     expect((await run.exit).code).toBe(0);
@@ -374,7 +470,9 @@ describe('at a terminal', () => {
     });
     const silent = await ProviderServer.start(() => wake());
     onTestFinished(async () => silent[Symbol.asyncDispose]());
-    const run = await start(where, ['--provider', 'ollama'], { OLLAMA_HOST: `127.0.0.1:${silent.port}` });
+    const run = await start(where, ['--provider', 'ollama'], {
+      OLLAMA_HOST: `127.0.0.1:${silent.port}`,
+    });
     await asked;
     run.signal('SIGTERM');
     expect((await run.exit).code).toBe(143);

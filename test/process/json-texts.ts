@@ -2,7 +2,9 @@
 export type Verdict = 'valid' | 'invalid';
 
 function bytes(...parts: (string | number[])[]): Buffer {
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
+  return Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))),
+  );
 }
 
 const DEPTH = 100_000;
@@ -34,7 +36,8 @@ const VALID: Record<string, string | Buffer> = {
   'a key twice': '{"a":1,"a":2}',
   'an empty key': '{"":0}',
   'a key that is escaped': '{"\\u0061":1}',
-  'keys that objects have': '{"__proto__":{"a":1},"constructor":1,"toString":null,"hasOwnProperty":0}',
+  'keys that objects have':
+    '{"__proto__":{"a":1},"constructor":1,"toString":null,"hasOwnProperty":0}',
   'what looks like JSON inside a string': '"{\\"id\\":1}"',
   'many arrays in one another': '['.repeat(DEPTH) + ']'.repeat(DEPTH),
   'many objects in one another': `${'{"a":'.repeat(DEPTH)}0${'}'.repeat(DEPTH)}`,

@@ -1,7 +1,18 @@
-// Preloaded: kills this process with SIGKILL before its call number HEDDLE_KILL_AT of a function that changes files.
+// Preloaded: kills this process with SIGKILL before its call number HEDDLE_KILL_AT of a function
+// that changes files.
 const fs = require('node:fs');
 
-const NAMES = ['renameSync', 'rmSync', 'linkSync', 'copyFileSync', 'openSync', 'fsyncSync', 'closeSync', 'ftruncateSync', 'mkdirSync'];
+const NAMES = [
+  'renameSync',
+  'rmSync',
+  'linkSync',
+  'copyFileSync',
+  'openSync',
+  'fsyncSync',
+  'closeSync',
+  'ftruncateSync',
+  'mkdirSync',
+];
 const killAt = Number(process.env.HEDDLE_KILL_AT);
 let calls = 0;
 

@@ -3,7 +3,14 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { ResponseItem, ThreadItem, Turn } from '../../src/protocol/generated/types.ts';
-import { completed, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
+import {
+  completed,
+  created,
+  message,
+  ProviderServer,
+  type Reply,
+  sse,
+} from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { type Message, text } from '../support/test-client.ts';
 import { conversation } from '../support/test-model.ts';
@@ -15,9 +22,18 @@ const EVENT_MS = 5;
 const LOST_MS_MAX = 1_000;
 
 const reasoning = [
-  { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+  {
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { type: 'reasoning', id: 'rs_1', summary: [] },
+  },
   { type: 'response.reasoning_summary_part.added', item_id: 'rs_1', summary_index: 0 },
-  { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', summary_index: 0, delta: 'a thought' },
+  {
+    type: 'response.reasoning_summary_text.delta',
+    item_id: 'rs_1',
+    summary_index: 0,
+    delta: 'a thought',
+  },
 ];
 const reasoned = {
   type: 'response.output_item.done',
@@ -34,7 +50,14 @@ const usage = {
 const finished = { ...completed, response: { id: 'resp_1', usage } };
 
 /** The whole answer to a question: some reasoning and two messages. */
-const ANSWER = [created, ...reasoning, reasoned, ...message('first answer', 'msg_1'), ...message('second answer', 'msg_2'), finished];
+const ANSWER = [
+  created,
+  ...reasoning,
+  reasoned,
+  ...message('first answer', 'msg_1'),
+  ...message('second answer', 'msg_2'),
+  finished,
+];
 
 const WHOLE_ANSWERS = ['assistant: first answer', 'assistant: second answer'];
 
@@ -50,7 +73,9 @@ function upTo(count: number): Reply {
   };
 }
 
-/** Says the whole answer, with a moment between its events, so that the client is never far behind. */
+/**
+ * Says the whole answer, with a moment between its events, so that the client is never far behind.
+ */
 const eventByEvent: Reply = async (res) => {
   begin(res);
   for (const event of ANSWER) {
@@ -81,7 +106,13 @@ interface Killed {
 async function questionAsked(where: Place): Promise<{ heddle: HeddleProcess; threadId: string }> {
   const heddle = await startHeddle(where);
   const { thread } = await heddle.request('thread/start', {});
-  heddle.send(JSON.stringify({ id: 'turn', method: 'turn/start', params: { threadId: thread.id, input: text('question') } }));
+  heddle.send(
+    JSON.stringify({
+      id: 'turn',
+      method: 'turn/start',
+      params: { threadId: thread.id, input: text('question') },
+    }),
+  );
   return { heddle, threadId: thread.id };
 }
 
@@ -96,10 +127,12 @@ function expectKept(seen: Message[], turns: Turn[]): void {
   for (const { method, params = {} } of seen) {
     const { item, turn: announced } = params as { item: ThreadItem; turn: Turn };
     // A message of which no text was saved yet shows nothing.
-    if (method === 'item/started' && item.type !== 'agentMessage') expect(items.has(item.id)).toBe(true);
+    if (method === 'item/started' && item.type !== 'agentMessage')
+      expect(items.has(item.id)).toBe(true);
     if (method === 'item/completed') expect(items.get(item.id)).toEqual(item);
     if (method === 'turn/started') expect(turn?.id).toBe(announced.id);
-    if (method === 'turn/completed') expect(turn).toMatchObject({ status: 'completed', completedAt: announced.completedAt });
+    if (method === 'turn/completed')
+      expect(turn).toMatchObject({ status: 'completed', completedAt: announced.completedAt });
   }
   expect(['completed', 'interrupted']).toContain(turn?.status);
 }
@@ -107,10 +140,14 @@ function expectKept(seen: Message[], turns: Turn[]): void {
 /** The messages of the last request to the model, with their roles. */
 function askedLast(provider: ProviderServer): string[] {
   const body = provider.requests.at(-1)?.body as { input: ResponseItem[] } | undefined;
-  return conversation({ input: body?.input ?? [] } as Parameters<typeof conversation>[0]).map((item) =>
-    item.type === 'message'
-      ? shownMessage(item.role, item.content.map((part) => ('text' in part ? part.text : part.type)).join(''))
-      : item.type,
+  return conversation({ input: body?.input ?? [] } as Parameters<typeof conversation>[0]).map(
+    (item) =>
+      item.type === 'message'
+        ? shownMessage(
+            item.role,
+            item.content.map((part) => ('text' in part ? part.text : part.type)).join(''),
+          )
+        : item.type,
   );
 }
 
@@ -118,7 +155,11 @@ function askedLast(provider: ProviderServer): string[] {
 const CUT_OFF = 'user: (cut off)';
 
 function shownMessage(role: string, said: string): string {
-  return said.startsWith('<turn_interrupted>\nThe previous turn was cut off, because the server ended') ? CUT_OFF : `${role}: ${said}`;
+  return said.startsWith(
+    '<turn_interrupted>\nThe previous turn was cut off, because the server ended',
+  )
+    ? CUT_OFF
+    : `${role}: ${said}`;
 }
 
 /** A provider that answers so, and the whole answer once it is asked again. */
@@ -130,7 +171,12 @@ async function providerSaying(reply: Reply): Promise<ProviderServer> {
 }
 
 /** A new process reads and resumes the thread, and its next turn works. */
-async function expectRecovered({ where, provider, threadId, seen }: Killed): Promise<Turn | undefined> {
+async function expectRecovered({
+  where,
+  provider,
+  threadId,
+  seen,
+}: Killed): Promise<Turn | undefined> {
   const heddle = await startHeddle(where);
   const read = await heddle.request('thread/read', { threadId, includeTurns: true });
   const resumed = await heddle.request('thread/resume', { threadId });
@@ -140,8 +186,12 @@ async function expectRecovered({ where, provider, threadId, seen }: Killed): Pro
   expect(await heddle.turn(threadId, 'again')).toMatchObject({ status: 'completed', error: null });
   const asked = askedLast(provider);
   const [first, ...rest] = asked;
-  expect([first, asked.at(-1)]).toEqual([killed === undefined ? 'user: again' : 'user: question', 'user: again']);
-  // A message that was cut off is not sent again. A whole one may have been shown without being stored as an answer.
+  expect([first, asked.at(-1)]).toEqual([
+    killed === undefined ? 'user: again' : 'user: question',
+    'user: again',
+  ]);
+  // A message that was cut off is not sent again. A whole one may have been shown without being
+  // stored as an answer.
   const shown = brief(killed?.items ?? []).map((item) => item.replace('agent: ', 'assistant: '));
   const answers = rest.filter((said) => said.startsWith('assistant: '));
   expect(answers).toEqual(shown.filter((said) => answers.includes(said)));
@@ -153,12 +203,43 @@ describe('kill -9 while the model is silent', () => {
   const itemStarted = (type: ThreadItem['type']) => (sent: Message) =>
     sent.method === 'item/started' && (sent.params as { item: ThreadItem }).item.type === type;
   const itemCompleted = (item: string) => (sent: Message) =>
-    sent.method === 'item/completed' && brief([(sent.params as { item: ThreadItem }).item])[0] === item;
-  const moments: { when: string; events: number; until: (sent: Message) => boolean; kept: string[]; asked: string[] }[] = [
-    { when: 'once turn/start is answered', events: 0, until: ({ id }) => id === 'turn', kept: ['user: question'], asked: [] },
-    { when: 'once the turn has started', events: 0, until: ({ method }) => method === 'turn/started', kept: ['user: question'], asked: [] },
-    { when: 'once reasoning has begun', events: 2, until: itemStarted('reasoning'), kept: ['user: question', 'reasoning'], asked: [] },
-    { when: 'once reasoning is complete', events: 5, until: itemCompleted('reasoning'), kept: ['user: question', 'reasoning'], asked: [] },
+    sent.method === 'item/completed' &&
+    brief([(sent.params as { item: ThreadItem }).item])[0] === item;
+  const moments: {
+    when: string;
+    events: number;
+    until: (sent: Message) => boolean;
+    kept: string[];
+    asked: string[];
+  }[] = [
+    {
+      when: 'once turn/start is answered',
+      events: 0,
+      until: ({ id }) => id === 'turn',
+      kept: ['user: question'],
+      asked: [],
+    },
+    {
+      when: 'once the turn has started',
+      events: 0,
+      until: ({ method }) => method === 'turn/started',
+      kept: ['user: question'],
+      asked: [],
+    },
+    {
+      when: 'once reasoning has begun',
+      events: 2,
+      until: itemStarted('reasoning'),
+      kept: ['user: question', 'reasoning'],
+      asked: [],
+    },
+    {
+      when: 'once reasoning is complete',
+      events: 5,
+      until: itemCompleted('reasoning'),
+      kept: ['user: question', 'reasoning'],
+      asked: [],
+    },
     {
       when: 'once a message has begun with its first text',
       events: 7,
@@ -191,7 +272,11 @@ describe('kill -9 while the model is silent', () => {
       await heddle.first('the moment', until);
       await heddle.kill();
       const killed = await expectRecovered({ where, provider, threadId, seen: heddle.messages });
-      expect(killed).toMatchObject({ status: 'interrupted', error: null, completedAt: expect.any(Number) });
+      expect(killed).toMatchObject({
+        status: 'interrupted',
+        error: null,
+        completedAt: expect.any(Number),
+      });
       expect(brief(killed?.items ?? [])).toEqual(kept);
       expect(askedLast(provider)).toEqual(['user: question', ...asked, CUT_OFF, 'user: again']);
     },
@@ -208,21 +293,26 @@ describe('kill -9 while the model is silent', () => {
   });
 });
 
-test('kill -9 in the middle of a message: all of it is there but for its last second', { timeout: 30_000 }, async () => {
+test('kill -9 in the middle of a message: all of it is there but for its last second', {
+  timeout: 30_000,
+}, async () => {
   const words = Array.from({ length: 25 }, (_, index) => `word${index} `);
   const wordByWord: Reply = async (res) => {
     begin(res);
     const [added] = message('');
     for (const event of [created, added as object]) res.write(sse(event));
     for (const delta of words) {
-      res.write(sse({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta }));
+      res.write(
+        sse({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta }),
+      );
       await after(WORD_MS);
     }
   };
   await using provider = await providerSaying(wordByWord);
   const where = place({ 'config.toml': providerToml(provider.port) });
   const { heddle, threadId } = await questionAsked(where);
-  const word = (count: number) => () => heddle.notifications('item/agentMessage/delta').length >= count;
+  const word = (count: number) => () =>
+    heddle.notifications('item/agentMessage/delta').length >= count;
   await heddle.first('the eighth word', word(8));
   const oldEnough = words.slice(0, 8).join('');
   const seenAt = performance.now();

@@ -36,9 +36,14 @@ model_provider = "silent"
 base_url = "http://127.0.0.1:${port}/v1"
 `;
   const where = place({ 'config.toml': config, 'script.json': SCRIPT });
-  const heddle = await startHeddle(where, { args: ['app-server', '-c', `model_providers.scripted.script="${where.home}/script.json"`] });
+  const heddle = await startHeddle(where, {
+    args: ['app-server', '-c', `model_providers.scripted.script="${where.home}/script.json"`],
+  });
   const { thread } = await heddle.request('thread/start', {});
-  const { turn } = await heddle.request('turn/start', { threadId: thread.id, input: [{ type: 'text', text: 'go', text_elements: [] }] });
+  const { turn } = await heddle.request('turn/start', {
+    threadId: thread.id,
+    input: [{ type: 'text', text: 'go', text_elements: [] }],
+  });
   const { reviewId, targetItemId } = await heddle.waitFor('item/autoApprovalReview/started');
   await asked;
   await heddle.kill();
@@ -49,11 +54,22 @@ base_url = "http://127.0.0.1:${port}/v1"
   expect(resumed.thread.turns).toEqual(read.thread.turns);
   expect(resumed.thread.turns).toMatchObject([{ id: turn.id, status: 'interrupted' }]);
   const item = resumed.thread.turns[0]?.items.find(({ id }: ThreadItem) => id === targetItemId);
-  expect(item).toMatchObject({ status: 'failed', approvalReviews: [{ reviewId, completedAtMs: null, review: { status: 'aborted' } }] });
-  expect(await next.request('thread/guardianReview', { threadId: thread.id })).toEqual({ callId: targetItemId, assessment: null });
+  expect(item).toMatchObject({
+    status: 'failed',
+    approvalReviews: [{ reviewId, completedAtMs: null, review: { status: 'aborted' } }],
+  });
+  expect(await next.request('thread/guardianReview', { threadId: thread.id })).toEqual({
+    callId: targetItemId,
+    assessment: null,
+  });
   const event = { reviewId, turnId: turn.id, targetItemId };
-  expect(await next.refusal('thread/approveGuardianDeniedAction', { threadId: thread.id, event })).toMatchObject({
+  expect(
+    await next.refusal('thread/approveGuardianDeniedAction', { threadId: thread.id, event }),
+  ).toMatchObject({
     data: { code: 'review_not_denied', status: 'aborted' },
   });
-  expect(await next.turn(thread.id, 'say hello')).toMatchObject({ status: 'completed', error: null });
+  expect(await next.turn(thread.id, 'say hello')).toMatchObject({
+    status: 'completed',
+    error: null,
+  });
 });

@@ -7,11 +7,16 @@ import { response, rolloutId, sessionMeta, text, turn, userItem } from '../rollo
 import { type HeddleProcess, type Place, place, startHeddle } from './support.ts';
 
 const THREAD = rolloutId(1);
-/** The size of the rollout: HEDDLE_IMPORT_MB, or by default as many megabytes as take some seconds. */
+/**
+ * The size of the rollout: HEDDLE_IMPORT_MB, or by default as many megabytes as take some seconds.
+ */
 const MB = Number(process.env.HEDDLE_IMPORT_MB ?? 12);
 const TURN_BYTES = 6_000;
 const TURNS = Math.ceil((MB * 1e6) / TURN_BYTES);
-/** The longest a bystander's turn may take, while other programs work at the same time: the whole import took many times as long before. */
+/**
+ * The longest a bystander's turn may take, while other programs work at the same time: the whole
+ * import took many times as long before.
+ */
 const TURN_MS_MAX = 1_500;
 
 /** A rollout of short turns, and of a line with a long text. */
@@ -22,25 +27,38 @@ function largeRollout(where: Place): string {
     return turn(number, rolloutId(100_000 + number), [`question ${number}`, answer]);
   });
   const long = response(1, userItem('long '.repeat(400_000)));
-  const head = sessionMeta(THREAD, { cwd: where.work, originator: 'another', source: 'cli', model_provider: 'scripted' });
+  const head = sessionMeta(THREAD, {
+    cwd: where.work,
+    originator: 'another',
+    source: 'cli',
+    model_provider: 'scripted',
+  });
   writeFileSync(path, text([head, ...turns.flat(), long]));
   return path;
 }
 
 async function listed(heddle: HeddleProcess): Promise<string[]> {
-  const { data } = await heddle.request('thread/list', { sourceKinds: ['cli', 'vscode', 'appServer'], searchTerm: 'question' });
+  const { data } = await heddle.request('thread/list', {
+    sourceKinds: ['cli', 'vscode', 'appServer'],
+    searchTerm: 'question',
+  });
   return data.map(({ id }) => id);
 }
 
 async function lastTurn(heddle: HeddleProcess): Promise<string | undefined> {
-  const { data } = await heddle.request('thread/turns/list', { threadId: THREAD, limit: 1, sortDirection: 'desc' });
+  const { data } = await heddle.request('thread/turns/list', {
+    threadId: THREAD,
+    limit: 1,
+    sortDirection: 'desc',
+  });
   return data[0]?.id;
 }
 
 function stored(where: Place): { threads: number; held: number; entries: number } {
   const db = new Database(join(where.home, 'heddle.db'), { readonly: true });
   try {
-    const count = (table: string) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+    const count = (table: string) =>
+      Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
     return { threads: count('thread'), held: count('held_log'), entries: count('entry') };
   } finally {
     db.close();
@@ -56,9 +74,11 @@ test('while a large rollout is imported, turns of other threads go on, and nobod
   const bystander = (await heddle.request('thread/start', {})).thread.id;
   await heddle.turn(bystander, 'say ready');
   let isOver = false;
-  const resumed = heddle.request('thread/resume', { threadId: THREAD, path, excludeTurns: true }).finally(() => {
-    isOver = true;
-  });
+  const resumed = heddle
+    .request('thread/resume', { threadId: THREAD, path, excludeTurns: true })
+    .finally(() => {
+      isOver = true;
+    });
   const turns: number[] = [];
   while (!isOver) {
     const turnMs = performance.now();
@@ -67,7 +87,8 @@ test('while a large rollout is imported, turns of other threads go on, and nobod
     // The list first: if the thread is not there yet afterwards, it was not there before.
     const list = await listed(neighbour);
     const found = await neighbour.ask('thread/read', { threadId: THREAD });
-    if (found.error !== undefined) expect([found.error.data?.code, list]).toEqual(['thread_not_found', []]);
+    if (found.error !== undefined)
+      expect([found.error.data?.code, list]).toEqual(['thread_not_found', []]);
     else expect(await lastTurn(neighbour)).toBe(rolloutId(100_000 + TURNS - 1));
   }
   expect((await resumed).thread.id).toBe(THREAD);
@@ -85,7 +106,11 @@ test('two servers import a rollout at once: there is one thread, and nothing is 
   const where = place({ 'config.toml': 'model_provider = "scripted"\n' });
   const path = largeRollout(where);
   const servers = [await startHeddle(where), await startHeddle(where)];
-  const forks = await Promise.all(servers.map((server) => server.request('thread/fork', { threadId: THREAD, path, excludeTurns: true })));
+  const forks = await Promise.all(
+    servers.map((server) =>
+      server.request('thread/fork', { threadId: THREAD, path, excludeTurns: true }),
+    ),
+  );
   expect(forks.map(({ thread }) => thread.forkedFromId)).toEqual([THREAD, THREAD]);
   for (const server of servers) expect(await lastTurn(server)).toBe(rolloutId(100_000 + TURNS - 1));
   expect(stored(where)).toMatchObject({ threads: 3, held: 0 });
@@ -100,14 +125,20 @@ test('a server that is killed in an import leaves nothing of it: the next one re
   const path = largeRollout(where);
   const heddle = await startHeddle(where);
   await heddle.request('thread/start', {});
-  const resumed = heddle.request('thread/resume', { threadId: THREAD, path, excludeTurns: true }).catch(() => {});
-  await expect.poll(() => stored(where).entries, { interval: 5, timeout: 60_000 }).toBeGreaterThan(500);
+  const resumed = heddle
+    .request('thread/resume', { threadId: THREAD, path, excludeTurns: true })
+    .catch(() => {});
+  await expect
+    .poll(() => stored(where).entries, { interval: 5, timeout: 60_000 })
+    .toBeGreaterThan(500);
   await heddle.kill();
   await resumed;
   expect(stored(where)).toMatchObject({ threads: 1, held: 1 });
   const next = await startHeddle(where);
   await next.request('thread/start', {});
-  await expect.poll(() => stored(where), { timeout: 60_000 }).toEqual({ threads: 2, held: 0, entries: 0 });
+  await expect
+    .poll(() => stored(where), { timeout: 60_000 })
+    .toEqual({ threads: 2, held: 0, entries: 0 });
   await next.request('thread/resume', { threadId: THREAD, path, excludeTurns: true });
   expect(await lastTurn(next)).toBe(rolloutId(100_000 + TURNS - 1));
 });

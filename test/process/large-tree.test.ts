@@ -13,7 +13,10 @@ const AGENTS = 9_900;
 const ROOT = idOf(1);
 const FIRST = 100_000;
 const TURN = idOf(2);
-/** The most processor time, in ticks of a hundredth of a second, for both threads: other programs make the time of the clock longer. */
+/**
+ * The most processor time, in ticks of a hundredth of a second, for both threads: other programs
+ * make the time of the clock longer.
+ */
 const RESUME_TICKS_MAX = 8;
 const ARCHIVE_TICKS_MAX = 100;
 
@@ -42,7 +45,8 @@ async function storeTree({ home, work }: Place): Promise<void> {
   const values = columns.map((name) => {
     if (name === 'id') return `substr(id, 1, length(id) - 6) || (${FIRST} + n)`;
     if (name === 'parent_id') return parent;
-    if (name === 'origin') return `replace(origin, '"parent_thread_id":"${ROOT}"', '"parent_thread_id":"' || ${parent} || '"')`;
+    if (name === 'origin')
+      return `replace(origin, '"parent_thread_id":"${ROOT}"', '"parent_thread_id":"' || ${parent} || '"')`;
     return name === 'log_id' ? 'log_id + n' : name;
   });
   db.exec(`
@@ -59,7 +63,9 @@ async function storeTree({ home, work }: Place): Promise<void> {
   db.close();
 }
 
-test('a thread with 9,900 agents is resumed, and archived with all of them, with little work', { timeout: 120_000 }, async () => {
+test('a thread with 9,900 agents is resumed, and archived with all of them, with little work', {
+  timeout: 120_000,
+}, async () => {
   const where = place({ 'config.toml': 'model_provider = "scripted"\n' });
   await storeTree(where);
   const heddle = await startHeddle(where);
@@ -69,12 +75,19 @@ test('a thread with 9,900 agents is resumed, and archived with all of them, with
   const before = heddle.ticks();
   await heddle.request('thread/resume', { threadId: ROOT });
   const resumed = heddle.ticks();
-  const told = await heddle.waitFor('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT);
+  const told = await heddle.waitFor(
+    'thread/tokenUsage/updated',
+    ({ threadId }) => threadId === ROOT,
+  );
   expect(told.tokenUsage.withAgents?.totalTokens).toBe(10 * (AGENTS + 1));
   await heddle.request('thread/archive', { threadId: ROOT });
   const archived = heddle.ticks();
-  await expect.poll(() => heddle.notifications('thread/archived').length, { timeout: 20_000 }).toBe(AGENTS + 1);
-  expect(new Set(heddle.notifications('thread/archived').map(({ threadId }) => threadId)).size).toBe(AGENTS + 1);
+  await expect
+    .poll(() => heddle.notifications('thread/archived').length, { timeout: 20_000 })
+    .toBe(AGENTS + 1);
+  expect(
+    new Set(heddle.notifications('thread/archived').map(({ threadId }) => threadId)).size,
+  ).toBe(AGENTS + 1);
   const list = { sourceKinds: ['subAgentThreadSpawn' as const], limit: 1 };
   expect((await heddle.request('thread/list', list)).data).toEqual([]);
   expect((await heddle.request('thread/list', { ...list, archived: true })).data).toHaveLength(1);

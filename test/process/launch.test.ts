@@ -1,15 +1,32 @@
 // @module-tag slow
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import type { Message } from '../support/test-client.ts';
-import { EXECUTABLE, environment, type Place, type ProcessOptions, place, startHeddle } from './support.ts';
+import {
+  EXECUTABLE,
+  environment,
+  type Place,
+  type ProcessOptions,
+  place,
+  startHeddle,
+} from './support.ts';
 
-const { version: HEDDLE_VERSION } = JSON.parse(readFileSync(join(EXECUTABLE, '..', '..', 'package.json'), 'utf8'));
+const { version: HEDDLE_VERSION } = JSON.parse(
+  readFileSync(join(EXECUTABLE, '..', '..', 'package.json'), 'utf8'),
+);
 
 const HANDSHAKE = `${JSON.stringify({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })}\n`;
 
@@ -22,7 +39,15 @@ interface RunOptions {
 }
 
 /** Runs the command to its end. */
-function run(args: string[], { where = place(), env = environment(where), input = '', executable = EXECUTABLE }: RunOptions = {}) {
+function run(
+  args: string[],
+  {
+    where = place(),
+    env = environment(where),
+    input = '',
+    executable = EXECUTABLE,
+  }: RunOptions = {},
+) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [executable, ...args], {
     cwd: where.work,
     env,
@@ -32,7 +57,10 @@ function run(args: string[], { where = place(), env = environment(where), input 
   return { status, stdout, stderr };
 }
 
-async function threadStarted(options: ProcessOptions, where = place()): Promise<ThreadStartResponse> {
+async function threadStarted(
+  options: ProcessOptions,
+  where = place(),
+): Promise<ThreadStartResponse> {
   const heddle = await startHeddle(where, options);
   return heddle.request('thread/start', {});
 }
@@ -41,12 +69,22 @@ async function threadStarted(options: ProcessOptions, where = place()): Promise<
 const OWN = 'model_provider = "own"\n[model_providers.own]\nwire_api = "scripted"\n';
 
 describe('a command whose output cannot be written', () => {
-  const COMMANDS = [['help'], ['--version'], ['completion', 'bash'], ['doctor', '--json'], ['threads', 'list', '--json']];
+  const COMMANDS = [
+    ['help'],
+    ['--version'],
+    ['completion', 'bash'],
+    ['doctor', '--json'],
+    ['threads', 'list', '--json'],
+  ];
 
   /** Runs the command to its end. `stdout`: a descriptor, or a pipe that nobody reads. */
   async function lost(args: string[], stdout: number | 'pipe') {
     const where = place();
-    const options = { cwd: where.work, env: environment(where), stdio: ['ignore', stdout, 'pipe'] as ['ignore', number | 'pipe', 'pipe'] };
+    const options = {
+      cwd: where.work,
+      env: environment(where),
+      stdio: ['ignore', stdout, 'pipe'] as ['ignore', number | 'pipe', 'pipe'],
+    };
     const child = spawn(process.execPath, [EXECUTABLE, ...args], options);
     onTestFinished(() => void child.kill('SIGKILL'));
     child.stdout?.destroy();
@@ -63,7 +101,10 @@ describe('a command whose output cannot be written', () => {
   test('says that the disk is full', async () => {
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
-    expect(await lost(['help'], full)).toEqual({ status: 1, stderr: 'heddle: the output cannot be written: the disk is full\n' });
+    expect(await lost(['help'], full)).toEqual({
+      status: 1,
+      stderr: 'heddle: the output cannot be written: the disk is full\n',
+    });
   });
 });
 
@@ -71,27 +112,65 @@ describe('what cannot be served is told in a line', () => {
   test.each([
     ['an unknown command', ['upgrade'], "unknown command 'upgrade'"],
     ['an argument too many', ['app-server', 'proxy'], "app-server: unexpected 'proxy'"],
-    ['a command like another', ['app-sever'], "unknown command 'app-sever': did you mean app-server?"],
-    ['a command with two letters swapped', ['docotr'], "unknown command 'docotr': did you mean doctor?"],
+    [
+      'a command like another',
+      ['app-sever'],
+      "unknown command 'app-sever': did you mean app-server?",
+    ],
+    [
+      'a command with two letters swapped',
+      ['docotr'],
+      "unknown command 'docotr': did you mean doctor?",
+    ],
     ['a short command like another', ['hlep'], "unknown command 'hlep': did you mean help?"],
-    ['a command like another, with its help', ['docter', '--help'], "unknown command 'docter': did you mean doctor?"],
-    ['help for a command like another', ['help', 'docter'], "unknown command 'docter': did you mean doctor?"],
-    ['a generator like another', ['app-server', 'generate-js'], "unknown command 'generate-js': did you mean generate-ts?"],
+    [
+      'a command like another, with its help',
+      ['docter', '--help'],
+      "unknown command 'docter': did you mean doctor?",
+    ],
+    [
+      'help for a command like another',
+      ['help', 'docter'],
+      "unknown command 'docter': did you mean doctor?",
+    ],
+    [
+      'a generator like another',
+      ['app-server', 'generate-js'],
+      "unknown command 'generate-js': did you mean generate-ts?",
+    ],
     [
       'an action like another',
       ['store', 'chekc'],
       'store chekc: expected backup, restore, check, repair or vacuum: did you mean check?',
       'help store',
     ],
-    ['no action', ['store'], 'store: expected backup, restore, check, repair or vacuum', 'help store'],
+    [
+      'no action',
+      ['store'],
+      'store: expected backup, restore, check, repair or vacuum',
+      'help store',
+    ],
     ['no argument', ['store', 'backup'], 'store backup requires FILE', 'help store'],
     ['an empty argument', ['trust', ''], 'trust: an argument is empty', 'help trust'],
-    ['an option of another command', ['--format', 'jsonl'], '--format cannot be used with app-server, only with threads'],
-    ['an option of the server', ['store', 'check', '--drain'], '--drain cannot be used with store, only with app-server', 'help store'],
+    [
+      'an option of another command',
+      ['--format', 'jsonl'],
+      '--format cannot be used with app-server, only with threads',
+    ],
+    [
+      'an option of the server',
+      ['store', 'check', '--drain'],
+      '--drain cannot be used with store, only with app-server',
+      'help store',
+    ],
     ['an option of Codex', ['trust', '--yolo'], '--yolo cannot be used with trust', 'help trust'],
     ['a value too many', ['--json=1', 'doctor'], '--json takes no value', 'help doctor'],
     ['an empty value', ['-m', ''], '--model requires a value, found an empty string'],
-    ['a value that looks like an option', ['-c', '-s'], '-c requires a value: write one that begins with a hyphen as --config=VALUE'],
+    [
+      'a value that looks like an option',
+      ['-c', '-s'],
+      '-c requires a value: write one that begins with a hyphen as --config=VALUE',
+    ],
     ['an unknown option', ['app-server', '--port', '1'], 'unknown option --port'],
     [
       'an option like another',
@@ -99,7 +178,11 @@ describe('what cannot be served is told in a line', () => {
       'unknown option --analytics-defualt-enabled: did you mean --analytics-default-enabled?',
     ],
     ['an unknown letter', ['-Z'], 'unknown option -Z'],
-    ['a feature that is no name', ['--enable', 'a b'], '--enable and --disable: expected the name of a feature, found "a b"'],
+    [
+      'a feature that is no name',
+      ['--enable', 'a b'],
+      '--enable and --disable: expected the name of a feature, found "a b"',
+    ],
     ['an option without its value', ['app-server', '-c'], '-c, --config requires a value'],
     [
       'a sandbox that is none',
@@ -112,12 +195,28 @@ describe('what cannot be served is told in a line', () => {
       '--ask-for-approval sometimes: expected untrusted, on-failure, on-request or never',
       'help doctor',
     ],
-    ['a level that is none', ['--log-level', 'wran'], '--log-level wran: expected off, error, warn, info or debug: did you mean warn?'],
-    ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: expected stdio://'],
-    ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: expected stdio://'],
+    [
+      'a level that is none',
+      ['--log-level', 'wran'],
+      '--log-level wran: expected off, error, warn, info or debug: did you mean warn?',
+    ],
+    [
+      'a socket to listen on',
+      ['app-server', '--listen', 'unix:///tmp/x.sock'],
+      '--listen unix:///tmp/x.sock: expected stdio://',
+    ],
+    [
+      'an address to listen on',
+      ['--listen', 'ws://127.0.0.1:0'],
+      '--listen ws://127.0.0.1:0: expected stdio://',
+    ],
   ] as [string, string[], string, string?][])('%s', (_name, args, problem, help = '--help') => {
     const where = place();
-    const expected = { status: 2, stdout: '', stderr: `heddle: ${problem} (see "heddle ${help}")\n` };
+    const expected = {
+      status: 2,
+      stdout: '',
+      stderr: `heddle: ${problem} (see "heddle ${help}")\n`,
+    };
     expect(run(args, { where })).toEqual(expected);
     expect(readdirSync(where.home)).toEqual([]);
   });
@@ -125,11 +224,15 @@ describe('what cannot be served is told in a line', () => {
   test('a working folder that is gone', () => {
     const { work, ...others } = place();
     const command = 'rmdir "$PWD"; exec "$0" "$@"';
-    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', command, process.execPath, EXECUTABLE], {
-      cwd: work,
-      env: environment({ work, ...others }),
-      encoding: 'utf8',
-    });
+    const { status, stdout, stderr } = spawnSync(
+      '/bin/sh',
+      ['-c', command, process.execPath, EXECUTABLE],
+      {
+        cwd: work,
+        env: environment({ work, ...others }),
+        encoding: 'utf8',
+      },
+    );
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toMatch(/^heddle: .*no such file or directory.*\n$/);
   });
@@ -139,14 +242,27 @@ describe('what cannot be served is told in a line', () => {
     ['=x', '-c =…: "" is not a key: expected names separated by dots'],
     ['a..b=1', '-c a..b=…: "a..b" is not a key: expected names separated by dots'],
     ['model=5', '-c model: expected a non-empty string, found 5'],
-    ['sandbox_mode=rw', '-c sandbox_mode: expected one of "read-only", "workspace-write", "danger-full-access", found "rw"'],
+    [
+      'sandbox_mode=rw',
+      '-c sandbox_mode: expected one of "read-only", "workspace-write", "danger-full-access", found "rw"',
+    ],
     ['features.goals=maybe', '-c features.goals: expected true or false, found "maybe"'],
     ['sandbox_workspace_write=5', '-c sandbox_workspace_write: expected a table, found 5'],
-    ['openai_base_url=sk-secret', '-c openai_base_url: expected an http or https URL, found a string'],
+    [
+      'openai_base_url=sk-secret',
+      '-c openai_base_url: expected an http or https URL, found a string',
+    ],
   ])('-c %s', (override, problem) => {
     const where = place();
-    const answer = run(['-c', 'xyzzy=1', '-c', 'model=m', '-c', override], { where, input: HANDSHAKE });
-    expect(answer).toEqual({ status: 2, stdout: '', stderr: `heddle: ${problem} (see "heddle --help")\n` });
+    const answer = run(['-c', 'xyzzy=1', '-c', 'model=m', '-c', override], {
+      where,
+      input: HANDSHAKE,
+    });
+    expect(answer).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `heddle: ${problem} (see "heddle --help")\n`,
+    });
     expect(readdirSync(where.home)).toEqual([]);
   });
 
@@ -154,17 +270,25 @@ describe('what cannot be served is told in a line', () => {
     const where = place({ 'config.toml': '[profiles.a]\n[profiles.b]\n' });
     const known = 'config.toml has a, b, and there is no c.config.toml in';
     const stderr = `heddle: --profile c: there is no such profile: ${known} ${where.home} (see "heddle --help")\n`;
-    expect(run(['-p', 'c'], { where, input: HANDSHAKE })).toEqual({ status: 2, stdout: '', stderr });
+    expect(run(['-p', 'c'], { where, input: HANDSHAKE })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr,
+    });
     expect(run(['-p', 'b'], { where, input: HANDSHAKE }).status).toBe(0);
     const ofFile = place({ 'c.config.toml': '' });
     expect(run(['-p', 'c'], { where: ofFile, input: HANDSHAKE }).status).toBe(0);
   });
 
   test('a value of config.toml that is wrong does not end the start, beside settings of the command line either', async () => {
-    const heddle = await startHeddle(place({ 'config.toml': 'sandbox_mode = "rw"\n' }), { args: ['-c', 'model=m', '-a', 'never'] });
+    const heddle = await startHeddle(place({ 'config.toml': 'sandbox_mode = "rw"\n' }), {
+      args: ['-c', 'model=m', '-a', 'never'],
+    });
     const { summary } = await heddle.waitFor('configWarning');
     expect(summary).toContain('sandbox_mode');
-    expect(await heddle.refusal('thread/start', {})).toMatchObject({ data: { code: 'config_invalid' } });
+    expect(await heddle.refusal('thread/start', {})).toMatchObject({
+      data: { code: 'config_invalid' },
+    });
     expect((await heddle.request('thread/list', {})).data).toEqual([]);
   });
 });
@@ -197,29 +321,54 @@ describe('the options that clients of Codex pass', () => {
     const given = args.filter((arg) => arg !== undefined);
     for (const line of [[...given, 'app-server'], ['app-server', ...given], given]) {
       const { status, stdout } = run(line, { input: HANDSHAKE });
-      expect({ status, first: messagesIn(stdout)[0] }).toMatchObject({ status: 0, first: { id: 1, result: {} } });
+      expect({ status, first: messagesIn(stdout)[0] }).toMatchObject({
+        status: 0,
+        first: { id: 1, result: {} },
+      });
     }
   });
 
   test('set what they say, and the log has those without an effect', async () => {
     const where = place({ 'config.toml': OWN });
-    const args = ['--search', '--enable', 'goals', '--disable', 'shell_tool', '-C', '..', '--yolo', 'app-server'];
+    const args = [
+      '--search',
+      '--enable',
+      'goals',
+      '--disable',
+      'shell_tool',
+      '-C',
+      '..',
+      '--yolo',
+      'app-server',
+    ];
     const heddle = await startHeddle(where, { args });
     const { config } = await heddle.request('config/read', {});
-    expect(config).toMatchObject({ web_search: 'live', features: { goals: true, shell_tool: false } });
+    expect(config).toMatchObject({
+      web_search: 'live',
+      features: { goals: true, shell_tool: false },
+    });
     const { cwd } = await heddle.request('thread/start', {});
     expect(cwd).toBe(join(where.work, '..'));
-    const { stderr } = run(['--yolo', '--log-level', 'info', '--analytics-default-enabled'], { input: HANDSHAKE });
-    expect(stderr).toMatch(/"options":\["--analytics-default-enabled"\].*these options have no effect here/);
+    const { stderr } = run(['--yolo', '--log-level', 'info', '--analytics-default-enabled'], {
+      input: HANDSHAKE,
+    });
+    expect(stderr).toMatch(
+      /"options":\["--analytics-default-enabled"\].*these options have no effect here/,
+    );
     expect(stderr).toMatch(/"options":\["--yolo"\].*these options allow nothing here/);
   });
 
   test('--strict-config refuses a key that heddle does not know', () => {
     const where = place({ 'config.toml': 'modle = "m"\n' });
-    const { status, stdout, stderr } = run(['--strict-config', 'app-server'], { where, input: HANDSHAKE });
+    const { status, stdout, stderr } = run(['--strict-config', 'app-server'], {
+      where,
+      input: HANDSHAKE,
+    });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^heddle: --strict-config: .*config\.toml:1.*modle.*\n$/);
-    expect(run(['app-server', '--strict-config', '-c', 'xyzzy=1'], { input: HANDSHAKE }).status).toBe(2);
+    expect(
+      run(['app-server', '--strict-config', '-c', 'xyzzy=1'], { input: HANDSHAKE }).status,
+    ).toBe(2);
   });
 
   test('a folder that does not exist is told', () => {
@@ -237,11 +386,17 @@ test('a client that closes its side after the handshake gets the warnings about 
   expect(status).toBe(0);
   expect(messagesIn(stdout)).toMatchObject([
     { id: 1, result: {} },
-    { method: 'configWarning', params: { summary: expect.stringContaining('modle'), path: join(where.home, 'config.toml') } },
+    {
+      method: 'configWarning',
+      params: { summary: expect.stringContaining('modle'), path: join(where.home, 'config.toml') },
+    },
   ]);
 });
 
-/** Writes to a file, in their order: the scripts that a server reads, with their sizes, and that it writes to stdout. */
+/**
+ * Writes to a file, in their order: the scripts that a server reads, with their sizes, and that it
+ * writes to stdout.
+ */
 const LAUNCH_NOTES = `
 const fs = require('node:fs');
 const note = (text) => fs.appendFileSync(process.env.NOTES, text + '\\n');
@@ -258,10 +413,17 @@ process.stdout.write = (...args) => { note('write 0'); return write.apply(proces
 test('the handshake is answered before most of the code is read', () => {
   const where = place({ 'notes.cjs': LAUNCH_NOTES });
   const notes = join(where.home, 'notes');
-  const env = { ...environment(where), NODE_OPTIONS: `--require ${join(where.home, 'notes.cjs')}`, NOTES: notes };
+  const env = {
+    ...environment(where),
+    NODE_OPTIONS: `--require ${join(where.home, 'notes.cjs')}`,
+    NOTES: notes,
+  };
   const { status, stdout } = run([], { where, env, input: HANDSHAKE });
   expect(status).toBe(0);
-  expect(messagesIn(stdout)[0]).toMatchObject({ id: 1, result: { serverInfo: { name: 'heddle' } } });
+  expect(messagesIn(stdout)[0]).toMatchObject({
+    id: 1,
+    result: { serverInfo: { name: 'heddle' } },
+  });
   const events = readFileSync(notes, 'utf8')
     .trim()
     .split('\n')
@@ -275,78 +437,128 @@ test('the handshake is answered before most of the code is read', () => {
 });
 
 describe('what is only asked is answered on stdout', () => {
-  test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol, and its own', (args) => {
-    const own = `heddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}`;
-    expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n${own}\n`, stderr: '' });
-  });
+  test.each([[['--version']], [['-V']], [['app-server', '--version']]])(
+    '%j: the version of the protocol, and its own',
+    (args) => {
+      const own = `heddle's own version is ${HEDDLE_VERSION}, that of the protocol ${PROTOCOL_VERSION}`;
+      expect(run(args)).toEqual({
+        status: 0,
+        stdout: `heddle ${PROTOCOL_VERSION}\n${own}\n`,
+        stderr: '',
+      });
+    },
+  );
 
   test.each([
     ['codex', 'codex-cli'],
     ['codex2', 'heddle'],
-  ])('--version of a link %s has the name %s, since clients look for that of Codex', (name, expected) => {
-    const where = place();
-    const executable = join(where.work, name);
-    symlinkSync(EXECUTABLE, executable);
-    expect(run(['--version'], { where, executable })).toEqual({
-      status: 0,
-      stdout: expect.stringMatching(new RegExp(`^${expected} ${PROTOCOL_VERSION}\n`)),
-      stderr: '',
-    });
-  });
+  ])(
+    '--version of a link %s has the name %s, since clients look for that of Codex',
+    (name, expected) => {
+      const where = place();
+      const executable = join(where.work, name);
+      symlinkSync(EXECUTABLE, executable);
+      expect(run(['--version'], { where, executable })).toEqual({
+        status: 0,
+        stdout: expect.stringMatching(new RegExp(`^${expected} ${PROTOCOL_VERSION}\n`)),
+        stderr: '',
+      });
+    },
+  );
 
-  test.each([[['--help']], [['help']]])('%j: all commands, and the options of the server', (args) => {
-    const { status, stdout, stderr } = run(args);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^usage: heddle \[app-server\] \[options\]\n/);
-    for (const option of ['--config KEY=VALUE', '--sandbox', '--ask-for-approval', '--listen stdio://', '--help', '--version'])
-      expect(stdout).toContain(option);
-    for (const name of COMMAND_NAMES) expect(stdout).toMatch(new RegExp(`^ {2}${name} +`, 'm'));
-    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
-  });
+  test.each([[['--help']], [['help']]])(
+    '%j: all commands, and the options of the server',
+    (args) => {
+      const { status, stdout, stderr } = run(args);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatch(/^usage: heddle \[app-server\] \[options\]\n/);
+      for (const option of [
+        '--config KEY=VALUE',
+        '--sandbox',
+        '--ask-for-approval',
+        '--listen stdio://',
+        '--help',
+        '--version',
+      ])
+        expect(stdout).toContain(option);
+      for (const name of COMMAND_NAMES) expect(stdout).toMatch(new RegExp(`^ {2}${name} +`, 'm'));
+      expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
+    },
+  );
 
   test.each(COMMAND_NAMES)('heddle help %s: its own help, as with --help', (name) => {
     const asked = run(['help', name]);
     const { actions = {}, options } = commandRow(name);
     expect(asked).toMatchObject({ status: 0, stderr: '' });
-    expect([run([name, '--help']), run(['-h', name]), run(['help', name, 'more'])]).toEqual([asked, asked, asked]);
-    const shown = [...asked.stdout.matchAll(/^ {2}(?:-\w,| {3}) --([\w-]+)/gm)].map(([, option]) => option);
-    const own = [options, ...Object.values(actions).map((action) => action.options)].flatMap((rows) => Object.keys(rows));
+    expect([run([name, '--help']), run(['-h', name]), run(['help', name, 'more'])]).toEqual([
+      asked,
+      asked,
+      asked,
+    ]);
+    const shown = [...asked.stdout.matchAll(/^ {2}(?:-\w,| {3}) --([\w-]+)/gm)].map(
+      ([, option]) => option,
+    );
+    const own = [options, ...Object.values(actions).map((action) => action.options)].flatMap(
+      (rows) => Object.keys(rows),
+    );
     expect(shown).toEqual([...new Set([...own, 'help', 'version'])]);
-    for (const action of Object.keys(actions)) expect(asked.stdout).toContain(`heddle ${name} ${action}`);
+    for (const action of Object.keys(actions))
+      expect(asked.stdout).toContain(`heddle ${name} ${action}`);
   });
 });
 
 describe('the forms that clients start it in', () => {
-  test.each([[[]], [['app-server']], [['app-server', '--listen', 'stdio://']], [['--listen', 'stdio://', 'app-server']]])(
-    'heddle %j serves',
-    async (args) => {
-      const { model, modelProvider, approvalPolicy, sandbox } = await threadStarted({ args });
-      expect({ model, modelProvider, approvalPolicy, sandbox }).toEqual({
-        model: 'embedded',
-        modelProvider: 'embedded',
-        approvalPolicy: 'on-request',
-        sandbox: { type: 'readOnly', networkAccess: false },
-      });
-    },
-  );
+  test.each([
+    [[]],
+    [['app-server']],
+    [['app-server', '--listen', 'stdio://']],
+    [['--listen', 'stdio://', 'app-server']],
+  ])('heddle %j serves', async (args) => {
+    const { model, modelProvider, approvalPolicy, sandbox } = await threadStarted({ args });
+    expect({ model, modelProvider, approvalPolicy, sandbox }).toEqual({
+      model: 'embedded',
+      modelProvider: 'embedded',
+      approvalPolicy: 'on-request',
+      sandbox: { type: 'readOnly', networkAccess: false },
+    });
+  });
 
   test.each([
     [['-c', 'model=from-c', '--config', 'approval_policy=untrusted', 'app-server']],
     [['app-server', '-c', 'model="from-c"', '--config', 'approval_policy="untrusted"']],
     [['-c', 'model=from-c', 'app-server', '--config=approval_policy=untrusted']],
   ])('heddle %j: settings before and after the command', async (args) => {
-    expect(await threadStarted({ args }, place({ 'config.toml': OWN }))).toMatchObject({ model: 'from-c', approvalPolicy: 'untrusted' });
+    expect(await threadStarted({ args }, place({ 'config.toml': OWN }))).toMatchObject({
+      model: 'from-c',
+      approvalPolicy: 'untrusted',
+    });
   });
 
   test.each([
-    [['-s', 'read-only', '-a', 'never', 'app-server'], { approvalPolicy: 'never', sandbox: { type: 'readOnly', networkAccess: false } }],
     [
-      ['-m', 'small', '--sandbox', 'danger-full-access', '--ask-for-approval', 'untrusted', 'app-server'],
+      ['-s', 'read-only', '-a', 'never', 'app-server'],
+      { approvalPolicy: 'never', sandbox: { type: 'readOnly', networkAccess: false } },
+    ],
+    [
+      [
+        '-m',
+        'small',
+        '--sandbox',
+        'danger-full-access',
+        '--ask-for-approval',
+        'untrusted',
+        'app-server',
+      ],
       { model: 'small', approvalPolicy: 'untrusted', sandbox: { type: 'dangerFullAccess' } },
     ],
-    [['-c', 'model=weak', '-m', 'strong', 'app-server'], { model: 'strong', approvalPolicy: 'on-request' }],
+    [
+      ['-c', 'model=weak', '-m', 'strong', 'app-server'],
+      { model: 'strong', approvalPolicy: 'on-request' },
+    ],
   ])('heddle %j: in the answer of thread/start', async (args, expected) => {
-    const where = place({ 'config.toml': `approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n${OWN}` });
+    const where = place({
+      'config.toml': `approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n${OWN}`,
+    });
     expect(await threadStarted({ args }, where)).toMatchObject(expected);
   });
 });
@@ -354,7 +566,11 @@ describe('the forms that clients start it in', () => {
 test('server/diagnostics tells of the process itself', async () => {
   const heddle = await startHeddle(place());
   const { process: told } = await heddle.request('server/diagnostics', {});
-  expect(told).toEqual({ id: heddle.pid, residentMemoryBytes: expect.any(Number), physicalFootprintBytes: null });
+  expect(told).toEqual({
+    id: heddle.pid,
+    residentMemoryBytes: expect.any(Number),
+    physicalFootprintBytes: null,
+  });
   expect(told.residentMemoryBytes).toBeGreaterThan(10_000_000);
 });
 
@@ -369,13 +585,17 @@ describe('its home', () => {
     const [heddleHome, codexHome] = [join(where.temp, 'a'), join(where.temp, 'b')];
     expect(await homeOf({ HEDDLE_HOME: heddleHome, CODEX_HOME: codexHome })).toBe(heddleHome);
     expect(await homeOf({ HEDDLE_HOME: '', CODEX_HOME: codexHome })).toBe(codexHome);
-    expect(await homeOf({ HEDDLE_HOME: '', CODEX_HOME: '' }, where)).toBe(join(where.work, '.heddle'));
+    expect(await homeOf({ HEDDLE_HOME: '', CODEX_HOME: '' }, where)).toBe(
+      join(where.work, '.heddle'),
+    );
     expect([heddleHome, codexHome].filter(existsSync)).toEqual([]);
   });
 
   test('a relative one starts at the working folder', async () => {
     const where = place();
-    expect(await homeOf({ HEDDLE_HOME: 'some/home' }, where)).toBe(join(where.work, 'some', 'home'));
+    expect(await homeOf({ HEDDLE_HOME: 'some/home' }, where)).toBe(
+      join(where.work, 'some', 'home'),
+    );
   });
 
   test('is made with the first thread, for its user alone, and holds nothing but what is named after heddle', async () => {

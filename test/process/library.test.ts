@@ -18,10 +18,25 @@ const BEGIN = `
   const turn = (input) => client.turn({ threadId: thread.id, input });
 `;
 
-/** A program that has a server of the package in its own process, and nothing else that would keep it alive. */
+/**
+ * A program that has a server of the package in its own process, and nothing else that would keep
+ * it alive.
+ */
 function run(code: string, overrides: string[] = []) {
-  const args = ['--no-warnings', '--input-type=module', '-e', `${BEGIN}${code}`, '--', ...overrides];
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env: environment(place()), encoding: 'utf8', timeout: 20_000 });
+  const args = [
+    '--no-warnings',
+    '--input-type=module',
+    '-e',
+    `${BEGIN}${code}`,
+    '--',
+    ...overrides,
+  ];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    cwd: root,
+    env: environment(place()),
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
   return { status, stdout };
 }
 
@@ -33,13 +48,21 @@ describe('a server in another program keeps it alive', () => {
   });
 
   test('while a turn that nobody waits for runs', () => {
-    const code = "client.on('turn/completed', ({ turn }) => console.log(turn.status)); await turn('wait 300').started;";
+    const code =
+      "client.on('turn/completed', ({ turn }) => console.log(turn.status)); await turn('wait 300').started;";
     expect(run(code)).toEqual({ status: 0, stdout: 'completed\n' });
   });
 
   test('while a provider that is gone is asked again', () => {
-    const overrides = ['model_provider="w"', 'model="m"', 'model_providers.w.base_url="http://127.0.0.1:9/v1"'];
-    const retries = ['model_providers.w.request_max_retries=2', 'model_providers.w.stream_max_retries=0'];
+    const overrides = [
+      'model_provider="w"',
+      'model="m"',
+      'model_providers.w.base_url="http://127.0.0.1:9/v1"',
+    ];
+    const retries = [
+      'model_providers.w.request_max_retries=2',
+      'model_providers.w.stream_max_retries=0',
+    ];
     const code = "console.log((await turn('go').result).turn.status); await server.close();";
     expect(run(code, [...overrides, ...retries])).toEqual({ status: 0, stdout: 'failed\n' });
   });
@@ -59,11 +82,17 @@ describe('a server in another program keeps it alive', () => {
 
 describe('a server in another program does not keep it alive', () => {
   test('when nothing is asked of it', () => {
-    expect(run("await turn('say done').result; console.log('over');")).toEqual({ status: 0, stdout: 'over\n' });
+    expect(run("await turn('say done').result; console.log('over');")).toEqual({
+      status: 0,
+      stdout: 'over\n',
+    });
   });
 
   test('for what may never come', () => {
-    expect(run("await client.notifications('turn/completed').next();")).toEqual({ status: UNSETTLED, stdout: '' });
+    expect(run("await client.notifications('turn/completed').next();")).toEqual({
+      status: UNSETTLED,
+      stdout: '',
+    });
   });
 });
 
@@ -72,11 +101,18 @@ describe('a deterministic server', () => {
   function program(where: Place, code: string, input = '') {
     const args = ['--no-warnings', '--input-type=module', '-e', code];
     const env = { ...environment(where), WORK: where.work };
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8', input, timeout: 60_000 });
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: root,
+      env,
+      encoding: 'utf8',
+      input,
+      timeout: 60_000,
+    });
     return { status, stdout, stderr };
   }
 
-  const command = (cmd: string, more = {}) => `call exec_command ${JSON.stringify({ cmd, login: false, ...more })}`;
+  const command = (cmd: string, more = {}) =>
+    `call exec_command ${JSON.stringify({ cmd, login: false, ...more })}`;
 
   test('writes the same bytes as heddle --deterministic', () => {
     const threadId = '019b76da-a800-7000-8000-000000000001';
@@ -89,7 +125,13 @@ describe('a deterministic server', () => {
     const messages = [
       { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1.0.0' } } },
       { id: 2, method: 'thread/start', params: settings },
-      turn(3, 'wait 5000', command('echo one; sleep 0.1; echo two'), command('touch made'), 'say done'),
+      turn(
+        3,
+        'wait 5000',
+        command('echo one; sleep 0.1; echo two'),
+        command('touch made'),
+        'say done',
+      ),
       { id: 0, result: { decision: 'accept' } },
       { id: 1, result: { decision: 'decline' } },
       { id: 4, method: 'turn/interrupt', params: { threadId, turnId: 'none' } },
@@ -108,8 +150,17 @@ describe('a deterministic server', () => {
       await server.close();`;
     const found = program(where, code, input);
     rmSync(join(where.work, 'made'), { force: true });
-    const options = { cwd: where.work, env: { ...environment(where), WORK: where.work }, encoding: 'utf8', input } as const;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--deterministic'], options);
+    const options = {
+      cwd: where.work,
+      env: { ...environment(where), WORK: where.work },
+      encoding: 'utf8',
+      input,
+    } as const;
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [EXECUTABLE, '--deterministic'],
+      options,
+    );
     expect(found).toEqual({ status, stdout, stderr });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout.split('\n').length).toBeGreaterThan(30);

@@ -65,7 +65,9 @@ test('what a killed server has left is removed by the next one, and nothing else
   await vi.waitFor(() => expect(litter.filter(existsSync)).toEqual([]), { timeout: 10_000 });
   await vi.waitFor(() => expect(tagOf(home)).toBe(alive), { timeout: 10_000 });
   expect(kept.filter((path) => !existsSync(path))).toEqual([]);
-  expect(readdirSync(join(home, 'heddle-writers')).filter((name) => name !== 'gate')).toHaveLength(1);
+  expect(readdirSync(join(home, 'heddle-writers')).filter((name) => name !== 'gate')).toHaveLength(
+    1,
+  );
   await living.finish();
   expect(readdirSync(home).filter((name) => LIST.test(name))).toEqual([]);
 });
@@ -78,7 +80,10 @@ test('the lock file of a server that lives stays, and so do its threads', async 
   const second = await startHeddle(where);
   writeFileSync(join(where.home, 'heddle-writers', `${UUID}.lock`), '');
   await writeSomething(second);
-  await vi.waitFor(() => expect(readdirSync(join(where.home, 'heddle-writers'))).not.toContain(`${UUID}.lock`), { timeout: 10_000 });
+  await vi.waitFor(
+    () => expect(readdirSync(join(where.home, 'heddle-writers'))).not.toContain(`${UUID}.lock`),
+    { timeout: 10_000 },
+  );
   expect(readdirSync(join(where.home, 'heddle-writers'))).toContain(lock);
   await writeSomething(first);
   expect(readFileSync('/proc/locks', 'latin1')).toContain(` ${first.pid} `);

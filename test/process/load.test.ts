@@ -21,8 +21,14 @@ function requests(count: number): string {
     { method: 'no/such/method', params: {} },
     { method: 'thread/read', params: { threadId: '00000000-0000-7000-8000-000000000000' } },
   ];
-  const lines = Array.from({ length: count }, (_, index) => JSON.stringify({ id: index + 1, ...kinds[index % kinds.length] }));
-  const initialize = JSON.stringify({ id: 0, method: 'initialize', params: { clientInfo: CLIENT_INFO } });
+  const lines = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({ id: index + 1, ...kinds[index % kinds.length] }),
+  );
+  const initialize = JSON.stringify({
+    id: 0,
+    method: 'initialize',
+    params: { clientInfo: CLIENT_INFO },
+  });
   return `${[initialize, ...lines].join('\n')}\n`;
 }
 
@@ -37,7 +43,9 @@ async function answers(heddle: HeddleProcess, count: number): Promise<Message[]>
 
 /** Every id once, and only these ids. */
 function expectEachOnce(all: Message[], count: number): void {
-  expect(all.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(Array.from({ length: count + 1 }, (_, index) => index));
+  expect(all.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: count + 1 }, (_, index) => index),
+  );
 }
 
 async function expectServes(heddle: HeddleProcess): Promise<void> {
@@ -55,18 +63,23 @@ test('1,000 requests in one write are all answered', async () => {
 test.each([
   ['at once', true],
   ['after a while', false],
-])('5,000 requests in one write are each answered or refused as too many; the client reads %s', async (_when, reading) => {
-  const heddle = await startHeddle(place(), { handshake: false, reading });
-  heddle.input.write(requests(5_000));
-  if (!reading) {
-    await heddle.atRest();
-    heddle.read();
-  }
-  expectEachOnce(await answers(heddle, 5_001), 5_000);
-  await expectServes(heddle);
-});
+])(
+  '5,000 requests in one write are each answered or refused as too many; the client reads %s',
+  async (_when, reading) => {
+    const heddle = await startHeddle(place(), { handshake: false, reading });
+    heddle.input.write(requests(5_000));
+    if (!reading) {
+      await heddle.atRest();
+      heddle.read();
+    }
+    expectEachOnce(await answers(heddle, 5_001), 5_000);
+    await expectServes(heddle);
+  },
+);
 
-test('a client that writes on and on and reads nothing has to wait; then each request has its answer', { timeout: 60_000 }, async () => {
+test('a client that writes on and on and reads nothing has to wait; then each request has its answer', {
+  timeout: 60_000,
+}, async () => {
   const heddle = await startHeddle(place(), { handshake: false, reading: false });
   heddle.input.write(requests(0));
   await heddle.atRest();
@@ -79,13 +92,16 @@ test('a client that writes on and on and reads nothing has to wait; then each re
   expectEachOnce(await answers(heddle, 100_001), 100_000);
 });
 
-test('answers that a client does not read are not made, also when it reads a few and stops again', { timeout: 60_000 }, async () => {
+test('answers that a client does not read are not made, also when it reads a few and stops again', {
+  timeout: 60_000,
+}, async () => {
   const heddle = await startHeddle(place());
   const { thread } = await heddle.request('thread/start', {});
   await heddle.turn(thread.id, 'x'.repeat(MB));
   heddle.stdout.unpipe(heddle.output);
   const before = heddle.memory().now;
-  const request = (id: string) => `${JSON.stringify({ id, method: 'thread/read', params: { threadId: thread.id, includeTurns: true } })}\n`;
+  const request = (id: string) =>
+    `${JSON.stringify({ id, method: 'thread/read', params: { threadId: thread.id, includeTurns: true } })}\n`;
   const ids = Array.from({ length: 200 }, (_, index) => `read ${index}`);
   heddle.input.write(ids.map(request).join(''));
   await heddle.atRest();
@@ -96,7 +112,11 @@ test('answers that a client does not read are not made, also when it reads a few
   expect(heddle.memory().peak - before).toBeLessThan(GROWTH_MB_MAX);
   heddle.stdout.pipe(heddle.output);
   await heddle.first('the last answer', ({ id }) => id === ids.at(-1));
-  expect(heddle.messages.flatMap(({ id, result }) => (ids.includes(String(id)) && result !== undefined ? [id] : []))).toEqual(ids);
+  expect(
+    heddle.messages.flatMap(({ id, result }) =>
+      ids.includes(String(id)) && result !== undefined ? [id] : [],
+    ),
+  ).toEqual(ids);
 });
 
 /** Resolves when all of the server is loaded, and the thread of its store has started. */
@@ -104,12 +124,15 @@ async function loaded(heddle: HeddleProcess): Promise<void> {
   await heddle.request('thread/list', {});
 }
 
-test('200 MB without a line end cost no memory, and only that line', { timeout: 60_000 }, async () => {
+test('200 MB without a line end cost no memory, and only that line', {
+  timeout: 60_000,
+}, async () => {
   const heddle = await startHeddle(place());
   await loaded(heddle);
   const before = heddle.memory().now;
   const chunk = Buffer.alloc(MB, '[');
-  for (let sent = 0; sent < 200; sent++) if (!heddle.stdin.write(chunk)) await once(heddle.stdin, 'drain');
+  for (let sent = 0; sent < 200; sent++)
+    if (!heddle.stdin.write(chunk)) await once(heddle.stdin, 'drain');
   heddle.stdin.write('\n');
   await expectServes(heddle);
   expect(heddle.memory().peak - before).toBeLessThan(GROWTH_MB_MAX);
@@ -120,7 +143,8 @@ test('200 MB in lines of 5 MB do not stay in memory', { timeout: 60_000 }, async
   await loaded(heddle);
   const before = heddle.memory().now;
   const line = `${JSON.stringify({ id: 'long', method: 'thread/read', params: { threadId: 'x'.repeat(5 * MB) } })}\n`;
-  for (let sent = 0; sent < 40; sent++) if (!heddle.stdin.write(line)) await once(heddle.stdin, 'drain');
+  for (let sent = 0; sent < 40; sent++)
+    if (!heddle.stdin.write(line)) await once(heddle.stdin, 'drain');
   await expectServes(heddle);
   expect(heddle.messages.filter(({ id }) => id === 'long')).toHaveLength(40);
   expect(heddle.memory().peak - before).toBeLessThan(LARGE_LINES_GROWTH_MB_MAX);
@@ -147,11 +171,18 @@ test('a log that nobody can read ends nothing', async () => {
   expect(await heddle.finish()).toEqual({ code: 0, signal: null });
 });
 
-test('a client that stops reading in a long stream stops the stream, and its turn ends once', { timeout: 90_000 }, async () => {
+test('a client that stops reading in a long stream stops the stream, and its turn ends once', {
+  timeout: 90_000,
+}, async () => {
   await using provider = await ProviderServer.start(flooding(300 * MB), answering);
-  const heddle = await startHeddle(place({ 'config.toml': providerToml(provider.port, { stream_idle_timeout_ms: 600_000 }) }));
+  const heddle = await startHeddle(
+    place({ 'config.toml': providerToml(provider.port, { stream_idle_timeout_ms: 600_000 }) }),
+  );
   const { thread } = await heddle.request('thread/start', {});
-  const { turn } = await heddle.request('turn/start', { threadId: thread.id, input: text('flood') });
+  const { turn } = await heddle.request('turn/start', {
+    threadId: thread.id,
+    input: text('flood'),
+  });
   await heddle.waitFor('item/agentMessage/delta');
   heddle.stdout.unpipe(heddle.output);
   const before = heddle.memory().now;
@@ -163,7 +194,9 @@ test('a client that stops reading in a long stream stops the stream, and its tur
     error: { message: expect.stringContaining('characters') },
   });
   expect(await heddle.turn(thread.id, 'next')).toMatchObject({ status: 'completed' });
-  expect(heddle.notifications('turn/completed', (sent) => sent.turn.id === turn.id)).toHaveLength(1);
+  expect(heddle.notifications('turn/completed', (sent) => sent.turn.id === turn.id)).toHaveLength(
+    1,
+  );
 });
 
 /** Says so many bytes of a message, as fast as they are read. */
@@ -171,7 +204,12 @@ function flooding(bytes: number): Reply {
   return async (res: ServerResponse) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of [created, message('')[0] as object]) res.write(sse(event));
-    const delta = sse({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: 'x'.repeat(4_096) });
+    const delta = sse({
+      type: 'response.output_text.delta',
+      item_id: 'msg_1',
+      output_index: 0,
+      delta: 'x'.repeat(4_096),
+    });
     for (let sent = 0; sent < bytes && !res.destroyed; sent += delta.length) {
       if (!res.write(delta)) await drained(res);
     }
@@ -191,5 +229,13 @@ function drained(res: ServerResponse): Promise<void> {
 
 const answering: Reply = (res) => {
   res.writeHead(200, { 'content-type': 'text/event-stream' });
-  res.end([created, ...message('ok'), { type: 'response.completed', response: { id: 'resp_1', usage: null } }].map(sse).join(''));
+  res.end(
+    [
+      created,
+      ...message('ok'),
+      { type: 'response.completed', response: { id: 'resp_1', usage: null } },
+    ]
+      .map(sse)
+      .join(''),
+  );
 };

@@ -10,7 +10,10 @@ interface Running {
   threadId: string;
 }
 
-/** A server with its database open and a thread that it writes to. The test does something to the files, so errors are logged. */
+/**
+ * A server with its database open and a thread that it writes to. The test does something to the
+ * files, so errors are logged.
+ */
 async function running(where = place()): Promise<Running> {
   const heddle = await startHeddle(where, { errorsLogged: true });
   const { thread } = await heddle.request('thread/start', {});
@@ -18,22 +21,40 @@ async function running(where = place()): Promise<Running> {
   return { heddle, where, file: join(where.home, 'heddle.db'), threadId: thread.id };
 }
 
-/** Expects that nothing is announced as kept: the request is refused, or its turn fails, for this reason. */
+/**
+ * Expects that nothing is announced as kept: the request is refused, or its turn fails, for this
+ * reason.
+ */
 async function expectUnstored({ heddle, threadId }: Running, reason: RegExp): Promise<void> {
-  const { error, result } = await heddle.ask('turn/start', { threadId, input: [{ type: 'text', text: 'say lost', text_elements: [] }] });
-  expect({ error, result }).toEqual({
-    error: { code: -32603, message: expect.stringMatching(reason), data: expect.objectContaining({ code: 'store_failed' }) },
+  const { error, result } = await heddle.ask('turn/start', {
+    threadId,
+    input: [{ type: 'text', text: 'say lost', text_elements: [] }],
   });
-  expect(await heddle.refusal('thread/start', {})).toMatchObject({ message: expect.stringMatching(reason) });
+  expect({ error, result }).toEqual({
+    error: {
+      code: -32603,
+      message: expect.stringMatching(reason),
+      data: expect.objectContaining({ code: 'store_failed' }),
+    },
+  });
+  expect(await heddle.refusal('thread/start', {})).toMatchObject({
+    message: expect.stringMatching(reason),
+  });
 }
 
 /** The texts of the errors in the log. */
 function errorsOf({ heddle }: Running): string[] {
-  return heddle.errors().map((line) => (JSON.parse(line) as { err: { message: string } }).err.message);
+  return heddle
+    .errors()
+    .map((line) => (JSON.parse(line) as { err: { message: string } }).err.message);
 }
 
 const HARMS: [string, (running: Running) => void, RegExp][] = [
-  ['deleted', ({ file }) => rmSync(file), /heddle\.db was deleted or moved away while heddle had it open: put it back/],
+  [
+    'deleted',
+    ({ file }) => rmSync(file),
+    /heddle\.db was deleted or moved away while heddle had it open: put it back/,
+  ],
   [
     'deleted with the files beside it',
     ({ file }) => {
@@ -49,8 +70,16 @@ const HARMS: [string, (running: Running) => void, RegExp][] = [
     },
     /heddle\.db was replaced while heddle had it open: restart heddle to use the new file/,
   ],
-  ['emptied', ({ file }) => truncateSync(file), /heddle\.db was emptied while heddle had it open: .*`?heddle store restore FILE/],
-  ['moved away with its home', ({ where }) => renameSync(where.home, `${where.home}-2`), /heddle\.db was deleted or moved away/],
+  [
+    'emptied',
+    ({ file }) => truncateSync(file),
+    /heddle\.db was emptied while heddle had it open: .*`?heddle store restore FILE/,
+  ],
+  [
+    'moved away with its home',
+    ({ where }) => renameSync(where.home, `${where.home}-2`),
+    /heddle\.db was deleted or moved away/,
+  ],
 ];
 
 describe('a turn on a database that was', () => {
@@ -65,12 +94,27 @@ describe('a turn on a database that was', () => {
   test('deleted while the turn runs fails, and does not complete', async () => {
     const server = await running();
     const { heddle, threadId, file } = server;
-    await heddle.request('turn/start', { threadId, input: [{ type: 'text', text: 'say half\nwait 200\nsay whole', text_elements: [] }] });
-    await heddle.waitFor('item/completed', ({ item }) => item.type === 'agentMessage' && item.text === 'half');
+    await heddle.request('turn/start', {
+      threadId,
+      input: [{ type: 'text', text: 'say half\nwait 200\nsay whole', text_elements: [] }],
+    });
+    await heddle.waitFor(
+      'item/completed',
+      ({ item }) => item.type === 'agentMessage' && item.text === 'half',
+    );
     rmSync(file);
-    const { turn } = await heddle.waitFor('turn/completed', ({ turn: { status } }) => status !== 'completed');
-    expect(turn).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('was deleted or moved away') } });
-    const completed = heddle.notifications('item/completed', ({ item }) => item.type === 'agentMessage' && item.text === 'whole');
+    const { turn } = await heddle.waitFor(
+      'turn/completed',
+      ({ turn: { status } }) => status !== 'completed',
+    );
+    expect(turn).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('was deleted or moved away') },
+    });
+    const completed = heddle.notifications(
+      'item/completed',
+      ({ item }) => item.type === 'agentMessage' && item.text === 'whole',
+    );
     expect(completed).toEqual([]);
   });
 });
@@ -89,18 +133,24 @@ test('a database that is put back is used again, and nothing of it is lost', asy
   expect(thread.turns.map(({ status }) => status)).toEqual(['completed', 'completed']);
 });
 
-test.each(['-wal', '-shm'])('a deleted %s stops writes, and what was announced is in the database', async (end) => {
-  const server = await running();
-  const { heddle, where, file, threadId } = server;
-  expect(existsSync(file + end)).toBe(true);
-  rmSync(file + end);
-  await expectUnstored(server, new RegExp(`heddle\\.db${end} was deleted while heddle had it open.*restart heddle`));
-  await heddle.kill();
-  rmSync(`${file}-wal`, { force: true });
-  const next = await startHeddle(where);
-  const { thread } = await next.request('thread/read', { threadId, includeTurns: true });
-  expect(thread.turns.map(({ status }) => status)).toEqual(['completed']);
-});
+test.each(['-wal', '-shm'])(
+  'a deleted %s stops writes, and what was announced is in the database',
+  async (end) => {
+    const server = await running();
+    const { heddle, where, file, threadId } = server;
+    expect(existsSync(file + end)).toBe(true);
+    rmSync(file + end);
+    await expectUnstored(
+      server,
+      new RegExp(`heddle\\.db${end} was deleted while heddle had it open.*restart heddle`),
+    );
+    await heddle.kill();
+    rmSync(`${file}-wal`, { force: true });
+    const next = await startHeddle(where);
+    const { thread } = await next.request('thread/read', { threadId, includeTurns: true });
+    expect(thread.turns.map(({ status }) => status)).toEqual(['completed']);
+  },
+);
 
 test('of two servers, neither goes on with a database that the other does not have', async () => {
   const first = await running();
@@ -109,8 +159,13 @@ test('of two servers, neither goes on with a database that the other does not ha
   for (const server of [first, second]) await expectUnstored(server, /was deleted or moved away/);
   for (const end of ['-wal', '-shm']) rmSync(first.file + end);
   const third = await running(first.where);
-  for (const server of [first, second]) await expectUnstored(server, /was replaced while heddle had it open/);
-  expect(await third.heddle.turn(third.threadId, 'say third')).toMatchObject({ status: 'completed' });
+  for (const server of [first, second])
+    await expectUnstored(server, /was replaced while heddle had it open/);
+  expect(await third.heddle.turn(third.threadId, 'say third')).toMatchObject({
+    status: 'completed',
+  });
   for (const { heddle } of [first, second]) await heddle.finish();
-  expect(await third.heddle.turn(third.threadId, 'say fourth')).toMatchObject({ status: 'completed' });
+  expect(await third.heddle.turn(third.threadId, 'say fourth')).toMatchObject({
+    status: 'completed',
+  });
 });

@@ -5,7 +5,10 @@ import { expect, test, vi } from 'vitest';
 import { EXAMPLE_SERVER } from '../mcp/mcp-thread.ts';
 import { place, startHeddle } from './support.ts';
 
-/** A home with so many servers that each note their pids in a file, and a child that outlives a SIGTERM. */
+/**
+ * A home with so many servers that each note their pids in a file, and a child that outlives a
+ * SIGTERM.
+ */
 function withServers(count: number, top = '') {
   const where = place();
   const log = join(where.temp, 'pids');
@@ -23,7 +26,8 @@ env = { MCP_LOG = "${log}" }
 
 function pidsIn(log: string): { servers: number[]; children: number[] } {
   const text = readFileSync(log, 'utf8');
-  const named = (word: string) => [...text.matchAll(new RegExp(`^${word} (\\d+)$`, 'gm'))].map(([, pid]) => Number(pid));
+  const named = (word: string) =>
+    [...text.matchAll(new RegExp(`^${word} (\\d+)$`, 'gm'))].map(([, pid]) => Number(pid));
   return { servers: named('pid'), children: named('child') };
 }
 
@@ -39,15 +43,26 @@ function isAlive(pid: number): boolean {
 test('50 threads with the same 10 servers run 10 processes, and a kill of heddle leaves none', async () => {
   const { where, pids } = withServers(10);
   const heddle = await startHeddle(where);
-  const threads = await Promise.all(Array.from({ length: 50 }, () => heddle.request('thread/start', {})));
+  const threads = await Promise.all(
+    Array.from({ length: 50 }, () => heddle.request('thread/start', {})),
+  );
   for (const { thread } of threads) {
     const { data } = await heddle.request('mcpServerStatus/list', { threadId: thread.id });
-    expect(data.map(({ runtimeStatus }) => runtimeStatus)).toEqual(Array.from({ length: 10 }, () => 'connected'));
+    expect(data.map(({ runtimeStatus }) => runtimeStatus)).toEqual(
+      Array.from({ length: 10 }, () => 'connected'),
+    );
   }
   const { servers, children } = pids();
-  expect([servers.length, children.length, [...servers, ...children].every(isAlive)]).toEqual([10, 10, true]);
+  expect([servers.length, children.length, [...servers, ...children].every(isAlive)]).toEqual([
+    10,
+    10,
+    true,
+  ]);
   await heddle.kill();
-  await vi.waitFor(() => expect([...servers, ...children].filter(isAlive)).toEqual([]), { timeout: 3_000, interval: 50 });
+  await vi.waitFor(() => expect([...servers, ...children].filter(isAlive)).toEqual([]), {
+    timeout: 3_000,
+    interval: 50,
+  });
 });
 
 test('servers and their children end with heddle', async () => {
@@ -63,7 +78,12 @@ test('servers and their children end with heddle', async () => {
 });
 
 test('a required server that does not start refuses the thread in the built server, too', async () => {
-  const where = place({ 'config.toml': 'model_provider = "scripted"\n[mcp_servers.none]\ncommand = "/no/such"\nrequired = true\n' });
+  const where = place({
+    'config.toml':
+      'model_provider = "scripted"\n[mcp_servers.none]\ncommand = "/no/such"\nrequired = true\n',
+  });
   const heddle = await startHeddle(where);
-  await expect(heddle.request('thread/start', {})).rejects.toThrow(/required MCP servers failed to initialize: none: .*\/no\/such/);
+  await expect(heddle.request('thread/start', {})).rejects.toThrow(
+    /required MCP servers failed to initialize: none: .*\/no\/such/,
+  );
 });

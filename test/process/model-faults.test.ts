@@ -13,7 +13,10 @@ const MB = 1e6;
 /** The behaviour of a provider on one connection. */
 type Fault = (socket: Socket) => unknown;
 
-/** A provider whose first connections go wrong, one fault for each, and which answers all others. Gives its port. */
+/**
+ * A provider whose first connections go wrong, one fault for each, and which answers all others.
+ * Gives its port.
+ */
 async function faulty(...faults: Fault[]): Promise<number> {
   const provider = await ProviderServer.start(answered);
   const sockets = new Set<Socket>();
@@ -43,10 +46,24 @@ const OK = head('200 OK');
 const half = [created, ...message('half an answer').slice(0, 2)].map(sse).join('');
 
 const farReasoning = [
-  { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+  {
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { type: 'reasoning', id: 'rs_1', summary: [] },
+  },
   { type: 'response.reasoning_summary_part.added', item_id: 'rs_1', summary_index: 2 ** 32 - 2 },
-  { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', summary_index: 2 ** 32 - 2, delta: 'far' },
-  { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', summary_index: 3, delta: 'near' },
+  {
+    type: 'response.reasoning_summary_text.delta',
+    item_id: 'rs_1',
+    summary_index: 2 ** 32 - 2,
+    delta: 'far',
+  },
+  {
+    type: 'response.reasoning_summary_text.delta',
+    item_id: 'rs_1',
+    summary_index: 3,
+    delta: 'near',
+  },
 ]
   .map(sse)
   .join('');
@@ -88,7 +105,11 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-async function failedTurn(heddle: HeddleProcess, threadId: string, input = text('hello')): Promise<Turn> {
+async function failedTurn(
+  heddle: HeddleProcess,
+  threadId: string,
+  input = text('hello'),
+): Promise<Turn> {
   const turn = await heddle.turn(threadId, input);
   expect(turn.status).toBe('failed');
   const told = heddle.notifications('error', (sent) => sent.turnId === turn.id && !sent.willRetry);
@@ -126,18 +147,42 @@ const endlessItem = () => message('x', `msg_${items++}`).map(sse).join('');
 
 describe('a provider that goes wrong fails the turn once, and the next one works', () => {
   const cases: { what: string; fault: Fault; error: RegExp }[] = [
-    { what: 'closes the connection at once', fault: (socket) => socket.destroy(), error: /closed the connection without an answer/ },
-    { what: 'resets the connection', fault: (socket) => socket.resetAndDestroy(), error: /closed the connection without an answer/ },
+    {
+      what: 'closes the connection at once',
+      fault: (socket) => socket.destroy(),
+      error: /closed the connection without an answer/,
+    },
+    {
+      what: 'resets the connection',
+      fault: (socket) => socket.resetAndDestroy(),
+      error: /closed the connection without an answer/,
+    },
     { what: 'reads the request and is silent', fault: says(), error: /was silent for 0.3 s/ },
-    { what: 'is silent within its headers', fault: says('HTTP/1.1 200 OK\r\ncontent-type: text/ev'), error: /was silent/ },
-    { what: 'closes within its headers', fault: ends('HTTP/1.1 200 OK\r\ncontent-type: text/ev'), error: /closed the connection/ },
+    {
+      what: 'is silent within its headers',
+      fault: says('HTTP/1.1 200 OK\r\ncontent-type: text/ev'),
+      error: /was silent/,
+    },
+    {
+      what: 'closes within its headers',
+      fault: ends('HTTP/1.1 200 OK\r\ncontent-type: text/ev'),
+      error: /closed the connection/,
+    },
     { what: 'is silent after its headers', fault: says(OK), error: /was silent/ },
-    { what: 'is silent in the middle of an event', fault: says(OK, half, 'event: resp'), error: /was silent/ },
+    {
+      what: 'is silent in the middle of an event',
+      fault: says(OK, half, 'event: resp'),
+      error: /was silent/,
+    },
     { what: 'is silent in the middle of a message', fault: says(OK, half), error: /was silent/ },
     { what: 'ends in the middle of a message', fault: ends(OK, half), error: /ended its stream/ },
     {
       what: 'cuts the connection in the middle of a chunk',
-      fault: ends(head('200 OK', ['content-type: text/event-stream', 'transfer-encoding: chunked']), 'ffff\r\n', half),
+      fault: ends(
+        head('200 OK', ['content-type: text/event-stream', 'transfer-encoding: chunked']),
+        'ffff\r\n',
+        half,
+      ),
       error: /broke off its stream/,
     },
     { what: 'answers with no HTTP', fault: ends('SSH-2.0-server\r\n'), error: /not HTTP/ },
@@ -146,26 +191,66 @@ describe('a provider that goes wrong fails the turn once, and the next one works
       fault: ends(OK, '\u0000\u0001\ufffd{]\n\n\ndata\ndata:\n\ndata: {"type":\n\n'),
       error: /ended its stream/,
     },
-    { what: 'answers with JSON of another kind', fault: ends(OK, 'data: 7\n\n'), error: /ended its stream/ },
-    { what: 'answers with unknown events', fault: ends(OK, 'data: {}\n\ndata: {"type":7}\n\ndata: [DONE]\n\n'), error: /ended its stream/ },
-    { what: 'skips four billion parts of its reasoning', fault: ends(OK, farReasoning), error: /ended its stream/ },
-    { what: 'answers with a page', fault: ends(head('200 OK', ['content-type: text/html']), '<html>'), error: /text\/html/ },
-    { what: 'sends the client elsewhere', fault: ends(head('302 Found', ['location: /v1/responses'])), error: /302/ },
-    { what: 'fails without a word', fault: ends(head('500 Internal Server Error', ['content-length: 0'])), error: /500/ },
+    {
+      what: 'answers with JSON of another kind',
+      fault: ends(OK, 'data: 7\n\n'),
+      error: /ended its stream/,
+    },
+    {
+      what: 'answers with unknown events',
+      fault: ends(OK, 'data: {}\n\ndata: {"type":7}\n\ndata: [DONE]\n\n'),
+      error: /ended its stream/,
+    },
+    {
+      what: 'skips four billion parts of its reasoning',
+      fault: ends(OK, farReasoning),
+      error: /ended its stream/,
+    },
+    {
+      what: 'answers with a page',
+      fault: ends(head('200 OK', ['content-type: text/html']), '<html>'),
+      error: /text\/html/,
+    },
+    {
+      what: 'sends the client elsewhere',
+      fault: ends(head('302 Found', ['location: /v1/responses'])),
+      error: /302/,
+    },
+    {
+      what: 'fails without a word',
+      fault: ends(head('500 Internal Server Error', ['content-length: 0'])),
+      error: /500/,
+    },
     {
       what: 'fails and is silent in the reason',
       fault: says(head('500 Internal Server Error', ['content-length: 99']), '{"err'),
       error: /500/,
     },
-    { what: 'fails with a reason without end', fault: goesOn(head('500 Internal Server Error', []), 'x'.repeat(MB)), error: /500/ },
+    {
+      what: 'fails with a reason without end',
+      fault: goesOn(head('500 Internal Server Error', []), 'x'.repeat(MB)),
+      error: /500/,
+    },
     {
       what: 'asks to come back in an hour',
       fault: ends(head('429 Too Many Requests', ['retry-after: 3600', 'content-length: 0'])),
       error: /429/,
     },
-    { what: 'sends comments and no event', fault: goesOn(OK, ': still here\n\n'), error: /keeps sending data/ },
-    { what: 'sends one line without end', fault: goesOn(`${OK}data: `, 'x'.repeat(MB)), error: /an event of more than/ },
-    { what: 'sends a message without end', fault: goesOn(`${OK}${half}`, sse(delta('x'.repeat(64_000)))), error: /characters/ },
+    {
+      what: 'sends comments and no event',
+      fault: goesOn(OK, ': still here\n\n'),
+      error: /keeps sending data/,
+    },
+    {
+      what: 'sends one line without end',
+      fault: goesOn(`${OK}data: `, 'x'.repeat(MB)),
+      error: /an event of more than/,
+    },
+    {
+      what: 'sends a message without end',
+      fault: goesOn(`${OK}${half}`, sse(delta('x'.repeat(64_000)))),
+      error: /characters/,
+    },
     { what: 'sends messages without end', fault: goesOn(OK, endlessItem), error: /1000 items/ },
   ];
 
@@ -178,7 +263,11 @@ describe('a provider that goes wrong fails the turn once, and the next one works
 
   test('it never reads the request', async () => {
     // The window is so large that the history is sent as it is.
-    const { heddle } = await startWith(await faulty((socket) => socket.pause()), {}, 'model_context_window = 1000000000\n');
+    const { heddle } = await startWith(
+      await faulty((socket) => socket.pause()),
+      {},
+      'model_context_window = 1000000000\n',
+    );
     const history = Array.from({ length: 15 }, () => ({
       type: 'message' as const,
       role: 'user',
@@ -200,7 +289,9 @@ describe('a provider that goes wrong fails the turn once, and the next one works
     const { heddle } = await startWith(port);
     const config = { 'model_providers.fake.base_url': `http://127.0.0.1:${nobody}/v1` };
     const { thread } = await heddle.request('thread/start', { config });
-    expect((await failedTurn(heddle, thread.id)).error?.message).toMatch(/the connection was refused/);
+    expect((await failedTurn(heddle, thread.id)).error?.message).toMatch(
+      /the connection was refused/,
+    );
     await heddle.request('thread/resume', {
       threadId: thread.id,
       config: { 'model_providers.fake.base_url': `http://127.0.0.1:${port}/v1` },
@@ -209,7 +300,9 @@ describe('a provider that goes wrong fails the turn once, and the next one works
   });
 
   test('its name does not resolve', async () => {
-    const { heddle, threadId } = await startWith(await faulty(), { stream_idle_timeout_ms: 10_000 });
+    const { heddle, threadId } = await startWith(await faulty(), {
+      stream_idle_timeout_ms: 10_000,
+    });
     const config = { 'model_providers.fake.base_url': 'http://no-such-host.invalid/v1' };
     const { thread } = await heddle.request('thread/start', { config });
     expect((await failedTurn(heddle, thread.id)).error?.message).toMatch(/no-such-host\.invalid/);
@@ -218,9 +311,13 @@ describe('a provider that goes wrong fails the turn once, and the next one works
 });
 
 test('a stream that breaks is asked for again, as often as the configuration says, and the client is told', async () => {
-  const { heddle, threadId } = await startWith(await faulty(ends(OK, half), says(OK)), { stream_max_retries: 2 });
+  const { heddle, threadId } = await startWith(await faulty(ends(OK, half), says(OK)), {
+    stream_max_retries: 2,
+  });
   expect(await heddle.turn(threadId, 'hello')).toMatchObject({ status: 'completed' });
-  expect(heddle.notifications('error').map(({ willRetry, error }) => [willRetry, error.codexErrorInfo])).toEqual([
+  expect(
+    heddle.notifications('error').map(({ willRetry, error }) => [willRetry, error.codexErrorInfo]),
+  ).toEqual([
     [true, { responseStreamDisconnected: { httpStatusCode: null } }],
     [true, { responseStreamDisconnected: { httpStatusCode: null } }],
   ]);

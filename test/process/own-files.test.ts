@@ -16,9 +16,18 @@ import { basename, dirname, join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { text } from '../support/test-client.ts';
-import { EXECUTABLE, environment, type HeddleProcess, type Place, place, startHeddle } from './support.ts';
+import {
+  EXECUTABLE,
+  environment,
+  type HeddleProcess,
+  type Place,
+  place,
+  startHeddle,
+} from './support.ts';
 
-const CONFIG = { 'config.toml': 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n' };
+const CONFIG = {
+  'config.toml': 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n',
+};
 const ENDS = ['heddle.db', 'heddle.db-wal', 'heddle.db-shm', '.lock'];
 
 interface Running {
@@ -27,7 +36,10 @@ interface Running {
   threadId: string;
 }
 
-/** A server with its database open and a thread that it writes to, all work that it does by itself done. */
+/**
+ * A server with its database open and a thread that it writes to, all work that it does by itself
+ * done.
+ */
 async function running(config: Record<string, string> = CONFIG): Promise<Running> {
   const where = place(config);
   const heddle = await startHeddle(where);
@@ -36,12 +48,19 @@ async function running(config: Record<string, string> = CONFIG): Promise<Running
   return { heddle, where, threadId: thread.id };
 }
 
-/** The locks that a process holds on files of its store: only those that no transaction takes and drops. */
+/**
+ * The locks that a process holds on files of its store: only those that no transaction takes and
+ * drops.
+ */
 function locksOf({ heddle, where }: Running): string[] {
   const names = new Map(ENDS.map((end) => [statSync(storeFile(where, end)).ino, end]));
   const lines = readFileSync('/proc/locks', 'latin1').split('\n');
-  const locks = lines.map((line) => /POSIX +ADVISORY +(\w+) (\d+) \w+:\w+:(\d+) (\d+)/.exec(line)?.slice(1) ?? []);
-  const own = locks.filter(([, pid, inode]) => Number(pid) === heddle.pid && names.has(Number(inode)));
+  const locks = lines.map(
+    (line) => /POSIX +ADVISORY +(\w+) (\d+) \w+:\w+:(\d+) (\d+)/.exec(line)?.slice(1) ?? [],
+  );
+  const own = locks.filter(
+    ([, pid, inode]) => Number(pid) === heddle.pid && names.has(Number(inode)),
+  );
   return own.map(([kind, , inode, start]) => `${names.get(Number(inode))} ${kind} ${start}`).sort();
 }
 
@@ -72,20 +91,23 @@ const linkTo =
 type Spelling = (file: string, where: Place, pid: number) => string;
 const SPELLINGS: Record<string, Spelling> = {
   'its own path': (file) => file,
-  'a path with ..': (file, { work }) => `${work}/../${basename(dirname(work)) === '' ? '' : relative(dirname(work), file)}`,
+  'a path with ..': (file, { work }) =>
+    `${work}/../${basename(dirname(work)) === '' ? '' : relative(dirname(work), file)}`,
   'a hard link': linkTo(linkSync),
   'a symbolic link': linkTo(symlinkSync),
   'a link to a link': linkTo((file, path) => {
     symlinkSync(file, `${path}-1`);
     symlinkSync(`${path}-1`, path);
   }),
-  'a linked folder': (file, { work }) => join(linkTo(symlinkSync)(dirname(file), { work } as Place), basename(file)),
+  'a linked folder': (file, { work }) =>
+    join(linkTo(symlinkSync)(dirname(file), { work } as Place), basename(file)),
   "the server's own descriptor": (file, _where, pid) => `/proc/self/fd/${ownDescriptor(pid, file)}`,
   'other letters': (file) => join(dirname(file), basename(file).toUpperCase()),
 };
 
 const JSON_OF = (value: unknown) => JSON.stringify(value);
-const patch = (...lines: string[]) => `call apply_patch ${JSON_OF({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })}`;
+const patch = (...lines: string[]) =>
+  `call apply_patch ${JSON_OF({ input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') })}`;
 
 type Use = (running: Running, path: string) => Promise<unknown>;
 /** All ways by which a client or a model can have the server use a file. */
@@ -94,7 +116,8 @@ const USES: Record<string, Use> = {
   'fs/writeFile': ({ heddle }, path) => heddle.ask('fs/writeFile', { path, dataBase64: 'eA==' }),
   'fs/copy from it': ({ heddle, where }, sourcePath) =>
     heddle.ask('fs/copy', { sourcePath, destinationPath: join(where.work, `copy-${links++}`) }),
-  'fs/copy onto it': ({ heddle, where }, destinationPath) => heddle.ask('fs/copy', { sourcePath: aFile(where), destinationPath }),
+  'fs/copy onto it': ({ heddle, where }, destinationPath) =>
+    heddle.ask('fs/copy', { sourcePath: aFile(where), destinationPath }),
   'fs/copy of a link onto it': ({ heddle, where }, destinationPath) =>
     heddle.ask('fs/copy', { sourcePath: linkTo(symlinkSync)('/nowhere', where), destinationPath }),
   'fs/getMetadata': ({ heddle }, path) => heddle.ask('fs/getMetadata', { path }),
@@ -102,15 +125,24 @@ const USES: Record<string, Use> = {
     await heddle.ask('fs/watch', { watchId: 'w', path });
     await heddle.ask('fs/unwatch', { watchId: 'w' });
   },
-  'thread/resume by path': ({ heddle }, path) => heddle.ask('thread/resume', { threadId: '', path }),
+  'thread/resume by path': ({ heddle }, path) =>
+    heddle.ask('thread/resume', { threadId: '', path }),
   'thread/fork by path': ({ heddle }, path) => heddle.ask('thread/fork', { threadId: '', path }),
-  'a local image': ({ heddle, threadId }, path) => heddle.turn(threadId, [...text('say seen'), { type: 'localImage', path }]),
-  view_image: ({ heddle, threadId }, path) => heddle.turn(threadId, `call view_image ${JSON_OF({ path })}`),
-  'a patch that updates it': ({ heddle, threadId }, path) => heddle.turn(threadId, patch(`*** Update File: ${path}`, '@@', '-a', '+b')),
-  'a patch that adds it': ({ heddle, threadId }, path) => heddle.turn(threadId, patch(`*** Add File: ${path}`, '+b')),
+  'a local image': ({ heddle, threadId }, path) =>
+    heddle.turn(threadId, [...text('say seen'), { type: 'localImage', path }]),
+  view_image: ({ heddle, threadId }, path) =>
+    heddle.turn(threadId, `call view_image ${JSON_OF({ path })}`),
+  'a patch that updates it': ({ heddle, threadId }, path) =>
+    heddle.turn(threadId, patch(`*** Update File: ${path}`, '@@', '-a', '+b')),
+  'a patch that adds it': ({ heddle, threadId }, path) =>
+    heddle.turn(threadId, patch(`*** Add File: ${path}`, '+b')),
   'a patch that moves a file onto it': ({ heddle, threadId, where }, path) =>
-    heddle.turn(threadId, patch(`*** Update File: ${aFile(where)}`, `*** Move to: ${path}`, '@@', '-a', '+b')),
-  'a patch that deletes it': ({ heddle, threadId }, path) => heddle.turn(threadId, patch(`*** Delete File: ${path}`)),
+    heddle.turn(
+      threadId,
+      patch(`*** Update File: ${aFile(where)}`, `*** Move to: ${path}`, '@@', '-a', '+b'),
+    ),
+  'a patch that deletes it': ({ heddle, threadId }, path) =>
+    heddle.turn(threadId, patch(`*** Delete File: ${path}`)),
   'fs/remove': ({ heddle }, path) => heddle.ask('fs/remove', { path }),
 };
 
@@ -130,7 +162,11 @@ async function useAll(server: Running, use: Use, ends = ENDS): Promise<void> {
     for (const [name, spell] of Object.entries(SPELLINGS)) {
       const path = spell(storeFile(server.where, end), server.where, server.heddle.pid);
       await use(server, path);
-      expect({ end, name, locks: locksOf(server) }).toEqual({ end, name, locks: expect.arrayContaining(LASTING) });
+      expect({ end, name, locks: locksOf(server) }).toEqual({
+        end,
+        name,
+        locks: expect.arrayContaining(LASTING),
+      });
       // The name in other letters is a file of its own.
       if (name === 'other letters') rmSync(path, { force: true });
     }
@@ -141,13 +177,20 @@ async function useAll(server: Running, use: Use, ends = ENDS): Promise<void> {
 describe("a file of the store is used by nobody, whatever it is called, and the server's locks stay:", () => {
   test.each(Object.keys(USES))('%s', async (name) => {
     const server = await running();
-    await vi.waitFor(() => expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING)), { timeout: 30_000 });
+    await vi.waitFor(() => expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING)), {
+      timeout: 30_000,
+    });
     await useAll(server, USES[name] as Use);
     const { heddle, threadId, where } = server;
-    expect(await heddle.turn(threadId, 'say last')).toMatchObject({ status: 'completed', items: [{ text: 'last' }] });
+    expect(await heddle.turn(threadId, 'say last')).toMatchObject({
+      status: 'completed',
+      items: [{ text: 'last' }],
+    });
     await heddle.finish();
     const next = await startHeddle(where);
-    expect((await next.request('thread/read', { threadId, includeTurns: true })).thread.turns.at(-1)).toMatchObject({
+    expect(
+      (await next.request('thread/read', { threadId, includeTurns: true })).thread.turns.at(-1),
+    ).toMatchObject({
       status: 'completed',
     });
   });
@@ -163,14 +206,23 @@ test('the refusal names the file, and says how to read threads and to make a cop
   expect(await heddle.refusal('fs/readFile', { path })).toEqual(refusal);
   expect(await heddle.refusal('fs/writeFile', { path, dataBase64: '' })).toEqual(refusal);
   const into = join(where.work, 'copy');
-  expect(await heddle.refusal('fs/copy', { sourcePath: where.home, destinationPath: into, recursive: true })).toMatchObject({
+  expect(
+    await heddle.refusal('fs/copy', {
+      sourcePath: where.home,
+      destinationPath: into,
+      recursive: true,
+    }),
+  ).toMatchObject({
     code: -32600,
     message: expect.stringMatching(/^\/[^ ]*home\/heddle[^ ]* belongs to heddle's own store/),
     data: { code: 'store_file' },
   });
   expect(existsSync(into)).toBe(false);
   for (const folder of [where.home, dirname(where.home)]) {
-    expect(await heddle.refusal('fs/remove', { path: folder })).toMatchObject({ code: -32600, data: { code: 'store_file', path: folder } });
+    expect(await heddle.refusal('fs/remove', { path: folder })).toMatchObject({
+      code: -32600,
+      data: { code: 'store_file', path: folder },
+    });
   }
   expect(existsSync(join(where.home, 'config.toml'))).toBe(true);
   const turn = await heddle.turn(threadId, `call view_image ${JSON_OF({ path })}`);
@@ -208,7 +260,10 @@ describe('a link to a file of the store in place of', () => {
       await heddle.ask('thread/start', {});
       await heddle.ask('config/read', {});
       await heddle.ask('skills/list', {});
-      await heddle.ask('command/exec', { command: ['true'], sandboxPolicy: { type: 'workspaceWrite' } });
+      await heddle.ask('command/exec', {
+        command: ['true'],
+        sandboxPolicy: { type: 'workspaceWrite' },
+      });
       await heddle.ask('thread/resume', { threadId: '', path: aFile(where) });
       expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING));
     }
@@ -226,12 +281,17 @@ test.each(['--log-file', '--wire-log'])('%s does not write into the store', asyn
       input: '',
       encoding: 'utf8',
     });
-    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("belongs to heddle's own store") });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining("belongs to heddle's own store"),
+    });
   }
   expect(readFileSync(join(where.home, 'heddle.db'))).toEqual(before);
 });
 
-test('no sequence of uses, by whatever names, drops a lock or a turn', { timeout: 120_000 }, async () => {
+test('no sequence of uses, by whatever names, drops a lock or a turn', {
+  timeout: 120_000,
+}, async () => {
   const server = await running();
   const step = fc.record({
     use: fc.constantFrom(...Object.keys(USES)),
@@ -242,20 +302,28 @@ test('no sequence of uses, by whatever names, drops a lock or a turn', { timeout
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
       const done = steps.map(async ({ use, spelling, end }) => {
-        const path = SPELLINGS[spelling]?.(storeFile(server.where, end), server.where, server.heddle.pid) ?? '';
+        const path =
+          SPELLINGS[spelling]?.(storeFile(server.where, end), server.where, server.heddle.pid) ??
+          '';
         if (/image|patch/.test(use)) return;
         await USES[use]?.(server, path);
       });
       await Promise.all(done);
-      for (const name of readdirSync(server.where.home)) if (/^HEDDLE/.test(name)) rmSync(join(server.where.home, name));
+      for (const name of readdirSync(server.where.home))
+        if (/^HEDDLE/.test(name)) rmSync(join(server.where.home, name));
       expect(locksOf(server)).toEqual(expect.arrayContaining(LASTING));
-      expect(await server.heddle.turn(server.threadId, 'say on')).toMatchObject({ status: 'completed' });
+      expect(await server.heddle.turn(server.threadId, 'say on')).toMatchObject({
+        status: 'completed',
+      });
       turns += 1;
     }),
     { numRuns: 30, seed: 11 },
   );
   await server.heddle.finish();
   const next = await startHeddle(server.where);
-  const { thread } = await next.request('thread/read', { threadId: server.threadId, includeTurns: true });
+  const { thread } = await next.request('thread/read', {
+    threadId: server.threadId,
+    includeTurns: true,
+  });
   expect(thread.turns.map(({ status }) => status)).toEqual(Array(turns).fill('completed'));
 });

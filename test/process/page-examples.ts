@@ -16,13 +16,17 @@ export function linesOf(page: string, language: string): string[][] {
     .map(({ text }) => text.trimEnd().split('\n'));
 }
 
-/** A command begins with `$ heddle`, `$ answer`, … in a block, and goes on in lines with `>`. Output that begins with `$ /` is of heddle. */
+/**
+ * A command begins with `$ heddle`, `$ answer`, … in a block, and goes on in lines with `>`. Output
+ * that begins with `$ /` is of heddle.
+ */
 export function examplesIn(lines: readonly string[]): Example[] {
   const examples: Example[] = [];
   for (const line of lines) {
     const last = examples.at(-1);
     if (/^\$ (?!\/)/.test(line)) examples.push({ command: line.slice(2), output: [] });
-    else if (line.startsWith('> ') && last?.output.length === 0) last.command += `\n${line.slice(2)}`;
+    else if (line.startsWith('> ') && last?.output.length === 0)
+      last.command += `\n${line.slice(2)}`;
     else last?.output.push(line);
   }
   return examples;
@@ -39,7 +43,10 @@ export function shellPlace(): { where: Place; env: Record<string, string> } {
   const where = place();
   const folder = join(where.home, 'bin');
   mkdirSync(folder);
-  writeFileSync(join(folder, 'heddle'), `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`);
+  writeFileSync(
+    join(folder, 'heddle'),
+    `#!/bin/sh\nexec "${process.execPath}" "${EXECUTABLE}" "$@"\n`,
+  );
   chmodSync(join(folder, 'heddle'), 0o755);
   const given = environment(where);
   return { where, env: { ...given, PATH: `${folder}:${given.PATH}` } };

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, lstatSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
@@ -9,8 +17,12 @@ const WITHOUT_MASK = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
 
 /** The permissions of others than the owner on a folder and on anything below it. Empty: none. */
 function openToOthers(folder: string): string[] {
-  const paths = ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })].map((name) => join(folder, name));
-  return paths.filter((path) => !lstatSync(path).isSymbolicLink() && (lstatSync(path).mode & 0o077) !== 0);
+  const paths = ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })].map((name) =>
+    join(folder, name),
+  );
+  return paths.filter(
+    (path) => !lstatSync(path).isSymbolicLink() && (lstatSync(path).mode & 0o077) !== 0,
+  );
 }
 
 async function working(where: Place) {
@@ -27,7 +39,10 @@ test('what the server makes is for its user alone, whatever the umask', async ()
   const heddle = await startHeddle(where, { through: WITHOUT_MASK });
   const { thread } = await heddle.request('thread/start', {});
   await heddle.turn(thread.id, 'hello');
-  expect([existsSync(join(where.home, 'heddle.db-wal')), openToOthers(where.home)]).toEqual([true, []]);
+  expect([existsSync(join(where.home, 'heddle.db-wal')), openToOthers(where.home)]).toEqual([
+    true,
+    [],
+  ]);
   await heddle.finish();
   expect(openToOthers(where.home)).toEqual([]);
 });
@@ -37,7 +52,8 @@ test('files of the server that others could read are theirs no more', async () =
   await (await working(where)).finish();
   const shared = tempFolder({ theirs: '' });
   symlinkSync(join(shared, 'theirs'), join(where.home, 'link'));
-  for (const name of readdirSync(where.home)) chmodSync(join(where.home, name), name === 'heddle-writers' ? 0o755 : 0o644);
+  for (const name of readdirSync(where.home))
+    chmodSync(join(where.home, name), name === 'heddle-writers' ? 0o755 : 0o644);
   writeFileSync(join(where.home, 'config.toml'), '');
   chmodSync(join(where.home, 'config.toml'), 0o640);
   chmodSync(where.home, 0o755);

@@ -5,7 +5,14 @@ import { EXECUTABLE, environment, place, startHeddle } from './support.ts';
 const METHOD = 'item/tool/requestUserInput';
 const THREAD = '019b76da-a800-7000-8000-000000000001';
 const ASK = `call request_user_input ${JSON.stringify({
-  questions: [{ id: 'q', header: 'Which', question: 'Which one?', options: [{ label: 'A', description: 'the first' }] }],
+  questions: [
+    {
+      id: 'q',
+      header: 'Which',
+      question: 'Which one?',
+      options: [{ label: 'A', description: 'the first' }],
+    },
+  ],
 })}\nsay done`;
 
 function turnParams(threadId: string, text: string) {
@@ -28,8 +35,12 @@ describe('at the end of the input', () => {
     const heddle = await asking(['--drain'], ASK);
     const { id } = await heddle.first('the question', ({ method }) => method === METHOD);
     expect(await heddle.finish()).toEqual({ code: 0, signal: null });
-    expect(heddle.notifications('serverRequest/resolved').map(({ requestId }) => requestId)).toEqual([id]);
-    expect(heddle.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual(['completed']);
+    expect(
+      heddle.notifications('serverRequest/resolved').map(({ requestId }) => requestId),
+    ).toEqual([id]);
+    expect(heddle.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual([
+      'completed',
+    ]);
   });
 
   test('with --drain so does one that is asked after it', async () => {
@@ -37,7 +48,9 @@ describe('at the end of the input', () => {
     await heddle.waitFor('item/completed', ({ item }) => item.type === 'agentMessage');
     expect(await heddle.finish()).toEqual({ code: 0, signal: null });
     expect(heddle.messages.filter(({ method }) => method === METHOD)).toHaveLength(1);
-    expect(heddle.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual(['completed']);
+    expect(heddle.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual([
+      'completed',
+    ]);
   });
 
   test('with --drain an answer that came just before it counts', async () => {
@@ -58,7 +71,10 @@ describe('at the end of the input', () => {
 
 describe('--deterministic', () => {
   const ANSWER = { id: 0, result: { answers: { q: { answers: ['A'] } } } };
-  const handshake = { clientInfo: { name: 'script', version: '1' }, capabilities: { experimentalApi: true } };
+  const handshake = {
+    clientInfo: { name: 'script', version: '1' },
+    capabilities: { experimentalApi: true },
+  };
 
   function run(config: string[], ...more: object[]): string[] {
     const messages = [
@@ -68,13 +84,17 @@ describe('--deterministic', () => {
       ...more,
     ];
     const where = place();
-    const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--deterministic', ...config], {
-      cwd: where.work,
-      env: environment(where),
-      encoding: 'utf8',
-      input: messages.map((message) => `${JSON.stringify(message)}\n`).join(''),
-      timeout: 30_000,
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [EXECUTABLE, '--deterministic', ...config],
+      {
+        cwd: where.work,
+        env: environment(where),
+        encoding: 'utf8',
+        input: messages.map((message) => `${JSON.stringify(message)}\n`).join(''),
+        timeout: 30_000,
+      },
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     return stdout.trimEnd().split('\n');
   }
@@ -83,14 +103,18 @@ describe('--deterministic', () => {
   function end(lines: string[]): unknown {
     const messages = lines.map((line) => JSON.parse(line));
     const completed = messages.find(({ method }) => method === 'turn/completed');
-    return completed === undefined ? null : [completed.params.turn.status, completed.params.turn.durationMs];
+    return completed === undefined
+      ? null
+      : [completed.params.turn.status, completed.params.turn.durationMs];
   }
 
   test('a question waits for the next messages, one of which answers it, also where silence may last only so long', () => {
     const read = { id: 4, method: 'thread/read', params: { threadId: THREAD } };
     const lines = run([], read, ANSWER);
     expect(end(lines)).toEqual(['completed', 0]);
-    expect(lines.find((line) => line.startsWith('{"id":4'))).toContain('"activeFlags":["waitingOnUserInput"]');
+    expect(lines.find((line) => line.startsWith('{"id":4'))).toContain(
+      '"activeFlags":["waitingOnUserInput"]',
+    );
     expect(end(run(['-c', 'approval_timeout_ms=60000'], read, ANSWER))).toEqual(['completed', 0]);
   });
 

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ServerNotifications, ServerRequests, ThreadItem } from '../../src/protocol/generated/types.ts';
+import type {
+  ServerNotifications,
+  ServerRequests,
+  ThreadItem,
+} from '../../src/protocol/generated/types.ts';
 import { writeFiles } from '../config/temp-folder.ts';
 import { section } from '../docs/pages.ts';
 import { type Message, text } from '../support/test-client.ts';
@@ -15,7 +19,8 @@ const recipes = section('docs/scripted-model.md', 'Recipes')
   .slice(1)
   .map((part): [string, string, string[]] => {
     const [name = ''] = part.split('\n');
-    const [, script = '', session = ''] = /^```yaml\n(.*?)^```$.*?^```\n(.*?)^```$/ms.exec(part) ?? [];
+    const [, script = '', session = ''] =
+      /^```yaml\n(.*?)^```$.*?^```\n(.*?)^```$/ms.exec(part) ?? [];
     return [name, script, session.trimEnd().split('\n')];
   });
 
@@ -36,14 +41,17 @@ function itemText(item: ThreadItem): string {
 }
 
 /** How the page shows the params of a message, by its method. */
-const SHOWN: { [Method in keyof ServerNotifications]?: (params: ServerNotifications[Method]) => string } & {
+const SHOWN: {
+  [Method in keyof ServerNotifications]?: (params: ServerNotifications[Method]) => string;
+} & {
   [Method in keyof ServerRequests]?: (params: ServerRequests[Method]['params']) => string;
 } = {
   'item/agentMessage/delta': ({ delta }) => delta,
   'item/started': ({ item }) => item.type,
   'item/completed': ({ item }) => itemText(item),
   'item/commandExecution/requestApproval': ({ command }) => String(command),
-  'turn/plan/updated': ({ plan }) => plan.map(({ step, status }) => `${step}: ${status}`).join(', '),
+  'turn/plan/updated': ({ plan }) =>
+    plan.map(({ step, status }) => `${step}: ${status}`).join(', '),
   'turn/completed': ({ turn }) => turn.status,
   error: ({ error, willRetry }) => {
     const { codexErrorInfo: info } = error;
@@ -75,13 +83,18 @@ async function send(heddle: HeddleProcess, threadId: string, line: string): Prom
       return;
     }
     case 'thread/settings/update':
-      await heddle.request('thread/settings/update', { threadId, ...(JSON.parse(words) as object) });
+      await heddle.request('thread/settings/update', {
+        threadId,
+        ...(JSON.parse(words) as object),
+      });
       return;
     case 'thread/compact/start':
       await heddle.request('thread/compact/start', { threadId });
       return;
     case 'answer': {
-      const asked = heddle.messages.filter(({ id, method }) => id !== undefined && method !== undefined).at(-1);
+      const asked = heddle.messages
+        .filter(({ id, method }) => id !== undefined && method !== undefined)
+        .at(-1);
       heddle.send(JSON.stringify({ id: asked?.id, result: { decision: words } }));
       return;
     }
@@ -92,17 +105,29 @@ async function send(heddle: HeddleProcess, threadId: string, line: string): Prom
 
 test('the page has ten recipes, each with a script and a session', () => {
   expect(recipes.map(([name]) => name)).toHaveLength(10);
-  expect(recipes.filter(([, script, session]) => script === '' || !session.some((line) => line.startsWith('→ turn/start ')))).toEqual([]);
+  expect(
+    recipes.filter(
+      ([, script, session]) =>
+        script === '' || !session.some((line) => line.startsWith('→ turn/start ')),
+    ),
+  ).toEqual([]);
 });
 
 test.each(recipes)('the recipe "%s" does what the page shows', async (_name, script, session) => {
   const where = place();
   writeFiles(where.work, { 'recipe.yaml': script });
-  const heddle = await startHeddle(where, { args: ['--deterministic', '--model-script', join(where.work, 'recipe.yaml')] });
+  const heddle = await startHeddle(where, {
+    args: ['--deterministic', '--model-script', join(where.work, 'recipe.yaml')],
+  });
   const { thread } = await heddle.request('thread/start', THREAD);
   const received = session.filter((line) => line.startsWith('← ')).map((line) => line.slice(2));
-  const kinds = new Set(received.map((line) => /^item\/(?:started|completed) \w+|^\S+/.exec(line)?.[0]));
-  const shown = () => heddle.messages.filter((message) => kinds.has(kindOf(message))).map((message) => `← ${lineOf(message)}`);
+  const kinds = new Set(
+    received.map((line) => /^item\/(?:started|completed) \w+|^\S+/.exec(line)?.[0]),
+  );
+  const shown = () =>
+    heddle.messages
+      .filter((message) => kinds.has(kindOf(message)))
+      .map((message) => `← ${lineOf(message)}`);
   let count = 0;
   for (const line of session) {
     if (line.startsWith('→ ')) {

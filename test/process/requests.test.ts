@@ -44,7 +44,11 @@ describe('heddle threads', () => {
     const rows = listed.stdout.trimEnd().split('\n');
     expect(rows[0]).toMatch(/^ID +LAST USED +FOLDER +TITLE$/);
     expect(rows.slice(1).sort()).toEqual([
-      expect.stringMatching(new RegExp(`^${first}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  ~ +say first\\\\x1b\\[31m words$`)),
+      expect.stringMatching(
+        new RegExp(
+          `^${first}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  ~ +say first\\\\x1b\\[31m words$`,
+        ),
+      ),
       expect.stringMatching(new RegExp(`^${second}  .*say other things$`)),
     ]);
     const json = JSON.parse(heddle(where, ['threads', 'list', '--json']).stdout);
@@ -75,25 +79,56 @@ describe('heddle threads', () => {
     expect(heddle(where, ['threads', 'delete', first])).toEqual({
       status: 2,
       stdout: '',
-      stderr: 'heddle: threads delete: nobody can answer, because the input is not a terminal: use --yes (see "heddle help threads")\n',
+      stderr:
+        'heddle: threads delete: nobody can answer, because the input is not a terminal: use --yes (see "heddle help threads")\n',
     });
-    expect(await atTerminal(where, ['threads', 'delete', first], { typed: 'n\n', when: question })).toMatchObject({ exitCode: 1 });
-    const agreed = await atTerminal(where, ['threads', 'delete', first], { typed: 'y\n', when: question });
-    expect(agreed).toMatchObject({ exitCode: 0, shown: expect.stringContaining(`Deleted ${first} (say a).`) });
-    expect(heddle(where, ['threads', 'delete', second, '--yes'])).toMatchObject({ status: 0, stdout: `Deleted ${second} (say b).\n` });
-    expect(heddle(where, ['threads', 'list'])).toEqual({ status: 0, stdout: 'There are no threads.\n', stderr: '' });
-    expect(heddle(where, ['threads', 'show', second])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(second) });
+    expect(
+      await atTerminal(where, ['threads', 'delete', first], { typed: 'n\n', when: question }),
+    ).toMatchObject({ exitCode: 1 });
+    const agreed = await atTerminal(where, ['threads', 'delete', first], {
+      typed: 'y\n',
+      when: question,
+    });
+    expect(agreed).toMatchObject({
+      exitCode: 0,
+      shown: expect.stringContaining(`Deleted ${first} (say a).`),
+    });
+    expect(heddle(where, ['threads', 'delete', second, '--yes'])).toMatchObject({
+      status: 0,
+      stdout: `Deleted ${second} (say b).\n`,
+    });
+    expect(heddle(where, ['threads', 'list'])).toEqual({
+      status: 0,
+      stdout: 'There are no threads.\n',
+      stderr: '',
+    });
+    expect(heddle(where, ['threads', 'show', second])).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining(second),
+    });
   });
 });
 
 test('heddle models lists the models of the provider, which -c can choose', () => {
   const where = place();
   const { status, stdout } = heddle(where, ['models']);
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^MODEL .*\nembedded {2}default {2}.*\n$/) });
-  expect(JSON.parse(heddle(where, ['models', '--json']).stdout).data).toMatchObject([{ id: 'embedded', isDefault: true }]);
-  const none = { status: 1, stdout: 'No model is known. "heddle doctor" says what is wrong with the provider.\n', stderr: '' };
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^MODEL .*\nembedded {2}default {2}.*\n$/),
+  });
+  expect(JSON.parse(heddle(where, ['models', '--json']).stdout).data).toMatchObject([
+    { id: 'embedded', isDefault: true },
+  ]);
+  const none = {
+    status: 1,
+    stdout: 'No model is known. "heddle doctor" says what is wrong with the provider.\n',
+    stderr: '',
+  };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
-  expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain('-c model: expected a non-empty string, found 5');
+  expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain(
+    '-c model: expected a non-empty string, found 5',
+  );
 });
 
 test('heddle mcp list starts the servers and prints their tools; login says why it cannot be', () => {
@@ -101,10 +136,20 @@ test('heddle mcp list starts the servers and prints their tools; login says why 
   const server = `[mcp_servers.mine]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
   const where = place({ 'config.toml': server });
   const { status, stdout } = heddle(where, ['mcp', 'list']);
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^SERVER .*\nmine +ready +unsupported +[1-9]\d*\n$/) });
-  expect(JSON.parse(heddle(where, ['mcp', 'list', '--json']).stdout).data).toMatchObject([{ name: 'mine' }]);
-  expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({ status: 1, stderr: "heddle: No MCP server named 'other' found.\n" });
-  expect(heddle(place(), ['mcp', 'list']).stdout).toBe('config.toml has no MCP servers: docs/mcp.md says how to add one.\n');
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(/^SERVER .*\nmine +ready +unsupported +[1-9]\d*\n$/),
+  });
+  expect(JSON.parse(heddle(where, ['mcp', 'list', '--json']).stdout).data).toMatchObject([
+    { name: 'mine' },
+  ]);
+  expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({
+    status: 1,
+    stderr: "heddle: No MCP server named 'other' found.\n",
+  });
+  expect(heddle(place(), ['mcp', 'list']).stdout).toBe(
+    'config.toml has no MCP servers: docs/mcp.md says how to add one.\n',
+  );
 });
 
 test('heddle mcp login prints the address, and ends when the user has logged in', async () => {
@@ -114,7 +159,9 @@ test('heddle mcp login prints the address, and ends when the user has logged in'
   await browse(await started.address);
   const { code, shown } = await started.ended;
   expect(code).toBe(0);
-  expect(shown).toMatch(/^Open this address in a browser and log in:\n\n {2}http:\S+\n\nLogged in to web\.\n$/);
+  expect(shown).toMatch(
+    /^Open this address in a browser and log in:\n\n {2}http:\S+\n\nLogged in to web\.\n$/,
+  );
   expect(existsSync(join(where.home, 'heddle-mcp.credentials.json'))).toBe(true);
 });
 
@@ -123,7 +170,10 @@ describe('heddle completion', () => {
   function offered(...words: string[]): string[] {
     const { stdout: script } = heddle(place(), ['completion', 'bash']);
     const line = `COMP_WORDS=(heddle ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _heddle; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', `${script}\n${line}`], { cwd: '/', encoding: 'utf8' });
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', `${script}\n${line}`], {
+      cwd: '/',
+      encoding: 'utf8',
+    });
     expect(stderr).toBe('');
     return stdout.split('\n').filter((word) => word !== '');
   }
@@ -138,14 +188,20 @@ describe('heddle completion', () => {
     expect(offered('completion', 'f')).toEqual(['fish']);
   });
 
-  test.each(['bash', 'zsh', 'fish'])('%s has every command with its actions and options', (shell) => {
-    const { status, stdout, stderr } = heddle(place(), ['completion', shell]);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    for (const name of COMMAND_NAMES) {
-      const { options, actions = {} } = commandRow(name);
-      const own = Object.values(actions).flatMap((action) => Object.keys(action.options));
-      const lines = stdout.split('\n').filter((line) => line.includes(shell === 'fish' ? ` ${name}` : `${name})`));
-      for (const word of [...Object.keys(actions), ...Object.keys(options), ...own]) expect(lines.join('\n')).toContain(word);
-    }
-  });
+  test.each(['bash', 'zsh', 'fish'])(
+    '%s has every command with its actions and options',
+    (shell) => {
+      const { status, stdout, stderr } = heddle(place(), ['completion', shell]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      for (const name of COMMAND_NAMES) {
+        const { options, actions = {} } = commandRow(name);
+        const own = Object.values(actions).flatMap((action) => Object.keys(action.options));
+        const lines = stdout
+          .split('\n')
+          .filter((line) => line.includes(shell === 'fish' ? ` ${name}` : `${name})`));
+        for (const word of [...Object.keys(actions), ...Object.keys(options), ...own])
+          expect(lines.join('\n')).toContain(word);
+      }
+    },
+  );
 });

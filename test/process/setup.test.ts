@@ -21,10 +21,23 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema', 'migrations'];
+const SOURCES = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'src',
+  'schema',
+  'migrations',
+];
 
-function runNode(script: string, cwd: string): { status: number | null; stdout: string; stderr: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
+function runNode(
+  script: string,
+  cwd: string,
+): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
+    cwd,
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 }
 
@@ -46,7 +59,9 @@ function makeClone(): void {
 /** Gives it the packages of the project, but for those that are left out. */
 function linkPackages(leftOut: string[]): void {
   mkdirSync(join(folder, 'node_modules'));
-  for (const name of readdirSync(join(root, 'node_modules')).filter((one) => !leftOut.includes(one)))
+  for (const name of readdirSync(join(root, 'node_modules')).filter(
+    (one) => !leftOut.includes(one),
+  ))
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
 }
 
@@ -69,10 +84,17 @@ test('heddle without a build says how to make one', () => {
 test('the setup builds what is not built, and the second time says and does nothing', () => {
   makeClone();
   const { status, stdout, stderr } = runNode('bin/setup.js', folder);
-  expect({ status, stdout, first: stderr.split('\n')[0] }).toEqual({ status: 0, stdout: '', first: 'setup: building dist/heddle.cjs' });
+  expect({ status, stdout, first: stderr.split('\n')[0] }).toEqual({
+    status: 0,
+    stdout: '',
+    first: 'setup: building dist/heddle.cjs',
+  });
   expect(runNode('bin/setup.js', folder)).toEqual({ status: 0, stdout: '', stderr: '' });
   const cached = readdirSync(join(folder, 'dist')).filter((name) => name.endsWith('.cache'));
-  expect(cached.map((name) => name.split('.')[0]).sort(), 'scripts that a turn uses, with their compiled code').toEqual([
+  expect(
+    cached.map((name) => name.split('.')[0]).sort(),
+    'scripts that a turn uses, with their compiled code',
+  ).toEqual([
     'heddle',
     'late',
     'shared',
@@ -82,25 +104,35 @@ test('the setup builds what is not built, and the second time says and does noth
   ]);
 });
 
-test.runIf(process.platform === 'linux')('a setup that cannot bring bubblewrap says what to run, once, and does the rest', () => {
-  makeClone();
-  const PATH = commandsFolder(['git']);
-  writeFileSync(join(PATH, 'bwrap'), 'cannot be run');
-  const run = () => spawnSync(process.execPath, ['bin/setup.js'], { cwd: folder, encoding: 'utf8', env: { PATH } });
-  const first = run();
-  expect(first.status).toBe(0);
-  const said = first.stderr.split('\n').filter((line) => !/ so far$|: ended after /.test(line));
-  expect(said.join('\n')).toMatch(
-    /^(setup: installing bubblewrap with apt-get\n)?setup: .*bubblewrap.*\. heddle refuses sandboxed commands until it is installed; run: .*bubblewrap\nsetup: building dist\/heddle\.cjs\n$/,
-  );
-  expect(run()).toMatchObject({ status: 0, stdout: '', stderr: '' });
-});
+test.runIf(process.platform === 'linux')(
+  'a setup that cannot bring bubblewrap says what to run, once, and does the rest',
+  () => {
+    makeClone();
+    const PATH = commandsFolder(['git']);
+    writeFileSync(join(PATH, 'bwrap'), 'cannot be run');
+    const run = () =>
+      spawnSync(process.execPath, ['bin/setup.js'], {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { PATH },
+      });
+    const first = run();
+    expect(first.status).toBe(0);
+    const said = first.stderr.split('\n').filter((line) => !/ so far$|: ended after /.test(line));
+    expect(said.join('\n')).toMatch(
+      /^(setup: installing bubblewrap with apt-get\n)?setup: .*bubblewrap.*\. heddle refuses sandboxed commands until it is installed; run: .*bubblewrap\nsetup: building dist\/heddle\.cjs\n$/,
+    );
+    expect(run()).toMatchObject({ status: 0, stdout: '', stderr: '' });
+  },
+);
 
 describe('better-sqlite3', () => {
   const ofRoot = join(root, 'node_modules', 'better-sqlite3');
   const binary = join('build', 'Release', 'better_sqlite3.node');
 
-  /** A server in place of the releases on GitHub. Returns its URL and the paths that were asked for. */
+  /**
+   * A server in place of the releases on GitHub. Returns its URL and the paths that were asked for.
+   */
   async function releases(answer: RequestListener): Promise<{ url: string; asked: string[] }> {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -116,48 +148,90 @@ describe('better-sqlite3', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
   }
 
-  /** Runs the setup where better-sqlite3 has no binary yet. Those who compile, apt-get and npm are not in the PATH. */
+  /**
+   * Runs the setup where better-sqlite3 has no binary yet. Those who compile, apt-get and npm are
+   * not in the PATH.
+   */
   async function setUp(url: string) {
     for (const name of [...SOURCES, 'dist']) symlinkSync(join(root, name), join(folder, name));
     linkPackages(['better-sqlite3', '.heddle-setup']);
     const installed = join(folder, 'node_modules', 'better-sqlite3');
     cpSync(ofRoot, installed, {
       recursive: true,
-      filter: (path) => !path.startsWith(join(ofRoot, 'build')) && !path.startsWith(join(ofRoot, 'deps')),
+      filter: (path) =>
+        !path.startsWith(join(ofRoot, 'build')) && !path.startsWith(join(ofRoot, 'deps')),
     });
     const PATH = commandsFolder(['git', 'bwrap']);
-    const env = { PATH, HOME: folder, npm_config_cache: join(folder, 'cache'), npm_config_better_sqlite3_binary_host: url };
-    const child = spawn(process.execPath, ['bin/setup.js'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    const env = {
+      PATH,
+      HOME: folder,
+      npm_config_cache: join(folder, 'cache'),
+      npm_config_better_sqlite3_binary_host: url,
+    };
+    const child = spawn(process.execPath, ['bin/setup.js'], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
     const said = stderr.split('\n').filter((line) => !/ so far$|: ended after /.test(line));
-    return { status: status as number | null, stdout, said, loads: existsSync(join(installed, binary)) };
+    return {
+      status: status as number | null,
+      stdout,
+      said,
+      loads: existsSync(join(installed, binary)),
+    };
   }
 
   const LOOKING = `setup: looking for a prebuilt better-sqlite3 for Node ${process.versions.node}`;
-  const { version } = JSON.parse(readFileSync(join(ofRoot, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(ofRoot, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   const path = `/v${version}/better-sqlite3-v${version}-node-v${process.versions.modules}-${process.platform}-${process.arch}.tar.gz`;
 
   test('is taken prebuilt if it is to be had', async () => {
-    const archive = spawnSync('tar', ['-cz', '-C', ofRoot, binary], { maxBuffer: 64 * 1024 * 1024 }).stdout;
+    const archive = spawnSync('tar', ['-cz', '-C', ofRoot, binary], {
+      maxBuffer: 64 * 1024 * 1024,
+    }).stdout;
     const { url, asked } = await releases((_request, response) => response.end(archive));
     expect(await setUp(url)).toEqual({ status: 0, stdout: '', said: [LOOKING, ''], loads: true });
     expect(asked.map((one) => one.replace('-linuxmusl-', '-linux-'))).toEqual([path]);
   });
 
-  const broken = spawnSync('tar', ['-cz', '-C', dirname(import.meta.dirname), 'process/build.ts']).stdout;
+  const broken = spawnSync('tar', [
+    '-cz',
+    '-C',
+    dirname(import.meta.dirname),
+    'process/build.ts',
+  ]).stdout;
 
   test.each<[string, RequestListener, RegExp]>([
-    ['is not there', (_request, response) => response.writeHead(404).end(), /No prebuilt binaries found/],
+    [
+      'is not there',
+      (_request, response) => response.writeHead(404).end(),
+      /No prebuilt binaries found/,
+    ],
     ['breaks off', ({ socket }) => socket.destroy(), /socket hang up|ECONNRESET/],
     ['is none', (_request, response) => response.end('text'), /incorrect header check/],
     ['is something else', (_request, response) => response.end(broken), /this Node cannot load it/],
-  ])('is compiled if the prebuilt one %s, which says why, and what lacks for it', async (_name, answer, why) => {
-    const { url } = await releases(answer);
-    const { status, said, loads } = await setUp(url);
-    expect({ status, loads }).toEqual({ status: 1, loads: false });
-    const [looking, reason, ...rest] = said;
-    expect(looking).toBe(LOOKING);
-    expect(reason).toMatch(new RegExp(`^setup: no prebuilt better-sqlite3 can be used: .*(?:${why.source})`));
-    expect(rest.at(-2)).toMatch(/^setup: .*python3 make g\+\+.*\. Run: .*python3 make g\+\+; then run the same command again$/);
-  });
+  ])(
+    'is compiled if the prebuilt one %s, which says why, and what lacks for it',
+    async (_name, answer, why) => {
+      const { url } = await releases(answer);
+      const { status, said, loads } = await setUp(url);
+      expect({ status, loads }).toEqual({ status: 1, loads: false });
+      const [looking, reason, ...rest] = said;
+      expect(looking).toBe(LOOKING);
+      expect(reason).toMatch(
+        new RegExp(`^setup: no prebuilt better-sqlite3 can be used: .*(?:${why.source})`),
+      );
+      expect(rest.at(-2)).toMatch(
+        /^setup: .*python3 make g\+\+.*\. Run: .*python3 make g\+\+; then run the same command again$/,
+      );
+    },
+  );
 });

@@ -1,6 +1,16 @@
 // @module-tag slow
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -28,7 +38,10 @@ const { hostname, port } = new URL(process.env.HTTP_PROXY);
 require('node:http').get({ hostname, port, path: 'http://denied.example.com/' }, ({ statusCode }) => console.log('status', statusCode));
 `;
 
-/** What is shipped, in empty folders: what the last stage of the Dockerfile copies, and what npm packs. */
+/**
+ * What is shipped, in empty folders: what the last stage of the Dockerfile copies, and what npm
+ * packs.
+ */
 let folder: string;
 
 beforeAll(() => {
@@ -52,15 +65,22 @@ function layOutImage(target: string): void {
     const to = words.pop() ?? '';
     for (const source of words.flatMap(inBuildFolder)) {
       if (source === join(root, 'node_modules')) layOutPackages(join(target, to));
-      else cpSync(source, join(target, to, statSync(source).isDirectory() ? '' : basename(source)), { recursive: true });
+      else
+        cpSync(source, join(target, to, statSync(source).isDirectory() ? '' : basename(source)), {
+          recursive: true,
+        });
     }
   }
   for (const path of removedInBuild()) rmSync(join(target, path), { recursive: true });
 }
 
-/** What the build stage removes of this tree before it is copied. Of packages, it removes only sources. */
+/**
+ * What the build stage removes of this tree before it is copied. Of packages, it removes only
+ * sources.
+ */
 function removedInBuild(): string[] {
-  const [, words = ''] = /rm -rf (node_modules\/.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
+  const [, words = ''] =
+    /rm -rf (node_modules\/.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
   const paths = words.split(' ').filter((path) => !path.startsWith('node_modules/'));
   expect(paths).toContain('dist/lib');
   return paths;
@@ -93,7 +113,8 @@ function layOutPackages(target: string): void {
   };
   for (const [path, { dev }] of Object.entries(packages)) {
     const [top, ...nested] = path.split('node_modules/').slice(1);
-    if (top === undefined || nested.length > 0 || dev === true || !existsSync(join(root, path))) continue;
+    if (top === undefined || nested.length > 0 || dev === true || !existsSync(join(root, path)))
+      continue;
     mkdirSync(dirname(join(target, top)), { recursive: true });
     symlinkSync(join(root, path), join(target, top));
   }
@@ -102,12 +123,20 @@ function layOutPackages(target: string): void {
 /** Runs a turn of the embedded model, and returns its items. */
 async function itemsOfTurn(heddle: HeddleProcess, threadId: string, text: string) {
   expect((await heddle.turn(threadId, text)).status).toBe('completed');
-  return (await heddle.request('thread/read', { threadId, includeTurns: true })).thread.turns.at(-1)?.items ?? [];
+  return (
+    (await heddle.request('thread/read', { threadId, includeTurns: true })).thread.turns.at(-1)
+      ?.items ?? []
+  );
 }
 
 /** Runs a command of what is shipped, without input. */
 function run(name: string, where: Place, ...args: string[]) {
-  const options = { cwd: where.work, env: environment(where), encoding: 'utf8', input: '' } as const;
+  const options = {
+    cwd: where.work,
+    env: environment(where),
+    encoding: 'utf8',
+    input: '',
+  } as const;
   return spawnSync(process.execPath, [join(folder, name, 'bin', 'heddle.js'), ...args], options);
 }
 
@@ -118,19 +147,51 @@ describe.each(['image', 'package'])('the files of the %s', { timeout: MS_MAX }, 
     const heddle = await startHeddle(where, { executable: join(folder, name, 'bin', 'heddle.js') });
     const { thread } = await heddle.request('thread/start', { cwd: where.work });
     const command = (cmd: string) => `call exec_command ${JSON.stringify({ cmd })}`;
-    const ran = await itemsOfTurn(heddle, thread.id, `${command('echo made > made.txt && cat made.txt')}\nsay Done.`);
-    expect(ran).toContainEqual(expect.objectContaining({ type: 'commandExecution', status: 'completed', aggregatedOutput: 'made\n' }));
-    const { files } = await heddle.request('fuzzyFileSearch', { query: 'made', roots: [where.work] });
+    const ran = await itemsOfTurn(
+      heddle,
+      thread.id,
+      `${command('echo made > made.txt && cat made.txt')}\nsay Done.`,
+    );
+    expect(ran).toContainEqual(
+      expect.objectContaining({
+        type: 'commandExecution',
+        status: 'completed',
+        aggregatedOutput: 'made\n',
+      }),
+    );
+    const { files } = await heddle.request('fuzzyFileSearch', {
+      query: 'made',
+      roots: [where.work],
+    });
     expect(files.map(({ path }) => path)).toEqual(['made.txt']);
-    await heddle.request('config/value/write', { keyPath: 'model', value: 'other', mergeStrategy: 'replace' });
+    await heddle.request('config/value/write', {
+      keyPath: 'model',
+      value: 'other',
+      mergeStrategy: 'replace',
+    });
     expect((await heddle.request('config/read', {})).config.model).toBe('other');
-    const echo = { threadId: thread.id, server: 'ex', tool: 'echo', arguments: { message: 'over MCP' } };
-    expect((await heddle.request('mcpServer/tool/call', echo)).content).toMatchObject([{ text: 'echo: over MCP' }]);
-    const fetched = await itemsOfTurn(heddle, thread.id, `${command(`${process.execPath} fetch.cjs`)}\nsay Done.`);
-    expect(fetched).toContainEqual(expect.objectContaining({ type: 'commandExecution', aggregatedOutput: 'status 403\n' }));
+    const echo = {
+      threadId: thread.id,
+      server: 'ex',
+      tool: 'echo',
+      arguments: { message: 'over MCP' },
+    };
+    expect((await heddle.request('mcpServer/tool/call', echo)).content).toMatchObject([
+      { text: 'echo: over MCP' },
+    ]);
+    const fetched = await itemsOfTurn(
+      heddle,
+      thread.id,
+      `${command(`${process.execPath} fetch.cjs`)}\nsay Done.`,
+    );
+    expect(fetched).toContainEqual(
+      expect.objectContaining({ type: 'commandExecution', aggregatedOutput: 'status 403\n' }),
+    );
     expect(await heddle.finish()).toMatchObject({ code: 0 });
     for (const command of ['check', 'vacuum', 'backup'])
-      expect(run(name, where, 'store', command, ...(command === 'backup' ? ['threads.backup'] : []))).toMatchObject({
+      expect(
+        run(name, where, 'store', command, ...(command === 'backup' ? ['threads.backup'] : [])),
+      ).toMatchObject({
         status: 0,
         stderr: '',
       });
@@ -141,7 +202,10 @@ describe.each(['image', 'package'])('the files of the %s', { timeout: MS_MAX }, 
     const where = place({ 'config.toml': CONFIG });
     writeFiles(where.work, { 'script.yaml': '- Hello.\n' });
     for (const generator of ['generate-ts', 'generate-json-schema']) {
-      expect(run(name, where, generator, '--out', generator)).toMatchObject({ status: 0, stderr: '' });
+      expect(run(name, where, generator, '--out', generator)).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
       expect(readdirSync(join(where.work, generator)).length).toBeGreaterThan(0);
     }
     expect(run(name, where, '--model-script', 'script.yaml')).toMatchObject({

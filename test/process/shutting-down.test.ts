@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { bundleDefinitions, type Definitions, definitionName, type MethodTable, readSchema, type Schema } from '../../schema/bundle.ts';
+import {
+  bundleDefinitions,
+  type Definitions,
+  definitionName,
+  type MethodTable,
+  readSchema,
+  type Schema,
+} from '../../schema/bundle.ts';
 import { writeFiles } from '../config/temp-folder.ts';
 import { exampleServer } from '../mcp/mcp-thread.ts';
 import type { Message } from '../support/test-client.ts';
@@ -19,22 +26,35 @@ const served = Object.entries(clientRequests).flatMap(([method, { params, result
 
 type Given = Record<string, unknown>;
 
-/** A value that fits the schema and has nothing that is optional. `given` has values by the names of fields. */
+/**
+ * A value that fits the schema and has nothing that is optional. `given` has values by the names of
+ * fields.
+ */
 function least(schema: Schema | boolean, name: string, given: Given): unknown {
   if (typeof schema === 'boolean') return {};
   if (Object.hasOwn(given, name)) return given[name];
-  if (schema.$ref) return least(definitions[schema.$ref.replace('#/definitions/', '')] ?? {}, name, given);
+  if (schema.$ref)
+    return least(definitions[schema.$ref.replace('#/definitions/', '')] ?? {}, name, given);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum[0];
   const { properties = {}, required = [] } = schema;
-  const own = Object.fromEntries(required.map((field) => [field, least(properties[field] ?? {}, field, given)]));
+  const own = Object.fromEntries(
+    required.map((field) => [field, least(properties[field] ?? {}, field, given)]),
+  );
   const [variant] = schema.anyOf ?? schema.oneOf ?? schema.allOf ?? [];
   if (variant !== undefined) {
     const value = least(variant, name, given);
     return schema.properties ? { ...own, ...(value as Given) } : value;
   }
   if (schema.properties) return own;
-  const values: Given = { string: 'x', integer: 1, number: 1, boolean: true, array: [], null: null };
+  const values: Given = {
+    string: 'x',
+    integer: 1,
+    number: 1,
+    boolean: true,
+    array: [],
+    null: null,
+  };
   return values[[schema.type ?? 'object'].flat()[0] ?? ''] ?? {};
 }
 
@@ -53,7 +73,13 @@ class Requests {
   ofAll(when: string, from = 0, to = served.length): void {
     const chosen = served.slice(from, to);
     const lines = chosen.map(({ method, params }) =>
-      this.#line(when, method, params === null ? undefined : least({ $ref: `#/definitions/${definitionName(params)}` }, '', this.#given)),
+      this.#line(
+        when,
+        method,
+        params === null
+          ? undefined
+          : least({ $ref: `#/definitions/${definitionName(params)}` }, '', this.#given),
+      ),
     );
     this.#heddle.send(lines.join('\n'));
   }
@@ -71,13 +97,20 @@ class Requests {
   answers(): Map<string, Message> {
     return new Map(
       this.#heddle.messages.flatMap((message) =>
-        typeof message.id === 'string' && message.method === undefined ? [[message.id, message]] : [],
+        typeof message.id === 'string' && message.method === undefined
+          ? [[message.id, message]]
+          : [],
       ),
     );
   }
 }
 
-async function busyServer(): Promise<{ heddle: HeddleProcess; where: Place; requests: Requests; threadId: string }> {
+async function busyServer(): Promise<{
+  heddle: HeddleProcess;
+  where: Place;
+  requests: Requests;
+  threadId: string;
+}> {
   const where = place({ 'config.toml': CONFIG });
   writeFiles(where.work, { 'file.txt': 'x' });
   const heddle = await startHeddle(where);
@@ -89,8 +122,22 @@ async function busyServer(): Promise<{ heddle: HeddleProcess; where: Place; requ
   const path = join(where.work, 'file.txt');
   const given = {
     ...{ threadId: thread.id, turnId: turn.id, expectedTurnId: turn.id, objective: 'x', items: [] },
-    ...{ path, sourcePath: path, destinationPath: join(where.work, 'copy.txt'), cwd: where.work, roots: [where.work], dataBase64: 'eA==' },
-    ...{ command: ['sleep', '100'], server: 'ex', tool: 'hang', keyPath: 'model_verbosity', edits: [], query: 'file' },
+    ...{
+      path,
+      sourcePath: path,
+      destinationPath: join(where.work, 'copy.txt'),
+      cwd: where.work,
+      roots: [where.work],
+      dataBase64: 'eA==',
+    },
+    ...{
+      command: ['sleep', '100'],
+      server: 'ex',
+      tool: 'hang',
+      keyPath: 'model_verbosity',
+      edits: [],
+      query: 'file',
+    },
     ...{ input: [{ type: 'text', text: 'x' }], savePath: join(where.work, 'feedback') },
   };
   return { heddle, where, requests: new Requests(heddle, given), threadId: thread.id };
@@ -104,7 +151,8 @@ test.each(SEEDS)(
     requests.one('open', 'command/exec', { command: ['sleep', '100'] });
     requests.one('open', 'mcpServer/tool/call', { threadId, server: 'ex', tool: 'hang' });
     requests.one('open', 'thread/shellCommand', { threadId, command: 'sleep 100' });
-    // Deletes, archives and logs out too: only the last of them, so that the others find the thread.
+    // Deletes, archives and logs out too: only the last of them, so that the others find the
+    // thread.
     const cut = Math.floor((served.length * seed) / (SEEDS.length + 1));
     requests.ofAll('before', 0, cut);
     const read = heddle.ask('account/read', {});
@@ -127,7 +175,9 @@ test.each(SEEDS)(
     expect(wrong).toEqual([]);
     expect(late.length).toBeGreaterThan(0);
     const odd = [...answers].flatMap(([id, { error }]) =>
-      ['internal_error', 'store_failed', 'thread_not_found'].includes(String(error?.data.code)) ? [`${id}: ${error?.message}`] : [],
+      ['internal_error', 'store_failed', 'thread_not_found'].includes(String(error?.data.code))
+        ? [`${id}: ${error?.message}`]
+        : [],
     );
     expect(odd).toEqual([]);
   },

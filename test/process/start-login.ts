@@ -13,7 +13,10 @@ export interface StartedLogin {
 
 /** Starts `heddle mcp login` for a server of the place's config.toml. */
 export function startLogin(where: Place, server: string): StartedLogin {
-  const child = spawn(process.execPath, [EXECUTABLE, 'mcp', 'login', server], { cwd: where.work, env: environment(where) });
+  const child = spawn(process.execPath, [EXECUTABLE, 'mcp', 'login', server], {
+    cwd: where.work,
+    env: environment(where),
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   let shown = '';
   const address = new Promise<string>((resolve) => {
@@ -23,6 +26,9 @@ export function startLogin(where: Place, server: string): StartedLogin {
       if (found !== undefined) resolve(found);
     });
   });
-  const ended = once(child, 'close').then(([code]: (number | null)[]) => ({ code: code ?? null, shown }));
+  const ended = once(child, 'close').then(([code]: (number | null)[]) => ({
+    code: code ?? null,
+    shown,
+  }));
   return { address, ended };
 }

@@ -1,6 +1,15 @@
 // @module-tag slow
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -10,8 +19,15 @@ import { EXECUTABLE, environment, type Place, place, startHeddle } from './suppo
 const KILLER = join(import.meta.dirname, 'kill-at-call.cjs');
 const STEPS_MAX = 60;
 
-function store(where: Place, args: string[], { killAt }: { killAt?: number } = {}): SpawnSyncReturns<string> {
-  const kill = killAt === undefined ? {} : { HEDDLE_KILL_AT: String(killAt), HEDDLE_PLACE: dirname(where.home) };
+function store(
+  where: Place,
+  args: string[],
+  { killAt }: { killAt?: number } = {},
+): SpawnSyncReturns<string> {
+  const kill =
+    killAt === undefined
+      ? {}
+      : { HEDDLE_KILL_AT: String(killAt), HEDDLE_PLACE: dirname(where.home) };
   const preload = killAt === undefined ? [] : ['-r', KILLER];
   return spawnSync(process.execPath, [...preload, EXECUTABLE, 'store', ...args], {
     cwd: where.work,
@@ -50,7 +66,8 @@ function threadsIn(file: string): number {
 
 const db = (where: Place) => join(where.home, 'heddle.db');
 const backup = (where: Place) => join(where.work, 'copy.db');
-const setAside = (where: Place) => readdirSync(where.home).filter((name) => /^heddle\.db\.(damaged|replaced)-/.test(name));
+const setAside = (where: Place) =>
+  readdirSync(where.home).filter((name) => /^heddle\.db\.(damaged|replaced)-/.test(name));
 
 /** Damages all pages but those of the schema. */
 function damage(file: string): void {
@@ -64,7 +81,12 @@ describe('heddle store', () => {
     const heddle = await startHeddle(where);
     await heddle.request('thread/start', {});
     const made = store(where, ['backup', backup(where), '--json']);
-    expect(resultOf(made)).toEqual({ ok: true, file: backup(where), bytes: statSync(backup(where)).size, threads: 3 });
+    expect(resultOf(made)).toEqual({
+      ok: true,
+      file: backup(where),
+      bytes: statSync(backup(where)).size,
+      threads: 3,
+    });
     expect([made.status, made.stderr]).toEqual([0, '']);
     expect(readdirSync(where.work)).toEqual(['copy.db']);
     expect(statSync(backup(where)).mode & 0o777).toBe(0o600);
@@ -90,7 +112,9 @@ describe('heddle store', () => {
       expect.stringMatching(/is restored\. Threads: 3\. The old database is kept as /),
     ]);
     expect(threadsIn(db(where))).toBe(3);
-    expect(setAside(where)).toEqual([expect.stringMatching(/^heddle\.db\.replaced-2\d{3}-[\dTZ-]+$/)]);
+    expect(setAside(where)).toEqual([
+      expect.stringMatching(/^heddle\.db\.replaced-2\d{3}-[\dTZ-]+$/),
+    ]);
     expect(threadsIn(join(where.home, setAside(where)[0] ?? ''))).toBe(4);
     const again = await startHeddle(where);
     expect((await again.request('thread/list', {})).data).toHaveLength(0);
@@ -105,7 +129,9 @@ describe('heddle store', () => {
     expect(statSync(`${db(where)}-wal`).size).toBeGreaterThan(0);
     expect(store(where, ['restore', backup(where)]).status).toBe(0);
     expect(threadsIn(db(where))).toBe(1);
-    expect(threadsIn(join(where.home, setAside(where).find((name) => name.endsWith('Z')) ?? ''))).toBe(2);
+    expect(
+      threadsIn(join(where.home, setAside(where).find((name) => name.endsWith('Z')) ?? '')),
+    ).toBe(2);
   });
 
   test('check tells what is wrong, repair keeps what can be read, and both leave a sound database alone', async () => {
@@ -114,9 +140,15 @@ describe('heddle store', () => {
     expect(resultOf(store(where, ['repair', '--json']))).toEqual({ ok: true, repaired: false });
     damage(db(where));
     const checked = store(where, ['check']);
-    expect([checked.status, checked.stdout]).toEqual([1, expect.stringContaining(`${db(where)} is damaged: run 'heddle store repair'`)]);
+    expect([checked.status, checked.stdout]).toEqual([
+      1,
+      expect.stringContaining(`${db(where)} is damaged: run 'heddle store repair'`),
+    ]);
     const refused = store(where, ['backup', backup(where)]);
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(/damaged.*run 'heddle store repair'/)]);
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/damaged.*run 'heddle store repair'/),
+    ]);
     expect(readdirSync(where.work)).toEqual([]);
     const repaired = store(where, ['repair', '--json']);
     expect([repaired.status, resultOf(repaired)]).toMatchObject([
@@ -130,10 +162,17 @@ describe('heddle store', () => {
   test('vacuum makes the file smaller', async () => {
     const where = await homeWith(1);
     const file = neverCollect(new Database(db(where)));
-    file.exec('CREATE TABLE big (text); INSERT INTO big VALUES (zeroblob(3000000)); DROP TABLE big; VACUUM; PRAGMA auto_vacuum');
-    file.exec('CREATE TABLE big (text); INSERT INTO big VALUES (zeroblob(3000000)); DROP TABLE big');
+    file.exec(
+      'CREATE TABLE big (text); INSERT INTO big VALUES (zeroblob(3000000)); DROP TABLE big; VACUUM; PRAGMA auto_vacuum',
+    );
+    file.exec(
+      'CREATE TABLE big (text); INSERT INTO big VALUES (zeroblob(3000000)); DROP TABLE big',
+    );
     file.close();
-    const result = resultOf(store(where, ['vacuum', '--json'])) as { bytesBefore: number; bytesAfter: number };
+    const result = resultOf(store(where, ['vacuum', '--json'])) as {
+      bytesBefore: number;
+      bytesAfter: number;
+    };
     expect(result.bytesBefore - result.bytesAfter).toBeGreaterThan(2_900_000);
     expect(statSync(db(where)).size).toBe(result.bytesAfter);
     expect(threadsIn(db(where))).toBe(1);
@@ -141,7 +180,15 @@ describe('heddle store', () => {
 
   test('wrong uses have the exit code 2 and failures 1, and neither changes anything', async () => {
     const where = await homeWith(1);
-    for (const args of [[], ['burn'], ['backup'], ['restore', ''], ['check', 'x'], ['backup', 'a', 'b'], ['check', '--yes']])
+    for (const args of [
+      [],
+      ['burn'],
+      ['backup'],
+      ['restore', ''],
+      ['check', 'x'],
+      ['backup', 'a', 'b'],
+      ['check', '--yes'],
+    ])
       expect([args, store(where, args).status]).toEqual([args, 2]);
     writeFileSync(backup(where), 'not a database');
     const texts: [string[], string][] = [
@@ -152,17 +199,29 @@ describe('heddle store', () => {
       [['backup', join(where.work, 'none', 'a')], `${join(where.work, 'none')} does not exist`],
     ];
     for (const [args, text] of texts)
-      expect([args, store(where, args)]).toMatchObject([args, { status: 1, stderr: expect.stringContaining(text) }]);
+      expect([args, store(where, args)]).toMatchObject([
+        args,
+        { status: 1, stderr: expect.stringContaining(text) },
+      ]);
     truncateSync(backup(where), 0);
-    expect(store(where, ['restore', backup(where)])).toMatchObject({ status: 1, stderr: expect.stringContaining('is empty') });
+    expect(store(where, ['restore', backup(where)])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('is empty'),
+    });
     expect([threadsIn(db(where)), setAside(where)]).toEqual([1, []]);
     const empty = place();
-    expect(store(empty, ['check'])).toMatchObject({ status: 1, stderr: expect.stringContaining('there is no store yet') });
+    expect(store(empty, ['check'])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('there is no store yet'),
+    });
   });
 });
 
 describe('a kill at any step leaves the old state or the new one', () => {
-  /** Runs a command with a kill at its first step, then at its second, and so on until it ends by itself. */
+  /**
+   * Runs a command with a kill at its first step, then at its second, and so on until it ends by
+   * itself.
+   */
   function killed(where: Place, args: string[], check: () => void): number {
     for (let killAt = 1; killAt <= STEPS_MAX; killAt++) {
       const { signal, status } = store(where, args, { killAt });
@@ -205,7 +264,8 @@ describe('a kill at any step leaves the old state or the new one', () => {
       const whole = setAside(where).filter((name) => name.endsWith('Z'));
       expect(whole).toHaveLength(1);
       expect(threadsIn(join(where.home, whole[0] ?? ''))).toBe(3);
-      for (const name of readdirSync(where.home)) if (name.startsWith('heddle.db')) rmSync(join(where.home, name));
+      for (const name of readdirSync(where.home))
+        if (name.startsWith('heddle.db')) rmSync(join(where.home, name));
       copyFileSync(old, db(where));
       copyFileSync(wal, `${db(where)}-wal`);
     });
@@ -220,9 +280,13 @@ describe('a kill at any step leaves the old state or the new one', () => {
     const steps = killed(where, ['repair'], () => {
       const { status } = store(where, ['check']);
       const [aside] = setAside(where).map((name) => join(where.home, name));
-      expect([status, readFileSync(aside ?? db(where)).equals(broken)]).toEqual([aside === undefined ? 1 : 0, true]);
+      expect([status, readFileSync(aside ?? db(where)).equals(broken)]).toEqual([
+        aside === undefined ? 1 : 0,
+        true,
+      ]);
       if (aside === undefined) return;
-      for (const name of readdirSync(where.home)) if (name.startsWith('heddle.db')) rmSync(join(where.home, name));
+      for (const name of readdirSync(where.home))
+        if (name.startsWith('heddle.db')) rmSync(join(where.home, name));
       writeFileSync(db(where), broken);
     });
     expect(steps).toBeGreaterThan(8);

@@ -19,7 +19,11 @@ export interface Place {
 /** `files` by their paths in the home. */
 export function place(files: Record<string, string | Buffer> = {}): Place {
   const folder = tempFolder();
-  const [home, work, temp] = ['home', 'work', 'tmp'].map((name) => join(folder, name)) as [string, string, string];
+  const [home, work, temp] = ['home', 'work', 'tmp'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   for (const path of [home, work, temp]) mkdirSync(path);
   writeFiles(home, files);
   return { home, work, temp };
@@ -27,7 +31,13 @@ export function place(files: Record<string, string | Buffer> = {}): Place {
 
 /** All that a process of heddle is given of the environment. */
 export function environment({ home, work, temp }: Place): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME: work, TMPDIR: temp, HEDDLE_HOME: home, XDG_STATE_HOME: join(dirname(home), 'state') };
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: work,
+    TMPDIR: temp,
+    HEDDLE_HOME: home,
+    XDG_STATE_HOME: join(dirname(home), 'state'),
+  };
 }
 
 export interface ProcessOptions {
@@ -50,7 +60,10 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** The built executable as a process, and its client. Whatever it waits for fails when the process ends first. */
+/**
+ * The built executable as a process, and its client. Whatever it waits for fails when the process
+ * ends first.
+ */
 export class HeddleProcess extends TestClient {
   /** Resolves when the process has ended. */
   readonly exit: Promise<Exit>;
@@ -66,11 +79,20 @@ export class HeddleProcess extends TestClient {
   /** Rejects when the process has ended and all that it wrote has been read. */
   readonly #over: Promise<never>;
 
-  constructor(where: Place, { args = ['app-server'], env = {}, through = [], executable = EXECUTABLE }: ProcessOptions) {
+  constructor(
+    where: Place,
+    { args = ['app-server'], env = {}, through = [], executable = EXECUTABLE }: ProcessOptions,
+  ) {
     const [command = '', ...rest] = [...through, process.execPath, executable, ...args];
-    const child = spawn(command, rest, { cwd: where.work, env: { ...environment(where), ...env }, stdio: 'pipe' });
+    const child = spawn(command, rest, {
+      cwd: where.work,
+      env: { ...environment(where), ...env },
+      stdio: 'pipe',
+    });
     const over = new Promise<string>((resolve) => {
-      child.once('close', (code, signal) => resolve(`the server ended (${signal ?? code})\n${this.stderr.slice(-2000)}`));
+      child.once('close', (code, signal) =>
+        resolve(`the server ended (${signal ?? code})\n${this.stderr.slice(-2000)}`),
+      );
     });
     super(over);
     this.#child = child;
@@ -83,7 +105,9 @@ export class HeddleProcess extends TestClient {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    this.exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    this.exit = new Promise((resolve) =>
+      child.once('exit', (code, signal) => resolve({ code, signal })),
+    );
     void this.exit.then(() => {
       this.hasEnded = true;
     });
@@ -103,7 +127,8 @@ export class HeddleProcess extends TestClient {
   /** The next so many messages, as they come. */
   async take(count: number): Promise<Message[]> {
     const start = this.messages.length;
-    if (count > 0) await this.next(`${count} messages`, () => this.messages.length >= start + count);
+    if (count > 0)
+      await this.next(`${count} messages`, () => this.messages.length >= start + count);
     return this.messages.slice(start, start + count);
   }
 
@@ -125,17 +150,22 @@ export class HeddleProcess extends TestClient {
   /** Resident memory in MB, now and at its highest. */
   memory(): { now: number; peak: number } {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-    const mb = (field: string) => (Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
+    const mb = (field: string) =>
+      (Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024) / 1e6;
     return { now: mb('VmRSS'), peak: mb('VmHWM') };
   }
 
   /** Processor time used so far, in ticks of a hundredth of a second. */
   ticks(): number {
-    const [utime = '', stime = ''] = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
+    const [utime = '', stime = ''] =
+      readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
     return Number(utime) + Number(stime);
   }
 
-  /** Resolves when the process has used no processor time between two looks: it has done all that it can do now. */
+  /**
+   * Resolves when the process has used no processor time between two looks: it has done all that it
+   * can do now.
+   */
   async atRest(): Promise<void> {
     let before = -1;
     await vi.waitFor(
@@ -166,7 +196,10 @@ export class HeddleProcess extends TestClient {
 }
 
 /** Starts the server for the running test, which ends it, and checks what it sent and logged. */
-export async function startHeddle(where: Place, options: ProcessOptions = {}): Promise<HeddleProcess> {
+export async function startHeddle(
+  where: Place,
+  options: ProcessOptions = {},
+): Promise<HeddleProcess> {
   const heddle = new HeddleProcess(where, options);
   onTestFinished(async () => {
     await heddle.kill();
@@ -184,9 +217,17 @@ export function afterShell(setting: string): string[] {
   return ['/bin/sh', '-c', `${setting}; exec "$@"`, 'sh'];
 }
 
-/** A config.toml whose model is a provider on this machine, which is asked again only where `settings` says so. */
+/**
+ * A config.toml whose model is a provider on this machine, which is asked again only where
+ * `settings` says so.
+ */
 export function providerToml(port: number, settings: Record<string, number> = {}): string {
-  const provider = { request_max_retries: 0, stream_max_retries: 0, stream_idle_timeout_ms: 5_000, ...settings };
+  const provider = {
+    request_max_retries: 0,
+    stream_max_retries: 0,
+    stream_idle_timeout_ms: 5_000,
+    ...settings,
+  };
   const lines = Object.entries(provider).map(([key, value]) => `${key} = ${value}`);
   return `model = "m"\nmodel_provider = "fake"\n[model_providers.fake]\nbase_url = "http://127.0.0.1:${port}/v1"\n${lines.join('\n')}\n`;
 }

@@ -57,56 +57,74 @@ test.each([
   ['y\n', 0, true],
   ['\n', 1, false],
   ['\u0004', 1, false],
-])('heddle trust at a terminal where the user types %j: exit code %i', async (typed, code, isTrusted) => {
-  const where = await changedProject();
-  const before = readFileSync(join(where.home, 'heddle-trust.jsonl'), 'utf8');
-  const { master, slave } = (await loadPty()).open(80, 24);
-  const child = spawn(process.execPath, [EXECUTABLE, 'trust'], {
-    cwd: where.work,
-    env: { ...environment(where), TERM: 'dumb' },
-    stdio: [slave, slave, 'ignore'],
-  });
-  closeSync(slave);
-  const terminal = new ReadStream(master);
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-    terminal.destroy();
-  });
-  let shown = '';
-  terminal.on('error', () => {});
-  terminal.setEncoding('utf8').on('data', (text: string) => {
-    const wasAsked = shown.includes('[y/N] ');
-    shown += text;
-    if (!wasAsked && shown.includes('[y/N] ')) writeSync(master, typed);
-  });
-  const exitCode = await new Promise((resolve) => child.once('exit', resolve));
-  expect(exitCode).toBe(code);
-  expect(readFileSync(join(where.home, 'heddle-trust.jsonl'), 'utf8') !== before).toBe(isTrusted);
-});
+])(
+  'heddle trust at a terminal where the user types %j: exit code %i',
+  async (typed, code, isTrusted) => {
+    const where = await changedProject();
+    const before = readFileSync(join(where.home, 'heddle-trust.jsonl'), 'utf8');
+    const { master, slave } = (await loadPty()).open(80, 24);
+    const child = spawn(process.execPath, [EXECUTABLE, 'trust'], {
+      cwd: where.work,
+      env: { ...environment(where), TERM: 'dumb' },
+      stdio: [slave, slave, 'ignore'],
+    });
+    closeSync(slave);
+    const terminal = new ReadStream(master);
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+      terminal.destroy();
+    });
+    let shown = '';
+    terminal.on('error', () => {});
+    terminal.setEncoding('utf8').on('data', (text: string) => {
+      const wasAsked = shown.includes('[y/N] ');
+      shown += text;
+      if (!wasAsked && shown.includes('[y/N] ')) writeSync(master, typed);
+    });
+    const exitCode = await new Promise((resolve) => child.once('exit', resolve));
+    expect(exitCode).toBe(code);
+    expect(readFileSync(join(where.home, 'heddle-trust.jsonl'), 'utf8') !== before).toBe(isTrusted);
+  },
+);
 
 test.each([
   [['a', 'b'], "trust: unexpected 'b'"],
   [['--drain'], '--drain cannot be used with trust, only with app-server'],
   [['missing'], 'there is no such folder'],
 ])('heddle trust %j is refused', (args, problem) => {
-  expect(trust(place(), args)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(problem) });
+  expect(trust(place(), args)).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining(problem),
+  });
 });
 
 test('--yes belongs to commands that ask', () => {
   const where = place();
-  const { status, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--yes'], { env: environment(where), encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [EXECUTABLE, '--yes'], {
+    env: environment(where),
+    encoding: 'utf8',
+  });
   expect([status, stderr]).toEqual([
     2,
-    expect.stringContaining('heddle: --yes cannot be used with app-server, only with init, trust and threads'),
+    expect.stringContaining(
+      'heddle: --yes cannot be used with app-server, only with init, trust and threads',
+    ),
   ]);
 });
 
 test('--deterministic follows the record, and records nothing', async () => {
   const where = place();
-  writeFiles(where.home, { 'config.toml': `[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n` });
+  writeFiles(where.home, {
+    'config.toml': `[projects.${JSON.stringify(where.work)}]\ntrust_level = "trusted"\n`,
+  });
   writeFiles(where.work, { [FILE]: 'developer_instructions = "theirs"\n' });
   const layers = () => {
-    const handshake = { id: 1, method: 'initialize', params: { clientInfo: { name: 'script', version: '1' } } };
+    const handshake = {
+      id: 1,
+      method: 'initialize',
+      params: { clientInfo: { name: 'script', version: '1' } },
+    };
     const read = { id: 2, method: 'config/read', params: { cwd: where.work } };
     const { stdout } = spawnSync(process.execPath, [EXECUTABLE, '--deterministic'], {
       cwd: where.work,

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import { answered, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
+import {
+  answered,
+  created,
+  message,
+  ProviderServer,
+  type Reply,
+  sse,
+} from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { text } from '../support/test-client.ts';
 import { type HeddleProcess, place, providerToml, startHeddle } from './support.ts';
@@ -12,7 +19,9 @@ const halfAnswer: Reply = (res) => {
 };
 
 function items(heddle: HeddleProcess, threadId: string): Promise<ThreadItem[]> {
-  return heddle.request('thread/read', { threadId, includeTurns: true }).then(({ thread }) => thread.turns.flatMap((turn) => turn.items));
+  return heddle
+    .request('thread/read', { threadId, includeTurns: true })
+    .then(({ thread }) => thread.turns.flatMap((turn) => turn.items));
 }
 
 test('a thread belongs to one of two servers: the other lists, reads and forks it, and takes it when the first is killed', async () => {
@@ -28,21 +37,34 @@ test('a thread belongs to one of two servers: the other lists, reads and forks i
   const second = await startHeddle(where);
   expect(await second.refusal('thread/resume', { threadId })).toEqual({
     code: -32600,
-    message: expect.stringMatching(new RegExp(`already has an active writer \\(pid ${first.pid}\\)`)),
+    message: expect.stringMatching(
+      new RegExp(`already has an active writer \\(pid ${first.pid}\\)`),
+    ),
     data: { code: 'active_writer', pid: first.pid },
   });
   expect((await second.request('thread/list', {})).data.map(({ id }) => id)).toEqual([threadId]);
-  expect(brief(await items(second, threadId)).slice(0, 3)).toEqual(['user: one', 'agent: ok', 'user: two']);
+  expect(brief(await items(second, threadId)).slice(0, 3)).toEqual([
+    'user: one',
+    'agent: ok',
+    'user: two',
+  ]);
   const { thread: fork } = await second.request('thread/fork', { threadId, lastTurnId: firstTurn });
   expect(await second.turn(fork.id, 'fork')).toMatchObject({ status: 'completed' });
-  expect(await second.refusal('turn/start', { threadId, input: text('no') })).toMatchObject({ data: { code: 'thread_not_found' } });
+  expect(await second.refusal('turn/start', { threadId, input: text('no') })).toMatchObject({
+    data: { code: 'thread_not_found' },
+  });
 
   await first.kill();
   const { thread: resumed } = await second.request('thread/resume', { threadId });
   expect(resumed.turns.map(({ status }) => status)).toEqual(['completed', 'interrupted']);
   expect(await second.turn(threadId, 'three')).toMatchObject({ status: 'completed' });
   expect(brief(await items(second, threadId)).slice(-2)).toEqual(['user: three', 'agent: ok']);
-  expect(brief(await items(second, fork.id))).toEqual(['user: one', 'agent: ok', 'user: fork', 'agent: ok']);
+  expect(brief(await items(second, fork.id))).toEqual([
+    'user: one',
+    'agent: ok',
+    'user: fork',
+    'agent: ok',
+  ]);
 });
 
 test('a server that ends in order leaves its threads to the other', async () => {
@@ -57,19 +79,27 @@ test('a server that ends in order leaves its threads to the other', async () => 
   expect(await second.turn(thread.id, 'say two')).toMatchObject({ status: 'completed' });
 });
 
-test('two servers write into one home at once, and both have all of it', { timeout: 30_000 }, async () => {
+test('two servers write into one home at once, and both have all of it', {
+  timeout: 30_000,
+}, async () => {
   const where = place();
   const servers = [await startHeddle(where), await startHeddle(where)];
   const ids = await Promise.all(
     servers.map(async (heddle) => {
       const { thread } = await heddle.request('thread/start', {});
-      for (let turn = 0; turn < 20; turn++) expect(await heddle.turn(thread.id, `say ${turn}`)).toMatchObject({ status: 'completed' });
+      for (let turn = 0; turn < 20; turn++)
+        expect(await heddle.turn(thread.id, `say ${turn}`)).toMatchObject({ status: 'completed' });
       return thread.id;
     }),
   );
-  const said = Array.from({ length: 20 }, (_, turn) => [`user: say ${turn}`, `agent: ${turn}`]).flat();
+  const said = Array.from({ length: 20 }, (_, turn) => [
+    `user: say ${turn}`,
+    `agent: ${turn}`,
+  ]).flat();
   for (const heddle of servers) {
-    expect(new Set((await heddle.request('thread/list', {})).data.map(({ id }) => id))).toEqual(new Set(ids));
+    expect(new Set((await heddle.request('thread/list', {})).data.map(({ id }) => id))).toEqual(
+      new Set(ids),
+    );
     for (const id of ids) expect(brief(await items(heddle, id))).toEqual(said);
   }
 });

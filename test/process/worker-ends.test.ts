@@ -28,8 +28,14 @@ const { hostname, port } = new URL(process.env.HTTP_PROXY);
 require('node:http').get({ hostname, port, path: 'http://denied.example.com/' }, ({ statusCode }) => console.log('status', statusCode));
 `;
 
-/** Lays out the built server, and ends the threads of one of its scripts at random. Returns its executable. */
-function layOut(worker: string, ends: { count: number; messagesMax: number }): { executable: string; ended(): number } {
+/**
+ * Lays out the built server, and ends the threads of one of its scripts at random. Returns its
+ * executable.
+ */
+function layOut(
+  worker: string,
+  ends: { count: number; messagesMax: number },
+): { executable: string; ended(): number } {
   const folder = tempFolder();
   for (const name of readdirSync(ROOT)) {
     if (name === 'bin') cpSync(join(ROOT, name), join(folder, name), { recursive: true });
@@ -48,21 +54,33 @@ async function readTurns(heddle: HeddleProcess, threadId: string): Promise<Turn[
 
 /** The items that clients have seen completed in a turn. */
 function announcedItems(heddle: HeddleProcess, turnId: string) {
-  return heddle.notifications('item/completed', (params) => params.turnId === turnId).map(({ item }) => item);
+  return heddle
+    .notifications('item/completed', (params) => params.turnId === turnId)
+    .map(({ item }) => item);
 }
 
-/** Has turns in a thread until `isOver`: answers, commands that leave a line in a file, and interrupts. Returns the turns as announced. */
-async function work(heddle: HeddleProcess, { work: cwd }: Place, { number, isOver }: { number: number; isOver: () => boolean }) {
+/**
+ * Has turns in a thread until `isOver`: answers, commands that leave a line in a file, and
+ * interrupts. Returns the turns as announced.
+ */
+async function work(
+  heddle: HeddleProcess,
+  { work: cwd }: Place,
+  { number, isOver }: { number: number; isOver: () => boolean },
+) {
   const random = new Random(SEED * 100 + number);
   const { thread } = await heddle.request('thread/start', { cwd });
   const marks = join(cwd, `marks-${number}`);
   const turns: Turn[] = [];
   let commands = 0;
   while (!isOver()) {
-    const command = random.chance(0.3) ? `call exec_command ${JSON.stringify({ cmd: `echo ${++commands} >> ${marks}` })}\n` : '';
+    const command = random.chance(0.3)
+      ? `call exec_command ${JSON.stringify({ cmd: `echo ${++commands} >> ${marks}` })}\n`
+      : '';
     const input = text(`${command}say ${'word '.repeat(1 + random.below(200))}`);
     const { turn } = await heddle.request('turn/start', { threadId: thread.id, input });
-    if (command === '' && random.chance(0.2)) await heddle.ask('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+    if (command === '' && random.chance(0.2))
+      await heddle.ask('turn/interrupt', { threadId: thread.id, turnId: turn.id });
     turns.push(await heddle.turnCompleted(turn.id));
   }
   return { threadId: thread.id, turns, commands, marks };
@@ -76,8 +94,11 @@ test(
     const { executable, ended } = layOut('store', { count: ends, messagesMax: 40 });
     const heddle = await startHeddle(where, { executable, errorsLogged: true });
     const isOver = () => ended() >= ends;
-    const all = await Promise.all(Array.from({ length: THREADS }, (_, number) => work(heddle, where, { number, isOver })));
-    for (const { threadId } of all) expect((await heddle.turn(threadId, 'say after')).status).toBe('completed');
+    const all = await Promise.all(
+      Array.from({ length: THREADS }, (_, number) => work(heddle, where, { number, isOver })),
+    );
+    for (const { threadId } of all)
+      expect((await heddle.turn(threadId, 'say after')).status).toBe('completed');
     const check = async (server: HeddleProcess) => {
       for (const { threadId, turns } of all) {
         const read = (await readTurns(server, threadId)).slice(0, -1);
@@ -86,15 +107,22 @@ test(
         );
         for (const { id, items } of read) {
           const announced = announcedItems(heddle, id);
-          expect(items.filter((item) => announced.some((other) => other.id === item.id))).toEqual(announced);
+          expect(items.filter((item) => announced.some((other) => other.id === item.id))).toEqual(
+            announced,
+          );
           expect(new Set(items.map((item) => item.id)).size).toBe(items.length);
         }
       }
     };
     await check(heddle);
     for (const { commands, marks } of all)
-      if (commands > 0) expect(readFileSync(marks, 'utf8')).toBe(Array.from({ length: commands }, (_, index) => `${index + 1}\n`).join(''));
-    expect(all.flatMap(({ turns }) => turns).filter(({ status }) => status === 'failed')).toEqual([]);
+      if (commands > 0)
+        expect(readFileSync(marks, 'utf8')).toBe(
+          Array.from({ length: commands }, (_, index) => `${index + 1}\n`).join(''),
+        );
+    expect(all.flatMap(({ turns }) => turns).filter(({ status }) => status === 'failed')).toEqual(
+      [],
+    );
     expect(await heddle.finish()).toMatchObject({ code: 0 });
     await check(await startHeddle(where));
   },
@@ -105,14 +133,20 @@ test(
 type Ask = (heddle: HeddleProcess, where: { cwd: string; threadId: string }) => Promise<boolean>;
 
 const ASKS: [worker: string, messagesMax: number, ask: Ask][] = [
-  ['search', 8, async (heddle, { cwd }) => isDone(heddle.ask('fuzzyFileSearch', { query: 'fetch', roots: [cwd] }))],
+  [
+    'search',
+    8,
+    async (heddle, { cwd }) =>
+      isDone(heddle.ask('fuzzyFileSearch', { query: 'fetch', roots: [cwd] })),
+  ],
   [
     'mcp',
     30,
     async (heddle, { threadId }) => {
       const call = { threadId, server: 'ex', tool: 'echo', arguments: { message: 'm' } };
       if (await isDone(heddle.ask('mcpServer/tool/call', call))) return true;
-      // A server whose connection was lost is started again after a wait, or at once if a person asks for it.
+      // A server whose connection was lost is started again after a wait, or at once if a person
+      // asks for it.
       await heddle.request('config/mcpServer/reload', undefined);
       return false;
     },
@@ -122,7 +156,10 @@ const ASKS: [worker: string, messagesMax: number, ask: Ask][] = [
     12,
     async (heddle, { threadId }) => {
       const cmd = `${process.execPath} fetch.cjs`;
-      const turn = await heddle.turn(threadId, `call exec_command ${JSON.stringify({ cmd })}\nsay Done.`);
+      const turn = await heddle.turn(
+        threadId,
+        `call exec_command ${JSON.stringify({ cmd })}\nsay Done.`,
+      );
       expect(turn.status).toBe('completed');
       return JSON.stringify(announcedItems(heddle, turn.id)).includes('status 403');
     },
@@ -130,7 +167,14 @@ const ASKS: [worker: string, messagesMax: number, ask: Ask][] = [
   [
     'toml-editor',
     2,
-    async (heddle) => isDone(heddle.ask('config/value/write', { keyPath: 'model', value: 'other', mergeStrategy: 'replace' })),
+    async (heddle) =>
+      isDone(
+        heddle.ask('config/value/write', {
+          keyPath: 'model',
+          value: 'other',
+          mergeStrategy: 'replace',
+        }),
+      ),
   ],
 ];
 
@@ -146,13 +190,17 @@ test.each(ASKS)(
     const ends = workerEnds(5);
     const { executable, ended } = layOut(worker, { count: ends, messagesMax });
     const heddle = await startHeddle(where, { executable, errorsLogged: true });
-    const threads = [1, 2, 3].map(async () => (await heddle.request('thread/start', { cwd: where.work })).thread.id);
+    const threads = [1, 2, 3].map(
+      async () => (await heddle.request('thread/start', { cwd: where.work })).thread.id,
+    );
     const use = async (threadId: string) => {
       while (ended() < ends) await ask(heddle, { cwd: where.work, threadId });
     };
     await Promise.all((await Promise.all(threads)).map(use));
     for (const threadId of await Promise.all(threads))
-      await expect.poll(() => ask(heddle, { cwd: where.work, threadId }), { timeout: 60_000 }).toBe(true);
+      await expect
+        .poll(() => ask(heddle, { cwd: where.work, threadId }), { timeout: 60_000 })
+        .toBe(true);
     expect(await heddle.finish()).toMatchObject({ code: 0 });
   },
   MS_MAX,

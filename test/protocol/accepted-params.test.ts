@@ -9,7 +9,10 @@ import { validateNotification } from '../support/generated/validate-sent.js';
 import { runs } from '../support/runs.ts';
 import { schemaArbitrary } from '../support/schema-arbitrary.ts';
 
-/** A folder with a set of schemas per release of the protocol; CI names it, and it is no part of the project. */
+/**
+ * A folder with a set of schemas per release of the protocol; CI names it, and it is no part of the
+ * project.
+ */
 const releases = process.env.HEDDLE_PROTOCOL_SCHEMAS;
 
 describe('whatever is valid under a required schema is accepted', () => {
@@ -25,7 +28,11 @@ describe('whatever is valid under a required schema is accepted', () => {
   test('thread/resume with a history of ResponseItems', async () => {
     const schema = required('ThreadResumeParams');
     const history = { type: 'array', items: { $ref: '#/definitions/ResponseItem' } };
-    const withHistory = { ...schema, required: ['threadId', 'history'], properties: { ...schema.properties, history } };
+    const withHistory = {
+      ...schema,
+      required: ['threadId', 'history'],
+      properties: { ...schema.properties, history },
+    };
     await everyValueIsAccepted('thread/resume', schemaArbitrary(withHistory, schema));
   });
 
@@ -42,29 +49,50 @@ describe('whatever is valid under a required schema is accepted', () => {
   });
 });
 
-describe.runIf(releases)('whatever is valid under a release of the protocol is accepted (HEDDLE_PROTOCOL_SCHEMAS)', () => {
-  const served = Object.keys(methods).filter((method) => methods[method]?.served);
-  const cases = ['0.131.0', '0.169.0'].flatMap((release) => casesOf(release));
+describe.runIf(releases)(
+  'whatever is valid under a release of the protocol is accepted (HEDDLE_PROTOCOL_SCHEMAS)',
+  () => {
+    const served = Object.keys(methods).filter((method) => methods[method]?.served);
+    const cases = ['0.131.0', '0.169.0'].flatMap((release) => casesOf(release));
 
-  test('each served method is in some release, but for one of an older release and one of our own', () => {
-    const others = ['getAuthStatus', 'getConversationSummary', 'gitDiffToRemote', 'mcpServer/oauth/logout'];
-    expect(served.filter((method) => !cases.some((found) => found.method === method))).toEqual(others);
-  });
-
-  test.each(cases)('$release $method', { tags: 'seeded' }, async ({ method, params, mayBeMissing, root }) => {
-    const values = schemaArbitrary(params, root);
-    await everyValueIsAccepted(method, mayBeMissing ? fc.option(values, { nil: undefined }) : values);
-  });
-
-  function casesOf(release: string): { release: string; method: string; params: Schema; mayBeMissing: boolean; root: Schema }[] {
-    const root = releases ? readSchema(join(releases, release, 'ClientRequest.json')) : {};
-    return (root.oneOf ?? []).flatMap(({ properties = {}, required = [] }) => {
-      const { method, params = { type: 'null' } } = properties;
-      const name = String(method?.enum?.[0]);
-      return served.includes(name) ? [{ release, method: name, params, mayBeMissing: !required.includes('params'), root }] : [];
+    test('each served method is in some release, but for one of an older release and one of our own', () => {
+      const others = [
+        'getAuthStatus',
+        'getConversationSummary',
+        'gitDiffToRemote',
+        'mcpServer/oauth/logout',
+      ];
+      expect(served.filter((method) => !cases.some((found) => found.method === method))).toEqual(
+        others,
+      );
     });
-  }
-});
+
+    test.each(cases)(
+      '$release $method',
+      { tags: 'seeded' },
+      async ({ method, params, mayBeMissing, root }) => {
+        const values = schemaArbitrary(params, root);
+        await everyValueIsAccepted(
+          method,
+          mayBeMissing ? fc.option(values, { nil: undefined }) : values,
+        );
+      },
+    );
+
+    function casesOf(
+      release: string,
+    ): { release: string; method: string; params: Schema; mayBeMissing: boolean; root: Schema }[] {
+      const root = releases ? readSchema(join(releases, release, 'ClientRequest.json')) : {};
+      return (root.oneOf ?? []).flatMap(({ properties = {}, required = [] }) => {
+        const { method, params = { type: 'null' } } = properties;
+        const name = String(method?.enum?.[0]);
+        return served.includes(name)
+          ? [{ release, method: name, params, mayBeMissing: !required.includes('params'), root }]
+          : [];
+      });
+    }
+  },
+);
 
 async function everyValueIsAccepted(method: string, values: fc.Arbitrary<unknown>): Promise<void> {
   await fc.assert(

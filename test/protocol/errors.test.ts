@@ -9,7 +9,10 @@ test.each([
   [errors.noActiveTurnToSteer(), 'no active turn to steer'],
   [errors.turnMismatch('a', 'b'), 'expected active turn id `a` but found `b`'],
   [errors.notServed('app/read'), 'app/read is not supported by this server'],
-  [errors.needsExperimentalApi('thread/start.dynamicTools'), 'thread/start.dynamicTools requires experimentalApi capability'],
+  [
+    errors.needsExperimentalApi('thread/start.dynamicTools'),
+    'thread/start.dynamicTools requires experimentalApi capability',
+  ],
 ])('%s: clients match this text, and the code says that the request was refused', (error, text) => {
   expect([error.code, error.message]).toEqual([-32600, text]);
 });
@@ -17,14 +20,21 @@ test.each([
 test('a string of the client is truncated between characters', () => {
   const text = `${'x'.repeat(99)}😀`;
   expect(errors.unknownMethod(text).message).toBe(`unknown method: ${'x'.repeat(99)}`);
-  expect(errors.invalidThreadId(text).message).toBe(`invalid thread id: "${'x'.repeat(99)}" is not a UUID`);
+  expect(errors.invalidThreadId(text).message).toBe(
+    `invalid thread id: "${'x'.repeat(99)}" is not a UUID`,
+  );
 });
 
 test('the error for too much input has the limit and the length found', () => {
   const error = errors.inputTooLarge(10, 11);
   expect([error.code, error.data]).toEqual([
     -32602,
-    { code: 'input_too_large', input_error_code: 'input_too_large', max_chars: 10, actual_chars: 11 },
+    {
+      code: 'input_too_large',
+      input_error_code: 'input_too_large',
+      max_chars: 10,
+      actual_chars: 11,
+    },
   ]);
 });
 

@@ -2,10 +2,18 @@ import { join } from 'node:path';
 import { readSchema, type Schema } from '../../schema/bundle.ts';
 import { isObject } from '../../src/base/json-value.ts';
 
-const NAMES = ['ItemStartedNotification', 'ThreadForkParams', 'ThreadResumeParams', 'TurnStartParams'] as const;
+const NAMES = [
+  'ItemStartedNotification',
+  'ThreadForkParams',
+  'ThreadResumeParams',
+  'TurnStartParams',
+] as const;
 type Name = (typeof NAMES)[number];
 
-/** The values that a type allows in a required schema: those of an enum, or the tags of a union. Empty: the schema has no such type. */
+/**
+ * The values that a type allows in a required schema: those of an enum, or the tags of a union.
+ * Empty: the schema has no such type.
+ */
 export function requiredValues(name: Name, type: string): string[] {
   return [...new Set(valuesIn(definitions(name)[type]))];
 }
@@ -23,12 +31,17 @@ export function requiredEnums(): Map<string, string[]> {
 }
 
 function definitions(name: Name): Record<string, unknown> {
-  return (readSchema(join(import.meta.dirname, 'required', `${name}.json`)) as Schema).definitions ?? {};
+  return (
+    (readSchema(join(import.meta.dirname, 'required', `${name}.json`)) as Schema).definitions ?? {}
+  );
 }
 
 function valuesIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(valuesIn);
   if (!isObject(schema)) return [];
   const own = Array.isArray(schema.enum) ? schema.enum.map(String) : [];
-  return [...own, ...Object.values(schema).flatMap((part) => (typeof part === 'object' ? valuesIn(part) : []))];
+  return [
+    ...own,
+    ...Object.values(schema).flatMap((part) => (typeof part === 'object' ? valuesIn(part) : [])),
+  ];
 }

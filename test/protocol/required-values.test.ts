@@ -5,8 +5,12 @@ import { requiredEnums } from './required-enums.ts';
 
 /** For each type of the required schemas: the tests that name its values, each with its values. */
 const TESTS: Record<string, Record<string, string>> = {
-  ApprovalsReviewer: { 'handlers/thread/thread-values.test.ts': 'user auto_review guardian_subagent' },
-  AskForApproval: { 'handlers/thread/thread-values.test.ts': 'untrusted on-failure on-request never' },
+  ApprovalsReviewer: {
+    'handlers/thread/thread-values.test.ts': 'user auto_review guardian_subagent',
+  },
+  AskForApproval: {
+    'handlers/thread/thread-values.test.ts': 'untrusted on-failure on-request never',
+  },
   CommandAction: { 'tools/command-items.test.ts': 'listFiles read search unknown' },
   CommandExecutionSource: {
     'tools/exec-command.test.ts': 'agent unifiedExecStartup',
@@ -16,13 +20,17 @@ const TESTS: Record<string, Record<string, string>> = {
   ContentItem: { 'handlers/thread/history-values.test.ts': 'input_image input_text output_text' },
   DynamicToolCallOutputContentItem: { 'tools/client-tools.test.ts': 'inputImage inputText' },
   DynamicToolCallStatus: { 'tools/client-tools.test.ts': 'completed failed inProgress' },
-  FunctionCallOutputContentItem: { 'handlers/thread/history-values.test.ts': 'input_image input_text' },
+  FunctionCallOutputContentItem: {
+    'handlers/thread/history-values.test.ts': 'input_image input_text',
+  },
   ImageDetail: {
     'handlers/thread/history-values.test.ts': 'auto low high original',
     'handlers/turn/input.test.ts': 'auto low high original',
   },
   LocalShellAction: { 'handlers/thread/history-values.test.ts': 'exec' },
-  LocalShellStatus: { 'handlers/thread/history-values.test.ts': 'completed in_progress incomplete' },
+  LocalShellStatus: {
+    'handlers/thread/history-values.test.ts': 'completed in_progress incomplete',
+  },
   MessagePhase: {
     'agent/items.test.ts': 'commentary final_answer',
     'handlers/thread/history-values.test.ts': 'commentary final_answer',
@@ -33,7 +41,9 @@ const TESTS: Record<string, Record<string, string>> = {
   PatchChangeKind: { 'agent/apply-patch.test.ts': 'add delete update' },
   Personality: { 'handlers/turn/setting-values.test.ts': 'none friendly pragmatic' },
   ReadOnlyAccess: { 'handlers/turn/overrides.test.ts': 'fullAccess restricted' },
-  ReasoningEffort: { 'handlers/turn/setting-values.test.ts': 'none minimal low medium high xhigh max' },
+  ReasoningEffort: {
+    'handlers/turn/setting-values.test.ts': 'none minimal low medium high xhigh max',
+  },
   ReasoningItemContent: { 'handlers/thread/history-values.test.ts': 'reasoning_text text' },
   ReasoningItemReasoningSummary: { 'handlers/thread/history-values.test.ts': 'summary_text' },
   ReasoningSummary: { 'handlers/turn/setting-values.test.ts': 'auto concise detailed none' },
@@ -43,9 +53,15 @@ const TESTS: Record<string, Record<string, string>> = {
       'local_shell_call message other reasoning tool_search_call tool_search_output web_search_call',
   },
   McpToolCallStatus: { 'agent/mcp/mcp-turn.test.ts': 'completed failed inProgress' },
-  ResponsesApiWebSearchAction: { 'handlers/thread/history-values.test.ts': 'find_in_page open_page other search' },
-  SandboxMode: { 'handlers/thread/thread-values.test.ts': 'read-only workspace-write danger-full-access' },
-  SandboxPolicy: { 'handlers/turn/overrides.test.ts': 'dangerFullAccess externalSandbox readOnly workspaceWrite' },
+  ResponsesApiWebSearchAction: {
+    'handlers/thread/history-values.test.ts': 'find_in_page open_page other search',
+  },
+  SandboxMode: {
+    'handlers/thread/thread-values.test.ts': 'read-only workspace-write danger-full-access',
+  },
+  SandboxPolicy: {
+    'handlers/turn/overrides.test.ts': 'dangerFullAccess externalSandbox readOnly workspaceWrite',
+  },
   ServiceTier: { 'handlers/turn/setting-values.test.ts': 'fast flex' },
   ThreadItem: {
     'agent/compaction/compaction.test.ts': 'contextCompaction',
@@ -69,7 +85,10 @@ const IMPORTED: Record<string, string> = {
   CommandExecutionSource: 'unifiedExecInteraction',
 };
 
-/** The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values that clients see with the schema. */
+/**
+ * The values of items about agents. `agent/sub-agents/agent-values.test.ts` compares the values
+ * that clients see with the schema.
+ */
 const AGENTS: Record<string, string> = {
   CollabAgentStatus: 'completed errored interrupted notFound pendingInit running shutdown',
   CollabAgentTool: 'closeAgent resumeAgent sendInput spawnAgent wait',
@@ -84,9 +103,17 @@ test('for every value of an enum in a required schema, there is a test, or a rea
   const left = new Set([...Object.keys(TESTS), ...Object.keys(IMPORTED), ...Object.keys(AGENTS)]);
   for (const [type, values] of requiredEnums()) {
     left.delete(type);
-    const named = [...Object.values(TESTS[type] ?? {}), IMPORTED[type], AGENTS[type]].flatMap(words);
-    missing.push(...values.filter((value) => !named.includes(value)).map((value) => `${type}: ${value}`));
-    missing.push(...named.filter((value) => !values.includes(value)).map((value) => `${type}: ${value} is no value`));
+    const named = [...Object.values(TESTS[type] ?? {}), IMPORTED[type], AGENTS[type]].flatMap(
+      words,
+    );
+    missing.push(
+      ...values.filter((value) => !named.includes(value)).map((value) => `${type}: ${value}`),
+    );
+    missing.push(
+      ...named
+        .filter((value) => !values.includes(value))
+        .map((value) => `${type}: ${value} is no value`),
+    );
   }
   expect([missing, [...left]]).toEqual([[], []]);
 });
@@ -97,7 +124,11 @@ test('each of these tests names its values', () => {
     for (const [file, values] of Object.entries(files)) {
       const source = readFileSync(join(import.meta.dirname, '..', file), 'utf8');
       const isNamed = (value: string) => new RegExp(`['"\`]${value}['"\`]`).test(source);
-      missing.push(...words(values).flatMap((value) => (isNamed(value) ? [] : [`${file} does not name ${type} ${value}`])));
+      missing.push(
+        ...words(values).flatMap((value) =>
+          isNamed(value) ? [] : [`${file} does not name ${type} ${value}`],
+        ),
+      );
     }
   }
   expect(missing).toEqual([]);

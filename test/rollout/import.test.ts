@@ -12,11 +12,22 @@ const UNKNOWN = rolloutId(999);
 const BEGAN = BEGAN_MS / 1000;
 
 /** A server, and a rollout in a folder beside its home. */
-async function withRollout(more: string[] = [], meta = {}, options: TestServerOptions = {}): Promise<TestServer & { path: string }> {
+async function withRollout(
+  more: string[] = [],
+  meta = {},
+  options: TestServerOptions = {},
+): Promise<TestServer & { path: string }> {
   const server = await startServer(options);
   const path = join(server.folder, 'x.jsonl');
-  const head = sessionMeta(THREAD, { cwd: server.cwd, originator: 'another', source: 'cli', model_provider: 'test', ...meta });
-  const context = (model: string) => line(1, 'turn_context', { cwd: server.cwd, model, effort: 'low' });
+  const head = sessionMeta(THREAD, {
+    cwd: server.cwd,
+    originator: 'another',
+    source: 'cli',
+    model_provider: 'test',
+    ...meta,
+  });
+  const context = (model: string) =>
+    line(1, 'turn_context', { cwd: server.cwd, model, effort: 'low' });
   writeFiles(server.folder, {
     'x.jsonl': text([
       head,
@@ -30,7 +41,10 @@ async function withRollout(more: string[] = [], meta = {}, options: TestServerOp
   return { ...server, path };
 }
 
-const twoTurns = [expectedTurn(1, FIRST, ['one', 'first']), expectedTurn(5, SECOND, ['two', 'second'])];
+const twoTurns = [
+  expectedTurn(1, FIRST, ['one', 'first']),
+  expectedTurn(5, SECOND, ['two', 'second']),
+];
 
 function expectedTurn(second: number, id: string, [asks, answer]: [string, string]) {
   return turnOf({
@@ -40,7 +54,11 @@ function expectedTurn(second: number, id: string, [asks, answer]: [string, strin
     durationMs: 1000,
     items: [
       userItem(asks, { id: `${id}-user`, startedAtMs: at(second), completedAtMs: at(second) }),
-      agentItem(answer, { id: `${id}-agent`, startedAtMs: at(second + 1), completedAtMs: at(second + 1) }),
+      agentItem(answer, {
+        id: `${id}-agent`,
+        startedAtMs: at(second + 1),
+        completedAtMs: at(second + 1),
+      }),
     ],
   });
 }
@@ -55,7 +73,11 @@ describe('a path is refused', () => {
         await client.refusal(method, { threadId: UNKNOWN, path: join(folder, 'no.jsonl') }),
         await client.refusal(method, { threadId: UNKNOWN, path: join(folder, 'x.txt') }),
       ]).toEqual([
-        { code: -32600, message: 'params.path: "x.jsonl" is not an absolute path', data: { code: 'invalid_params' } },
+        {
+          code: -32600,
+          message: 'params.path: "x.jsonl" is not an absolute path',
+          data: { code: 'invalid_params' },
+        },
         {
           code: -32600,
           message: `no rollout found at ${join(folder, 'no.jsonl')}`,
@@ -72,14 +94,22 @@ describe('a path is refused', () => {
   });
 
   test("if the thread's provider is unknown here; a request may name another", async () => {
-    const { client, path } = await withRollout([], { model_provider: 'elsewhere' }, { model: null });
+    const { client, path } = await withRollout(
+      [],
+      { model_provider: 'elsewhere' },
+      { model: null },
+    );
     const refusal = await client.refusal('thread/resume', { threadId: UNKNOWN, path });
     expect([refusal.code, refusal.data.code, refusal.message]).toEqual([
       -32600,
       'config_invalid',
       expect.stringContaining('unknown model provider: elsewhere'),
     ]);
-    const { modelProvider, thread } = await client.request('thread/resume', { threadId: UNKNOWN, path, modelProvider: 'test' });
+    const { modelProvider, thread } = await client.request('thread/resume', {
+      threadId: UNKNOWN,
+      path,
+      modelProvider: 'test',
+    });
     expect([modelProvider, thread.turns]).toEqual(['test', twoTurns]);
   });
 });
@@ -104,7 +134,10 @@ describe('thread/resume by the path of a rollout', () => {
         turns: twoTurns,
       }),
       ...settingsOf(server, { model: 'model-b', reasoningEffort: 'low' }),
-      collaborationMode: { mode: 'default', settings: { model: 'model-b', reasoning_effort: 'low', developer_instructions: null } },
+      collaborationMode: {
+        mode: 'default',
+        settings: { model: 'model-b', reasoning_effort: 'low', developer_instructions: null },
+      },
       initialTurnsPage: null,
       turnsBackwardsCursor: expect.any(String),
       itemsBackwardsCursor: expect.any(String),
@@ -116,10 +149,19 @@ describe('thread/resume by the path of a rollout', () => {
     await client.request('thread/resume', { threadId: UNKNOWN, path });
     model.push(response(message('third')));
     await client.turn(THREAD, 'three');
-    expect(conversation(model.request(1))).toEqual([asked('one'), said('first'), asked('two'), said('second'), asked('three')]);
+    expect(conversation(model.request(1))).toEqual([
+      asked('one'),
+      said('first'),
+      asked('two'),
+      said('second'),
+      asked('three'),
+    ]);
     const again = await restart();
     const byId = await again.client.request('thread/resume', { threadId: THREAD });
-    const byPath = await again.client.request('thread/resume', { threadId: UNKNOWN, path: `${path}/../x.jsonl` });
+    const byPath = await again.client.request('thread/resume', {
+      threadId: UNKNOWN,
+      path: `${path}/../x.jsonl`,
+    });
     const texts = byId.thread.turns.map(({ items }) => brief(items));
     expect(texts).toEqual([
       ['user: one', 'agent: first'],
@@ -161,25 +203,54 @@ describe('thread/resume by the path of a rollout', () => {
   test('resumes the stored thread if another file has its id', async () => {
     const { client, path, folder } = await withRollout();
     await client.request('thread/resume', { threadId: UNKNOWN, path });
-    writeFiles(folder, { 'y.jsonl': text([sessionMeta(THREAD), ...turn(1, FIRST, ['other', 'words'])]) });
-    const { thread } = await client.request('thread/resume', { threadId: UNKNOWN, path: join(folder, 'y.jsonl') });
+    writeFiles(folder, {
+      'y.jsonl': text([sessionMeta(THREAD), ...turn(1, FIRST, ['other', 'words'])]),
+    });
+    const { thread } = await client.request('thread/resume', {
+      threadId: UNKNOWN,
+      path: join(folder, 'y.jsonl'),
+    });
     expect([thread.path, thread.turns]).toEqual([path, twoTurns]);
   });
 
   test('is listed from then on by its own times, with its name', async () => {
-    const { client, path } = await withRollout([event(9, 'thread_name_updated', { thread_name: 'Named' })]);
+    const { client, path } = await withRollout([
+      event(9, 'thread_name_updated', { thread_name: 'Named' }),
+    ]);
     await client.request('thread/resume', { threadId: UNKNOWN, path });
     const { data } = await client.request('thread/list', {});
-    expect(data.map(({ id, name, preview, createdAt, updatedAt }) => ({ id, name, preview, createdAt, updatedAt }))).toEqual([
-      { id: THREAD, name: 'Named', preview: 'one', createdAt: BEGAN, updatedAt: Math.floor(at(9) / 1000) },
+    expect(
+      data.map(({ id, name, preview, createdAt, updatedAt }) => ({
+        id,
+        name,
+        preview,
+        createdAt,
+        updatedAt,
+      })),
+    ).toEqual([
+      {
+        id: THREAD,
+        name: 'Named',
+        preview: 'one',
+        createdAt: BEGAN,
+        updatedAt: Math.floor(at(9) / 1000),
+      },
     ]);
   });
 
   test('without a turn gives a thread like a new one: it can have turns, and no list has it before', async () => {
     const { client, folder, model } = await startServer();
     writeFiles(folder, { 'x.jsonl': text([sessionMeta(THREAD, { cwd: folder })]) });
-    const { thread } = await client.request('thread/resume', { threadId: UNKNOWN, path: join(folder, 'x.jsonl') });
-    expect([thread.id, thread.turns, thread.model, (await client.request('thread/list', {})).data]).toEqual([THREAD, [], 'test-model', []]);
+    const { thread } = await client.request('thread/resume', {
+      threadId: UNKNOWN,
+      path: join(folder, 'x.jsonl'),
+    });
+    expect([
+      thread.id,
+      thread.turns,
+      thread.model,
+      (await client.request('thread/list', {})).data,
+    ]).toEqual([THREAD, [], 'test-model', []]);
     model.push(response(message('first')));
     await client.turn(THREAD, 'one');
     expect((await client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([THREAD]);
@@ -189,7 +260,11 @@ describe('thread/resume by the path of a rollout', () => {
     const { client, path, log } = await withRollout(['damaged', '{"half']);
     await client.request('thread/resume', { threadId: UNKNOWN, path });
     expect(log.lines.filter((one) => one.text === 'a rollout was imported')).toEqual([
-      { level: 'info', text: 'a rollout was imported', fields: { threadId: THREAD, path, skippedLines: 2 } },
+      {
+        level: 'info',
+        text: 'a rollout was imported',
+        fields: { threadId: THREAD, path, skippedLines: 2 },
+      },
     ]);
   });
 });
@@ -198,7 +273,12 @@ describe('thread/fork by the path of a rollout', () => {
   test('makes a new thread with its turns, and does not change the source', async () => {
     const { client, path, model } = await withRollout();
     const { thread } = await client.request('thread/fork', { threadId: UNKNOWN, path });
-    expect([thread.id === THREAD, thread.forkedFromId, thread.preview, thread.turns]).toEqual([false, THREAD, 'one', twoTurns]);
+    expect([thread.id === THREAD, thread.forkedFromId, thread.preview, thread.turns]).toEqual([
+      false,
+      THREAD,
+      'one',
+      twoTurns,
+    ]);
     model.push(response(message('third')));
     await client.turn(thread.id, 'three');
     const source = await client.request('thread/read', { threadId: THREAD, includeTurns: true });
@@ -207,7 +287,11 @@ describe('thread/fork by the path of a rollout', () => {
 
   test('at a turn has the items that the model had read by then', async () => {
     const { client, path, model } = await withRollout();
-    const { thread } = await client.request('thread/fork', { threadId: UNKNOWN, path, lastTurnId: FIRST });
+    const { thread } = await client.request('thread/fork', {
+      threadId: UNKNOWN,
+      path,
+      lastTurnId: FIRST,
+    });
     model.push(response(message('else')));
     await client.turn(thread.id, 'other');
     expect(conversation(model.request(1))).toEqual([asked('one'), said('first'), asked('other')]);
@@ -219,7 +303,12 @@ test('items have the times that the file records for them, and null for those th
   const written = [
     event(9, 'task_started', { turn_id: UNKNOWN, started_at: BEGAN + 9 }),
     event(9, 'agent_message', { message: 'older' }),
-    event(9, 'item_completed', { turn_id: UNKNOWN, item: item('both'), started_at_ms: at(9) + 1, completed_at_ms: at(9) + 2 }),
+    event(9, 'item_completed', {
+      turn_id: UNKNOWN,
+      item: item('both'),
+      started_at_ms: at(9) + 1,
+      completed_at_ms: at(9) + 2,
+    }),
     event(9, 'item_completed', { turn_id: UNKNOWN, item: item('end'), completed_at_ms: at(9) + 3 }),
     event(9, 'item_completed', { turn_id: UNKNOWN, item: item('none') }),
     event(9, 'task_complete', { turn_id: UNKNOWN, completed_at: BEGAN + 9 }),
@@ -236,8 +325,16 @@ test('items have the times that the file records for them, and null for those th
   const { thread } = await client.request('thread/resume', { threadId: '', path });
   expect(times(thread.turns[2]?.items ?? [])).toEqual(expected);
   const threadId = thread.id;
-  expect(times((await client.request('thread/read', { threadId, includeTurns: true })).thread.turns[2]?.items ?? [])).toEqual(expected);
-  const { data: turns } = await client.request('thread/turns/list', { threadId, itemsView: 'full' });
+  expect(
+    times(
+      (await client.request('thread/read', { threadId, includeTurns: true })).thread.turns[2]
+        ?.items ?? [],
+    ),
+  ).toEqual(expected);
+  const { data: turns } = await client.request('thread/turns/list', {
+    threadId,
+    itemsView: 'full',
+  });
   expect(times(turns[0]?.items ?? [])).toEqual(expected);
   const { data: items } = await client.request('thread/items/list', { threadId, turnId: UNKNOWN });
   expect([times(items), times(items.map((entry) => entry.item))]).toEqual([expected, expected]);

@@ -10,14 +10,25 @@ import { at, completed, event, rolloutId, sessionMeta, text } from './rollout-te
 
 const TURN = 't1';
 const AT = { startedAtMs: at(2), completedAtMs: at(2) };
-const AGENT_MESSAGE = { memoryCitation: null, delivery: null, questions: null, moderation: null } as const;
+const AGENT_MESSAGE = {
+  memoryCitation: null,
+  delivery: null,
+  questions: null,
+  moderation: null,
+} as const;
 
-/** The items that clients see of a turn with these lines. The client checks that each item fits its schema. */
+/**
+ * The items that clients see of a turn with these lines. The client checks that each item fits its
+ * schema.
+ */
 async function shown(lines: string[]): Promise<ThreadItem[]> {
   const { client, folder } = await startServer({ ids: new CountingIds() });
   const begin = event(1, 'task_started', { turn_id: TURN });
   writeFiles(folder, { 'x.jsonl': text([sessionMeta(rolloutId(1)), begin, ...lines]) });
-  const { thread } = await client.request('thread/resume', { threadId: '', path: join(folder, 'x.jsonl') });
+  const { thread } = await client.request('thread/resume', {
+    threadId: '',
+    path: join(folder, 'x.jsonl'),
+  });
   return thread.turns.flatMap(({ items }) => items);
 }
 
@@ -32,7 +43,8 @@ const REVIEW = {
     { title: 'Elsewhere', body: 'Somewhere.' },
   ],
 };
-const REVIEW_TEXT = 'Nearly there.\n\n- A slip (/w/a.ts:3-5)\n  One line.\n  Another.\n\n- Elsewhere\n  Somewhere.';
+const REVIEW_TEXT =
+  'Nearly there.\n\n- A slip (/w/a.ts:3-5)\n  One line.\n  Another.\n\n- Elsewhere\n  Somewhere.';
 
 const CASES: [written: JsonObject, shown: UntimedItem][] = [
   [
@@ -41,7 +53,11 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
       id: 'u',
       client_id: 'c',
       content: [
-        { type: 'text', text: 'hi $s', text_elements: [{ byte_range: { start: 0, end: 2 }, placeholder: 'P' }] },
+        {
+          type: 'text',
+          text: 'hi $s',
+          text_elements: [{ byte_range: { start: 0, end: 2 }, placeholder: 'P' }],
+        },
         { type: 'image', image_url: 'data:x', detail: 'high' },
         { type: 'image', file_id: 'file_1' },
         { type: 'local_image', path: '/w/p.png' },
@@ -57,7 +73,11 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
       id: 'u',
       clientId: 'c',
       content: [
-        { type: 'text', text: 'hi $s', text_elements: [{ byteRange: { start: 0, end: 2 }, placeholder: 'P' }] },
+        {
+          type: 'text',
+          text: 'hi $s',
+          text_elements: [{ byteRange: { start: 0, end: 2 }, placeholder: 'P' }],
+        },
         { type: 'image', url: 'data:x', detail: 'high' },
         { type: 'image', fileId: 'file_1', detail: null },
         { type: 'localImage', path: '/w/p.png', detail: null },
@@ -74,7 +94,10 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
       id: 'a',
       content: [{ type: 'Text', text: 'so' }],
       phase: 'commentary',
-      memory_citation: { entries: [{ path: 'm.md', line_start: 1, line_end: 2, note: 'n' }], rollout_ids: ['r'] },
+      memory_citation: {
+        entries: [{ path: 'm.md', line_start: 1, line_end: 2, note: 'n' }],
+        rollout_ids: ['r'],
+      },
     },
     {
       type: 'agentMessage',
@@ -82,7 +105,10 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
       text: 'so',
       phase: 'commentary',
       ...AGENT_MESSAGE,
-      memoryCitation: { entries: [{ path: 'm.md', lineStart: 1, lineEnd: 2, note: 'n' }], threadIds: ['r'] },
+      memoryCitation: {
+        entries: [{ path: 'm.md', lineStart: 1, lineEnd: 2, note: 'n' }],
+        threadIds: ['r'],
+      },
     },
   ],
   [
@@ -168,7 +194,11 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
       status: 'completed',
       arguments: { a: 1 },
       readOnlyHint: true,
-      result: { content: [{ type: 'text', text: 'out' }], structuredContent: { b: 2 }, _meta: null },
+      result: {
+        content: [{ type: 'text', text: 'out' }],
+        structuredContent: { b: 2 },
+        _meta: null,
+      },
       error: null,
       durationMs: 2003,
     },
@@ -180,7 +210,11 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
       tool: 't',
       arguments: [],
       status: 'failed',
-      content_items: [{ type: 'inputText', text: 'x' }, { type: 'inputImage', imageUrl: 'data:z' }, {}],
+      content_items: [
+        { type: 'inputText', text: 'x' },
+        { type: 'inputImage', imageUrl: 'data:z' },
+        {},
+      ],
       success: false,
     },
     {
@@ -229,20 +263,59 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
     },
   ],
   [
-    { type: 'SubAgentActivity', id: 'q', kind: 'started', agent_thread_id: 'r1', agent_path: '/lead/a' },
-    { type: 'subAgentActivity', id: 'q', kind: 'started', agentThreadId: 'r1', agentPath: '/lead/a', model: null, reasoningEffort: null },
+    {
+      type: 'SubAgentActivity',
+      id: 'q',
+      kind: 'started',
+      agent_thread_id: 'r1',
+      agent_path: '/lead/a',
+    },
+    {
+      type: 'subAgentActivity',
+      id: 'q',
+      kind: 'started',
+      agentThreadId: 'r1',
+      agentPath: '/lead/a',
+      model: null,
+      reasoningEffort: null,
+    },
   ],
   [
-    { type: 'WebSearch', id: 'w', query: 'q', action: { type: 'open_page', url: 'https://example.org' } },
-    { type: 'webSearch', id: 'w', query: 'q', action: { type: 'openPage', url: 'https://example.org' }, results: null },
+    {
+      type: 'WebSearch',
+      id: 'w',
+      query: 'q',
+      action: { type: 'open_page', url: 'https://example.org' },
+    },
+    {
+      type: 'webSearch',
+      id: 'w',
+      query: 'q',
+      action: { type: 'openPage', url: 'https://example.org' },
+      results: null,
+    },
   ],
   [
     { type: 'ImageView', id: 'v', path: 'file:///w/a%20b.png' },
     { type: 'imageView', id: 'v', path: '/w/a b.png' },
   ],
   [
-    { type: 'ImageGeneration', id: 'i', status: 'completed', revised_prompt: 'a cat', result: 'AA==', saved_path: '/w/cat.png' },
-    { type: 'imageGeneration', id: 'i', status: 'completed', revisedPrompt: 'a cat', result: 'AA==', savedPath: '/w/cat.png' },
+    {
+      type: 'ImageGeneration',
+      id: 'i',
+      status: 'completed',
+      revised_prompt: 'a cat',
+      result: 'AA==',
+      saved_path: '/w/cat.png',
+    },
+    {
+      type: 'imageGeneration',
+      id: 'i',
+      status: 'completed',
+      revisedPrompt: 'a cat',
+      result: 'AA==',
+      savedPath: '/w/cat.png',
+    },
   ],
   [
     { type: 'HookPrompt', id: 'h', fragments: [{ text: 'x', hook_run_id: 'y' }] },
@@ -267,17 +340,35 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
 ];
 
 test('an item of each type is shown in the form of the protocol', async () => {
-  expect(await shown(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(CASES.map(([, expected]) => timed(expected, AT)));
+  expect(await shown(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(
+    CASES.map(([, expected]) => timed(expected, AT)),
+  );
 });
 
 test('an item without the fields that clients need is not shown', async () => {
-  const lacking = ['CommandExecution', 'McpToolCall', 'DynamicToolCall', 'CollabAgentToolCall', 'SubAgentActivity', 'ImageView'];
+  const lacking = [
+    'CommandExecution',
+    'McpToolCall',
+    'DynamicToolCall',
+    'CollabAgentToolCall',
+    'SubAgentActivity',
+    'ImageView',
+  ];
   expect(await shown(lacking.map((type) => completed(2, TURN, { type, id: type })))).toEqual([]);
 });
 
 test('an item with fields of wrong types is shown with its other fields, and fits its schema', async () => {
   const types = CASES.map(([{ type }]) => type ?? '');
-  const odd = { content: 7, fragments: {}, changes: [], parsed_cmd: 'x', status: 3, arguments: 1, agents_states: [], findings: 'x' };
+  const odd = {
+    content: 7,
+    fragments: {},
+    changes: [],
+    parsed_cmd: 'x',
+    status: 3,
+    arguments: 1,
+    agents_states: [],
+    findings: 'x',
+  };
   const needed = {
     cwd: '/w',
     command: 'c',
@@ -288,13 +379,21 @@ test('an item with fields of wrong types is shown with its other fields, and fit
     agent_path: 'p',
     path: '/p',
   };
-  const items = await shown(types.map((type, index) => completed(2, TURN, { ...odd, ...needed, kind: 'started', type, id: `${index}` })));
+  const items = await shown(
+    types.map((type, index) =>
+      completed(2, TURN, { ...odd, ...needed, kind: 'started', type, id: `${index}` }),
+    ),
+  );
   expect(items.map(({ id }) => id)).toEqual(types.map((_type, index) => `${index}`));
 });
 
 test('older events show the same items', async () => {
   const items = await shown([
-    event(2, 'patch_apply_end', { call_id: 'f', success: true, changes: { '/w/d': { type: 'add', content: 'new\n' } } }),
+    event(2, 'patch_apply_end', {
+      call_id: 'f',
+      success: true,
+      changes: { '/w/d': { type: 'add', content: 'new\n' } },
+    }),
     event(2, 'mcp_tool_call_end', {
       call_id: 'm',
       invocation: { server: 's', tool: 't', arguments: {} },
@@ -306,17 +405,33 @@ test('older events show the same items', async () => {
       invocation: { server: 's', tool: 't' },
       result: { Ok: { content: [], isError: true } },
     }),
-    event(2, 'web_search_end', { call_id: 'w', query: 'q', action: { type: 'search', query: 'q' }, results: [{ title: 't' }] }),
+    event(2, 'web_search_end', {
+      call_id: 'w',
+      query: 'q',
+      action: { type: 'search', query: 'q' },
+      results: [{ title: 't' }],
+    }),
     event(2, 'view_image_tool_call', { call_id: 'v', path: '/w/p.png' }),
     event(2, 'image_generation_end', { call_id: 'i', status: 'completed', result: 'AA==' }),
-    event(2, 'dynamic_tool_call_response', { call_id: 'd', tool: 't', arguments: {}, content_items: [], success: true }),
+    event(2, 'dynamic_tool_call_response', {
+      call_id: 'd',
+      tool: 't',
+      arguments: {},
+      content_items: [],
+      success: true,
+    }),
     event(2, 'entered_review_mode', { item_id: 'e', user_facing_hint: 'look' }),
     event(2, 'agent_reasoning_raw_content', { text: 'hm' }),
     event(2, 'exited_review_mode', { item_id: 'l', review_output: null }),
     event(2, 'context_compacted'),
   ]);
   const expected: UntimedItem[] = [
-    { type: 'fileChange', id: 'f', status: 'completed', changes: [{ path: '/w/d', kind: { type: 'add' }, diff: 'new\n' }] },
+    {
+      type: 'fileChange',
+      id: 'f',
+      status: 'completed',
+      changes: [{ path: '/w/d', kind: { type: 'add' }, diff: 'new\n' }],
+    },
     {
       type: 'mcpToolCall',
       id: 'm',
@@ -341,9 +456,22 @@ test('older events show the same items', async () => {
       error: null,
       durationMs: null,
     },
-    { type: 'webSearch', id: 'w', query: 'q', action: { type: 'search', query: 'q', queries: null }, results: [{ title: 't' }] },
+    {
+      type: 'webSearch',
+      id: 'w',
+      query: 'q',
+      action: { type: 'search', query: 'q', queries: null },
+      results: [{ title: 't' }],
+    },
     { type: 'imageView', id: 'v', path: '/w/p.png' },
-    { type: 'imageGeneration', id: 'i', status: 'completed', revisedPrompt: null, result: 'AA==', savedPath: null },
+    {
+      type: 'imageGeneration',
+      id: 'i',
+      status: 'completed',
+      revisedPrompt: null,
+      result: 'AA==',
+      savedPath: null,
+    },
     {
       type: 'dynamicToolCall',
       id: 'd',
@@ -360,5 +488,7 @@ test('older events show the same items', async () => {
     { type: 'exitedReviewMode', id: 'l', review: '' },
     { type: 'contextCompaction', id: idOf(2) },
   ];
-  expect(items).toEqual(expected.map((item) => timed(item, { startedAtMs: null, completedAtMs: null })));
+  expect(items).toEqual(
+    expected.map((item) => timed(item, { startedAtMs: null, completedAtMs: null })),
+  );
 });

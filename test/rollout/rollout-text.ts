@@ -25,7 +25,12 @@ export function event(second: number, type: string, fields: JsonObject = {}): st
 
 /** An item as newer rollouts record it. */
 export function completed(second: number, turnId: string, item: JsonObject): string {
-  return event(second, 'item_completed', { turn_id: turnId, item, started_at_ms: at(second), completed_at_ms: at(second) });
+  return event(second, 'item_completed', {
+    turn_id: turnId,
+    item,
+    started_at_ms: at(second),
+    completed_at_ms: at(second),
+  });
 }
 
 export function response(second: number, item: JsonObject): string {
@@ -42,18 +47,42 @@ export function agentItem(text: string): JsonObject {
 
 /** The first line. */
 export function sessionMeta(id: string, more: JsonObject = {}): string {
-  return line(0, 'session_meta', { id, timestamp: new Date(BEGAN_MS).toISOString(), cwd: '/srv/place', cli_version: '0.169.0', ...more });
+  return line(0, 'session_meta', {
+    id,
+    timestamp: new Date(BEGAN_MS).toISOString(),
+    cwd: '/srv/place',
+    cli_version: '0.169.0',
+    ...more,
+  });
 }
 
-/** A whole turn of a newer rollout: the user's message and the agent's answer, within two seconds. */
-export function turn(second: number, turnId: string, [said, answer]: [said: string, answer: string]): string[] {
+/**
+ * A whole turn of a newer rollout: the user's message and the agent's answer, within two seconds.
+ */
+export function turn(
+  second: number,
+  turnId: string,
+  [said, answer]: [said: string, answer: string],
+): string[] {
   return [
     event(second, 'task_started', { turn_id: turnId, started_at: Math.floor(at(second) / 1000) }),
     response(second, userItem(said)),
-    completed(second, turnId, { type: 'UserMessage', id: `${turnId}-user`, content: [{ type: 'text', text: said, text_elements: [] }] }),
-    completed(second + 1, turnId, { type: 'AgentMessage', id: `${turnId}-agent`, content: [{ type: 'Text', text: answer }] }),
+    completed(second, turnId, {
+      type: 'UserMessage',
+      id: `${turnId}-user`,
+      content: [{ type: 'text', text: said, text_elements: [] }],
+    }),
+    completed(second + 1, turnId, {
+      type: 'AgentMessage',
+      id: `${turnId}-agent`,
+      content: [{ type: 'Text', text: answer }],
+    }),
     response(second + 1, agentItem(answer)),
-    event(second + 1, 'task_complete', { turn_id: turnId, completed_at: Math.floor(at(second + 1) / 1000), duration_ms: 1000 }),
+    event(second + 1, 'task_complete', {
+      turn_id: turnId,
+      completed_at: Math.floor(at(second + 1) / 1000),
+      duration_ms: 1000,
+    }),
   ];
 }
 

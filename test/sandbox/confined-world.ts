@@ -3,7 +3,10 @@ import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
-import { type BubblewrapDeps, createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
+import {
+  type BubblewrapDeps,
+  createBubblewrap,
+} from '../../src/sandbox/linux/create-bubblewrap.ts';
 import type { Installation } from '../../src/sandbox/places/server-places.ts';
 import { createProcesses } from '../../src/sandbox/processes/create-processes.ts';
 import type { Processes, TerminalSize } from '../../src/sandbox/processes/processes.ts';
@@ -35,7 +38,10 @@ export class ConfinedWorld {
 
   /** The deps of a sandbox in this world. Its server runs from a package in the folder `app`. */
   sandboxDeps(): BubblewrapDeps {
-    const installation = { manifest: join(this.base, 'app', 'package.json'), executable: process.execPath };
+    const installation = {
+      manifest: join(this.base, 'app', 'package.json'),
+      executable: process.execPath,
+    };
     return {
       arch: arch(),
       home: this.home,
@@ -80,29 +86,55 @@ export class ConfinedWorld {
 
   /** Runs a program of the workspace in a terminal of its own. Its whole output is `stdout`. */
   inTerminal(argv: readonly string[], bounds: Partial<SandboxBounds> = {}): Promise<Ran> {
-    return this.#run(this.#processes, argv, { bounds, cwd: this.workspace, terminal: { rows: 24, cols: 80 } });
+    return this.#run(this.#processes, argv, {
+      bounds,
+      cwd: this.workspace,
+      terminal: { rows: 24, cols: 80 },
+    });
   }
 
-  /** Another server, which runs from this installation. Its `run` returns the exit code of a script. */
+  /**
+   * Another server, which runs from this installation. Its `run` returns the exit code of a script.
+   */
   withServer(installation: Installation, bounds: Partial<SandboxBounds> = {}) {
-    const processes = createTestProcesses(createBubblewrap({ ...this.sandboxDeps(), installation }));
-    const run = async (script: string) => (await this.#run(processes, ['bash', '-c', script], { bounds, cwd: this.workspace })).exitCode;
+    const processes = createTestProcesses(
+      createBubblewrap({ ...this.sandboxDeps(), installation }),
+    );
+    const run = async (script: string) =>
+      (await this.#run(processes, ['bash', '-c', script], { bounds, cwd: this.workspace }))
+        .exitCode;
     return { run, close: () => processes.close() };
   }
 
   /** Without bounds: outside the sandbox. */
-  run(argv: readonly string[], bounds: Partial<SandboxBounds> | null = {}, cwd = this.workspace): Promise<Ran> {
+  run(
+    argv: readonly string[],
+    bounds: Partial<SandboxBounds> | null = {},
+    cwd = this.workspace,
+  ): Promise<Ran> {
     return this.#run(this.#processes, argv, { bounds, cwd });
   }
 
   async #run(
     processes: Processes,
     argv: readonly string[],
-    { bounds, cwd, terminal = null }: { bounds: Partial<SandboxBounds> | null; cwd: string; terminal?: TerminalSize | null },
+    {
+      bounds,
+      cwd,
+      terminal = null,
+    }: { bounds: Partial<SandboxBounds> | null; cwd: string; terminal?: TerminalSize | null },
   ): Promise<Ran> {
     const output = { stdout: '', stderr: '' };
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', LANG: 'C.UTF-8' };
-    const spec = { argv, cwd, env, bounds: bounds === null ? null : this.bounds(bounds), owner: ['test'], input: false, terminal };
+    const spec = {
+      argv,
+      cwd,
+      env,
+      bounds: bounds === null ? null : this.bounds(bounds),
+      owner: ['test'],
+      input: false,
+      terminal,
+    };
     const serve = bounds?.managedNetwork === true ? { serve: () => {} } : {};
     const running = await processes.start({ ...spec, ...serve }, (stream, bytes) => {
       output[stream] += bytes.toString();
@@ -119,5 +151,11 @@ export class ConfinedWorld {
 
 function createTestProcesses(sandbox: Sandbox): Processes {
   const sendSignal = (pid: number, signal: NodeJS.Signals) => process.kill(pid, signal);
-  return createProcesses({ sandbox, platform: process.platform, env: {}, sendSignal, log: new RecordingLog() });
+  return createProcesses({
+    sandbox,
+    platform: process.platform,
+    env: {},
+    sendSignal,
+    log: new RecordingLog(),
+  });
 }

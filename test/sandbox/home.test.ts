@@ -4,7 +4,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfinedWorld } from './confined-world.ts';
 
 const SECRETS = [
-  ...['config.toml', 'auth.json', 'heddle.db', 'heddle.db-wal', 'heddle.db-shm', 'heddle-trust.jsonl'],
+  ...[
+    'config.toml',
+    'auth.json',
+    'heddle.db',
+    'heddle.db-wal',
+    'heddle.db-shm',
+    'heddle-trust.jsonl',
+  ],
   ...['heddle-writers/one', 'sessions/2026/rollout.jsonl'],
 ];
 
@@ -38,11 +45,16 @@ const changeHome = (home: string) =>
     'heddle-mcp.credentials.json',
     'work.config.toml',
   ]
-    .map((name) => `mkdir -p ${home}/log ${home}/agents; echo changed > ${home}/${name} && echo ${name}`)
+    .map(
+      (name) =>
+        `mkdir -p ${home}/log ${home}/agents; echo changed > ${home}/${name} && echo ${name}`,
+    )
     .join(';');
 
 test('a command reads the instructions and the rules in the home, and none of its secrets, such as the configuration', async () => {
-  const ran = await world.bash(`cat ${world.home}/AGENTS.md ${world.home}/rules/*; ${readSecrets(world.home)}; ls -A ${world.home}`);
+  const ran = await world.bash(
+    `cat ${world.home}/AGENTS.md ${world.home}/rules/*; ${readSecrets(world.home)}; ls -A ${world.home}`,
+  );
   expect(ran.stdout).toBe('plainplainAGENTS.md\nrules\n');
 });
 
@@ -73,7 +85,16 @@ test("a workspace that is the home can be used, except heddle's own files, wheth
   const ran = await world.bash(script, bounds, world.home);
   expect(ran.stdout).toBe('plain');
   expect(readdirSync(world.home).toSorted()).toEqual([
-    ...['AGENTS.md', 'auth.json', 'config.toml', 'heddle-trust.jsonl', 'heddle-writers', 'heddle.db', 'heddle.db-shm', 'heddle.db-wal'],
+    ...[
+      'AGENTS.md',
+      'auth.json',
+      'config.toml',
+      'heddle-trust.jsonl',
+      'heddle-writers',
+      'heddle.db',
+      'heddle.db-shm',
+      'heddle.db-wal',
+    ],
     ...['notes', 'rules', 'sessions'],
   ]);
 });
@@ -81,46 +102,79 @@ test("a workspace that is the home can be used, except heddle's own files, wheth
 test('the home is protected if it is reached by a symbolic link', async () => {
   const link = join(world.workspace, 'link');
   symlinkSync(world.home, link);
-  const ran = await world.bash(`${changeHome(link)}; ${readSecrets(link)}; cat ${link}/AGENTS.md`, { home: link });
+  const ran = await world.bash(`${changeHome(link)}; ${readSecrets(link)}; cat ${link}/AGENTS.md`, {
+    home: link,
+  });
   expect(ran.stdout).toBe('plain');
 });
 
 test('the home is protected with restricted reads', async () => {
   const readable = { roots: [world.base], platformDefaults: true };
-  const ran = await world.bash(`${readSecrets(world.home)}; cat ${world.home}/AGENTS.md`, { readable });
+  const ran = await world.bash(`${readSecrets(world.home)}; cat ${world.home}/AGENTS.md`, {
+    readable,
+  });
   expect(ran.stdout).toBe('plain');
-  const none = await world.bash(`ls ${world.home}`, { readable: { roots: [world.workspace], platformDefaults: true } });
+  const none = await world.bash(`ls ${world.home}`, {
+    readable: { roots: [world.workspace], platformDefaults: true },
+  });
   expect(none.stderr).toContain('No such file');
 });
 
 test('a secret cannot be read even if it is a readable root', async () => {
   const readable = {
-    roots: [world.workspace, join(world.home, 'auth.json'), join(world.home, 'config.toml'), join(world.home, 'sessions')],
+    roots: [
+      world.workspace,
+      join(world.home, 'auth.json'),
+      join(world.home, 'config.toml'),
+      join(world.home, 'sessions'),
+    ],
     platformDefaults: true,
   };
   expect((await world.bash(readSecrets(world.home), { readable })).stdout).toBe('');
 });
 
-test.each(['heddle-writers', 'sessions'])('%s in the home is no workspace: it is neither read nor written', async (name) => {
-  const folder = join(world.home, name);
-  const bounds = { workspace: [folder], writableRoots: [folder] };
-  await expect(world.bash('true', bounds, folder)).rejects.toThrow('cannot be read in the sandbox');
-  expect((await world.bash(`ls ${folder}; touch ${folder}/x`, bounds)).stderr.match(/No such file/g)).toHaveLength(2);
-  expect((await world.bash(`ls ${folder}`, { ...bounds, writableRoots: [] })).stderr).toContain('No such file');
-});
+test.each(['heddle-writers', 'sessions'])(
+  '%s in the home is no workspace: it is neither read nor written',
+  async (name) => {
+    const folder = join(world.home, name);
+    const bounds = { workspace: [folder], writableRoots: [folder] };
+    await expect(world.bash('true', bounds, folder)).rejects.toThrow(
+      'cannot be read in the sandbox',
+    );
+    expect(
+      (await world.bash(`ls ${folder}; touch ${folder}/x`, bounds)).stderr.match(/No such file/g),
+    ).toHaveLength(2);
+    expect((await world.bash(`ls ${folder}`, { ...bounds, writableRoots: [] })).stderr).toContain(
+      'No such file',
+    );
+  },
+);
 
-test.each(['a writable root', 'a workspace'])('a command in a home that is %s reads no copy of a secret file', async (kind) => {
-  const copies = ['config.toml~', '.config.toml.swp', 'config.toml.bak', 'auth.json.1', 'heddle.db-journal', 'Config.toml'];
-  for (const name of copies) world.file(`home/${name}`, 'secret');
-  world.file('home/notes', 'plain');
-  const bounds = { workspace: [world.home], writableRoots: kind === 'a writable root' ? [world.home] : [] };
-  const ran = await world.bash(
-    `cat notes ${copies.join(' ')}; mv config.toml moved; cp config.toml copy; cat moved copy`,
-    bounds,
-    world.home,
-  );
-  expect(ran.stdout).toBe('plain');
-});
+test.each(['a writable root', 'a workspace'])(
+  'a command in a home that is %s reads no copy of a secret file',
+  async (kind) => {
+    const copies = [
+      'config.toml~',
+      '.config.toml.swp',
+      'config.toml.bak',
+      'auth.json.1',
+      'heddle.db-journal',
+      'Config.toml',
+    ];
+    for (const name of copies) world.file(`home/${name}`, 'secret');
+    world.file('home/notes', 'plain');
+    const bounds = {
+      workspace: [world.home],
+      writableRoots: kind === 'a writable root' ? [world.home] : [],
+    };
+    const ran = await world.bash(
+      `cat notes ${copies.join(' ')}; mv config.toml moved; cp config.toml copy; cat moved copy`,
+      bounds,
+      world.home,
+    );
+    expect(ran.stdout).toBe('plain');
+  },
+);
 
 test.each(['everything', 'restricted'])(
   'a command does not read a config.toml that is a link out of the home, with reads: %s',
@@ -129,7 +183,10 @@ test.each(['everything', 'restricted'])(
     rmSync(join(world.home, 'config.toml'));
     symlinkSync(target, join(world.home, 'config.toml'));
     const readable = reads === 'everything' ? reads : { roots: [], platformDefaults: true };
-    const ran = await world.bash(`cat ${target}; echo changed > ${target}; mv ${target} moved; cat moved; ls dotfiles`, { readable });
+    const ran = await world.bash(
+      `cat ${target}; echo changed > ${target}; mv ${target} moved; cat moved; ls dotfiles`,
+      { readable },
+    );
     expect(ran.stdout).toBe('config.toml\n');
     expect(readFileSync(target, 'utf8')).toBe('secret');
   },

@@ -20,7 +20,10 @@ async function interrupted(processes: Processes, argv: string[], terminal: typeo
 const sh = (script: string) => ['/bin/sh', '-c', script];
 const node = (script: string) => [process.execPath, '-e', script];
 
-/** Forks a process that executes a program after the interrupt, which it has lost like one that comes between a shell's fork and exec. */
+/**
+ * Forks a process that executes a program after the interrupt, which it has lost like one that
+ * comes between a shell's fork and exec.
+ */
 const LATE_EXEC = `$SIG{INT} = sub { $caught = 1 };
 if (($pid = fork) == 0) { syswrite STDOUT, "up\\n"; select undef, undef, undef, 0.05 until $caught; exec "sleep", "1000" }
 1 while waitpid($pid, 0) == -1 && $!{EINTR};
@@ -35,14 +38,20 @@ describe.each([NO_TERMINAL, TERMINAL])('an interrupt (terminal: %j)', (terminal)
   });
 
   test('is sent again to a program that was forked before it and executed after it', async () => {
-    expect(await interrupted(systemProcesses(), ['perl', '-MErrno', '-e', LATE_EXEC], terminal)).toEqual({ exitCode: 42, said: '' });
+    expect(
+      await interrupted(systemProcesses(), ['perl', '-MErrno', '-e', LATE_EXEC], terminal),
+    ).toEqual({ exitCode: 42, said: '' });
   });
 
   test('is not sent again to a program that has handled it once, and goes on', async () => {
     const close = "execFile('sleep', ['0.7'], () => { console.log('closed'); process.exit(7); })";
     const once = `const { execFile } = require('child_process'); process.once('SIGINT', () => ${close})`;
     expect(
-      await interrupted(systemProcesses(), node(`${once}; require('net').createServer().listen(0, () => console.log('up'))`), terminal),
+      await interrupted(
+        systemProcesses(),
+        node(`${once}; require('net').createServer().listen(0, () => console.log('up'))`),
+        terminal,
+      ),
     ).toEqual({
       exitCode: 7,
       said: 'closed\n',
@@ -51,12 +60,19 @@ describe.each([NO_TERMINAL, TERMINAL])('an interrupt (terminal: %j)', (terminal)
 
   test('is not sent again to a program that its handler has started', async () => {
     const script = `trap "sleep 0.7; ${process.execPath} -e 0; echo cleaned; exit 7" INT; echo up; while :; do sleep 0.01; done`;
-    expect(await interrupted(systemProcesses(), sh(script), terminal)).toEqual({ exitCode: 7, said: 'cleaned\n' });
+    expect(await interrupted(systemProcesses(), sh(script), terminal)).toEqual({
+      exitCode: 7,
+      said: 'cleaned\n',
+    });
   });
 
   test('is not sent again to a program that the interrupted shell executes in its own place', async () => {
-    const script = 'trap "echo caught" INT; sh -c "echo up; exec sleep 1000"; exec sh -c "sleep 0.7; echo over; exit 7"';
-    expect(await interrupted(systemProcesses(), sh(script), terminal)).toEqual({ exitCode: 7, said: 'caught\nover\n' });
+    const script =
+      'trap "echo caught" INT; sh -c "echo up; exec sleep 1000"; exec sh -c "sleep 0.7; echo over; exit 7"';
+    expect(await interrupted(systemProcesses(), sh(script), terminal)).toEqual({
+      exitCode: 7,
+      said: 'caught\nover\n',
+    });
   });
 });
 

@@ -14,7 +14,10 @@ afterEach(() => world.close());
 const GUARDS = ['.agents', '.codex', '.git', '.hg', 'HEAD'];
 
 function confine() {
-  return world.sandbox.confine({ argv: ['true'], cwd: world.workspace, env: {}, terminal: false }, world.bounds());
+  return world.sandbox.confine(
+    { argv: ['true'], cwd: world.workspace, env: {}, terminal: false },
+    world.bounds(),
+  );
 }
 
 async function keepGuards(): Promise<void> {
@@ -51,10 +54,16 @@ test('kept guards that were removed, moved or replaced meanwhile still protect',
   renameSync(join(world.workspace, '.codex'), join(world.workspace, 'moved'));
   renameSync(join(world.workspace, '.hg'), join(world.workspace, 'also-moved'));
   mkdirSync(join(world.workspace, '.hg'));
-  const attempts = ['.git', '.codex', '.hg', '.agents', 'HEAD'].map((name) => `mkdir -p ${name}/new && touch ${name}/new/x`);
-  const { stdout } = await world.bash(attempts.map((attempt) => `${attempt} 2>/dev/null && echo made`).join('\n'));
+  const attempts = ['.git', '.codex', '.hg', '.agents', 'HEAD'].map(
+    (name) => `mkdir -p ${name}/new && touch ${name}/new/x`,
+  );
+  const { stdout } = await world.bash(
+    attempts.map((attempt) => `${attempt} 2>/dev/null && echo made`).join('\n'),
+  );
   expect(stdout).toBe('');
   await world.sandbox.tidy();
   expect(readdirSync(world.workspace)).toEqual(['.hg', 'also-moved', 'moved']);
-  expect(['.hg', 'also-moved', 'moved'].map((name) => readdirSync(join(world.workspace, name)))).toEqual([[], [], []]);
+  expect(
+    ['.hg', 'also-moved', 'moved'].map((name) => readdirSync(join(world.workspace, name))),
+  ).toEqual([[], [], []]);
 });

@@ -50,8 +50,8 @@ for each in sys.argv[1:]:
 }
 
 /**
- * Listens outside the sandbox: on a datagram socket, and on sockets of the types 1 and 5, whose paths end with the type. `received`
- * ends it, and returns the datagrams that it has received.
+ * Listens outside the sandbox: on a datagram socket, and on sockets of the types 1 and 5, whose
+ * paths end with the type. `received` ends it, and returns the datagrams that it has received.
  */
 async function unixListeners(): Promise<{ path: string; received(): Promise<string> }> {
   const path = join(world.workspace, 'listener.sock');
@@ -80,7 +80,9 @@ while select.select([listener], [], [], 0)[0]: print(listener.recv(99).decode(),
 }
 
 test('no namespace can be created or entered, and nothing can be mounted', async () => {
-  const namespaces = [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x80];
+  const namespaces = [
+    0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x80,
+  ];
   const calls = [
     ...namespaces.map((flag) => `call('unshare', ${flag})`),
     "call('setns', os.open('/proc/self/ns/net', os.O_RDONLY), 0)",
@@ -102,7 +104,9 @@ test('the kernel and other processes cannot be accessed', async () => {
     "call('reboot', 0)",
     "call('swapoff', b'/x')",
     "call('acct', None)",
-    ...[248, 249, 250, 298, 321, 323, 246, 425, 438, 175].map((number) => `syscall(${process.arch === 'x64' ? number : 425}, 0, 0, 0)`),
+    ...[248, 249, 250, 298, 321, 323, 246, 425, 438, 175].map(
+      (number) => `syscall(${process.arch === 'x64' ? number : 425}, 0, 0, 0)`,
+    ),
   ];
   expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
 });
@@ -125,13 +129,19 @@ test('the process that adopts orphans in the sandbox also has the filter, and no
 });
 
 test('input cannot be injected into a terminal', async () => {
-  const calls = ["fcntl.ioctl(os.openpty()[1], 0x5412, b'x')", "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')", 'os.openpty()'];
+  const calls = [
+    "fcntl.ioctl(os.openpty()[1], 0x5412, b'x')",
+    "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')",
+    'os.openpty()',
+  ];
   const high = "call('ioctl', os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b'x')";
   expect(await python([...calls, high])).toEqual(['EPERM', 'EPERM', 'done', 'EPERM']);
 });
 
 test('a file that is only read cannot be leased, which would hold up its writer', async () => {
-  const calls = [1024, 1040].map((command) => `fcntl.fcntl(os.open('/etc/passwd', os.O_RDONLY), ${command}, 0)`);
+  const calls = [1024, 1040].map(
+    (command) => `fcntl.fcntl(os.open('/etc/passwd', os.O_RDONLY), ${command}, 0)`,
+  );
   const own = "fcntl.fcntl(os.open('leased', os.O_RDONLY | os.O_CREAT), 1024, 0)";
   const reading = "fcntl.fcntl(os.open('leased', os.O_RDONLY), 1025)";
   expect(await python([...calls, own, reading])).toEqual(['EPERM', 'EPERM', 'EPERM', 'done']);
@@ -153,7 +163,9 @@ test.runIf(process.arch === 'x64')('the calls of 32-bit programs are refused', a
 });
 
 test('in /proc and /sys, a command can write only to its own processes', async () => {
-  const { stdout } = await world.bash("find /proc /sys -writable -type f -not -path '/proc/[0-9]*' 2>/dev/null | head -20 | tr '\\n' ' '");
+  const { stdout } = await world.bash(
+    "find /proc /sys -writable -type f -not -path '/proc/[0-9]*' 2>/dev/null | head -20 | tr '\\n' ' '",
+  );
   const written = await world.bash(
     `for file in ${stdout} /proc/sys/kernel/core_pattern; do (echo < $file >> $file) 2>/dev/null && echo $file; done`,
   );
@@ -210,16 +222,30 @@ describe.each([false, true])('without unixSockets, with network: %s', (network) 
   test('no socket reaches a program by a path or an abstract name: docker, D-Bus, ssh-agent, X11', async () => {
     const host = await unixListeners();
     const calls = [
-      ...['STREAM', 'DGRAM', 'SEQPACKET', 'RAW'].map((type) => `socket.socket(socket.AF_UNIX, socket.SOCK_${type})`),
+      ...['STREAM', 'DGRAM', 'SEQPACKET', 'RAW'].map(
+        (type) => `socket.socket(socket.AF_UNIX, socket.SOCK_${type})`,
+      ),
       ...['DGRAM', 'RAW'].map((type) => `send_from_pair(socket.SOCK_${type}, b'${host.path}')`),
       'socket.socketpair()',
       'socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)',
-      ...['STREAM', 'SEQPACKET'].map((type) => `send_from_pair(socket.SOCK_${type}, b'${host.path}')`),
-      ...['STREAM', 'SEQPACKET'].map((type) => `connect_pair(socket.SOCK_${type}, b'${host.path}')`),
+      ...['STREAM', 'SEQPACKET'].map(
+        (type) => `send_from_pair(socket.SOCK_${type}, b'${host.path}')`,
+      ),
+      ...['STREAM', 'SEQPACKET'].map(
+        (type) => `connect_pair(socket.SOCK_${type}, b'${host.path}')`,
+      ),
     ];
     const answers = await python(calls, { network });
     expect(await host.received()).toBe('');
-    expect(answers).toEqual([...Array(6).fill('EPERM'), 'done', 'done', 'EINVAL', 'EINVAL', 'EISCONN', 'EISCONN']);
+    expect(answers).toEqual([
+      ...Array(6).fill('EPERM'),
+      'done',
+      'done',
+      'EINVAL',
+      'EINVAL',
+      'EISCONN',
+      'EISCONN',
+    ]);
   });
 
   test('sockets are created by a list of families and types, whatever is in the high halves of the arguments', async () => {
@@ -235,9 +261,13 @@ def allowed(number):
 for number in sys.argv[1:]: print(sorted(set(allowed(int(number)))))
 `;
     const { socket = 0, socketpair = 0 } = SECCOMP_NUMBERS[process.arch] ?? {};
-    const { stdout, stderr } = await world.run(['python3', '-c', script, String(socket), String(socketpair)], { network });
+    const { stdout, stderr } = await world.run(
+      ['python3', '-c', script, String(socket), String(socketpair)],
+      { network },
+    );
     expect(stderr).toBe('');
-    const withFlags = (pairs: string[]) => pairs.flatMap((pair) => [`(${pair}, 0)`, `(${pair}, 526336)`]).join(', ');
+    const withFlags = (pairs: string[]) =>
+      pairs.flatMap((pair) => [`(${pair}, 0)`, `(${pair}, 526336)`]).join(', ');
     const single = withFlags(['2, 1', '2, 2', '10, 1', '10, 2', '16, 2', '16, 3']);
     expect(stdout).toBe(`[${single}]\n[${withFlags(['1, 1', '1, 5'])}]\n`);
   });
@@ -246,10 +276,21 @@ for number in sys.argv[1:]: print(sorted(set(allowed(int(number)))))
     const calls = [
       ...["'127.0.0.1'", "'::1'"].map((address) => `loopback(${address})`),
       "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
-      ...[2, 11, 20, 110].map((size) => `call('sendto', udp(), b'x', 1, 0, bytes([1, 0]) + b'/' * 128, ${size})`),
+      ...[2, 11, 20, 110].map(
+        (size) => `call('sendto', udp(), b'x', 1, 0, bytes([1, 0]) + b'/' * 128, ${size})`,
+      ),
       `call('sendto', udp(), b'x', 1, 0, ctypes.c_void_p(1 << 32), 20)`,
     ];
-    expect(await python(calls, { network })).toEqual(['done', 'done', 'done', 'EPERM', 'EPERM', 'EPERM', 'EPERM', 'EPERM']);
+    expect(await python(calls, { network })).toEqual([
+      'done',
+      'done',
+      'done',
+      'EPERM',
+      'EPERM',
+      'EPERM',
+      'EPERM',
+      'EPERM',
+    ]);
   });
 });
 
@@ -266,7 +307,9 @@ test('with unixSockets, a command reaches listeners in the file system, without 
 });
 
 test('system calls that the filter does not know do not exist', async () => {
-  expect(await python([470, 511, 521, 9999].map((number) => `syscall(${number}, 0, 0, 0)`))).toEqual(Array(4).fill('ENOSYS'));
+  expect(
+    await python([470, 511, 521, 9999].map((number) => `syscall(${number}, 0, 0, 0)`)),
+  ).toEqual(Array(4).fill('ENOSYS'));
 });
 
 test('common operations of programs still work', async () => {
@@ -285,7 +328,9 @@ test('common operations of programs still work', async () => {
     'mkfifo pipe; echo fifo > pipe & cat pipe; wait',
     'echo stderr >&2; echo null > /dev/null; head -c 1 /dev/urandom | wc -c',
   ];
-  const { stdout, stderr } = await world.bash(commands.map((command) => `( ${command} )`).join('\n'));
+  const { stdout, stderr } = await world.bash(
+    commands.map((command) => `( ${command} )`).join('\n'),
+  );
   expect({ stdout, stderr }).toEqual({
     stdout: 'one\nnpm\nnode\n1\npython\n[1, 2]\nsubstitution\nmktemp\ntar\ncopy\n143\nfifo\n1\n',
     stderr: 'stderr\n',

@@ -41,7 +41,10 @@ test('connections that were made before another server is set are not passed to 
 test('a program that does not send a listener in time is given up, though another process holds its output', async () => {
   const clock = new FakeClock();
   const file = join(tempFolder({}), 'pid');
-  const received = new LocalListeners(clock).receive(['/bin/sh', '-c', `sleep 1000 & echo $! >${file}; wait`], 3128);
+  const received = new LocalListeners(clock).receive(
+    ['/bin/sh', '-c', `sleep 1000 & echo $! >${file}; wait`],
+    3128,
+  );
   const failed = expect(received).rejects.toThrow();
   const pid = () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
   await expect.poll(pid).toBeGreaterThan(0);

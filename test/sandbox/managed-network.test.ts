@@ -19,14 +19,27 @@ function answering(text: string) {
   const serve = (socket: Socket) => {
     served.push(socket);
     socket.on('error', () => {});
-    socket.once('data', () => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`));
+    socket.once('data', () =>
+      socket.end(
+        `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\nConnection: close\r\n\r\n${text}`,
+      ),
+    );
   };
   return { serve, served };
 }
 
-function managed(serve: (socket: Socket) => void, spec: Partial<ProcessSpec> = {}): Partial<ProcessSpec> {
+function managed(
+  serve: (socket: Socket) => void,
+  spec: Partial<ProcessSpec> = {},
+): Partial<ProcessSpec> {
   const bounds = world.bounds({ managedNetwork: true });
-  return { bounds, serve, cwd: world.workspace, env: { PATH, HTTP_PROXY: 'http://user.example:1', NO_PROXY: '*' }, ...spec };
+  return {
+    bounds,
+    serve,
+    cwd: world.workspace,
+    env: { PATH, HTTP_PROXY: 'http://user.example:1', NO_PROXY: '*' },
+    ...spec,
+  };
 }
 
 test('a command reaches its proxy, and nothing else', async () => {
@@ -37,7 +50,14 @@ test('a command reaches its proxy, and nothing else', async () => {
   const { serve, served } = answering('by proxy');
   const address = own.address();
   const port = typeof address === 'object' ? address?.port : null;
-  const others = { npm_config_https_proxy: 'x', PIP_PROXY: 'x', FTP_PROXY: 'x', ftp_proxy: 'x', CARGO_HTTP_PROXY: 'x', GOPROXY: 'kept' };
+  const others = {
+    npm_config_https_proxy: 'x',
+    PIP_PROXY: 'x',
+    FTP_PROXY: 'x',
+    ftp_proxy: 'x',
+    CARGO_HTTP_PROXY: 'x',
+    GOPROXY: 'kept',
+  };
   const env = { PATH, HTTP_PROXY: 'http://user.example:1', NO_PROXY: '*', ...others };
   const script = `curl -s http://a.example/; echo; env | grep -i -E 'proxy|CODEX_' | sort; curl -s --noproxy '*' http://127.0.0.1:${port}/ || echo "direct $?"`;
   const command = await run(processes, script, managed(serve, { env }));
@@ -84,7 +104,11 @@ test('commands that run at the same time have proxies of their own', async () =>
 test('a command without a proxy, in the sandbox or outside, does not reach that of another one', async () => {
   const processes = systemProcesses({ sandbox: world.sandbox });
   const { serve, served } = answering('mine');
-  const owner = await run(processes, 'curl -s http://a.example/; read line', managed(serve, { input: true }));
+  const owner = await run(
+    processes,
+    'curl -s http://a.example/; read line',
+    managed(serve, { input: true }),
+  );
   await owner.says('mine');
   const attempt = 'curl -s -x http://127.0.0.1:3128 http://a.example/ || echo "none $?"';
   for (const bounds of [world.bounds(), world.bounds({ network: true }), null]) {
@@ -111,18 +135,25 @@ test('a command in a terminal reaches its proxy', async () => {
 test('a command whose proxy nobody serves has no network', async () => {
   const processes = systemProcesses({ sandbox: world.sandbox });
   const bounds = world.bounds({ managedNetwork: true });
-  const command = await run(processes, 'curl -s -x http://127.0.0.1:3128 http://a.example/ || echo "none $?"', {
-    bounds,
-    cwd: world.workspace,
-  });
+  const command = await run(
+    processes,
+    'curl -s -x http://127.0.0.1:3128 http://a.example/ || echo "none $?"',
+    {
+      bounds,
+      cwd: world.workspace,
+    },
+  );
   await command.ended;
   expect(command.text.stdout).toBe('none 7\n');
 });
 
 test('a command has no rights over its network', async () => {
   const processes = systemProcesses({ sandbox: world.sandbox });
-  const script = 'grep -E "^Cap(Eff|Prm|Bnd)" /proc/self/status; echo 1 2>/dev/null >/proc/sys/net/ipv4/ip_forward || echo refused';
+  const script =
+    'grep -E "^Cap(Eff|Prm|Bnd)" /proc/self/status; echo 1 2>/dev/null >/proc/sys/net/ipv4/ip_forward || echo refused';
   const command = await run(processes, script, managed(answering('').serve));
   await command.ended;
-  expect(command.text.stdout).toBe('CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nrefused\n');
+  expect(command.text.stdout).toBe(
+    'CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nrefused\n',
+  );
 });

@@ -28,36 +28,55 @@ function linkedFolders(count: number, entries = ENTRIES): string[] {
 
 test('two linked folders: commands run, and the links are protected', async () => {
   const [folder = ''] = linkedFolders(2);
-  const ran = await world.bash('echo x > linked-1/file-7; rm linked-0/.git; mv linked-0/.git linked-0/moved; echo ran');
+  const ran = await world.bash(
+    'echo x > linked-1/file-7; rm linked-0/.git; mv linked-0/.git linked-0/moved; echo ran',
+  );
   expect(ran.stdout).toBe('ran\n');
   expect(existsSync(join(folder, '.git'))).toBe(true);
 });
 
-test.each([7])('%i linked folders: commands run, two folders can be changed, and a command that fails reads why', async (count) => {
-  const folders = linkedFolders(count);
-  const writes = 'for folder in linked-*; do echo x 2>/dev/null > $folder/file-7 && echo $folder; done';
-  const { exitCode, stdout, stderr } = await world.bash(`${writes}; rm -f linked-*/.git 2>/dev/null; exit 0`);
-  const changed = stdout.split('\n').filter((name) => name !== '');
-  expect({ exitCode, stderr, changed: changed.length }).toEqual({ exitCode: 0, stderr: '', changed: 2 });
-  expect(folders.filter((folder) => !existsSync(join(folder, '.git')))).toEqual([]);
-  const closed = folders.filter((folder) => !changed.includes(basename(folder)));
-  const told = [...closed].sort().slice(0, 3).join(', ');
-  const failed = await world.bash(`echo x > ${closed[0]}/file-7`);
-  expect(failed.exitCode).toBe(1);
-  expect(failed.stderr).toContain('Read-only file system');
-  expect(failed.stderr).toContain(`\nheddle: commands in the sandbox cannot change anything in ${told}`);
-  expect(failed.stderr).toContain('`unprotected_folders` under [sandbox_workspace_write]');
-  // A failure for another reason says nothing of the folders.
-  expect((await world.bash('echo other >&2; exit 1')).stderr).toBe('other\n');
-  world.sandboxAgain();
-  const all = await world.bash(writes, { unprotected: folders });
-  expect(all.stdout.split('\n').filter((name) => name !== '')).toHaveLength(count);
-});
+test.each([7])(
+  '%i linked folders: commands run, two folders can be changed, and a command that fails reads why',
+  async (count) => {
+    const folders = linkedFolders(count);
+    const writes =
+      'for folder in linked-*; do echo x 2>/dev/null > $folder/file-7 && echo $folder; done';
+    const { exitCode, stdout, stderr } = await world.bash(
+      `${writes}; rm -f linked-*/.git 2>/dev/null; exit 0`,
+    );
+    const changed = stdout.split('\n').filter((name) => name !== '');
+    expect({ exitCode, stderr, changed: changed.length }).toEqual({
+      exitCode: 0,
+      stderr: '',
+      changed: 2,
+    });
+    expect(folders.filter((folder) => !existsSync(join(folder, '.git')))).toEqual([]);
+    const closed = folders.filter((folder) => !changed.includes(basename(folder)));
+    const told = [...closed].sort().slice(0, 3).join(', ');
+    const failed = await world.bash(`echo x > ${closed[0]}/file-7`);
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).toContain('Read-only file system');
+    expect(failed.stderr).toContain(
+      `\nheddle: commands in the sandbox cannot change anything in ${told}`,
+    );
+    expect(failed.stderr).toContain('`unprotected_folders` under [sandbox_workspace_write]');
+    // A failure for another reason says nothing of the folders.
+    expect((await world.bash('echo other >&2; exit 1')).stderr).toBe('other\n');
+    world.sandboxAgain();
+    const all = await world.bash(writes, { unprotected: folders });
+    expect(all.stdout.split('\n').filter((name) => name !== '')).toHaveLength(count);
+  },
+);
 
 test('a linked folder with very many entries is read-only, and commands run', async () => {
   const [folder = ''] = linkedFolders(1, 600);
-  expect(await world.bash('echo x > plain.txt && cat linked-0/file-7')).toMatchObject({ exitCode: 0, stderr: '' });
-  expect((await world.bash('echo x > linked-0/file-7')).stderr).toContain(`cannot change anything in ${folder}:`);
+  expect(await world.bash('echo x > plain.txt && cat linked-0/file-7')).toMatchObject({
+    exitCode: 0,
+    stderr: '',
+  });
+  expect((await world.bash('echo x > linked-0/file-7')).stderr).toContain(
+    `cannot change anything in ${folder}:`,
+  );
 });
 
 test('many writable roots, each with a link: the message is not that of bubblewrap', async () => {
@@ -67,7 +86,9 @@ test('many writable roots, each with a link: the message is not that of bubblewr
     symlinkSync(world.outside, join(root, '.codex'));
     return root;
   });
-  await expect(world.bash('echo ran', { writableRoots: roots })).rejects.toThrow('the sandbox would have to mount 90 entries');
+  await expect(world.bash('echo ran', { writableRoots: roots })).rejects.toThrow(
+    'the sandbox would have to mount 90 entries',
+  );
 });
 
 test.each([8_000, 8_900, 8_950, 8_990, 9_000, 9_010, 20_000])(
@@ -76,7 +97,9 @@ test.each([8_000, 8_900, 8_950, 8_990, 9_000, 9_010, 20_000])(
     const argv = ['bash', '-c', 'echo $#', 'bash', ...Array.from({ length: count }, String)];
     const ran = await world.run(argv).catch((error: Error) => error);
     if (ran instanceof Error)
-      expect(ran.message).toMatch(/^the command has \d+ arguments, and in this sandbox at most 8\d{3} are possible\./);
+      expect(ran.message).toMatch(
+        /^the command has \d+ arguments, and in this sandbox at most 8\d{3} are possible\./,
+      );
     else expect(ran).toMatchObject({ exitCode: 0, stdout: `${count}\n` });
     expect(ran instanceof Error).toBe(count > 8_900);
   },

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bubblewrapMounts, type MountKind, type MountView } from '../../src/sandbox/linux/bubblewrap-mounts.ts';
+import {
+  bubblewrapMounts,
+  type MountKind,
+  type MountView,
+} from '../../src/sandbox/linux/bubblewrap-mounts.ts';
 import { mountAliases } from '../../src/sandbox/linux/mount-aliases.ts';
 
 /** The number of arguments of an option. */
@@ -22,7 +26,9 @@ function view(places: [string, MountKind][], more: Partial<MountView> = {}): Mou
 }
 
 const paths = fc
-  .array(fc.constantFrom('-', '--bind-try', 'a', 'b', ' ', '\n', '--', '.git', '*'), { maxLength: 4 })
+  .array(fc.constantFrom('-', '--bind-try', 'a', 'b', ' ', '\n', '--', '.git', '*'), {
+    maxLength: 4,
+  })
   .map((parts) => `/${parts.join('/')}`);
 const kinds = fc.constantFrom<MountKind>('write', 'read', 'bare', 'empty', 'nothing');
 
@@ -34,7 +40,8 @@ test('no path is read as an option: each is a whole argument of an option, and b
         const count = OPTIONS[args[at] ?? ''];
         expect(count).toBeDefined();
         const values = args.slice(at + 1, at + 1 + (count ?? 0));
-        if (args[at] !== '--perms') expect(values.filter((value) => !value.startsWith('/'))).toEqual([]);
+        if (args[at] !== '--perms')
+          expect(values.filter((value) => !value.startsWith('/'))).toEqual([]);
         at += 1 + (count ?? 0);
       }
     }),
@@ -46,11 +53,17 @@ test('deeper paths are mounted later, whatever the order in which they are given
     fc.property(fc.array(fc.tuple(paths, kinds)), (places) => {
       const args = bubblewrapMounts(view(places));
       const mounted = args.flatMap((arg, at) =>
-        ['--bind-try', '--ro-bind-try', '--ro-bind'].includes(arg) ? [args[at + 2]] : arg === '--tmpfs' ? [args[at + 1]] : [],
+        ['--bind-try', '--ro-bind-try', '--ro-bind'].includes(arg)
+          ? [args[at + 2]]
+          : arg === '--tmpfs'
+            ? [args[at + 1]]
+            : [],
       );
       const order = mounted.filter((path) => path !== '/');
       for (const [later, path] of order.entries()) {
-        expect(order.slice(0, later).filter((earlier) => earlier?.startsWith(`${path}/`))).toEqual([]);
+        expect(order.slice(0, later).filter((earlier) => earlier?.startsWith(`${path}/`))).toEqual(
+          [],
+        );
       }
     }),
   );
@@ -91,7 +104,20 @@ test('with restricted reads, the root is bare, and has the links that lead to vi
     ['/usr/x', 'y'],
   ]);
   expect(bubblewrapMounts(view([['/usr', 'read']], { everything: false, links }))).toEqual([
-    ...['--dev', '/dev', '--proc', '/proc', '--ro-bind-try', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--remount-ro', '/'],
+    ...[
+      '--dev',
+      '/dev',
+      '--proc',
+      '/proc',
+      '--ro-bind-try',
+      '/usr',
+      '/usr',
+      '--symlink',
+      'usr/bin',
+      '/bin',
+      '--remount-ro',
+      '/',
+    ],
   ]);
 });
 

@@ -2,13 +2,22 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type NetworkLease, NetworkNamespaces } from '../../src/sandbox/linux/network-namespaces.ts';
+import {
+  type NetworkLease,
+  NetworkNamespaces,
+} from '../../src/sandbox/linux/network-namespaces.ts';
 import type { NetworkNamespace } from '../../src/sandbox/linux/prepare-namespace.ts';
 import type { ConfinedCommand } from '../../src/sandbox/sandbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
-const COMMAND: ConfinedCommand = { argv: ['true'], cwd: '/', env: {}, terminal: false, serve: () => {} };
+const COMMAND: ConfinedCommand = {
+  argv: ['true'],
+  cwd: '/',
+  env: {},
+  terminal: false,
+  serve: () => {},
+};
 /** No process has such an id. */
 const GONE = 2 ** 30;
 
@@ -47,7 +56,13 @@ function pool({ problem }: { problem?: Error } = {}) {
         if (dead.has(net)) throw new Error('ended');
         return connections.get(net) ?? 0;
       };
-      const namespace: NetworkNamespace = { net, user: net + 100, info, listener: { serve, close }, close };
+      const namespace: NetworkNamespace = {
+        net,
+        user: net + 100,
+        info,
+        listener: { serve, close },
+        close,
+      };
       return namespace;
     },
   });
@@ -79,7 +94,9 @@ async function end(lease: NetworkLease | null, init: number | null): Promise<voi
 test('a namespace is used again, by one command at a time', async () => {
   const { made, take, namespaces } = pool();
   const first = await take();
-  expect(first?.enter.join(' ')).toMatch(/nsenter --preserve-credentials --user=\/proc\/\d+\/fd\/101 --net=\/proc\/\d+\/fd\/1 --$/);
+  expect(first?.enter.join(' ')).toMatch(
+    /nsenter --preserve-credentials --user=\/proc\/\d+\/fd\/101 --net=\/proc\/\d+\/fd\/1 --$/,
+  );
   const second = await take();
   expect([numberOf(first), numberOf(second)]).toEqual([1, 2]);
   await end(first, GONE);
@@ -139,7 +156,9 @@ test('a command that is given up does not wait for its namespace, which another 
   const waiting = namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds);
   given.abort();
   await expect(waiting).rejects.toThrow('The command was cancelled before it started.');
-  await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow('cancelled before it started');
+  await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow(
+    'cancelled before it started',
+  );
   await setImmediate();
   expect([made, closed]).toEqual([[1], []]);
   expect(numberOf(await namespaces.takeFor(COMMAND, bounds))).toBe(1);
@@ -176,7 +195,12 @@ test('a failure is reported to each command that waits', async () => {
 test('bounds without a proxy, and a proxy that nobody serves, need none', async () => {
   const { made, namespaces } = pool();
   expect(await namespaces.takeFor(COMMAND, world.bounds())).toBeNull();
-  expect(await namespaces.takeFor({ ...COMMAND, serve: undefined }, world.bounds({ managedNetwork: true }))).toBeNull();
+  expect(
+    await namespaces.takeFor(
+      { ...COMMAND, serve: undefined },
+      world.bounds({ managedNetwork: true }),
+    ),
+  ).toBeNull();
   expect(made).toEqual([]);
 });
 

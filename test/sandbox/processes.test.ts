@@ -14,12 +14,17 @@ describe('killing', () => {
     ['one of another session', (sleep) => `setsid ${sleep} &`],
     ['one that a terminal would not hang up', (sleep) => `nohup ${sleep} >/dev/null 2>&1 &`],
     ['a daemon', (sleep) => `setsid sh -c '(setsid nohup ${sleep} >/dev/null 2>&1 </dev/null &)'`],
-    ['a daemon without an environment', (sleep) => `setsid sh -c '(env -i setsid nohup ${sleep} >/dev/null 2>&1 </dev/null &)'`],
+    [
+      'a daemon without an environment',
+      (sleep) => `setsid sh -c '(env -i setsid nohup ${sleep} >/dev/null 2>&1 </dev/null &)'`,
+    ],
     ['one that heeds no signal', (sleep) => `trap "" TERM INT HUP; ${sleep} &`],
   ];
   test.each(ways)('%s', async (_what, script) => {
     const sleep = uniqueSleep();
-    const running = await run(systemProcesses(), `${script(sleep)}\n echo up; cat`, { input: true });
+    const running = await run(systemProcesses(), `${script(sleep)}\n echo up; cat`, {
+      input: true,
+    });
     await running.says('up');
     await vi.waitFor(() => expect(livingWith(sleep)).toContain(sleep), { timeout: 30_000 });
     await running.kill();
@@ -34,15 +39,28 @@ describe('a terminal', () => {
   test('has the requested size, belongs to the command, and passes on all output', async () => {
     const processes = systemProcesses();
     for (let round = 0; round < 20; round++) {
-      const running = await run(processes, 'test -t 0 && tty; stty size </dev/tty; seq 1 3000; echo END', { terminal });
+      const running = await run(
+        processes,
+        'test -t 0 && tty; stty size </dev/tty; seq 1 3000; echo END',
+        { terminal },
+      );
       expect(await running.ended).toEqual({ exitCode: 0, allRead: true });
       const lines = Array.from({ length: 3000 }, (_, index) => index + 1);
-      expect(running.text.stdout.replace(/^\/dev\/pts\/\d+\r\n/, '').split('\r\n')).toEqual(['20 90', ...lines.map(String), 'END', '']);
+      expect(running.text.stdout.replace(/^\/dev\/pts\/\d+\r\n/, '').split('\r\n')).toEqual([
+        '20 90',
+        ...lines.map(String),
+        'END',
+        '',
+      ]);
     }
   });
 
   test('can be typed into, resized and ended', async () => {
-    const running = await run(systemProcesses(), 'read x; echo "got $x"; stty size; cat; echo over', { terminal });
+    const running = await run(
+      systemProcesses(),
+      'read x; echo "got $x"; stty size; cat; echo over',
+      { terminal },
+    );
     running.resize({ rows: 33, cols: 44 });
     await running.write(Buffer.from('hey\n'));
     await running.says('33 44');
@@ -68,7 +86,9 @@ describe('the processes of an owner', () => {
   test('are killed with the processes that outlived their command, and no others are', async () => {
     const processes = systemProcesses();
     const [mine, other] = [uniqueSleep(), uniqueSleep()];
-    const ended = await run(processes, `setsid ${mine} >/dev/null 2>&1 & setsid ${mine} & exit 0`, { owner: ['thread', 'turn', 'a'] });
+    const ended = await run(processes, `setsid ${mine} >/dev/null 2>&1 & setsid ${mine} & exit 0`, {
+      owner: ['thread', 'turn', 'a'],
+    });
     expect(await ended.ended).toEqual({ exitCode: 0, allRead: false });
     const running = await run(processes, `${mine} & wait`, { owner: ['thread', 'turn', 'b'] });
     await run(processes, ['sleep', other.slice('sleep '.length)], { owner: ['thread', 'turning'] });
@@ -99,9 +119,13 @@ describe('the processes of an owner', () => {
     const processes = systemProcesses();
     const sleep = uniqueSleep();
     for (let round = 0; round < 50; round++) {
-      const running = await run(processes, `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; ${sleep}`, {
-        owner: ['t', `${round}`],
-      });
+      const running = await run(
+        processes,
+        `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; ${sleep}`,
+        {
+          owner: ['t', `${round}`],
+        },
+      );
       await Promise.all([running.kill(), processes.killOwned(['t', `${round}`])]);
       expect(livingWith(sleep)).toEqual([]);
     }
@@ -131,12 +155,17 @@ test('an error of the system during the preparation of a start is reported as a 
     home: tmpdir(),
   };
   const start = run(systemProcesses({ sandbox }), 'true', { bounds });
-  await expect(start).rejects.toEqual(new ProcessStartError('cannot start the program: EMFILE: too many open files', { cause: refusal }));
+  await expect(start).rejects.toEqual(
+    new ProcessStartError('cannot start the program: EMFILE: too many open files', {
+      cause: refusal,
+    }),
+  );
 });
 
 describe('input and output', () => {
   test('can be opened again by their paths', async () => {
-    const script = 'sleep 0.1; cat /dev/stdin >/dev/stderr; echo one >/dev/stdout; echo two | tee /dev/stdout; ls -l /proc/self/fd/0 >&2';
+    const script =
+      'sleep 0.1; cat /dev/stdin >/dev/stderr; echo one >/dev/stdout; echo two | tee /dev/stdout; ls -l /proc/self/fd/0 >&2';
     const running = await run(systemProcesses(), script, { input: true });
     await running.write(Buffer.from('typed\n'));
     running.endInput();
@@ -148,7 +177,10 @@ describe('input and output', () => {
   test('are not a socket, for which bash would read the start-up file of a remote user', async () => {
     const home = mkdtempSync(join(tmpdir(), 'heddle-home-'));
     writeFileSync(join(home, '.bashrc'), 'echo read\n');
-    const running = await run(systemProcesses(), ['/bin/bash', '-c', 'echo ran'], { env: { PATH, HOME: home }, input: true });
+    const running = await run(systemProcesses(), ['/bin/bash', '-c', 'echo ran'], {
+      env: { PATH, HOME: home },
+      input: true,
+    });
     running.endInput();
     await running.ended;
     expect(running.text.stdout).toBe('ran\n');
@@ -158,17 +190,23 @@ describe('input and output', () => {
     const processes = systemProcesses();
     const before = readdirSync('/proc/self/fd').length;
     const numbers = Array.from({ length: 60 }, (_, index) => index);
-    const all = await Promise.all(numbers.map((number) => run(processes, `cat; echo ${number} >&2`, { input: true })));
+    const all = await Promise.all(
+      numbers.map((number) => run(processes, `cat; echo ${number} >&2`, { input: true })),
+    );
     await Promise.all(all.map((running, number) => running.write(Buffer.from(`in ${number}`))));
     for (const running of all) running.endInput();
     await Promise.all(all.map(({ ended }) => ended));
-    expect(all.map(({ text }) => text)).toEqual(numbers.map((number) => ({ stdout: `in ${number}`, stderr: `${number}\n` })));
+    expect(all.map(({ text }) => text)).toEqual(
+      numbers.map((number) => ({ stdout: `in ${number}`, stderr: `${number}\n` })),
+    );
     await processes.close();
     await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
   });
 
   test('work, with limits, if no pipes can be made', async () => {
-    const running = await run(systemProcesses({ platform: 'darwin' }), 'cat; echo end >&2', { input: true });
+    const running = await run(systemProcesses({ platform: 'darwin' }), 'cat; echo end >&2', {
+      input: true,
+    });
     await running.write(Buffer.from('typed'));
     running.endInput();
     await running.ended;
@@ -179,11 +217,16 @@ describe('input and output', () => {
 test.each([
   ['linux', 1],
   ['darwin', 137],
-] as const)('a process that takes more memory than it may, ends: %s', async (platform, exitCode) => {
-  // Without line ends, tail keeps everything.
-  const running = await run(systemProcesses({ platform }), ['tail', '/dev/zero'], { memoryBytesMax: 100 * 1024 * 1024 });
-  expect(await running.ended).toMatchObject({ exitCode });
-});
+] as const)(
+  'a process that takes more memory than it may, ends: %s',
+  async (platform, exitCode) => {
+    // Without line ends, tail keeps everything.
+    const running = await run(systemProcesses({ platform }), ['tail', '/dev/zero'], {
+      memoryBytesMax: 100 * 1024 * 1024,
+    });
+    expect(await running.ended).toMatchObject({ exitCode });
+  },
+);
 
 describe('output', () => {
   test('waits while it is paused, and is complete at the end', async () => {
@@ -203,7 +246,9 @@ describe('output', () => {
   });
 
   test('that no process reads, and input that no process reads, do no harm', async () => {
-    const running = await run(systemProcesses(), 'exec <&-; echo up; exec >&- 2>&-; sleep 1000', { input: true });
+    const running = await run(systemProcesses(), 'exec <&-; echo up; exec >&- 2>&-; sleep 1000', {
+      input: true,
+    });
     await running.says('up');
     await running.write(Buffer.alloc(1_000_000));
     await running.kill();

@@ -62,7 +62,9 @@ describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
 
   test('that is a file cannot be changed or replaced', async () => {
     world.file(`work/${name}`, 'kept');
-    expect(await succeeded([`echo x > ${name}`, `rm ${name}`, `echo x > new; mv -fT new ${name}`])).toEqual([]);
+    expect(
+      await succeeded([`echo x > ${name}`, `rm ${name}`, `echo x > new; mv -fT new ${name}`]),
+    ).toEqual([]);
     expect(readFileSync(join(world.workspace, name), 'utf8')).toBe('kept');
   });
 
@@ -88,7 +90,9 @@ describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
   test('that is a symbolic link to a missing path: the target cannot be created', async () => {
     mkdirSync(join(world.workspace, 'sub'));
     symlinkSync('sub/none', join(world.workspace, name));
-    expect(await succeeded([`mkdir sub/none`, `echo x > ${name}`, `rm ${name}`, 'touch sub/file'])).toEqual(['touch sub/file']);
+    expect(
+      await succeeded([`mkdir sub/none`, `echo x > ${name}`, `rm ${name}`, 'touch sub/file']),
+    ).toEqual(['touch sub/file']);
     expect(readdirSync(join(world.workspace, 'sub'))).toEqual(['file']);
   });
 
@@ -109,7 +113,12 @@ test('the git folder that a `.git` file names cannot be changed, nor the one tha
   world.file('work/store/worktrees/one/commondir', '../..\n');
   world.file('work/store/config', 'kept');
   world.file('work/tree/.git', 'gitdir: ../store/worktrees/one\n');
-  const attempts = ['echo x > store/config', 'echo x > store/worktrees/one/config', 'echo x > tree/.git', 'echo x > tree/file'];
+  const attempts = [
+    'echo x > store/config',
+    'echo x > store/worktrees/one/config',
+    'echo x > tree/.git',
+    'echo x > tree/file',
+  ];
   expect(await succeeded(attempts)).toEqual(['echo x > tree/file']);
 });
 
@@ -121,7 +130,9 @@ test('hooks that git finds by a symbolic link cannot be changed', async () => {
 });
 
 test('several commands at once guard the same names, and the last takes the guards away', async () => {
-  const ran = await Promise.all([1, 2, 3, 4].map((each) => world.bash(`mkdir .git || touch ran-${each}`)));
+  const ran = await Promise.all(
+    [1, 2, 3, 4].map((each) => world.bash(`mkdir .git || touch ran-${each}`)),
+  );
   expect(ran.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
   expect(readdirSync(world.workspace)).toEqual(['ran-1', 'ran-2', 'ran-3', 'ran-4']);
 });
@@ -141,7 +152,9 @@ test('a guard stays as long as another heddle process uses it', async () => {
 test('a guard left by a crash still protects, and is removed with the next command', async () => {
   mkdirSync(join(world.workspace, '.git'));
   const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
-  mkdirSync(join(world.workspace, '.codex', `held-for-sandbox-${namespace}-99999999-00000000`), { recursive: true });
+  mkdirSync(join(world.workspace, '.codex', `held-for-sandbox-${namespace}-99999999-00000000`), {
+    recursive: true,
+  });
   expect(await succeeded(['touch .codex/x', 'rmdir .codex/held*'])).toEqual([]);
   expect(readdirSync(world.workspace)).toEqual(['.git']);
 });
@@ -168,9 +181,14 @@ test('git outside the sandbox does not show guards as changes', async () => {
   const other = new ConfinedWorld();
   spawnSync('git', ['init', '-q', world.workspace]);
   const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
-  const confinement = await other.sandbox.confine(confined, other.bounds({ writableRoots: [world.workspace] }));
+  const confinement = await other.sandbox.confine(
+    confined,
+    other.bounds({ writableRoots: [world.workspace] }),
+  );
   expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git', '.hg']);
-  expect(spawnSync('git', ['status', '--porcelain'], { cwd: world.workspace, encoding: 'utf8' }).stdout).toBe('');
+  expect(
+    spawnSync('git', ['status', '--porcelain'], { cwd: world.workspace, encoding: 'utf8' }).stdout,
+  ).toBe('');
   await confinement.release();
   await other.close();
 });
@@ -181,11 +199,17 @@ test('a repository that the user creates while a command runs stays, and the nex
   await world.bash('cat ready');
   expect(spawnSync('git', ['init', '-q'], { cwd: world.workspace }).status).toBe(0);
   const beside = await world.bash('git status --porcelain; touch .git/x');
-  expect(beside).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining('Read-only file system') });
+  expect(beside).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('Read-only file system'),
+  });
   await world.bash('echo > go');
   await running;
   expect(spawnSync('git', ['status', '--porcelain'], { cwd: world.workspace }).status).toBe(0);
-  expect(readdirSync(join(world.workspace, '.git'))).not.toContainEqual(expect.stringContaining('held'));
+  expect(readdirSync(join(world.workspace, '.git'))).not.toContainEqual(
+    expect.stringContaining('held'),
+  );
 });
 
 describe('paths near the maximum length', () => {
@@ -201,7 +225,9 @@ describe('paths near the maximum length', () => {
 
   test('of a root: a path that cannot be protected is refused, and nothing is left behind', async () => {
     const deep = deepFolder(4080);
-    await expect(world.bash('true', { writableRoots: [deep] }, deep)).rejects.toThrow('could not be protected');
+    await expect(world.bash('true', { writableRoots: [deep] }, deep)).rejects.toThrow(
+      'could not be protected',
+    );
     expect(readdirSync(deep)).toEqual([]);
   });
 
@@ -212,7 +238,9 @@ describe('paths near the maximum length', () => {
 
   test('a root may contain line breaks and words that look like options', async () => {
     const root = world.folder('work', 'a\n--bind "/ -- x');
-    expect(await world.bash('touch file; mkdir .git', { writableRoots: [root] }, root)).toMatchObject({ exitCode: 1 });
+    expect(
+      await world.bash('touch file; mkdir .git', { writableRoots: [root] }, root),
+    ).toMatchObject({ exitCode: 1 });
     expect(readdirSync(root)).toEqual(['file']);
   });
 });
@@ -225,6 +253,8 @@ test("a folder of the user's own stays, even when it is empty", async () => {
 
 test('a protected name that is itself a writable root can be written', async () => {
   world.file('work/.git/config');
-  const ran = await world.bash('echo x > .git/config', { writableRoots: [world.workspace, join(world.workspace, '.git')] });
+  const ran = await world.bash('echo x > .git/config', {
+    writableRoots: [world.workspace, join(world.workspace, '.git')],
+  });
   expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: '' });
 });

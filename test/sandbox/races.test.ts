@@ -17,7 +17,8 @@ let world: ConfinedWorld;
 
 beforeEach(() => {
   world = new ConfinedWorld();
-  for (const name of ['file', 'inner/file', 'repo/.git/config']) world.file(`outside/${name}`, 'canary\n');
+  for (const name of ['file', 'inner/file', 'repo/.git/config'])
+    world.file(`outside/${name}`, 'canary\n');
 });
 
 afterEach(() => world.close());
@@ -33,8 +34,17 @@ interface Race {
   cwd?: string;
 }
 
-/** Returns the changes outside that occurred while commands started beside one that exchanges folders and links. */
-async function changedIn({ flip, around = {}, script, bounds = {}, cwd = world.workspace }: Race): Promise<string[]> {
+/**
+ * Returns the changes outside that occurred while commands started beside one that exchanges
+ * folders and links.
+ */
+async function changedIn({
+  flip,
+  around = {},
+  script,
+  bounds = {},
+  cwd = world.workspace,
+}: Race): Promise<string[]> {
   const record = () => recordCanaries([world.outside], { times: true });
   const before = record();
   const background = world.bash(flipping(flip), around);
@@ -58,7 +68,8 @@ async function unlessRefused(running: Promise<unknown>): Promise<void> {
   }
 }
 
-const evil = (folder: string) => `touch ${folder}/evil ${folder}/inner/evil; echo evil > ${folder}/file; rm -rf ${folder}/repo`;
+const evil = (folder: string) =>
+  `touch ${folder}/evil ${folder}/inner/evil; echo evil > ${folder}/file; rm -rf ${folder}/repo`;
 
 describe('while a command exchanges a folder and a link to a folder outside, other commands write nothing outside', () => {
   test.each([0, 0.002, 0.02])(
@@ -68,17 +79,25 @@ describe('while a command exchanges a folder and a link to a folder outside, oth
       const bounds = { writableRoots: [world.workspace, join(world.workspace, 'build')] };
       await world.bash(`mkdir build; ln -s ${world.outside} link`, bounds);
       const race = { script: evil('build'), bounds };
-      expect(await changedIn({ flip: { one: 'build', other: 'link', pauseSecondsMax }, ...race })).toEqual([]);
+      expect(
+        await changedIn({ flip: { one: 'build', other: 'link', pauseSecondsMax }, ...race }),
+      ).toEqual([]);
     },
   );
 
-  test.each([0, 0.002, 0.02])('a folder above the root, which stays at most %d s', { timeout }, async (pauseSecondsMax) => {
-    const root = join(world.workspace, 'a', 'inner');
-    mkdirSync(root, { recursive: true });
-    symlinkSync(world.outside, join(world.workspace, 'link'));
-    const race = { script: evil('a'), bounds: { writableRoots: [world.workspace, root] } };
-    expect(await changedIn({ flip: { one: 'a', other: 'link', pauseSecondsMax }, ...race })).toEqual([]);
-  });
+  test.each([0, 0.002, 0.02])(
+    'a folder above the root, which stays at most %d s',
+    { timeout },
+    async (pauseSecondsMax) => {
+      const root = join(world.workspace, 'a', 'inner');
+      mkdirSync(root, { recursive: true });
+      symlinkSync(world.outside, join(world.workspace, 'link'));
+      const race = { script: evil('a'), bounds: { writableRoots: [world.workspace, root] } };
+      expect(
+        await changedIn({ flip: { one: 'a', other: 'link', pauseSecondsMax }, ...race }),
+      ).toEqual([]);
+    },
+  );
 
   test('the folder contains a repository', { timeout }, async () => {
     symlinkSync(world.outside, join(world.workspace, 'link'));
@@ -95,10 +114,14 @@ describe('while a command exchanges a folder and a link to a folder outside, oth
   });
 });
 
-test('the guards of a root that a command exchanges for a link are not made outside', { timeout }, async () => {
+test('the guards of a root that a command exchanges for a link are not made outside', {
+  timeout,
+}, async () => {
   const root = join(world.workspace, 'build');
   mkdirSync(root);
   symlinkSync(world.outside, join(world.workspace, 'link'));
   const race = { script: 'true', bounds: { writableRoots: [world.workspace, root] } };
-  expect(await changedIn({ flip: { one: 'build', other: 'link', pauseSecondsMax: 0.003 }, ...race })).toEqual([]);
+  expect(
+    await changedIn({ flip: { one: 'build', other: 'link', pauseSecondsMax: 0.003 }, ...race }),
+  ).toEqual([]);
 });

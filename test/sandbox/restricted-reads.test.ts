@@ -18,16 +18,28 @@ function roots(...more: string[]) {
 }
 
 test('only the readable roots and the platform defaults are visible', async () => {
-  const ran = await world.bash(`cat file; ls ${world.base}; cat ${world.outside}/file; ls /`, roots());
+  const ran = await world.bash(
+    `cat file; ls ${world.base}; cat ${world.outside}/file; ls /`,
+    roots(),
+  );
   const top = ran.stdout.split('\n');
   expect(top[0]).toBe('insidework');
-  expect(top.filter((name) => ['root', 'home', 'var', 'run', 'sys', 'srv', 'mnt'].includes(name))).toEqual([]);
+  expect(
+    top.filter((name) => ['root', 'home', 'var', 'run', 'sys', 'srv', 'mnt'].includes(name)),
+  ).toEqual([]);
   expect(ran.stderr).toContain('No such file');
 });
 
 test('a readable root is not writable, and a writable root is readable', async () => {
-  const ran = await world.bash(`cat ${world.outside}/file; echo x > ${world.outside}/file; echo x > new; cat new`, roots(world.outside));
-  expect(ran).toEqual({ exitCode: 0, stdout: 'outsidex\n', stderr: expect.stringContaining('Read-only file system') });
+  const ran = await world.bash(
+    `cat ${world.outside}/file; echo x > ${world.outside}/file; echo x > new; cat new`,
+    roots(world.outside),
+  );
+  expect(ran).toEqual({
+    exitCode: 0,
+    stdout: 'outsidex\n',
+    stderr: expect.stringContaining('Read-only file system'),
+  });
 });
 
 test('nothing can be created beside them', async () => {
@@ -36,8 +48,12 @@ test('nothing can be created beside them', async () => {
 });
 
 test("the system's secrets are not there, for root either", async () => {
-  const secrets = 'cat /etc/shadow /etc/gshadow /etc/sudoers; ls -A /etc/ssl/private /etc/ssh /etc/sudoers.d';
-  const ran = await world.bash(`(${secrets}) 2> /dev/null | grep -v '^/etc/.*:$'; cat /etc/passwd > /dev/null && echo readable`, roots());
+  const secrets =
+    'cat /etc/shadow /etc/gshadow /etc/sudoers; ls -A /etc/ssl/private /etc/ssh /etc/sudoers.d';
+  const ran = await world.bash(
+    `(${secrets}) 2> /dev/null | grep -v '^/etc/.*:$'; cat /etc/passwd > /dev/null && echo readable`,
+    roots(),
+  );
   expect(ran.stdout.trim()).toBe('readable');
 });
 
@@ -54,12 +70,21 @@ test('a symbolic link in a root shows nothing outside the roots', async () => {
 });
 
 test('a working directory that cannot be read is refused', async () => {
-  await expect(world.bash('true', roots(), world.outside)).rejects.toThrow(`${world.outside}: this folder cannot be read in the sandbox`);
+  await expect(world.bash('true', roots(), world.outside)).rejects.toThrow(
+    `${world.outside}: this folder cannot be read in the sandbox`,
+  );
 });
 
 test('without the platform defaults, a command sees only its roots', async () => {
-  const readable = { roots: [world.workspace, dirname('/usr/bin'), '/lib', '/lib64'], platformDefaults: false };
-  expect(await world.run(['/usr/bin/cat', 'file'], { readable })).toEqual({ exitCode: 0, stdout: 'inside', stderr: '' });
+  const readable = {
+    roots: [world.workspace, dirname('/usr/bin'), '/lib', '/lib64'],
+    platformDefaults: false,
+  };
+  expect(await world.run(['/usr/bin/cat', 'file'], { readable })).toEqual({
+    exitCode: 0,
+    stdout: 'inside',
+    stderr: '',
+  });
   expect((await world.run(['/usr/bin/ls', '/etc'], { readable })).exitCode).toBe(2);
 });
 

@@ -6,8 +6,8 @@ import { createProcesses } from '../../src/sandbox/processes/create-processes.ts
 import { RecordingLog } from '../support/recording-log.ts';
 
 /**
- * A server with one command whose network is managed. Its arguments are `workspace home script`. Without a script, it only prepares for
- * commands. It runs until it is killed.
+ * A server with one command whose network is managed. Its arguments are `workspace home script`.
+ * Without a script, it only prepares for commands. It runs until it is killed.
  */
 const [workspace = '', home = '', script] = process.argv.slice(2);
 const sandbox = createBubblewrap({
@@ -19,7 +19,13 @@ const sandbox = createBubblewrap({
   userHome: null,
 });
 const sendSignal = (pid: number, signal: NodeJS.Signals) => process.kill(pid, signal);
-const processes = createProcesses({ sandbox, platform: process.platform, env: {}, sendSignal, log: new RecordingLog() });
+const processes = createProcesses({
+  sandbox,
+  platform: process.platform,
+  env: {},
+  sendSignal,
+  log: new RecordingLog(),
+});
 const bounds: SandboxBounds = {
   readable: 'everything',
   writableRoots: [workspace],
@@ -35,7 +41,14 @@ if (script === undefined) {
   await processes.prepare(bounds);
 } else {
   const spec = {
-    ...{ argv: ['bash', '-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' }, owner: ['test'], input: false, terminal: null },
+    ...{
+      argv: ['bash', '-c', script],
+      cwd: workspace,
+      env: { PATH: '/usr/bin:/bin' },
+      owner: ['test'],
+      input: false,
+      terminal: null,
+    },
     ...{ bounds, serve: () => {} },
   };
   await processes.start(spec, (_stream, bytes) => process.stdout.write(bytes));

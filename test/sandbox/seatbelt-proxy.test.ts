@@ -10,7 +10,8 @@ import { startWebServer } from '../network/proxied.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
-// The tests do not run on a Mac: they use the proxy of a command as its environment describes it, without the sandbox.
+// The tests do not run on a Mac: they use the proxy of a command as its environment describes it,
+// without the sandbox.
 
 let world: ConfinedWorld;
 
@@ -31,15 +32,26 @@ async function confine(bounds: Partial<SandboxBounds>) {
     decide: async () => ['public', 'private'],
   });
   onTestFinished(() => proxy.close());
-  const command = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false, serve: proxy.serve.bind(proxy) };
-  return createSeatbelt({ installation, program: '/usr/bin/sandbox-exec' }).confine(command, world.bounds(bounds));
+  const command = {
+    argv: ['true'],
+    cwd: world.workspace,
+    env: {},
+    terminal: false,
+    serve: proxy.serve.bind(proxy),
+  };
+  return createSeatbelt({ installation, program: '/usr/bin/sandbox-exec' }).confine(
+    command,
+    world.bounds(bounds),
+  );
 }
 
 /** Returns the output of curl, and its exit code. */
 function curl(url: string, proxy: string): Promise<string> {
   return new Promise((resolve) => {
-    execFile('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url], (error, stdout) =>
-      resolve(`${stdout} ${error?.code ?? 0}`),
+    execFile(
+      'curl',
+      ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url],
+      (error, stdout) => resolve(`${stdout} ${error?.code ?? 0}`),
     );
   });
 }
@@ -47,7 +59,10 @@ function curl(url: string, proxy: string): Promise<string> {
 test('on macOS, a command reaches its proxy with its own credential only', async () => {
   const { port } = await startWebServer();
   const url = `http://127.0.0.1:${port}/`;
-  const [one, other] = [await confine({ managedNetwork: true }), await confine({ managedNetwork: true })];
+  const [one, other] = [
+    await confine({ managedNetwork: true }),
+    await confine({ managedNetwork: true }),
+  ];
   const { HTTP_PROXY: proxy = '' } = one.env;
   const socks = proxy.replace('http:', 'socks5h:');
   expect(proxy).toMatch(/^http:\/\/heddle:[\w-]{32}@127\.0\.0\.1:\d+$/);
@@ -55,7 +70,11 @@ test('on macOS, a command reaches its proxy with its own credential only', async
   expect(await curl(url, socks)).toBe('200 0');
   const theft = new URL(other.env.HTTP_PROXY ?? '');
   theft.port = new URL(proxy).port;
-  for (const attempt of [theft.href, `http://127.0.0.1:${theft.port}`, `http://heddle:@127.0.0.1:${theft.port}`]) {
+  for (const attempt of [
+    theft.href,
+    `http://127.0.0.1:${theft.port}`,
+    `http://heddle:@127.0.0.1:${theft.port}`,
+  ]) {
     expect(await curl(url, attempt)).toBe('407 0');
   }
   expect(await curl(url, socks.replace(/:[\w-]+@/, ':wrong@'))).toMatch(/^000 (?!0)/);

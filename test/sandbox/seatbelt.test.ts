@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { seatbeltProfile } from '../../src/sandbox/macos/seatbelt-profile.ts';
 
-// The tests do not run on a Mac: they check the text, and that its parentheses and quotes are balanced.
+// The tests do not run on a Mac: they check the text, and that its parentheses and quotes are
+// balanced.
 
 const BOUNDS: SandboxBounds = {
   readable: 'everything',
@@ -24,7 +25,9 @@ describe('a Seatbelt profile', () => {
   });
 
   test('allows writing in writable roots, except protected names at any depth', () => {
-    expect(rules()).toContainEqual(expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/job"\)\)$/));
+    expect(rules()).toContainEqual(
+      expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/job"\)\)$/),
+    );
     expect(rules()).toContain(
       '(deny file-write* (regex #"^/job/(.*/)?\\.git(/|$)") (regex #"^/job/(.*/)?\\.hg(/|$)") (regex #"^/job/(.*/)?\\.codex(/|$)") (regex #"^/job/(.*/)?\\.agents(/|$)"))',
     );
@@ -36,7 +39,9 @@ describe('a Seatbelt profile', () => {
       { path: '/else/b', isFolder: true, text: '/else/*', links: ['/job/in/link'] },
     ];
     const profile = seatbeltProfile(BOUNDS, [], { places, links: ['/job/conf'] }).split('\n');
-    expect(profile).toContain('(deny file-read* file-write* (subpath "/job/sub/deep/a.env") (subpath "/else/b"))');
+    expect(profile).toContain(
+      '(deny file-read* file-write* (subpath "/job/sub/deep/a.env") (subpath "/else/b"))',
+    );
     expect(profile).toContain(
       '(deny file-write-unlink (literal "/job/sub/deep") (literal "/job/sub") (literal "/job/in") (literal "/job/in/link") (literal "/job/conf"))',
     );
@@ -45,9 +50,15 @@ describe('a Seatbelt profile', () => {
   test('protects the home after every rule that allows more', () => {
     const profile = rules({ writableRoots: ['/Users/one'] });
     const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));
-    expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(allowed);
-    expect(profile.at(-7)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/config\.toml"\)/);
-    expect(profile.at(-6)).toContain('(deny file-read* file-write* (regex #"^/Users/one/\\.heddle/[^/]*config\\.toml")');
+    expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(
+      allowed,
+    );
+    expect(profile.at(-7)).toMatch(
+      /^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/config\.toml"\)/,
+    );
+    expect(profile.at(-6)).toContain(
+      '(deny file-read* file-write* (regex #"^/Users/one/\\.heddle/[^/]*config\\.toml")',
+    );
   });
 
   test('does not show the configuration', () => {
@@ -57,21 +68,29 @@ describe('a Seatbelt profile', () => {
   });
 
   test('allows a writable root in the home', () => {
-    expect(rules({ writableRoots: ['/Users/one/.heddle/job'] })).toContain('(allow file-write* (subpath "/Users/one/.heddle/job"))');
+    expect(rules({ writableRoots: ['/Users/one/.heddle/job'] })).toContain(
+      '(allow file-write* (subpath "/Users/one/.heddle/job"))',
+    );
   });
 
   test("protects heddle's own files in a home that is a writable root", () => {
     expect(rules({ writableRoots: ['/Users/one/.heddle'] })).toContainEqual(
-      expect.stringMatching(/^\(deny file-write\* \(subpath "\/Users\/one\/\.heddle\/AGENTS\.md"\).*config\.toml".*heddle\.db"/),
+      expect.stringMatching(
+        /^\(deny file-write\* \(subpath "\/Users\/one\/\.heddle\/AGENTS\.md"\).*config\.toml".*heddle\.db"/,
+      ),
     );
   });
 
   test('denies the files of profiles and the tokens of MCP servers in such a home, whether they exist or not', () => {
     const patterns = rules({ writableRoots: ['/Users/one/.heddle'] }).flatMap((rule) =>
-      rule.startsWith('(deny file-read* file-write* (regex') ? [...rule.matchAll(/#"(.*?)"/g)].map(([, pattern]) => pattern ?? '') : [],
+      rule.startsWith('(deny file-read* file-write* (regex')
+        ? [...rule.matchAll(/#"(.*?)"/g)].map(([, pattern]) => pattern ?? '')
+        : [],
     );
     for (const name of ['work.config.toml', 'heddle-mcp.credentials.json']) {
-      expect(patterns.some((pattern) => new RegExp(pattern).test(`/Users/one/.heddle/${name}`))).toBe(true);
+      expect(
+        patterns.some((pattern) => new RegExp(pattern).test(`/Users/one/.heddle/${name}`)),
+      ).toBe(true);
     }
   });
 
@@ -82,11 +101,17 @@ describe('a Seatbelt profile', () => {
   });
 
   test('allows the network and unix sockets only if each is granted', () => {
-    const network = (bounds: Partial<SandboxBounds>) => rules(bounds).filter((rule) => /network|socket/.test(rule));
+    const network = (bounds: Partial<SandboxBounds>) =>
+      rules(bounds).filter((rule) => /network|socket/.test(rule));
     const loopback = '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))';
     expect(network({})).toEqual([loopback, '(deny network* (remote unix-socket))']);
-    expect(network({ unixSockets: true })).toEqual([loopback, '(allow network* (local unix-socket) (remote unix-socket))']);
-    expect(network({ network: true, unixSockets: true })).toEqual(['(allow network* system-socket)']);
+    expect(network({ unixSockets: true })).toEqual([
+      loopback,
+      '(allow network* (local unix-socket) (remote unix-socket))',
+    ]);
+    expect(network({ network: true, unixSockets: true })).toEqual([
+      '(allow network* system-socket)',
+    ]);
     expect(network({ network: true })).toEqual([
       '(allow network* system-socket)',
       '(deny network* (remote unix-socket))',

@@ -19,7 +19,10 @@ describe('a link that a command created in a writable root', () => {
     await world.bash(`ln -s ${world.outside} build`, bounds);
     const ran = await world.bash(`touch build/x ${world.outside}/x file`, bounds);
     expect(ran.stderr.match(/Read-only file system/g)).toHaveLength(2);
-    expect([readdirSync(world.outside), readdirSync(world.workspace).toSorted()]).toEqual([[], ['build', 'file']]);
+    expect([readdirSync(world.outside), readdirSync(world.workspace).toSorted()]).toEqual([
+      [],
+      ['build', 'file'],
+    ]);
   });
 
   test('in the path of a root inside another root makes nothing writable', async () => {
@@ -34,8 +37,12 @@ describe('a link that a command created in a writable root', () => {
     const bounds = { writableRoots: [world.workspace, join(world.workspace, 'build')] };
     const ran = await world.bash('mkdir real; ln -s real build', bounds);
     expect(ran.exitCode).toBe(0);
-    expect(await world.bash('touch build/x', bounds, join(world.workspace, 'build'))).toMatchObject({ exitCode: 1 });
-    expect(await world.bash('touch x', bounds, join(world.workspace, 'build'))).toMatchObject({ exitCode: 0 });
+    expect(await world.bash('touch build/x', bounds, join(world.workspace, 'build'))).toMatchObject(
+      { exitCode: 1 },
+    );
+    expect(await world.bash('touch x', bounds, join(world.workspace, 'build'))).toMatchObject({
+      exitCode: 0,
+    });
     expect(readdirSync(join(world.workspace, 'real'))).toEqual(['x']);
   });
 
@@ -48,9 +55,15 @@ describe('a link that a command created in a writable root', () => {
 
   test('makes nothing readable', async () => {
     world.file('outside/secret', 'secret');
-    const readable = { roots: [world.workspace, join(world.workspace, 'docs')], platformDefaults: true };
+    const readable = {
+      roots: [world.workspace, join(world.workspace, 'docs')],
+      platformDefaults: true,
+    };
     await world.bash(`ln -s ${world.outside} docs`, { readable });
-    expect(await world.bash('cat docs/secret', { readable })).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(await world.bash('cat docs/secret', { readable })).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+    });
   });
 
   test('in place of the workspace inside another root: commands there are refused, and the refusal says what to do', async () => {
@@ -65,7 +78,11 @@ describe('a link that a command created in a writable root', () => {
   test('inside a root that the link itself names is not followed', async () => {
     const link = join(world.workspace, 'link');
     symlinkSync('..', link);
-    expect((await world.bash('touch x; touch work/x', { writableRoots: [link] }, world.base)).stderr.match(/Read-only/g)).toHaveLength(2);
+    expect(
+      (
+        await world.bash('touch x; touch work/x', { writableRoots: [link] }, world.base)
+      ).stderr.match(/Read-only/g),
+    ).toHaveLength(2);
   });
 });
 
@@ -86,7 +103,10 @@ describe('a nested repository', () => {
     const sandbox = createBubblewrap({ ...world.sandboxDeps(), clock });
     const repository = join(world.workspace, 'sub', '.git');
     const confine = () =>
-      sandbox.confine({ argv: ['true'], cwd: world.workspace, env: { PATH: '/usr/bin' }, terminal: false }, world.bounds());
+      sandbox.confine(
+        { argv: ['true'], cwd: world.workspace, env: { PATH: '/usr/bin' }, terminal: false },
+        world.bounds(),
+      );
     const running = await confine();
     mkdirSync(repository, { recursive: true });
     clock.advance(60_000);
@@ -105,9 +125,16 @@ describe('a nested repository', () => {
 
 test('in a shared folder such as /tmp, only names in the folders directly below are protected', async () => {
   const shared = world.shared;
-  const paths = [world.folder('shared', 'one', '.git'), world.folder('shared', 'one', 'deep', '.git')];
+  const paths = [
+    world.folder('shared', 'one', '.git'),
+    world.folder('shared', 'one', 'deep', '.git'),
+  ];
   chmodSync(shared, 0o1777);
-  const ran = await world.bash(paths.map((path) => `touch ${path}/x`).join(';'), { writableRoots: [shared] }, shared);
+  const ran = await world.bash(
+    paths.map((path) => `touch ${path}/x`).join(';'),
+    { writableRoots: [shared] },
+    shared,
+  );
   expect(paths.map((path) => readdirSync(path))).toEqual([[], ['x']]);
   expect(ran.stderr).toContain('Read-only file system');
 });
@@ -117,6 +144,8 @@ test('a workspace that commands of another thread replaced by a link is refused,
   await world.bash('true');
   await world.bash('mv inner moved; ln -s ../outside inner');
   const own = { writableRoots: [inner], workspace: [inner] };
-  await expect(world.bash('touch x', own, inner)).rejects.toThrow(`${inner} is a symbolic link out of the workspace`);
+  await expect(world.bash('touch x', own, inner)).rejects.toThrow(
+    `${inner} is a symbolic link out of the workspace`,
+  );
   expect(readdirSync(world.outside)).toEqual([]);
 });

@@ -27,7 +27,15 @@ function broken(says: string): string {
 async function problemOf(program: string | null): Promise<string> {
   const sandbox = createBubblewrap({ ...world.sandboxDeps(), program });
   const available = await sandbox.available();
-  const spec = { argv: ['touch', 'file'], cwd: world.workspace, env: {}, bounds: world.bounds(), owner: [], input: false, terminal: null };
+  const spec = {
+    argv: ['touch', 'file'],
+    cwd: world.workspace,
+    env: {},
+    bounds: world.bounds(),
+    owner: [],
+    input: false,
+    terminal: null,
+  };
   const refusal = systemProcesses({ sandbox }).start(spec, () => {});
   await expect(refusal).rejects.toThrow(SandboxUnavailableError);
   await expect(refusal).rejects.toThrow('problem' in available ? available.problem : 'it works');
@@ -46,10 +54,17 @@ test.each([
     'setting up uid map: Permission denied',
     /user namespace \(bwrap: setting up uid map: Permission denied\)\. (Run: sudo sysctl|Start the container with)/,
   ],
-  ['broken otherwise', 'loading shared libraries', /bubblewrap does not start \(bwrap: loading shared libraries\)/],
-])('a command with bounds is refused if bubblewrap is %s, and the refusal says what to do', async (_case, says, told) => {
-  expect(await problemOf(says === null ? null : broken(says))).toMatch(told);
-});
+  [
+    'broken otherwise',
+    'loading shared libraries',
+    /bubblewrap does not start \(bwrap: loading shared libraries\)/,
+  ],
+])(
+  'a command with bounds is refused if bubblewrap is %s, and the refusal says what to do',
+  async (_case, says, told) => {
+    expect(await problemOf(says === null ? null : broken(says))).toMatch(told);
+  },
+);
 
 test('the check is repeated after a failure, and not after a success', async () => {
   const path = broken('loading shared libraries');
@@ -64,21 +79,27 @@ test('the check is repeated after a failure, and not after a success', async () 
 test('an unknown processor has no sandbox', async () => {
   expect(seccompFilter({ arch: 'mips', unixSockets: false })).toBe(null);
   const sandbox = createBubblewrap({ ...world.sandboxDeps(), arch: 'mips' });
-  await expect(sandbox.confine({ argv: ['true'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow('mips');
+  await expect(
+    sandbox.confine({ argv: ['true'], cwd: '/', env: {}, terminal: false }, world.bounds()),
+  ).rejects.toThrow('mips');
 });
 
 test('a system without a sandbox says so, and runs nothing', async () => {
   const sandbox = createSandbox({ ...world.sandboxDeps(), platform: 'win32' });
-  expect(await sandbox.available()).toEqual({ problem: 'Commands cannot be sandboxed on this system (win32).' });
-  await expect(sandbox.confine({ argv: ['x'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow(
-    SandboxUnavailableError,
-  );
+  expect(await sandbox.available()).toEqual({
+    problem: 'Commands cannot be sandboxed on this system (win32).',
+  });
+  await expect(
+    sandbox.confine({ argv: ['x'], cwd: '/', env: {}, terminal: false }, world.bounds()),
+  ).rejects.toThrow(SandboxUnavailableError);
 });
 
 test('a home in which no file can be created is reported', async () => {
   const home = world.file('not-a-folder');
   const sandbox = createBubblewrap({ ...world.sandboxDeps(), home, storeDir: home });
-  await expect(sandbox.available()).rejects.toThrow(`a file that the sandbox needs cannot be created in ${home}`);
+  await expect(sandbox.available()).rejects.toThrow(
+    `a file that the sandbox needs cannot be created in ${home}`,
+  );
 });
 
 test('the filter is not longer than the kernel allows, for each processor', () => {

@@ -23,7 +23,11 @@ beforeEach(() => {
 afterEach(() => world.close());
 
 function runAs(uid: number, script: string, ...pattern: string[]) {
-  for (const path of [world.workspace, world.home, ...readdirSync(world.home).map((name) => join(world.home, name))])
+  for (const path of [
+    world.workspace,
+    world.home,
+    ...readdirSync(world.home).map((name) => join(world.home, name)),
+  ])
     chownSync(path, uid, uid);
   const args = [join(world.base, 'confine.mjs'), world.workspace, world.home, script, ...pattern];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
@@ -40,7 +44,9 @@ const USERS: [string, number][] = [
 ];
 const possible: [string, number][] = CURRENT === 0 ? USERS : [['the user who runs this', CURRENT]];
 if (CURRENT !== 0)
-  process.stderr.write('NOT TESTED: the sandbox of root and of another user, which only root can start. Run this as root, too.\n');
+  process.stderr.write(
+    'NOT TESTED: the sandbox of root and of another user, which only root can start. Run this as root, too.\n',
+  );
 
 describe.each(possible)('as %s', (_name, uid) => {
   test('a command keeps its user, works in its root, and cannot leave its bounds', () => {
@@ -58,14 +64,18 @@ describe.each(possible)('as %s', (_name, uid) => {
   });
 
   test('a command can write in /proc unless it is of root, who could change the kernel there', () => {
-    const { stdout } = runAs(uid, '(echo 500 > /proc/self/oom_score_adj) 2> /dev/null && echo written');
+    const { stdout } = runAs(
+      uid,
+      '(echo 500 > /proc/self/oom_score_adj) 2> /dev/null && echo written',
+    );
     expect(stdout).toBe(uid === 0 ? '' : 'written\n');
   });
 
   test('a command from which many files are hidden keeps its user, works in its root, and sees none of them', () => {
     for (let index = 0; index < 120; index++) world.file(`work/${index}.env`, 'secret');
     world.file('work/plain', 'plain');
-    const script = 'id -u; cat *.env plain 2>/dev/null; echo x > file; rm 1.env; mount -o remount,rw / || umount 1.env || unshare -Ur true';
+    const script =
+      'id -u; cat *.env plain 2>/dev/null; echo x > file; rm 1.env; mount -o remount,rw / || umount 1.env || unshare -Ur true';
     const { stdout, status } = runAs(uid, `(${script}) 2> /dev/null`, ':workspace_roots/*.env');
     expect({ stdout, status }).toEqual({ stdout: `${uid}\nplain`, status: 1 });
     expect(statSync(join(world.workspace, 'file'))).toMatchObject({ uid });
@@ -81,18 +91,28 @@ test.skipIf(CURRENT !== 0)(
     chmodSync(closed, 0o700);
     chownSync(closed, NOBODY, NOBODY);
     const bounds = { writableRoots: [world.workspace, world.shared] };
-    expect(await world.bash('echo ran', bounds)).toEqual({ exitCode: 0, stdout: 'ran\n', stderr: '' });
+    expect(await world.bash('echo ran', bounds)).toEqual({
+      exitCode: 0,
+      stdout: 'ran\n',
+      stderr: '',
+    });
   },
 );
 
 test.skipIf(CURRENT !== 0).each([
   ['for their group', 0o770, 0],
   ['for those who know the names in it', 0o711, NOBODY],
-])("names in another user's workspace that is open to root %s are protected", async (_to, mode, gid) => {
-  world.folder('work', 'project', '.git', 'hooks');
-  chownSync(world.workspace, NOBODY, gid);
-  chmodSync(world.workspace, mode);
-  const script = 'echo x > project/.git/hooks/pre-commit; echo y > project/file; cat project/file';
-  expect(await world.bash(`(${script}) 2>/dev/null`, { writableRoots: [world.workspace] })).toMatchObject({ stdout: 'y\n' });
-  expect(readdirSync(join(world.workspace, 'project', '.git', 'hooks'))).toEqual([]);
-});
+])(
+  "names in another user's workspace that is open to root %s are protected",
+  async (_to, mode, gid) => {
+    world.folder('work', 'project', '.git', 'hooks');
+    chownSync(world.workspace, NOBODY, gid);
+    chmodSync(world.workspace, mode);
+    const script =
+      'echo x > project/.git/hooks/pre-commit; echo y > project/file; cat project/file';
+    expect(
+      await world.bash(`(${script}) 2>/dev/null`, { writableRoots: [world.workspace] }),
+    ).toMatchObject({ stdout: 'y\n' });
+    expect(readdirSync(join(world.workspace, 'project', '.git', 'hooks'))).toEqual([]);
+  },
+);

@@ -33,25 +33,32 @@ function searches(deps: Partial<FileSearchesDeps> = {}) {
   });
   onTestFinished(() => all.close());
   all.open(1);
-  const has = (method: string, part: object) => expect.poll(() => sent).toContainEqual({ method, params: expect.objectContaining(part) });
+  const has = (method: string, part: object) =>
+    expect.poll(() => sent).toContainEqual({ method, params: expect.objectContaining(part) });
   return { all, cwd, sent, has };
 }
 
 test('a search without ripgrep is refused', async () => {
   const { all, cwd } = searches({ program: () => null });
   const refusal = { data: { code: 'search_unavailable' } };
-  await expect(all.find(1, { query: 'a', roots: [cwd], token: null })).rejects.toMatchObject(refusal);
+  await expect(all.find(1, { query: 'a', roots: [cwd], token: null })).rejects.toMatchObject(
+    refusal,
+  );
   expect(() => all.start(1, 's', [cwd])).toThrowError(expect.objectContaining(refusal));
 });
 
 test('if the thread of the indexes dies, a search is refused, a session ends, and new ones work', async () => {
   const { all, cwd, has } = searches();
-  await expect(all.find(1, { query: 'die', roots: [cwd], token: null })).rejects.toMatchObject({ data: { code: 'search_failed' } });
+  await expect(all.find(1, { query: 'die', roots: [cwd], token: null })).rejects.toMatchObject({
+    data: { code: 'search_failed' },
+  });
   for (const session of ['s', 't']) all.start(1, session, [cwd])();
   for (const sessionId of ['s', 't']) await has('fuzzyFileSearch/sessionCompleted', { sessionId });
   all.update(1, 's', 'die')();
   await has('warning', { message: expect.stringContaining('The file search s has ended') });
-  expect(() => all.update(1, 's', 'x')).toThrowError(expect.objectContaining({ data: { code: 'search_session_not_found' } }));
+  expect(() => all.update(1, 's', 'x')).toThrowError(
+    expect.objectContaining({ data: { code: 'search_session_not_found' } }),
+  );
   all.update(1, 't', 'x')();
   await has('warning', { message: expect.stringContaining('The file search t has ended') });
   all.start(1, 't', [cwd])();
@@ -67,14 +74,18 @@ test('each loss of a session is told, with the reason', async () => {
     all.update(1, 's', 'die')();
     await expect.poll(() => warnings().length).toBe(losses);
   }
-  const message = 'The file search s has ended, because the thread that ranks paths has died: no memory. Start it again.';
+  const message =
+    'The file search s has ended, because the thread that ranks paths has died: no memory. Start it again.';
   await has('warning', { threadId: null, message });
 });
 
 test('a folder of which only a part of the files is known is told once, and again after a complete listing', async () => {
   const exitCodes = [134, 134, 0, 134];
   const processes = {
-    start: async () => ({ ended: Promise.resolve({ exitCode: exitCodes.shift() ?? 0, allRead: true }) }) as RunningProcess,
+    start: async () =>
+      ({
+        ended: Promise.resolve({ exitCode: exitCodes.shift() ?? 0, allRead: true }),
+      }) as RunningProcess,
   } as Partial<Processes> as Processes;
   const { all, cwd, sent } = searches({ processes, program: () => 'rg' });
   const told: number[] = [];

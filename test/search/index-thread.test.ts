@@ -16,17 +16,20 @@ parentPort.on('message', ({ type, id, query }) => {
 test.each([
   ['exit', 'the thread that ranks paths has died: it ended with status 0'],
   ['throw', 'the thread that ranks paths has died: broken'],
-])('a thread that ends by %s ends all waits, and the next index has another thread', async (how, problem) => {
-  const script = join(tempFolder({ 'worker.cjs': SCRIPT }), 'worker.cjs');
-  const thread = new IndexThread(script);
-  onTestFinished(() => thread.close());
-  const [dying, other] = [thread.open(['/a']), thread.open(['/b'])];
-  const waits = await Promise.allSettled([dying.rank(how), other.rank('x'), dying.rank('x')]);
-  expect(waits.map((wait) => (wait.status === 'rejected' ? (wait.reason as Error).message : 'answered'))).toEqual([
-    problem,
-    problem,
-    problem,
-  ]);
-  await expect(other.rank('x')).rejects.toThrow('has ended');
-  expect(await thread.open(['/a']).rank('x')).toEqual([]);
-});
+])(
+  'a thread that ends by %s ends all waits, and the next index has another thread',
+  async (how, problem) => {
+    const script = join(tempFolder({ 'worker.cjs': SCRIPT }), 'worker.cjs');
+    const thread = new IndexThread(script);
+    onTestFinished(() => thread.close());
+    const [dying, other] = [thread.open(['/a']), thread.open(['/b'])];
+    const waits = await Promise.allSettled([dying.rank(how), other.rank('x'), dying.rank('x')]);
+    expect(
+      waits.map((wait) =>
+        wait.status === 'rejected' ? (wait.reason as Error).message : 'answered',
+      ),
+    ).toEqual([problem, problem, problem]);
+    await expect(other.rank('x')).rejects.toThrow('has ended');
+    expect(await thread.open(['/a']).rank('x')).toEqual([]);
+  },
+);

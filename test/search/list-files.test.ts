@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { OutputStream, Processes, RunningProcess } from '../../src/sandbox/processes/processes.ts';
+import type {
+  OutputStream,
+  Processes,
+  RunningProcess,
+} from '../../src/sandbox/processes/processes.ts';
 import { listFiles } from '../../src/search/list-files.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -16,13 +20,23 @@ function listing({ wants = true, mortal = true } = {}) {
   const processes = {
     start: async (_spec, onOutput) => {
       write = onOutput;
-      return { ended, kill: async () => (mortal ? end(137) : new Promise<void>(() => {})) } as RunningProcess;
+      return {
+        ended,
+        kill: async () => (mortal ? end(137) : new Promise<void>(() => {})),
+      } as RunningProcess;
     },
   } as Partial<Processes> as Processes;
   const onPaths = (bytes: Buffer) => said.push(bytes.toString()) > 0 && wants;
   const options = { program: 'rg', folder: '/f', onPaths, signal: ending.signal };
   const result = listFiles({ processes, clock, env: {} }, options);
-  return { clock, said, result, ending, end: (code: number) => end(code), write: (text: string) => write('stdout', Buffer.from(text)) };
+  return {
+    clock,
+    said,
+    result,
+    ending,
+    end: (code: number) => end(code),
+    write: (text: string) => write('stdout', Buffer.from(text)),
+  };
 }
 
 describe('the listing of files', () => {

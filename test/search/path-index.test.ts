@@ -43,7 +43,11 @@ describe('the ranking of paths', () => {
 
   test('knows each folder once, by the files in it', async () => {
     const all = await indexOf(['a/b/c.ts', 'a/b/d.ts', 'a/e.ts']).rank('a');
-    expect(all?.filter(({ match_type: type }) => type === 'directory').map(({ path, file_name: name }) => [path, name])).toEqual([
+    expect(
+      all
+        ?.filter(({ match_type: type }) => type === 'directory')
+        .map(({ path, file_name: name }) => [path, name]),
+    ).toEqual([
       ['a', 'a'],
       ['a/b', 'b'],
     ]);
@@ -59,7 +63,9 @@ describe('the ranking of paths', () => {
   });
 
   test('counts characters, not UTF-16 units', async () => {
-    expect(await indexOf(['😀😀/ö-alp.txt']).rank('alp')).toMatchObject([{ path: '😀😀/ö-alp.txt', indices: [5, 6, 7] }]);
+    expect(await indexOf(['😀😀/ö-alp.txt']).rank('alp')).toMatchObject([
+      { path: '😀😀/ö-alp.txt', indices: [5, 6, 7] },
+    ]);
   });
 
   test('a newer query ends an older one, which returns null', async () => {
@@ -70,7 +76,11 @@ describe('the ranking of paths', () => {
   });
 
   test('does not depend on how the bytes are cut', async () => {
-    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'ö', '😀', '-', '.', ' '), minLength: 1, maxLength: 5 });
+    const word = fc.string({
+      unit: fc.constantFrom('a', 'b', 'ö', '😀', '-', '.', ' '),
+      minLength: 1,
+      maxLength: 5,
+    });
     const path = fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join('/'));
     const paths = fc.uniqueArray(path, { maxLength: 40 });
     await fc.assert(
@@ -78,8 +88,11 @@ describe('the ranking of paths', () => {
         const whole = await indexOf(all).rank(query);
         const found = await indexOf(all, cuts).rank(query);
         // The library may mark other letters of the same path.
-        expect(found?.map(({ path: of }) => of).sort()).toEqual(whole?.map(({ path: of }) => of).sort());
-        for (const match of whole ?? []) expect(match.indices?.every((at) => at < [...match.path].length)).toBe(true);
+        expect(found?.map(({ path: of }) => of).sort()).toEqual(
+          whole?.map(({ path: of }) => of).sort(),
+        );
+        for (const match of whole ?? [])
+          expect(match.indices?.every((at) => at < [...match.path].length)).toBe(true);
       }),
     );
   });

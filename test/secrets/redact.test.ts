@@ -29,13 +29,20 @@ describe('a text that arrives in pieces', () => {
   });
 
   test('waits for the longer of two secrets that begin alike', () => {
-    const shown = streamed(['secret', '-two', ' secret', ' secret-', 'one secret'], ['secret-two', 'secret']);
+    const shown = streamed(
+      ['secret', '-two', ' secret', ' secret-', 'one secret'],
+      ['secret-two', 'secret'],
+    );
     expect(shown).toEqual(['', '…', ' ', '… ', '…-one ', '…']);
   });
 
-  test('is shown as the whole text would be, and never holds back more than the beginning of a secret', { tags: 'seeded' }, () => {
+  test('is shown as the whole text would be, and never holds back more than the beginning of a secret', {
+    tags: 'seeded',
+  }, () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 });
-    const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 6 }), { maxLength: 12 });
+    const text = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 6 }), {
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 3 }), text, (words, pieces) => {
         const secrets = [...new Set(words)].sort((a, b) => b.length - a.length);
@@ -52,13 +59,24 @@ describe('a text that arrives in pieces', () => {
     );
   });
 
-  test.each(['s', 'secret', 'se', 'ss'])('a million times %j is shown in time', { tags: 'slow' }, (part) => {
-    expect(streamed([part.repeat(500_000), part.repeat(500_000)], ['secret']).join('')).toBe(redact(part.repeat(1_000_000), ['secret']));
-  });
+  test.each(['s', 'secret', 'se', 'ss'])(
+    'a million times %j is shown in time',
+    { tags: 'slow' },
+    (part) => {
+      expect(streamed([part.repeat(500_000), part.repeat(500_000)], ['secret']).join('')).toBe(
+        redact(part.repeat(1_000_000), ['secret']),
+      );
+    },
+  );
 });
 
 test('values of public headers and parameters, and those of fewer than 8 characters, are not secrets', () => {
   const url = new URL('https://host.example/v1?api-version=2024-10-21-preview&key=parameter-key');
-  const headers = { 'User-Agent': 'somebody/1.0', Accept: 'application/json', 'X-Key': 'header-key', 'X-Short': 'seven77' };
+  const headers = {
+    'User-Agent': 'somebody/1.0',
+    Accept: 'application/json',
+    'X-Key': 'header-key',
+    'X-Short': 'seven77',
+  };
   expect(secretsOf(url, headers)).toEqual(['parameter-key', 'header-key']);
 });

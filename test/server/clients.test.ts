@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { KeepAlive } from '../../src/base/keep-alive.ts';
 import type { Answer } from '../../src/protocol/answer.ts';
-import type { InitializeParams, ToolRequestUserInputParams, ToolRequestUserInputResponse } from '../../src/protocol/generated/types.ts';
+import type {
+  InitializeParams,
+  ToolRequestUserInputParams,
+  ToolRequestUserInputResponse,
+} from '../../src/protocol/generated/types.ts';
 import { Clients } from '../../src/server/clients.ts';
 import { Connection } from '../../src/server/connection.ts';
 import { streamTransport } from '../../src/transport/stream-transport.ts';
@@ -17,7 +21,12 @@ const never = new AbortController().signal;
 async function connectedClients(
   count: number,
   onInputEnd: (clients: Clients) => Promise<void> = async () => {},
-): Promise<{ clients: Clients; connected: TestClient[]; join: () => Promise<TestClient>; log: RecordingLog }> {
+): Promise<{
+  clients: Clients;
+  connected: TestClient[];
+  join: () => Promise<TestClient>;
+  log: RecordingLog;
+}> {
   const log = new RecordingLog();
   const clients = new Clients({ clock: new FakeClock(), log });
   const connected: TestClient[] = [];
@@ -49,7 +58,9 @@ async function connectedClients(
   };
   onTestFinished(async () => {
     await clients.close();
-    expect(connected.flatMap(({ problems, waitingFor }) => [...problems, ...waitingFor])).toEqual([]);
+    expect(connected.flatMap(({ problems, waitingFor }) => [...problems, ...waitingFor])).toEqual(
+      [],
+    );
   });
   for (let index = 0; index < count; index++) await join();
   return { clients, connected, join, log };
@@ -59,13 +70,29 @@ const QUESTION: ToolRequestUserInputParams = {
   threadId: THREAD,
   turnId: 'turn-1',
   itemId: 'item-1',
-  questions: [{ id: 'q', header: 'Which', question: 'Which one?', isOther: false, isSecret: false, options: null }],
+  questions: [
+    {
+      id: 'q',
+      header: 'Which',
+      question: 'Which one?',
+      isOther: false,
+      isSecret: false,
+      options: null,
+    },
+  ],
   isBlocking: true,
   autoResolutionMs: null,
 };
 
-function ask(clients: Clients, signal: AbortSignal = never): Promise<Answer<ToolRequestUserInputResponse>> {
-  return clients.ask({ threadId: THREAD }, { method: 'item/tool/requestUserInput', params: QUESTION }, signal);
+function ask(
+  clients: Clients,
+  signal: AbortSignal = never,
+): Promise<Answer<ToolRequestUserInputResponse>> {
+  return clients.ask(
+    { threadId: THREAD },
+    { method: 'item/tool/requestUserInput', params: QUESTION },
+    signal,
+  );
 }
 
 function asked(client: TestClient): Promise<Message> {
@@ -76,7 +103,13 @@ function asked(client: TestClient): Promise<Message> {
 async function answered(client: TestClient): Promise<void> {
   const id = `request ${client.messages.length}`;
   const answer = client.next(id, (message) => message.id === id);
-  client.send(JSON.stringify({ id, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } }));
+  client.send(
+    JSON.stringify({
+      id,
+      method: 'initialize',
+      params: { clientInfo: { name: 'test', version: '1' } },
+    }),
+  );
   await answer;
 }
 
@@ -87,13 +120,20 @@ test('a question is shown to every client that follows the thread, under one id,
   const answer = ask(clients);
   const [first, second] = connected as [TestClient, TestClient];
   const question = await asked(first);
-  expect(question).toEqual({ id: question.id, method: 'item/tool/requestUserInput', params: QUESTION });
+  expect(question).toEqual({
+    id: question.id,
+    method: 'item/tool/requestUserInput',
+    params: QUESTION,
+  });
   expect(await asked(second)).toEqual(question);
   second.send(JSON.stringify({ id: question.id, result: RESULT }));
   first.send(JSON.stringify({ id: question.id, result: { answers: {} } }));
   expect(await answer).toEqual({ type: 'result', result: RESULT });
   for (const client of connected) {
-    expect(await client.waitFor('serverRequest/resolved')).toEqual({ threadId: THREAD, requestId: question.id });
+    expect(await client.waitFor('serverRequest/resolved')).toEqual({
+      threadId: THREAD,
+      requestId: question.id,
+    });
   }
   await answered(first);
   expect(first.notifications('serverRequest/resolved')).toHaveLength(1);
@@ -143,9 +183,13 @@ test('two questions have two ids in the whole server', async () => {
   await client.count(3, () => false);
   const questions = client.messages.filter(({ method }) => method === 'item/tool/requestUserInput');
   expect(new Set(questions.map(({ id }) => id)).size).toBe(2);
-  for (const { id } of questions.toReversed()) client.send(JSON.stringify({ id, result: { answers: { q: { answers: [String(id)] } } } }));
+  for (const { id } of questions.toReversed())
+    client.send(JSON.stringify({ id, result: { answers: { q: { answers: [String(id)] } } } }));
   expect(await Promise.all(answers)).toEqual(
-    questions.map(({ id }) => ({ type: 'result', result: { answers: { q: { answers: [String(id)] } } } })),
+    questions.map(({ id }) => ({
+      type: 'result',
+      result: { answers: { q: { answers: [String(id)] } } },
+    })),
   );
 });
 
@@ -172,18 +216,21 @@ test('an error settles a question once the other clients are gone', async () => 
   expect(await answer).toEqual({ type: 'error', message: 'method not found' });
 });
 
-test.each(['before', 'after'])('a client that leaves the thread %s an error of the last other one is not waited for', async (order) => {
-  const { clients, connected } = await connectedClients(2);
-  const [observer, left] = connected as [TestClient, TestClient];
-  const answer = ask(clients);
-  const { id } = await asked(observer);
-  await asked(left);
-  if (order === 'before') clients.unsubscribe(THREAD, 1);
-  observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
-  await answered(observer);
-  if (order === 'after') clients.unsubscribe(THREAD, 1);
-  expect(await answer).toEqual({ type: 'error', message: 'method not found' });
-});
+test.each(['before', 'after'])(
+  'a client that leaves the thread %s an error of the last other one is not waited for',
+  async (order) => {
+    const { clients, connected } = await connectedClients(2);
+    const [observer, left] = connected as [TestClient, TestClient];
+    const answer = ask(clients);
+    const { id } = await asked(observer);
+    await asked(left);
+    if (order === 'before') clients.unsubscribe(THREAD, 1);
+    observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
+    await answered(observer);
+    if (order === 'after') clients.unsubscribe(THREAD, 1);
+    expect(await answer).toEqual({ type: 'error', message: 'method not found' });
+  },
+);
 
 test('a client that has left the thread can still answer', async () => {
   const { clients, connected } = await connectedClients(2);
@@ -236,7 +283,11 @@ test('however clients answer, the first result counts, and without one the last 
         await answered(client);
       }
       const first = replies.indexOf('result');
-      if (first !== -1) expect(await answer).toEqual({ type: 'result', result: { answers: { q: { answers: [String(first)] } } } });
+      if (first !== -1)
+        expect(await answer).toEqual({
+          type: 'result',
+          result: { answers: { q: { answers: [String(first)] } } },
+        });
       else if (!replies.includes('silent')) expect(await answer).toMatchObject({ type: 'error' });
       else expect(connected[0]?.notifications('serverRequest/resolved')).toEqual([]);
     }),
@@ -261,7 +312,10 @@ test('an abort resolves the question, and tells those who saw it', async () => {
   const { id } = await asked(client);
   abort.abort();
   expect(await answer).toEqual({ type: 'aborted' });
-  expect(await client.waitFor('serverRequest/resolved')).toEqual({ threadId: THREAD, requestId: id });
+  expect(await client.waitFor('serverRequest/resolved')).toEqual({
+    threadId: THREAD,
+    requestId: id,
+  });
   client.send(JSON.stringify({ id, result: RESULT }));
   await answered(client);
   expect(client.notifications('serverRequest/resolved')).toHaveLength(1);
@@ -278,7 +332,8 @@ test('with a signal that has aborted nobody is asked', async () => {
 test('answers to nothing, twice, late or malformed are ignored', async () => {
   const { clients, connected } = await connectedClients(1);
   const [client] = connected as [TestClient];
-  for (const id of [999, '0', null, -1, 1.5, {}]) client.send(JSON.stringify({ id, result: RESULT }));
+  for (const id of [999, '0', null, -1, 1.5, {}])
+    client.send(JSON.stringify({ id, result: RESULT }));
   const answer = ask(clients);
   const { id } = await asked(client);
   client.send(JSON.stringify({ id: String(id), result: { answers: {} } }));
@@ -307,7 +362,10 @@ test.each<[string, unknown]>([
   const [client] = connected as [TestClient];
   const { id } = await asked(client);
   client.send(JSON.stringify({ id, result }));
-  expect(await answer).toEqual({ type: 'error', message: expect.stringMatching(/^the answer is malformed: /) });
+  expect(await answer).toEqual({
+    type: 'error',
+    message: expect.stringMatching(/^the answer is malformed: /),
+  });
   expect(log.warnings()).toEqual(["a client's answer is malformed and counts as a refusal"]);
 });
 

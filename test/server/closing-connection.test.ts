@@ -16,7 +16,8 @@ test('a connection that the server closes refuses the requests that are still op
     keepAlive: new KeepAlive(),
     tap: null,
     onShortRequest: () => {},
-    onRequest: (_connection, method) => (method === 'quick' ? Promise.resolve('done') : new Promise((resolve) => answer.push(resolve))),
+    onRequest: (_connection, method) =>
+      method === 'quick' ? Promise.resolve('done') : new Promise((resolve) => answer.push(resolve)),
     onResponse: async () => {},
     onOverdue: () => {},
     warned: () => null,
@@ -40,7 +41,11 @@ test('a connection that the server closes refuses the requests that are still op
   await closed;
   for (const resolve of answer) resolve('too late');
   await new Promise((resolve) => setImmediate(resolve));
-  const refused = { code: -32603, message: 'The server is shutting down.', data: { code: 'shutting_down' } };
+  const refused = {
+    code: -32603,
+    message: 'The server is shutting down.',
+    data: { code: 'shutting_down' },
+  };
   expect(
     text
       .trim()

@@ -5,22 +5,35 @@ import { text } from '../support/test-client.ts';
 import { startServer } from '../support/test-server.ts';
 
 function needsExperimentalApi(what: string) {
-  return { code: -32600, message: `${what} requires experimentalApi capability`, data: { code: 'experimental_api_required' } };
+  return {
+    code: -32600,
+    message: `${what} requires experimentalApi capability`,
+    data: { code: 'experimental_api_required' },
+  };
 }
 
 describe('without the experimental API', () => {
   test('every experimental method is refused by its name', async () => {
     const { client } = await startServer({ capabilities: { experimentalApi: false } });
-    const experimental = Object.keys(methods).filter((method) => methods[method]?.stability === 'experimental');
+    const experimental = Object.keys(methods).filter(
+      (method) => methods[method]?.stability === 'experimental',
+    );
     expect(experimental).toContain('collaborationMode/list');
-    for (const method of experimental) expect([method, await client.refusal(method, {})]).toEqual([method, needsExperimentalApi(method)]);
+    for (const method of experimental)
+      expect([method, await client.refusal(method, {})]).toEqual([
+        method,
+        needsExperimentalApi(method),
+      ]);
   });
 
   test('fields are refused by their names, also without capabilities', async () => {
     const { client } = await startServer({ capabilities: null });
     const { thread } = await client.request('thread/start', {});
     const { id: threadId } = thread;
-    const mode = { mode: 'plan', settings: { model: 'm', reasoning_effort: null, developer_instructions: null } };
+    const mode = {
+      mode: 'plan',
+      settings: { model: 'm', reasoning_effort: null, developer_instructions: null },
+    };
     const granular = { sandbox_approval: true, rules: true, mcp_elicitations: true };
     expect([
       await client.refusal('thread/start', { dynamicTools: [] }),
@@ -31,7 +44,11 @@ describe('without the experimental API', () => {
       await client.refusal('thread/fork', { threadId, path: '/x' }),
       await client.refusal('thread/fork', { threadId, beforeTurnId: idOf(2) }),
       await client.refusal('turn/start', { threadId, input: text('x'), collaborationMode: mode }),
-      await client.refusal('turn/start', { threadId, input: text('x'), approvalPolicy: { granular } }),
+      await client.refusal('turn/start', {
+        threadId,
+        input: text('x'),
+        approvalPolicy: { granular },
+      }),
       await client.refusal('turn/start', { threadId, input: text('x'), additionalContext: {} }),
       await client.refusal('thread/metadata/update', { threadId: idOf(1), daybreakEnabled: true }),
       await client.refusal('thread/metadata/update', { threadId: idOf(1), projectId: '' }),
@@ -61,13 +78,22 @@ describe('without the experimental API', () => {
 
   test('invalid params are reported first', async () => {
     const { client } = await startServer({ capabilities: null });
-    expect(await client.refusal('thread/start', { dynamicTools: 'x' })).toMatchObject({ data: { code: 'invalid_params' } });
+    expect(await client.refusal('thread/start', { dynamicTools: 'x' })).toMatchObject({
+      data: { code: 'invalid_params' },
+    });
   });
 });
 
 test('unknown methods are refused by their names', async () => {
   const { client } = await startServer();
-  for (const method of ['no/such/method', '', 'constructor', '__proto__', 'toString', 'x'.repeat(99)]) {
+  for (const method of [
+    'no/such/method',
+    '',
+    'constructor',
+    '__proto__',
+    'toString',
+    'x'.repeat(99),
+  ]) {
     expect(await client.refusal(method, {})).toEqual({
       code: -32600,
       message: `unknown method: ${method}`,
@@ -104,7 +130,11 @@ test('methods of the protocol that are not served are refused by their names, wh
 test('params that are missing, null or not an object are refused', async () => {
   const { client } = await startServer();
   const refused = async (params: unknown) => client.refusal('thread/loaded/list', params);
-  const invalid = (message: string) => ({ code: -32600, message, data: { code: 'invalid_params' } });
+  const invalid = (message: string) => ({
+    code: -32600,
+    message,
+    data: { code: 'invalid_params' },
+  });
   expect([
     await refused(undefined),
     await refused(null),
@@ -124,8 +154,19 @@ test('params that are missing, null or not an object are refused', async () => {
 
 test('unknown params and unknown members are ignored', async () => {
   const { client } = await startServer();
-  client.send(JSON.stringify({ jsonrpc: '2.0', id: 'x', method: 'thread/loaded/list', params: { future: { x: 1 } }, future: [1] }));
-  expect(await client.first('x', ({ id }) => id === 'x')).toEqual({ id: 'x', result: { data: [], nextCursor: null } });
+  client.send(
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 'x',
+      method: 'thread/loaded/list',
+      params: { future: { x: 1 } },
+      future: [1],
+    }),
+  );
+  expect(await client.first('x', ({ id }) => id === 'x')).toEqual({
+    id: 'x',
+    result: { data: [], nextCursor: null },
+  });
 });
 
 test('an internal failure is -32603 with its message, and logged; the server goes on', async () => {
@@ -135,7 +176,11 @@ test('an internal failure is -32603 with its message, and logged; the server goe
       return store;
     },
   });
-  expect(await client.refusal('thread/list', {})).toEqual({ code: -32603, message: 'a bug', data: { code: 'internal_error' } });
+  expect(await client.refusal('thread/list', {})).toEqual({
+    code: -32603,
+    message: 'a bug',
+    data: { code: 'internal_error' },
+  });
   expect(log.takeErrors()).toEqual(['a handler failed']);
   await client.request('thread/loaded/list', {});
 });

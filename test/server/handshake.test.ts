@@ -7,7 +7,11 @@ import { message, response, TestModel } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 import { threadWith } from '../support/thread-with.ts';
 
-const NOT_INITIALIZED = { code: -32600, message: 'Not initialized', data: { code: 'not_initialized' } };
+const NOT_INITIALIZED = {
+  code: -32600,
+  message: 'Not initialized',
+  data: { code: 'not_initialized' },
+};
 
 test('every request before initialize is refused, of known and unknown methods', async () => {
   const { client } = await startServer({ handshake: false });
@@ -27,7 +31,10 @@ test('a refused initialize can be tried again', async () => {
     await client.refusal('initialize', { clientInfo: { name: 'x' } }),
     await client.refusal('initialize', { clientInfo: { name: 'bad\rname', version: '1' } }),
     await client.refusal('initialize', { clientInfo: { name: '', version: '1' } }),
-    await client.refusal('initialize', { clientInfo: CLIENT_INFO, capabilities: { experimentalApi: 'yes' } }),
+    await client.refusal('initialize', {
+      clientInfo: CLIENT_INFO,
+      capabilities: { experimentalApi: 'yes' },
+    }),
   ]).toEqual(
     [
       /^params is missing/,
@@ -36,7 +43,11 @@ test('a refused initialize can be tried again', async () => {
       /^params\.clientInfo\.name: "bad\\rname"/,
       /^params\.clientInfo\.name: /,
       /^params\.capabilities\.experimentalApi: "yes" is not a boolean/,
-    ].map((pattern) => ({ code: -32600, message: expect.stringMatching(pattern), data: { code: 'invalid_params' } })),
+    ].map((pattern) => ({
+      code: -32600,
+      message: expect.stringMatching(pattern),
+      data: { code: 'invalid_params' },
+    })),
   );
   expect(await client.refusal('thread/list', {})).toEqual(NOT_INITIALIZED);
   await client.initialize();
@@ -51,15 +62,21 @@ test('a second initialize is refused, and the connection stays as it was', async
     data: { code: 'already_initialized' },
   });
   await client.request('thread/resume', { threadId: '', history: [] }).catch(() => {});
-  expect(await client.refusal('thread/resume', { threadId: '', history: [] })).toMatchObject({ data: { code: 'empty_history' } });
+  expect(await client.refusal('thread/resume', { threadId: '', history: [] })).toMatchObject({
+    data: { code: 'empty_history' },
+  });
 });
 
 test('initialize returns the name of the server and the methods that it serves', async () => {
   const { client, home } = await startServer({ handshake: false });
-  const answer = await client.request('initialize', { clientInfo: { name: 'my_editor', version: '9.8.7\n' } });
+  const answer = await client.request('initialize', {
+    clientInfo: { name: 'my_editor', version: '9.8.7\n' },
+  });
   expect(answer).toEqual({
     userAgent: expect.stringMatching(
-      new RegExp(`^my_editor/${PROTOCOL_VERSION.replaceAll('.', '\\.')} \\(.+; .+\\) heddle/0\\.0\\.1 \\(my_editor; 9\\.8\\.7\\?\\)$`),
+      new RegExp(
+        `^my_editor/${PROTOCOL_VERSION.replaceAll('.', '\\.')} \\(.+; .+\\) heddle/0\\.0\\.1 \\(my_editor; 9\\.8\\.7\\?\\)$`,
+      ),
     ),
     codexHome: home,
     platformFamily: 'unix',
@@ -81,23 +98,35 @@ test('initialize returns the name of the server and the methods that it serves',
 
 test('requests are served right after the response, without waiting for initialized', async () => {
   const { client } = await startServer({ handshake: false });
-  client.send(JSON.stringify({ id: 'a', method: 'initialize', params: { clientInfo: CLIENT_INFO } }));
+  client.send(
+    JSON.stringify({ id: 'a', method: 'initialize', params: { clientInfo: CLIENT_INFO } }),
+  );
   client.send(JSON.stringify({ id: 'b', method: 'thread/loaded/list', params: {} }));
-  expect(await client.first('b', ({ id }) => id === 'b')).toEqual({ id: 'b', result: { data: [], nextCursor: null } });
+  expect(await client.first('b', ({ id }) => id === 'b')).toEqual({
+    id: 'b',
+    result: { data: [], nextCursor: null },
+  });
   expect(client.messages.map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
 test('a client gets all notifications but those that it has opted out of', async () => {
   const server = await startServer({
     model: new TestModel(response(message('ok'))),
-    capabilities: { optOutNotificationMethods: ['item/agentMessage/delta', 'thread/status/changed', 'no/such/method'] },
+    capabilities: {
+      optOutNotificationMethods: [
+        'item/agentMessage/delta',
+        'thread/status/changed',
+        'no/such/method',
+      ],
+    },
   });
   const other = await server.connect();
   const { thread } = await server.client.request('thread/start', {});
   await other.request('thread/resume', { threadId: thread.id });
   const { id } = await server.client.turn(thread.id, 'hi');
   await other.turnCompleted(id);
-  const methods = (client: typeof other) => new Set(client.messages.flatMap((message) => message.method ?? []));
+  const methods = (client: typeof other) =>
+    new Set(client.messages.flatMap((message) => message.method ?? []));
   expect([...methods(server.client)].sort()).toEqual([
     'item/completed',
     'item/started',
@@ -120,7 +149,9 @@ test('a connection gets no notifications before its handshake', async () => {
 });
 
 test('warnings about the configuration follow the handshake, for its client only', async () => {
-  const server = await startServer({ config: 'sandbox_mode = "open"\nmodel_provider = "scripted"\n' });
+  const server = await startServer({
+    config: 'sandbox_mode = "open"\nmodel_provider = "scripted"\n',
+  });
   const warning = await server.client.waitFor('configWarning');
   expect(warning.summary).toContain('sandbox_mode');
   const other = await server.connect();

@@ -11,11 +11,17 @@ interface Ended {
 
 interface RunStep {
   showProgress<T>(title: string, work: () => Promise<T>, output: Terminal): Promise<T>;
-  runCommand(command: string, args: string[], options: { msMax: number; cwd?: string; env?: NodeJS.ProcessEnv }): Promise<Ended>;
+  runCommand(
+    command: string,
+    args: string[],
+    options: { msMax: number; cwd?: string; env?: NodeJS.ProcessEnv },
+  ): Promise<Ended>;
   killCommands(): void;
 }
 
-const { showProgress, runCommand, killCommands } = createRequire(import.meta.url)('../../bin/setup/run-step.js') as RunStep;
+const { showProgress, runCommand, killCommands } = createRequire(import.meta.url)(
+  '../../bin/setup/run-step.js',
+) as RunStep;
 
 class Terminal {
   shown = '';
@@ -76,13 +82,18 @@ describe('progress', () => {
     expect(output.lines).toEqual(['setup: compiling (62 s)', '']);
   });
 
-  test.each([0, 20, 24, undefined])('is never wider than a terminal of %s columns, which could not renew it', async (columns) => {
-    const output = new Terminal(true, columns);
-    await progressOf(1_000_000, output, () => {
-      expect(Math.max(...output.shown.split('\r\x1b[2K').map((line) => line.length))).toBeLessThan(columns || 80);
-    });
-    expect(output.lines).toEqual(['setup: compiling (1000 s)', '']);
-  });
+  test.each([0, 20, 24, undefined])(
+    'is never wider than a terminal of %s columns, which could not renew it',
+    async (columns) => {
+      const output = new Terminal(true, columns);
+      await progressOf(1_000_000, output, () => {
+        expect(
+          Math.max(...output.shown.split('\r\x1b[2K').map((line) => line.length)),
+        ).toBeLessThan(columns || 80);
+      });
+      expect(output.lines).toEqual(['setup: compiling (1000 s)', '']);
+    },
+  );
 
   test('ends with the error of the work', async () => {
     const output = new Terminal(false);
@@ -93,9 +104,13 @@ describe('progress', () => {
 });
 
 describe('a command', () => {
-  const node = (script: string, msMax = 60_000) => runCommand(process.execPath, ['-e', script], { msMax });
+  const node = (script: string, msMax = 60_000) =>
+    runCommand(process.execPath, ['-e', script], { msMax });
 
-  /** Starts a command that starts another one. Both run until they are killed, and both hold the pipes. Waits until both run. */
+  /**
+   * Starts a command that starts another one. Both run until they are killed, and both hold the
+   * pipes. Waits until both run.
+   */
   async function startTwo(msMax: number): Promise<{ ended: Promise<Ended> }> {
     let count = 0;
     const server = createServer();
@@ -117,7 +132,11 @@ describe('a command', () => {
   }
 
   test('succeeds, or says how it ended and what it wrote', async () => {
-    expect(await node('console.log("out")')).toEqual({ succeeded: true, problem: null, output: 'out' });
+    expect(await node('console.log("out")')).toEqual({
+      succeeded: true,
+      problem: null,
+      output: 'out',
+    });
     expect(await node('console.error("why"); process.exit(3)')).toEqual({
       succeeded: false,
       problem: `${process.execPath} ended with exit code 3`,
@@ -135,20 +154,31 @@ describe('a command', () => {
 
   test('keeps the end of a long output only', async () => {
     const { output } = await node('process.stdout.write("x".repeat(1e6) + "the end")');
-    expect({ length: output.length, end: output.slice(-7) }).toEqual({ length: 16_384, end: 'the end' });
+    expect({ length: output.length, end: output.slice(-7) }).toEqual({
+      length: 16_384,
+      end: 'the end',
+    });
   });
 
   // It has not ended before its pipes have been closed, by all that hold them.
   test('that takes too long is killed, with all that it has started', async () => {
     const { ended } = await startTwo(90_000);
     vi.advanceTimersByTime(90_000);
-    expect(await ended).toEqual({ succeeded: false, problem: `${process.execPath} did not end within 90 s`, output: '' });
+    expect(await ended).toEqual({
+      succeeded: false,
+      problem: `${process.execPath} did not end within 90 s`,
+      output: '',
+    });
   });
 
   test('is killed with all that it has started when the setup ends', async () => {
     const { ended } = await startTwo(90_000);
     killCommands();
-    expect(await ended).toEqual({ succeeded: false, problem: `${process.execPath} ended with SIGKILL`, output: '' });
+    expect(await ended).toEqual({
+      succeeded: false,
+      problem: `${process.execPath} ended with SIGKILL`,
+      output: '',
+    });
     killCommands();
   });
 });

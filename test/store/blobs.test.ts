@@ -20,7 +20,12 @@ test('any JSON is read back unchanged, with strings of any form and length', () 
     fc.constantFrom('\ud800', '__proto__', '\\u0000blob:'),
   );
   const { value } = fc.letrec((tie) => ({
-    value: fc.oneof(text, fc.jsonValue(), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(text, tie('value'), { maxKeys: 3 })),
+    value: fc.oneof(
+      text,
+      fc.jsonValue(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(text, tie('value'), { maxKeys: 3 }),
+    ),
   }));
   fc.assert(
     fc.property(value, (any) => {

@@ -29,14 +29,19 @@ const longText = (number: number) => `${number}`.repeat(10_000);
 
 /** A turn with an item whose text is stored apart, once for all turns that have it. */
 function longTurn(turnId: string, number: number) {
-  return [turnStarted(turnId), itemEntry(turnId, agentMessage(`${turnId} long`, longText(number))), turnEnded(turnId)];
+  return [
+    turnStarted(turnId),
+    itemEntry(turnId, agentMessage(`${turnId} long`, longText(number))),
+    turnEnded(turnId),
+  ];
 }
 
 /** The data in the database that no thread needs. */
 function leftovers(home: TempHome): Record<string, unknown[]> {
   return home.sql((db) => {
     const list = (sql: string) => db.prepare(sql).pluck().all();
-    const needed = 'SELECT log_id FROM shared_segment UNION SELECT log_id FROM history UNION SELECT log_id FROM held_log';
+    const needed =
+      'SELECT log_id FROM shared_segment UNION SELECT log_id FROM history UNION SELECT log_id FROM held_log';
     return {
       logs: list(`SELECT id FROM log WHERE id NOT IN (${needed})`),
       entries: list(`SELECT DISTINCT log_id FROM entry WHERE log_id NOT IN (${needed})`),
@@ -53,7 +58,16 @@ function leftovers(home: TempHome): Record<string, unknown[]> {
   });
 }
 
-const NOTHING = { logs: [], entries: [], uses: [], blobs: [], discarded: [], partials: [], leases: [], segments: [] };
+const NOTHING = {
+  logs: [],
+  entries: [],
+  uses: [],
+  blobs: [],
+  discarded: [],
+  partials: [],
+  leases: [],
+  segments: [],
+};
 
 /** A store, and its connection to the database once it is open. */
 function openSpied(home: TempHome): { store: ThreadStore; db: () => Database.Database } {
@@ -76,13 +90,17 @@ test('a thread with a long history is deleted at once; its data is collected in 
   const store = home.open();
   const turnIds = Array.from({ length: 600 }, (_, index) => `t${index}`);
   const writer = await threadWithTurns(store, 1, turnIds);
-  for (let number = 0; number < 10; number++) await writer.append(longTurn(`long ${number}`, number));
+  for (let number = 0; number < 10; number++)
+    await writer.append(longTurn(`long ${number}`, number));
   const other = await threadWithTurns(store, 2, ['t1']);
   await other.append(longTurn('shared', 3));
   home.clock.advance(LONG_MS);
 
   await store.deleteThread(idOf(1));
-  expect([home.count('entry'), home.count('blob')], 'nothing is collected yet').toEqual([600 * 7 + 30 + 10, 10]);
+  expect([home.count('entry'), home.count('blob')], 'nothing is collected yet').toEqual([
+    600 * 7 + 30 + 10,
+    10,
+  ]);
   const counts = [];
   for (let part = 0; part < 3; part++) {
     home.clock.advance(part === 0 ? 1_000 : 50);
@@ -96,7 +114,11 @@ test('a thread with a long history is deleted at once; its data is collected in 
   home.clock.advance(LONG_MS);
   expect(leftovers(home)).toEqual(NOTHING);
   expect([home.count('entry'), home.count('blob')]).toEqual([17, 1]);
-  expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), 'shared completed: shared long', wholeTurn('t2')]);
+  expect(await turnsInShort(store, idOf(2))).toEqual([
+    wholeTurn('t1'),
+    'shared completed: shared long',
+    wholeTurn('t2'),
+  ]);
 });
 
 test('a log is kept as long as any history has it', async () => {
@@ -146,9 +168,13 @@ test('if nothing can be written, collecting stops with one warning, and is tried
   await threadWithTurns(store, 1, ['t1']);
   await threadWithTurns(store, 2, ['t1']);
   await store.deleteThread(idOf(1));
-  db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.entry BEGIN SELECT RAISE(ABORT, 'full'); END");
+  db().exec(
+    "CREATE TEMP TRIGGER full BEFORE DELETE ON main.entry BEGIN SELECT RAISE(ABORT, 'full'); END",
+  );
   home.clock.advance(LONG_MS);
-  expect(home.warnings).toEqual(['the data of deleted threads could not be removed; it stays in the database for now']);
+  expect(home.warnings).toEqual([
+    'the data of deleted threads could not be removed; it stays in the database for now',
+  ]);
   expect(home.count('entry')).toBe(14);
   db().exec('DROP TRIGGER full');
   await store.deleteThread(idOf(2));
@@ -160,7 +186,9 @@ test('a deletion that cannot be written changes nothing, and can be repeated', a
   const home = tempHome();
   const { store, db } = openSpied(home);
   const writer = await threadWithTurns(store, 1, ['t1']);
-  db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.thread BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END");
+  db().exec(
+    "CREATE TEMP TRIGGER full BEFORE DELETE ON main.thread BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END",
+  );
   await expect(store.deleteThread(idOf(1))).rejects.toBeInstanceOf(StoreError);
   await writer.append(turnEntries('t2'));
   expect(await turnsInShort(store, idOf(1))).toEqual(['t1', 't2'].map(wholeTurn));
@@ -194,7 +222,11 @@ describe('an ephemeral fork', () => {
     const [mine, other] = [home.open(), home.open()];
     await (await threadWithTurns(mine, 1, ['t1', 't2'])).close();
     await mine.forkThread(idOf(1), null, threadRecord(2, { ephemeral: true, path: null }));
-    await mine.forkThread(idOf(1), { afterTurnId: 't1' }, threadRecord(3, { ephemeral: true, path: null }));
+    await mine.forkThread(
+      idOf(1),
+      { afterTurnId: 't1' },
+      threadRecord(3, { ephemeral: true, path: null }),
+    );
     await other.deleteThread(idOf(1));
     home.clock.advance(LONG_MS);
     expect(await turnsInShort(mine, idOf(2))).toEqual(['t1', 't2'].map(wholeTurn));
@@ -213,7 +245,11 @@ describe('an ephemeral fork', () => {
     const { store, db } = openSpied(home);
     await threadWithTurns(store, 1, ['t1', 't2']);
     db().pragma('query_only = ON');
-    const fork = await store.forkThread(idOf(1), { afterTurnId: 't1' }, threadRecord(2, { ephemeral: true, path: null }));
+    const fork = await store.forkThread(
+      idOf(1),
+      { afterTurnId: 't1' },
+      threadRecord(2, { ephemeral: true, path: null }),
+    );
     db().pragma('query_only = OFF');
     await fork.append(turnEntries('t3'));
     await store.deleteThread(idOf(1));
@@ -240,13 +276,18 @@ test('a fork has all of its source or fails, if another process deletes and coll
   });
   await store.getThread(idOf(1));
   armed = true;
-  await expect(store.forkThread(idOf(1), null, threadRecord(2))).rejects.toMatchObject({ code: 'thread_not_found' });
+  await expect(store.forkThread(idOf(1), null, threadRecord(2))).rejects.toMatchObject({
+    code: 'thread_not_found',
+  });
   expect(armed).toBe(false);
   expect(await store.getThread(idOf(2))).toBeNull();
   expect(leftovers(home)).toEqual(NOTHING);
 });
 
-/** The expected state of a store: the turns of each thread, and which of two processes has its writer. */
+/**
+ * The expected state of a store: the turns of each thread, and which of two processes has its
+ * writer.
+ */
 interface ModelThread {
   number: number;
   turns: string[];
@@ -256,7 +297,20 @@ interface ModelThread {
 }
 
 const operation = fc.record({
-  kind: fc.constantFrom('create', 'append', 'append', 'append', 'append', 'fork', 'fork', 'revert', 'delete', 'release', 'take', 'collect'),
+  kind: fc.constantFrom(
+    'create',
+    'append',
+    'append',
+    'append',
+    'append',
+    'fork',
+    'fork',
+    'revert',
+    'delete',
+    'release',
+    'take',
+    'collect',
+  ),
   process: fc.nat(1),
   thread: fc.nat(),
   turn: fc.nat(),
@@ -272,7 +326,13 @@ class Run {
   #lastNumber = 0;
   #lastTurn = 0;
 
-  async apply({ kind, process, thread: pick, turn: pickTurn, ephemeral }: Operation): Promise<void> {
+  async apply({
+    kind,
+    process,
+    thread: pick,
+    turn: pickTurn,
+    ephemeral,
+  }: Operation): Promise<void> {
     if (kind === 'create') return this.#create(process, ephemeral);
     if (kind === 'collect') return this.home.clock.advance(100 * (pickTurn % 20));
     const thread = this.threads[pick % Math.max(1, this.threads.length)];
@@ -295,14 +355,18 @@ class Run {
         thread.owner = by;
         return;
       case 'delete':
-        if (!(await this.#allowed(thread, by, () => store.deleteThread(idOf(thread.number))))) return;
+        if (!(await this.#allowed(thread, by, () => store.deleteThread(idOf(thread.number)))))
+          return;
         this.threads.splice(this.threads.indexOf(thread), 1);
         return;
       case 'revert': {
         const cut = pickTurn % Math.max(1, thread.turns.length);
         const turnId = thread.turns[cut];
         if (turnId === undefined) return;
-        if (await this.#allowed(thread, by, () => store.revertThread(idOf(thread.number), turnId, {}))) thread.turns.splice(cut);
+        if (
+          await this.#allowed(thread, by, () => store.revertThread(idOf(thread.number), turnId, {}))
+        )
+          thread.turns.splice(cut);
         return;
       }
       default:
@@ -316,9 +380,11 @@ class Run {
       for (const store of ephemeral ? [this.#store(owner)] : this.stores) {
         const { data } = await turnsWithItems(store, idOf(number));
         expect(data.map(({ id }) => id)).toEqual(turns);
-        expect(data.map(({ items }) => items.map((item) => (item.type === 'agentMessage' ? item.text : '')))).toEqual(
-          turns.map((turnId) => [textOf(turnId)]),
-        );
+        expect(
+          data.map(({ items }) =>
+            items.map((item) => (item.type === 'agentMessage' ? item.text : '')),
+          ),
+        ).toEqual(turns.map((turnId) => [textOf(turnId)]));
         expect(await textsForModel(store, idOf(number))).toEqual(turns);
       }
     }
@@ -326,7 +392,9 @@ class Run {
 
   async #create(owner: number, ephemeral: boolean): Promise<void> {
     const number = ++this.#lastNumber;
-    const writer = await this.#store(owner).createThread(threadRecord(number, { ephemeral, path: null }));
+    const writer = await this.#store(owner).createThread(
+      threadRecord(number, { ephemeral, path: null }),
+    );
     this.threads.push({ number, turns: [], ephemeral, owner, writer });
   }
 
@@ -344,7 +412,10 @@ class Run {
     thread.turns.push(turnId);
   }
 
-  async #fork(source: ModelThread, { by, ephemeral, cut }: { by: number; ephemeral: boolean; cut: number }): Promise<void> {
+  async #fork(
+    source: ModelThread,
+    { by, ephemeral, cut }: { by: number; ephemeral: boolean; cut: number },
+  ): Promise<void> {
     const number = ++this.#lastNumber;
     const before = source.turns[cut];
     const point = before === undefined ? null : { beforeTurnId: before };
@@ -354,7 +425,11 @@ class Run {
   }
 
   /** Whether a process could do it. It must be able to unless the other one has the writer. */
-  async #allowed({ owner, writer }: ModelThread, by: number, change: () => Promise<unknown>): Promise<boolean> {
+  async #allowed(
+    { owner, writer }: ModelThread,
+    by: number,
+    change: () => Promise<unknown>,
+  ): Promise<boolean> {
     if (writer === null || owner === by) {
       await change();
       return true;
@@ -379,22 +454,28 @@ function textOf(turnId: string): string {
 test('two processes fork, revert, delete and collect: every thread keeps its data, and no other data is kept', {
   tags: 'seeded',
 }, async () => {
-  const property = fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60, size: 'max' }), async (operations) => {
-    const run = new Run();
-    try {
-      for (const each of operations) await run.apply(each);
-      await run.check();
-      for (const store of run.stores) await store.createThread(threadRecord(1_000_000 + run.stores.indexOf(store), { path: null }));
-      run.home.clock.advance(LONG_MS);
-      await run.check();
-      // The data that one process releases at its end is found by the next one.
-      for (const store of run.stores) await store.close();
-      await run.home.open().createThread(threadRecord(2_000_000, { path: null }));
-      run.home.clock.advance(LONG_MS);
-      expect(leftovers(run.home)).toEqual(NOTHING);
-    } finally {
-      await run.home.dispose();
-    }
-  });
+  const property = fc.asyncProperty(
+    fc.array(operation, { minLength: 1, maxLength: 60, size: 'max' }),
+    async (operations) => {
+      const run = new Run();
+      try {
+        for (const each of operations) await run.apply(each);
+        await run.check();
+        for (const store of run.stores)
+          await store.createThread(
+            threadRecord(1_000_000 + run.stores.indexOf(store), { path: null }),
+          );
+        run.home.clock.advance(LONG_MS);
+        await run.check();
+        // The data that one process releases at its end is found by the next one.
+        for (const store of run.stores) await store.close();
+        await run.home.open().createThread(threadRecord(2_000_000, { path: null }));
+        run.home.clock.advance(LONG_MS);
+        expect(leftovers(run.home)).toEqual(NOTHING);
+      } finally {
+        await run.home.dispose();
+      }
+    },
+  );
   await fc.assert(property, { numRuns: runs(30), interruptAfterTimeLimit: 30_000 });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { connectWithNode } from '../../src/store/sqlite/connect/connect-with-node.ts';
-import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
+import { hasUsableSqlite } from '../../src/store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { describeLateItems } from './late-items.contract.ts';
 import { TempHome } from './temp-home.ts';
@@ -8,8 +8,8 @@ import { describeThreadChanges } from './thread-changes.contract.ts';
 import { describeThreadLists } from './thread-lists.contract.ts';
 import { describeThreadStore } from './thread-store.contract.ts';
 
-/** Node 20 has no SQLite. */
-const sqlite = isSafeSqlite(process.versions.sqlite ?? '0') ? await import('node:sqlite') : null;
+/** Node 20 has no SQLite, and that of Node 22 cannot be used. */
+const sqlite = hasUsableSqlite(process.versions) ? await import('node:sqlite') : null;
 
 describe.runIf(sqlite !== null)('with the SQLite of Node', () => {
   const connect = (...args: Parameters<ReturnType<typeof connectWithNode>>) => {
@@ -52,9 +52,15 @@ describe.runIf(sqlite !== null)('with the SQLite of Node', () => {
   test('errors have the codes of better-sqlite3, and a file that must exist is not made', () => {
     const db = connect(':memory:');
     db.exec('CREATE TABLE t (n INTEGER UNIQUE); INSERT INTO t VALUES (1)');
-    expect(() => db.prepare('INSERT INTO t VALUES (1)').run()).toThrow(expect.objectContaining({ code: 'SQLITE_CONSTRAINT' }));
-    expect(() => db.prepare('SELECT none FROM t')).toThrow(expect.objectContaining({ code: 'SQLITE_ERROR' }));
-    expect(() => connect('/nowhere/x.db', { fileMustExist: true })).toThrow(expect.objectContaining({ code: 'SQLITE_CANTOPEN' }));
+    expect(() => db.prepare('INSERT INTO t VALUES (1)').run()).toThrow(
+      expect.objectContaining({ code: 'SQLITE_CONSTRAINT' }),
+    );
+    expect(() => db.prepare('SELECT none FROM t')).toThrow(
+      expect.objectContaining({ code: 'SQLITE_ERROR' }),
+    );
+    expect(() => connect('/nowhere/x.db', { fileMustExist: true })).toThrow(
+      expect.objectContaining({ code: 'SQLITE_CANTOPEN' }),
+    );
     db.close();
   });
 
@@ -66,7 +72,9 @@ describe.runIf(sqlite !== null)('with the SQLite of Node', () => {
       [3, 4],
     ]);
     expect([...db.prepare('SELECT * FROM t').pluck().iterate()]).toEqual([1, 3]);
-    expect(db.prepare('SELECT b FROM t WHERE a = @a').get({ a: 3, unused: 0 })).toMatchObject({ b: 4 });
+    expect(db.prepare('SELECT b FROM t WHERE a = @a').get({ a: 3, unused: 0 })).toMatchObject({
+      b: 4,
+    });
     expect(db.prepare('SELECT b FROM t WHERE a = 9').get()).toBe(undefined);
     expect(db.pragma('user_version', { simple: true })).toBe(0);
     db.close();

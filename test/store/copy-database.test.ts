@@ -42,5 +42,7 @@ test('a database that runs a checkpoint while it is copied is copied again, with
 test('a database that changes during every attempt is refused', () => {
   const { file, folder } = files();
   afterCopy.call = () => appendFileSync(file, ' and on');
-  expect(() => copyDatabase(file, folder)).toThrow(`${file} cannot be used (it changed during each of 5 attempts to copy it)`);
+  expect(() => copyDatabase(file, folder)).toThrow(
+    `${file} cannot be used (it changed during each of 5 attempts to copy it)`,
+  );
 });

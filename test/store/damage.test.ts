@@ -32,16 +32,26 @@ const damage: fc.Arbitrary<Damage> = fc.record({
   bytes: fc.integer({ min: 1, max: 6000 }),
 });
 
-/** A closed database of threads that have turns, long texts, forks and an unfinished item, without a WAL. */
+/**
+ * A closed database of threads that have turns, long texts, forks and an unfinished item, without a
+ * WAL.
+ */
 async function sample(): Promise<Buffer> {
   const home = tempHome();
   const store = home.open();
   for (let number = 1; number <= THREADS; number++) {
     const writer = await threadWithTurns(store, number, ['t1', 't2', 't3']);
-    await writer.append([turnStarted('t4'), itemEntry('t4', agentMessage('long', `${number} `.repeat(5_000))), turnEnded('t4')]);
+    await writer.append([
+      turnStarted('t4'),
+      itemEntry('t4', agentMessage('long', `${number} `.repeat(5_000))),
+      turnEnded('t4'),
+    ]);
     await writer.append([turnStarted('t5')]);
-    await writer.append([], { partials: [storedItem('t5', agentMessage('half', 'x'.repeat(3_000)))] });
-    if (number % 4 === 0) await store.forkThread(idOf(number), { afterTurnId: 't2' }, threadRecord(100 + number));
+    await writer.append([], {
+      partials: [storedItem('t5', agentMessage('half', 'x'.repeat(3_000)))],
+    });
+    if (number % 4 === 0)
+      await store.forkThread(idOf(number), { afterTurnId: 't2' }, threadRecord(100 + number));
   }
   await store.close();
   return readFileSync(home.file);
@@ -56,7 +66,9 @@ function damaged(whole: Buffer, damages: readonly Damage[]): Buffer {
     if (kind === 'page') bytes.fill(0xa5, page, end(page, PAGE_BYTES));
     else if (kind === 'zeros') bytes.fill(0, start, end(start, length));
     else if (kind === 'cut') bytes = bytes.subarray(0, start);
-    else for (let index = start; index < end(start, length); index += 7) bytes[index] = (index * 31) % 256;
+    else
+      for (let index = start; index < end(start, length); index += 7)
+        bytes[index] = (index * 31) % 256;
   }
   return bytes;
 }
@@ -90,13 +102,17 @@ function damagePage(home: TempHome, name: string): void {
   writeFileSync(home.file, readFileSync(home.file).fill(0xa5, (root - 1) * bytes, root * bytes));
 }
 
-/** A closed database: 2 is a fork of 1, 3 and 4 are forks of 2, 5 has no fork and is none, 6 is a fork of 1 in the middle of a turn. */
+/**
+ * A closed database: 2 is a fork of 1, 3 and 4 are forks of 2, 5 has no fork and is none, 6 is a
+ * fork of 1 in the middle of a turn.
+ */
 async function homeWithForks(): Promise<TempHome> {
   const home = tempHome();
   const store = home.open();
   const writer = await threadWithTurns(store, 1, ['t1']);
   await (await store.forkThread(idOf(1), null, threadRecord(2))).append(turnEntries('t2'));
-  for (const fork of [3, 4]) await (await store.forkThread(idOf(2), null, threadRecord(fork))).append(turnEntries('t3'));
+  for (const fork of [3, 4])
+    await (await store.forkThread(idOf(2), null, threadRecord(fork))).append(turnEntries('t3'));
   await threadWithTurns(store, 5, ['t1']);
   await writer.append([turnStarted('t2'), itemEntry('t2', agentMessage('half'))]);
   await (await store.forkThread(idOf(1), null, threadRecord(6))).append(turnEntries('t3'));
@@ -114,14 +130,20 @@ const FORKS: Record<number, string[]> = {
   6: [wholeTurn('t1'), 't2 interrupted: half', wholeTurn('t3')],
 };
 
-/** Expects the turns of all threads after a repair, and that all of them can be continued and forked. */
+/**
+ * Expects the turns of all threads after a repair, and that all of them can be continued and
+ * forked.
+ */
 async function expectForks(home: TempHome, changes: Record<number, string[]>): Promise<void> {
   const store = home.open();
   for (const [number, turns] of Object.entries({ ...FORKS, ...changes })) {
     expect(await turnsInShort(store, idOf(Number(number))), `thread ${number}`).toEqual(turns);
     await (await store.openWriter(idOf(Number(number)))).append(turnEntries('new'));
     await store.forkThread(idOf(Number(number)), null, threadRecord(100 + Number(number)));
-    expect(await turnsInShort(store, idOf(100 + Number(number)))).toEqual([...turns, wholeTurn('new')]);
+    expect(await turnsInShort(store, idOf(100 + Number(number)))).toEqual([
+      ...turns,
+      wholeTurn('new'),
+    ]);
   }
   await store.close();
   expect(home.sql((db) => checkDatabase(db, home.file))).toEqual([]);
@@ -138,30 +160,50 @@ describe('after a repair, of histories that share their segments', () => {
     convert(home);
     damagePage(home, 'thread_by_creation');
     await expectForks(home, {});
-    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. No data was lost\./)]);
+    expect(home.repairs).toEqual([
+      expect.stringMatching(/: 6 threads could be read\. No data was lost\./),
+    ]);
   });
 
   test.each([
     ['is lost', `DELETE FROM shared_segment WHERE id = (${firstId})`],
     ['follows itself', `UPDATE shared_segment SET before_id = id WHERE id = (${firstId})`],
-  ])('those that need a segment that %s have what comes after it, and the others have everything', async (_name, sql) => {
-    const home = await homeWithForks();
-    home.sql((db) => db.exec(sql));
-    expect(home.sql((db) => checkDatabase(db, home.file))).toEqual(['3 threads have lost a part of their lists of logs']);
-    const store = home.open();
-    await expect(turnsInShort(store, idOf(3))).rejects.toMatchObject({ code: 'store_damaged' });
-    await store.close();
-    damagePage(home, 'thread_by_creation');
-    const changes = { 2: [wholeTurn('t2')], 3: [wholeTurn('t2'), wholeTurn('t3')], 4: [wholeTurn('t2'), wholeTurn('t3')] };
-    await expectForks(home, sql.startsWith('UPDATE') ? {} : changes);
-    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. Lost: 3 records of 3 threads\./)]);
-  });
+  ])(
+    'those that need a segment that %s have what comes after it, and the others have everything',
+    async (_name, sql) => {
+      const home = await homeWithForks();
+      home.sql((db) => db.exec(sql));
+      expect(home.sql((db) => checkDatabase(db, home.file))).toEqual([
+        '3 threads have lost a part of their lists of logs',
+      ]);
+      const store = home.open();
+      await expect(turnsInShort(store, idOf(3))).rejects.toMatchObject({ code: 'store_damaged' });
+      await store.close();
+      damagePage(home, 'thread_by_creation');
+      const changes = {
+        2: [wholeTurn('t2')],
+        3: [wholeTurn('t2'), wholeTurn('t3')],
+        4: [wholeTurn('t2'), wholeTurn('t3')],
+      };
+      await expectForks(home, sql.startsWith('UPDATE') ? {} : changes);
+      expect(home.repairs).toEqual([
+        expect.stringMatching(/: 6 threads could be read\. Lost: 3 records of 3 threads\./),
+      ]);
+    },
+  );
 
   test('without any shared segment, each has its own records', async () => {
     const home = await homeWithForks();
     damagePage(home, 'shared_segment');
-    await expectForks(home, { 2: [wholeTurn('t2')], 3: [wholeTurn('t3')], 4: [wholeTurn('t3')], 6: [wholeTurn('t3')] });
-    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. Lost: 4 records of 4 threads\./)]);
+    await expectForks(home, {
+      2: [wholeTurn('t2')],
+      3: [wholeTurn('t3')],
+      4: [wholeTurn('t3')],
+      6: [wholeTurn('t3')],
+    });
+    expect(home.repairs).toEqual([
+      expect.stringMatching(/: 6 threads could be read\. Lost: 4 records of 4 threads\./),
+    ]);
   });
 
   test('a lost record counts for all histories that have it, and for no other', async () => {
@@ -170,7 +212,9 @@ describe('after a repair, of histories that share their segments', () => {
     expect(home.sql((db) => checkDatabase(db, home.file))).toEqual(['log 2 lacks 1 records']);
     damagePage(home, 'thread_by_creation');
     expect((await home.open().listThreads(everyThread)).data).toHaveLength(6);
-    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. Lost: 3 records of 3 threads\./)]);
+    expect(home.repairs).toEqual([
+      expect.stringMatching(/: 6 threads could be read\. Lost: 3 records of 3 threads\./),
+    ]);
   });
 });
 
@@ -188,7 +232,8 @@ test('however a database is damaged: no crash, no endless loop, what is lost is 
       const { turns, refused } = await read(home);
       kept += turns;
       const told = home.repairs.join();
-      if (turns < everything && refused === 0) expect(told).toMatch(/Lost: |Nothing of it could be read/);
+      if (turns < everything && refused === 0)
+        expect(told).toMatch(/Lost: |Nothing of it could be read/);
       const store = home.open();
       await threadWithTurns(store, 500, ['t1']);
       expect(await turnsInShort(store, idOf(500))).toEqual([wholeTurn('t1')]);
@@ -208,12 +253,22 @@ test('however a database is damaged: no crash, no endless loop, what is lost is 
 
 test('a damaged first page loses nothing', async () => {
   const whole = await sample();
-  for (const bytes of [Buffer.alloc(PAGE_BYTES), Buffer.alloc(PAGE_BYTES, 0xa5), Buffer.alloc(100)]) {
+  for (const bytes of [
+    Buffer.alloc(PAGE_BYTES),
+    Buffer.alloc(PAGE_BYTES, 0xa5),
+    Buffer.alloc(100),
+  ]) {
     const home = tempHome();
     mkdirSync(home.home);
     writeFileSync(home.file, Buffer.concat([bytes, whole.subarray(bytes.length)]));
-    expect(await read(home)).toEqual({ threads: THREADS + 3, turns: THREADS * 5 + 3 * 2, refused: 0 });
-    expect(home.repairs).toEqual([expect.stringContaining('15 threads could be read. No data was lost.')]);
+    expect(await read(home)).toEqual({
+      threads: THREADS + 3,
+      turns: THREADS * 5 + 3 * 2,
+      refused: 0,
+    });
+    expect(home.repairs).toEqual([
+      expect.stringContaining('15 threads could be read. No data was lost.'),
+    ]);
   }
 });
 
@@ -221,7 +276,11 @@ test('a thread that lost records in its middle can be read, continued and forked
   const home = tempHome();
   mkdirSync(home.home);
   writeFileSync(home.file, await sample());
-  home.sql((db) => db.exec('PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE log_id = 1 AND ordinal IN (7, 8, 9)'));
+  home.sql((db) =>
+    db.exec(
+      'PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE log_id = 1 AND ordinal IN (7, 8, 9)',
+    ),
+  );
   damagePage(home, 'thread_by_creation');
   const store = home.open();
   expect((await store.listThreads(everyThread)).data).toHaveLength(THREADS + 3);
@@ -232,7 +291,9 @@ test('a thread that lost records in its middle can be read, continued and forked
     't4 completed: long',
     't5 interrupted: half',
   ]);
-  expect(home.repairs).toEqual([expect.stringMatching(/: 15 threads could be read\. Lost: 3 records of 1 thread\./)]);
+  expect(home.repairs).toEqual([
+    expect.stringMatching(/: 15 threads could be read\. Lost: 3 records of 1 thread\./),
+  ]);
   const writer = await store.openWriter(idOf(1));
   await writer.append([turnStarted('t6'), turnEnded('t6')]);
   await store.forkThread(idOf(1), { afterTurnId: 't3' }, threadRecord(300));

@@ -3,8 +3,13 @@ import { expect, test } from 'vitest';
 import { foldCase } from '../../src/store/fold-case.ts';
 
 test('all letters of Unicode are the same in any case', () => {
-  const letters = Array.from({ length: 0x1ffff }, (_, point) => String.fromCodePoint(point)).filter((letter) => /\p{L}/u.test(letter));
-  const differing = letters.filter((letter) => new Set([letter, letter.toUpperCase(), letter.toLowerCase()].map(foldCase)).size > 1);
+  const letters = Array.from({ length: 0x1ffff }, (_, point) => String.fromCodePoint(point)).filter(
+    (letter) => /\p{L}/u.test(letter),
+  );
+  const differing = letters.filter(
+    (letter) =>
+      new Set([letter, letter.toUpperCase(), letter.toLowerCase()].map(foldCase)).size > 1,
+  );
   expect(differing).toEqual([]);
   expect(['STRASSE', 'straße', 'STRAẞE'].map(foldCase)).toEqual(['strasse', 'strasse', 'strasse']);
   expect(['ΟΔΟΣ', 'οδος', 'οδοσ'].map(foldCase)).toEqual(['οδοσ', 'οδοσ', 'οδοσ']);

@@ -1,12 +1,29 @@
 // @module-tag slow
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StoreMaintenance } from '../../src/store/sqlite/maintenance/store-maintenance.ts';
 import { markOf } from '../../src/store/sqlite/wal/wal-mark.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
-import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import {
+  everyThread,
+  idOf,
+  threadRecord,
+  threadWithTurns,
+  turnEntries,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
 const ENDS = ['', '-wal', '-shm'];
@@ -29,45 +46,51 @@ function killedAndReplaced(home: TempHome, backup: string | null): TempHome {
 }
 
 const stale = (home: TempHome) => readdirSync(home.home).filter((name) => name.includes('.stale-'));
-const ids = async (store: ThreadStore) => (await store.listThreads(everyThread)).data.map(({ id }) => id).reverse();
-const isSound = (home: TempHome) => home.sql((db) => db.pragma('integrity_check', { simple: true })) === 'ok';
+const ids = async (store: ThreadStore) =>
+  (await store.listThreads(everyThread)).data.map(({ id }) => id).reverse();
+const isSound = (home: TempHome) =>
+  home.sql((db) => db.pragma('integrity_check', { simple: true })) === 'ok';
 
 function checkpoint(home: TempHome, mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): void {
   home.sql((db) => db.pragma(`wal_checkpoint(${mode})`));
 }
 
 describe('a database that was laid by hand over another one, whose WAL a kill left,', () => {
-  test.each(['a copy of an earlier state', 'a copy of another database', 'one that SQLite has copied'])(
-    '%s: the WAL is set aside',
-    async (what) => {
-      const home = tempHome();
-      const store = home.open();
-      await threadWithTurns(store, 1, ['t1']);
-      const backup = join(home.folder, 'backup');
-      if (what === 'a copy of an earlier state') {
-        checkpoint(home);
-        copyFileSync(home.file, backup);
-      } else if (what === 'one that SQLite has copied') home.sql((db) => db.exec(`VACUUM INTO '${backup}'`));
-      else {
-        const other = tempHome();
-        await threadWithTurns(other.open(), 1, ['t1']);
-        checkpoint(other);
-        copyFileSync(other.file, backup);
-      }
+  test.each([
+    'a copy of an earlier state',
+    'a copy of another database',
+    'one that SQLite has copied',
+  ])('%s: the WAL is set aside', async (what) => {
+    const home = tempHome();
+    const store = home.open();
+    await threadWithTurns(store, 1, ['t1']);
+    const backup = join(home.folder, 'backup');
+    if (what === 'a copy of an earlier state') {
       checkpoint(home);
-      for (const number of [2, 3, 4]) await threadWithTurns(store, number, ['t1', 't2']);
-      checkpoint(home);
-      await threadWithTurns(store, 5, ['t1']);
-      const after = killedAndReplaced(home, backup);
-      const next = after.open();
-      expect(await ids(next)).toEqual([idOf(1)]);
-      expect(after.warnings).toEqual([expect.stringContaining('the WAL of the former file was renamed')]);
-      expect(stale(after)).toEqual([expect.stringMatching(/^heddle\.db\.stale-.*-wal$/)]);
-      await threadWithTurns(next, 6, ['t1']);
-      await next.close();
-      expect(isSound(after)).toBe(true);
-    },
-  );
+      copyFileSync(home.file, backup);
+    } else if (what === 'one that SQLite has copied')
+      home.sql((db) => db.exec(`VACUUM INTO '${backup}'`));
+    else {
+      const other = tempHome();
+      await threadWithTurns(other.open(), 1, ['t1']);
+      checkpoint(other);
+      copyFileSync(other.file, backup);
+    }
+    checkpoint(home);
+    for (const number of [2, 3, 4]) await threadWithTurns(store, number, ['t1', 't2']);
+    checkpoint(home);
+    await threadWithTurns(store, 5, ['t1']);
+    const after = killedAndReplaced(home, backup);
+    const next = after.open();
+    expect(await ids(next)).toEqual([idOf(1)]);
+    expect(after.warnings).toEqual([
+      expect.stringContaining('the WAL of the former file was renamed'),
+    ]);
+    expect(stale(after)).toEqual([expect.stringMatching(/^heddle\.db\.stale-.*-wal$/)]);
+    await threadWithTurns(next, 6, ['t1']);
+    await next.close();
+    expect(isSound(after)).toBe(true);
+  });
 });
 
 test('a WAL that has nothing but the removal of deleted threads is set aside, too', async () => {
@@ -90,37 +113,54 @@ test('a WAL that has nothing but the removal of deleted threads is set aside, to
 describe('maintenance of a database that was laid by hand over another one', () => {
   function maintenanceOf(home: TempHome): StoreMaintenance {
     const { log } = home.options();
-    return new StoreMaintenance({ file: home.file, migrationsDir, nodeVersions: process.versions, log, onProgress: () => {} });
+    return new StoreMaintenance({
+      file: home.file,
+      migrationsDir,
+      nodeVersions: process.versions,
+      log,
+      onProgress: () => {},
+    });
   }
 
-  test.each(['check', 'vacuum', 'repair', 'backUp'] as const)('%s: the WAL is set aside, and the copy stays as it was', async (what) => {
-    const home = tempHome();
-    const store = home.open();
-    await threadWithTurns(store, 1, ['t1']);
-    checkpoint(home, 'TRUNCATE');
-    const backup = join(home.folder, 'backup');
-    copyFileSync(home.file, backup);
-    await threadWithTurns(store, 2, ['t1', 't2']);
-    checkpoint(home);
-    await store.deleteThread(idOf(1));
-    const after = killedAndReplaced(home, backup);
-    const maintenance = maintenanceOf(after);
-    if (what === 'check') expect(await maintenance.check()).toEqual([]);
-    else if (what === 'vacuum') await maintenance.vacuum();
-    else if (what === 'repair') expect(await maintenance.repair()).toBeNull();
-    else expect(await maintenance.backUp(join(after.folder, 'second'))).toMatchObject({ threads: 1 });
-    expect(after.warnings).toHaveLength(1);
-    expect(stale(after)).toHaveLength(1);
-    expect(await ids(after.open())).toEqual([idOf(1)]);
-  });
+  test.each(['check', 'vacuum', 'repair', 'backUp'] as const)(
+    '%s: the WAL is set aside, and the copy stays as it was',
+    async (what) => {
+      const home = tempHome();
+      const store = home.open();
+      await threadWithTurns(store, 1, ['t1']);
+      checkpoint(home, 'TRUNCATE');
+      const backup = join(home.folder, 'backup');
+      copyFileSync(home.file, backup);
+      await threadWithTurns(store, 2, ['t1', 't2']);
+      checkpoint(home);
+      await store.deleteThread(idOf(1));
+      const after = killedAndReplaced(home, backup);
+      const maintenance = maintenanceOf(after);
+      if (what === 'check') expect(await maintenance.check()).toEqual([]);
+      else if (what === 'vacuum') await maintenance.vacuum();
+      else if (what === 'repair') expect(await maintenance.repair()).toBeNull();
+      else
+        expect(await maintenance.backUp(join(after.folder, 'second'))).toMatchObject({
+          threads: 1,
+        });
+      expect(after.warnings).toHaveLength(1);
+      expect(stale(after)).toHaveLength(1);
+      expect(await ids(after.open())).toEqual([idOf(1)]);
+    },
+  );
 
   test('vacuum of a damaged database says so', async () => {
     const home = tempHome();
     await threadWithTurns(home.open(), 1, ['t1']);
     await home.closeAll();
     home.sql((db) => db.exec("UPDATE entry SET payload = '{'"));
-    const message = expect.stringMatching(/^the database is damaged, so it was not compacted: run 'heddle store repair' \(/);
-    await expect(maintenanceOf(home).vacuum()).rejects.toMatchObject({ code: 'store_damaged', message });
+    const message = expect.stringMatching(
+      /^the database is damaged, so it was not compacted: run 'heddle store repair' \(/,
+    );
+    await expect(maintenanceOf(home).vacuum()).rejects.toMatchObject({
+      code: 'store_damaged',
+      message,
+    });
   });
 });
 
@@ -157,15 +197,23 @@ class World {
 }
 
 describe('a WAL that belongs to its database is replayed', () => {
-  test('whatever was written, moved into the database, opened again and killed before', { timeout: 120_000 }, async () => {
-    const step = fc.constantFrom('write', 'write', ...(Object.keys(STEPS) as (keyof typeof STEPS)[]));
+  test('whatever was written, moved into the database, opened again and killed before', {
+    timeout: 120_000,
+  }, async () => {
+    const step = fc.constantFrom(
+      'write',
+      'write',
+      ...(Object.keys(STEPS) as (keyof typeof STEPS)[]),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
         const world = new World();
         await world.take('write');
         for (const one of steps) await world.take(one);
         const after = killedAndReplaced(world.home, null);
-        expect(await ids(after.open())).toEqual(Array.from({ length: world.written }, (_, index) => idOf(index + 1)));
+        expect(await ids(after.open())).toEqual(
+          Array.from({ length: world.written }, (_, index) => idOf(index + 1)),
+        );
         expect(stale(after)).toEqual([]);
       }),
       { numRuns: 30, seed: 7 },
@@ -206,7 +254,9 @@ test('a database that is copied over while it is open takes no more writes', asy
   copyFileSync(backup, home.file);
   const refused = {
     code: 'store_failed',
-    message: expect.stringContaining('was overwritten with another database while heddle had it open'),
+    message: expect.stringContaining(
+      'was overwritten with another database while heddle had it open',
+    ),
   };
   await expect(writer.append(turnEntries('t4'))).rejects.toMatchObject(refused);
   await expect(store.createThread(threadRecord(2))).rejects.toMatchObject(refused);
@@ -226,7 +276,8 @@ test('the mark is found in the bytes of every database', async () => {
     });
     const bytes = readFileSync(home.file);
     const size = Number(home.sql((db) => db.pragma('page_size', { simple: true })));
-    const page = (number: number) => (number * size <= bytes.length ? bytes.subarray((number - 1) * size, number * size) : null);
+    const page = (number: number) =>
+      number * size <= bytes.length ? bytes.subarray((number - 1) * size, number * size) : null;
     const token = home.sql((db) => db.prepare('SELECT hex(token) FROM wal_mark').pluck().get());
     expect(markOf(page)).toMatchObject({ token: String(token).toLowerCase() });
   }

@@ -4,8 +4,20 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { loadSqlite, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { enterGate, enterGateAlone, leaveRequestOf, whileOthersLeave } from '../../src/store/sqlite/database/gate.ts';
-import { idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import {
+  enterGate,
+  enterGateAlone,
+  leaveRequestOf,
+  whileOthersLeave,
+} from '../../src/store/sqlite/database/gate.ts';
+import {
+  idOf,
+  threadRecord,
+  threadWithTurns,
+  turnEntries,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
 test('a process is alone only while no other has the database open, and others wait for it and are told its id', async () => {
@@ -17,7 +29,9 @@ test('a process is alone only while no other has the database open, and others w
   await store.close();
   const alone = enterGateAlone(deps, 0);
   expect(alone).not.toBeNull();
-  expect(() => enterGate(deps, 10)).toThrow(`another process restores, repairs or compacts it (pid ${process.pid}): try again later`);
+  expect(() => enterGate(deps, 10)).toThrow(
+    `another process restores, repairs or compacts it (pid ${process.pid}): try again later`,
+  );
   expect(enterGateAlone(deps, 0)).toBeNull();
   const next = home.open();
   await expect(next.getThread(idOf(1))).rejects.toMatchObject({
@@ -53,13 +67,24 @@ test('a thread that another process takes while this one has left stays with tha
     if (file === home.file) whileAway();
     return neverCollect(new Database(file, options));
   });
-  const [taken, kept] = [await threadWithTurns(store, 1, ['t1']), await threadWithTurns(store, 2, ['t1'])];
+  const [taken, kept] = [
+    await threadWithTurns(store, 1, ['t1']),
+    await threadWithTurns(store, 2, ['t1']),
+  ];
   const lock = neverCollect(new Database(join(home.home, 'heddle-writers', 'other.lock')));
   lock.exec('BEGIN EXCLUSIVE');
-  whileAway = () => home.sql((db) => db.exec(`INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES ('${idOf(1)}', 'other', 7)`));
+  whileAway = () =>
+    home.sql((db) =>
+      db.exec(
+        `INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES ('${idOf(1)}', 'other', 7)`,
+      ),
+    );
   writeFileSync(`${home.home}/heddle-writers/leave-request`, '');
   await kept.append(turnEntries('t2'));
   expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
-  await expect(taken.append(turnEntries('t2'))).rejects.toMatchObject({ code: 'active_writer', details: { pid: 7 } });
+  await expect(taken.append(turnEntries('t2'))).rejects.toMatchObject({
+    code: 'active_writer',
+    details: { pid: 7 },
+  });
   lock.close();
 });

@@ -1,7 +1,8 @@
 // @module-tag slow
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { gaugedScript } from '../support/gauged-script.ts';
 import { memorySlowness } from '../support/memory-slowness.ts';
@@ -22,7 +23,10 @@ import {
 import { workerHome } from './worker-home.ts';
 
 const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
-/** What no call should exceed is 20 ms; the rest is the collection of garbage and a machine that is slower at the moment. */
+/**
+ * What no call should exceed is 20 ms; the rest is the collection of garbage and a machine that is
+ * slower at the moment.
+ */
 const HELD_MS_MAX = 40;
 const MB = Number(process.env.HEDDLE_LONG_TEXT_MB ?? 8);
 const LONG = 'abcdefg '.repeat((MB * 1e6) / 8);
@@ -41,7 +45,10 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
         await writer.append([], { partials: [storedItem('t', agentMessage('a', shown))] });
       }
       await store.listItems(idOf(1), { direction: 'desc', limit: 1 });
-      await writer.append([itemEntry('t', agentMessage('a', LONG)), { kind: 'model', turnId: 't', item: modelMessage(WIDE) }]);
+      await writer.append([
+        itemEntry('t', agentMessage('a', LONG)),
+        { kind: 'model', turnId: 't', item: modelMessage(WIDE) },
+      ]);
       await writer.append([turnEnded('t')], { durable: true });
       await itemsOf(store, idOf(1));
       await modelItems(store, idOf(1));
@@ -54,7 +61,9 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
     async (store) => {
       const turns = Array.from({ length: 2_500 }, (_, number): LogEntry[] => [
         turnStarted(`t${number}`),
-        ...Array.from({ length: 6 }, (_unused, index) => itemEntry(`t${number}`, agentMessage(`${number}-${index}`, SMALL))),
+        ...Array.from({ length: 6 }, (_unused, index) =>
+          itemEntry(`t${number}`, agentMessage(`${number}-${index}`, SMALL)),
+        ),
         turnEnded(`t${number}`),
       ]);
       const writer = await store.createThread(threadRecord(3), turns.flat());
@@ -63,7 +72,11 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
       await store.measureItems(idOf(3), {});
       await modelItems(store, idOf(3));
       await store.forkThread(idOf(3), { afterTurnId: 't1000' }, threadRecord(4));
-      await store.forkThread(idOf(3), { afterTurnId: 't1000' }, threadRecord(5, { ephemeral: true, path: null }));
+      await store.forkThread(
+        idOf(3),
+        { afterTurnId: 't1000' },
+        threadRecord(5, { ephemeral: true, path: null }),
+      );
       await store.revertThread(idOf(3), 't2000', { updatedAtMs: 9 });
       await writer.close();
       await (await store.openWriter(idOf(3))).close();
@@ -77,7 +90,8 @@ const STEPS: [name: string, step: (store: ThreadStore) => Promise<unknown>][] = 
         const record = threadRecord(number, { preview: `common word ${number}` });
         await (await store.createThread(record, turnEntries(`t${number}`))).close();
       }
-      for (const searchTerm of [null, 'common', 'word 9', 'zz', 'o']) await store.listThreads({ ...everyThread, limit: 100, searchTerm });
+      for (const searchTerm of [null, 'common', 'word 9', 'zz', 'o'])
+        await store.listThreads({ ...everyThread, limit: 100, searchTerm });
       await store.listThreads({ ...everyThread, limit: 100, cwds: ['/nowhere'] });
       for (let number = 100; number < 1_600; number += 100) {
         const ids = Array.from({ length: 100 }, (_, index) => idOf(number + index));

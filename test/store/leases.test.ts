@@ -8,8 +8,14 @@ import { sweepLitter } from '../../src/store/sqlite/database/sweep-litter.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
-/** Connects as usual, except one connection to a file whose name ends so. That fails when it opens or at its first statement. */
-function failOnce(end: string, at: 'opening' | 'locking'): { connect: Connect; connections: Database.Database[] } {
+/**
+ * Connects as usual, except one connection to a file whose name ends so. That fails when it opens
+ * or at its first statement.
+ */
+function failOnce(
+  end: string,
+  at: 'opening' | 'locking',
+): { connect: Connect; connections: Database.Database[] } {
   const connections: Database.Database[] = [];
   let failed = false;
   const connect: Connect = (file, options) => {
@@ -39,7 +45,10 @@ test.each(['opening', 'locking'] as const)(
     const store = home.open(connect);
     await expect(store.createThread(threadRecord(1))).rejects.toMatchObject(failed);
     expect(home.lockFiles()).toEqual([]);
-    expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([`${home.home}/heddle-writers/gate`, home.file]);
+    expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([
+      `${home.home}/heddle-writers/gate`,
+      home.file,
+    ]);
     await threadWithTurns(store, 1, ['t1']);
     expect(home.lockFiles()).toHaveLength(1);
     await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'active_writer' });
@@ -53,10 +62,15 @@ test("a writer that failed to read a dead writer's lock file can be opened again
   await store.getThread(idOf(1));
   const writers = join(home.home, 'heddle-writers');
   writeFileSync(join(writers, 'dead.lock'), '');
-  home.sql((db) => db.exec("INSERT INTO lease (thread_id, owner, pid) VALUES ('gone', 'dead', 77)"));
+  home.sql((db) =>
+    db.exec("INSERT INTO lease (thread_id, owner, pid) VALUES ('gone', 'dead', 77)"),
+  );
   await expect(store.createThread(threadRecord(1))).rejects.toMatchObject(failed);
   expect(home.lockFiles()).toEqual(['dead.lock']);
-  expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([`${home.home}/heddle-writers/gate`, home.file]);
+  expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([
+    `${home.home}/heddle-writers/gate`,
+    home.file,
+  ]);
   await threadWithTurns(store, 1, ['t1']);
   expect(home.lockFiles()).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
 });
@@ -98,8 +112,13 @@ test('while what dead processes left is removed, no dead writer is taken for ali
   await reader.createThread(threadRecord(1)).then((writer) => writer.close());
   const writers = join(home.home, 'heddle-writers');
   for (const owner of ['dead', 'none']) writeFileSync(join(writers, `${owner}.lock`), '');
-  home.sql((db) => db.exec(`INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES ('${idOf(1)}', 'dead', 77)`));
-  const connect: Connect = (file, options) => neverCollect(new Database(file, { timeout: 0, ...options }));
+  home.sql((db) =>
+    db.exec(
+      `INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES ('${idOf(1)}', 'dead', 77)`,
+    ),
+  );
+  const connect: Connect = (file, options) =>
+    neverCollect(new Database(file, { timeout: 0, ...options }));
   const locked: string[] = [];
   const sweeping: Connect = (file, options) => {
     locked.push(basename(file));

@@ -1,12 +1,21 @@
 // @module-tag slow
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { PIECE_CHARS } from '../../src/store/sqlite/history/long-texts.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { mortalScript } from '../support/mortal-script.ts';
 import { RecordingLog } from '../support/recording-log.ts';
-import { agentMessage, everyThread, idOf, itemEntry, itemsOf, threadRecord, turnEnded, turnStarted } from './samples.ts';
+import {
+  agentMessage,
+  everyThread,
+  idOf,
+  itemEntry,
+  itemsOf,
+  threadRecord,
+  turnEnded,
+  turnStarted,
+} from './samples.ts';
 import { workerHome } from './worker-home.ts';
 
 const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
@@ -31,12 +40,25 @@ test.each([1, 2, 3, 4])(
     const home = workerHome();
     const log = new RecordingLog();
     const script = join(home.folder, 'mortal.cjs');
-    const { ended } = mortalScript(script, builtScript(SCRIPT), { seed, count: 3, messagesMax: 24 });
+    const { ended } = mortalScript(script, builtScript(SCRIPT), {
+      seed,
+      count: 3,
+      messagesMax: 24,
+    });
     const store = home.open(undefined, { script, log });
     const stored: number[] = [];
-    const writer = await store.createThread(threadRecord(1), longHistory(), (count) => stored.push(count));
-    await writer.append([turnStarted('after'), itemEntry('after', agentMessage('after')), turnEnded('after')]);
-    expect((await itemsOf(store, idOf(1))).map(({ item }) => item)).toEqual([...allItems, agentMessage('after')]);
+    const writer = await store.createThread(threadRecord(1), longHistory(), (count) =>
+      stored.push(count),
+    );
+    await writer.append([
+      turnStarted('after'),
+      itemEntry('after', agentMessage('after')),
+      turnEnded('after'),
+    ]);
+    expect((await itemsOf(store, idOf(1))).map(({ item }) => item)).toEqual([
+      ...allItems,
+      agentMessage('after'),
+    ]);
     expect(stored.at(-1)).toBe(longHistory().length);
     expect((await store.listThreads(everyThread)).data).toHaveLength(1);
     await writer.close();
@@ -51,7 +73,8 @@ test('nobody sees a long history before it is whole, and nothing is left of one 
   const store = home.open();
   const other = home.sqliteStore();
   const seen: unknown[] = [];
-  const lookUp = async () => seen.push([await other.getThread(idOf(1)), (await other.listThreads(everyThread)).data]);
+  const lookUp = async () =>
+    seen.push([await other.getThread(idOf(1)), (await other.listThreads(everyThread)).data]);
   const looks: Promise<unknown>[] = [];
   const failed = store.createThread(threadRecord(1), longHistory(), (count) => {
     looks.push(lookUp());
@@ -62,7 +85,9 @@ test('nobody sees a long history before it is whole, and nothing is left of one 
   expect(seen.length).toBeGreaterThan(1);
   expect(seen).toEqual(looks.map(() => [null, []]));
   expect(home.count('held_log')).toBe(0);
-  await expect.poll(() => [home.count('log'), home.count('entry'), home.count('blob')], { timeout: 20_000 }).toEqual([0, 0, 0]);
+  await expect
+    .poll(() => [home.count('log'), home.count('entry'), home.count('blob')], { timeout: 20_000 })
+    .toEqual([0, 0, 0]);
   await store.createThread(threadRecord(1), longHistory());
   expect(await itemsOf(other, idOf(1))).toHaveLength(allItems.length);
 });
@@ -70,7 +95,11 @@ test('nobody sees a long history before it is whole, and nothing is left of one 
 test('two processes store the same thread with a long history at once: one is refused, and nothing is left of its history', async () => {
   const home = workerHome();
   const stores = [home.open(), home.open()];
-  const outcomes = await Promise.allSettled(stores.map((store) => store.createThread(threadRecord(1), longHistory())));
+  const outcomes = await Promise.allSettled(
+    stores.map((store) => store.createThread(threadRecord(1), longHistory())),
+  );
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  await expect.poll(() => [home.count('log'), home.count('entry')], { timeout: 20_000 }).toEqual([1, longHistory().length]);
+  await expect
+    .poll(() => [home.count('log'), home.count('entry')], { timeout: 20_000 })
+    .toEqual([1, longHistory().length]);
 });

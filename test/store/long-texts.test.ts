@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { PIECE_CHARS } from '../../src/store/sqlite/history/long-texts.ts';
-import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { Random } from '../process/hostile/random.ts';
 import {
   agentMessage,
@@ -18,13 +19,37 @@ import {
 import { workerHome } from './worker-home.ts';
 
 const SEEDS = 6;
-/** What a piece can begin, end or be made of: also halves of surrogate pairs, and what a stored text is marked with. */
-const PARTS = ['word ', 'ä€😀', '\ud83d', '\ude00', '"\\\n\u0000', '\u0000blob:', `\u0000blob:${'a'.repeat(64)}`, '\u0000rest'];
+/**
+ * What a piece can begin, end or be made of: also halves of surrogate pairs, and what a stored text
+ * is marked with.
+ */
+const PARTS = [
+  'word ',
+  'ä€😀',
+  '\ud83d',
+  '\ude00',
+  '"\\\n\u0000',
+  '\u0000blob:',
+  `\u0000blob:${'a'.repeat(64)}`,
+  '\u0000rest',
+];
 
 function longText(random: Random): string {
-  const chars = random.pick([0, 1, PIECE_CHARS - 1, PIECE_CHARS, PIECE_CHARS + 1, 2 * PIECE_CHARS, 3 * PIECE_CHARS + random.below(1_000)]);
+  const chars = random.pick([
+    0,
+    1,
+    PIECE_CHARS - 1,
+    PIECE_CHARS,
+    PIECE_CHARS + 1,
+    2 * PIECE_CHARS,
+    3 * PIECE_CHARS + random.below(1_000),
+  ]);
   const part = random.pick(PARTS);
-  return random.pick(PARTS) + part.repeat(Math.ceil(chars / part.length)).slice(0, chars) + random.pick(PARTS);
+  return (
+    random.pick(PARTS) +
+    part.repeat(Math.ceil(chars / part.length)).slice(0, chars) +
+    random.pick(PARTS)
+  );
 }
 
 function messageTexts(items: readonly UntimedItem[]): string[] {
@@ -69,7 +94,11 @@ test('long texts are read as they were written: items, unfinished ones, what the
       [100 + seed, false],
       [200 + seed, true],
     ] as const) {
-      const fork = await store.forkThread(idOf(seed), null, threadRecord(copy, { ephemeral: isEphemeral, path: null }));
+      const fork = await store.forkThread(
+        idOf(seed),
+        null,
+        threadRecord(copy, { ephemeral: isEphemeral, path: null }),
+      );
       expect(await textsOf(store, copy)).toEqual(all);
       await fork.close();
     }
@@ -104,9 +133,15 @@ test('a growing text is stored once: its pieces are not stored again when it is 
   await writer.append([turnStarted('t')]);
   const pieces = Array.from({ length: 8 }, (_, index) => `${index}`.repeat(PIECE_CHARS));
   for (let count = 1; count <= pieces.length; count++) {
-    await writer.append([], { partials: [storedItem('t', agentMessage('a', `${pieces.slice(0, count).join('')}end`))] });
+    await writer.append([], {
+      partials: [storedItem('t', agentMessage('a', `${pieces.slice(0, count).join('')}end`))],
+    });
   }
   const text = `${pieces.join('')}end`;
-  await writer.append([itemEntry('t', agentMessage('a', text)), { kind: 'model', turnId: 't', item: modelMessage(text) }, turnEnded('t')]);
+  await writer.append([
+    itemEntry('t', agentMessage('a', text)),
+    { kind: 'model', turnId: 't', item: modelMessage(text) },
+    turnEnded('t'),
+  ]);
   expect(home.count('blob')).toBe(pieces.length + 1);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
-import type { LogEntry } from '../../src/store/thread-store.ts';
 import { idOf, modelMessage } from './samples.ts';
 
 const turn = idOf(1);
@@ -17,21 +17,32 @@ function read(...entries: LogEntry[]): string[] {
   );
 }
 
-function model(text: string, { turnId = turn, deferred = false }: { turnId?: string | null; deferred?: boolean } = {}): LogEntry {
+function model(
+  text: string,
+  { turnId = turn, deferred = false }: { turnId?: string | null; deferred?: boolean } = {},
+): LogEntry {
   return { kind: 'model', turnId, item: modelMessage(text), ...(deferred ? { deferred } : {}) };
 }
 
 test('deferred items are read at the next deferredRead', () => {
-  expect(read(model('a'), model('x', { deferred: true }), model('b'), { kind: 'deferredRead', turnId: turn }, model('c'))).toEqual([
-    'a',
-    'b',
-    'x',
-    'c',
-  ]);
+  expect(
+    read(
+      model('a'),
+      model('x', { deferred: true }),
+      model('b'),
+      { kind: 'deferredRead', turnId: turn },
+      model('c'),
+    ),
+  ).toEqual(['a', 'b', 'x', 'c']);
 });
 
 test('without one, deferred items are read after all other items of their turn', () => {
-  const deferred = [model('a'), model('x', { deferred: true }), model('b'), model('y', { deferred: true })];
+  const deferred = [
+    model('a'),
+    model('x', { deferred: true }),
+    model('b'),
+    model('y', { deferred: true }),
+  ];
   expect(read(...deferred)).toEqual(['a', 'b', 'x', 'y']);
   expect(read(...deferred, model('c', { turnId: idOf(2) }))).toEqual(['a', 'b', 'x', 'y', 'c']);
   expect(read(...deferred, model('c', { turnId: null }))).toEqual(['a', 'b', 'x', 'y', 'c']);
@@ -40,6 +51,11 @@ test('without one, deferred items are read after all other items of their turn',
 test('a later turn defers its own items, and other entries change nothing', () => {
   const start: LogEntry = { kind: 'turnStarted', turnId: idOf(2), startedAtMs: 1 };
   expect(
-    read(model('x', { deferred: true }), start, model('y', { turnId: idOf(2), deferred: true }), model('b', { turnId: idOf(2) })),
+    read(
+      model('x', { deferred: true }),
+      start,
+      model('y', { turnId: idOf(2), deferred: true }),
+      model('b', { turnId: idOf(2) }),
+    ),
   ).toEqual(['x', 'b', 'y']);
 });

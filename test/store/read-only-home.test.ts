@@ -5,7 +5,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
-import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import {
+  everyThread,
+  idOf,
+  threadRecord,
+  threadWithTurns,
+  turnEntries,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
 const NOBODY = 65_534;
@@ -15,11 +23,12 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const isRoot = process.geteuid?.() === 0;
 
 /**
- * Takes away this process's permission to write the files and the folder of the home. Root may write everything, so it becomes
- * another user.
+ * Takes away this process's permission to write the files and the folder of the home. Root may
+ * write everything, so it becomes another user.
  */
 function protect(home: TempHome, folderMode: number): void {
-  for (const name of readdirSync(home.home)) chmodSync(join(home.home, name), name === 'heddle-writers' ? 0o555 : 0o444);
+  for (const name of readdirSync(home.home))
+    chmodSync(join(home.home, name), name === 'heddle-writers' ? 0o555 : 0o444);
   chmodSync(home.home, folderMode);
   if (isRoot) {
     chownSync(home.home, NOBODY, NOBODY);
@@ -30,7 +39,8 @@ function protect(home: TempHome, folderMode: number): void {
 function unprotect(home: TempHome): void {
   if (isRoot) process.seteuid?.(0);
   chmodSync(home.home, 0o755);
-  for (const name of readdirSync(home.home)) chmodSync(join(home.home, name), name === 'heddle-writers' ? 0o755 : 0o644);
+  for (const name of readdirSync(home.home))
+    chmodSync(join(home.home, name), name === 'heddle-writers' ? 0o755 : 0o644);
 }
 
 /** Protects the home, and opens a store on it with a folder for copies. */
@@ -43,7 +53,14 @@ function openReadOnly(home: TempHome, folderMode = 0o555): { store: ThreadStore;
   if (isRoot) chownSync(copies, NOBODY, NOBODY);
   protect(home, folderMode);
   onTestFinished(() => unprotect(home));
-  const store = createSqliteStore({ file: home.file, migrationsDir: migrations, tempDir: copies, clock: home.clock, log, pid: 43 });
+  const store = createSqliteStore({
+    file: home.file,
+    migrationsDir: migrations,
+    tempDir: copies,
+    clock: home.clock,
+    log,
+    pid: 43,
+  });
   onTestFinished(() => store.close());
   return { store, copies };
 }
@@ -54,7 +71,10 @@ async function expectReadable(store: ThreadStore): Promise<void> {
 }
 
 async function expectUnwritable(store: ThreadStore, file: string): Promise<void> {
-  const refused = { code: 'store_read_only', message: expect.stringMatching(new RegExp(`^${file} cannot be written: make`)) };
+  const refused = {
+    code: 'store_read_only',
+    message: expect.stringMatching(new RegExp(`^${file} cannot be written: make`)),
+  };
   await expect(store.createThread(threadRecord(2))).rejects.toMatchObject(refused);
   await expect(store.updateThread(idOf(1), { name: 'x' })).rejects.toMatchObject(refused);
   await expect(store.openWriter(idOf(1))).rejects.toMatchObject(refused);
@@ -95,23 +115,26 @@ test('reads a read-only database in a writable folder', async () => {
 test.each([
   ['with its folder', 0o555],
   ['in a folder that always was', 0o755],
-])('writes as soon as the database is made writable, %s, and keeps its ephemeral threads', async (_name, folderMode) => {
-  const home = tempHome();
-  const owner = home.open();
-  await threadWithTurns(owner, 1, ['t1']);
-  await owner.close();
-  const { store } = openReadOnly(home, folderMode);
-  const fleeting = await store.createThread(threadRecord(2, { ephemeral: true, path: null }));
-  await expectUnwritable(store, home.file);
+])(
+  'writes as soon as the database is made writable, %s, and keeps its ephemeral threads',
+  async (_name, folderMode) => {
+    const home = tempHome();
+    const owner = home.open();
+    await threadWithTurns(owner, 1, ['t1']);
+    await owner.close();
+    const { store } = openReadOnly(home, folderMode);
+    const fleeting = await store.createThread(threadRecord(2, { ephemeral: true, path: null }));
+    await expectUnwritable(store, home.file);
 
-  unprotect(home);
-  const writer = await store.openWriter(idOf(1));
-  await writer.append(turnEntries('t2'));
-  await store.createThread(threadRecord(3));
-  await fleeting.append(turnEntries('t1'));
-  expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
-  expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1')]);
-});
+    unprotect(home);
+    const writer = await store.openWriter(idOf(1));
+    await writer.append(turnEntries('t2'));
+    await store.createThread(threadRecord(3));
+    await fleeting.append(turnEntries('t1'));
+    expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+    expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1')]);
+  },
+);
 
 test("sees the owner's later writes at the next call", async () => {
   const home = tempHome();
@@ -122,12 +145,17 @@ test("sees the owner's later writes at the next call", async () => {
   for (const turnId of ['t1', 't2']) {
     unprotect(home);
     const owner = home.open();
-    const writer = turnId === 't1' ? await owner.createThread(threadRecord(1)) : await owner.openWriter(idOf(1));
+    const writer =
+      turnId === 't1' ? await owner.createThread(threadRecord(1)) : await owner.openWriter(idOf(1));
     await writer.append(turnEntries(turnId));
     await owner.close();
     protect(home, 0o555);
-    await expect(store.updateThread(idOf(1), { name: 'x' })).rejects.toMatchObject({ code: 'store_read_only' });
-    expect(await turnsInShort(store, idOf(1))).toEqual(turnId === 't1' ? [wholeTurn('t1')] : [wholeTurn('t1'), wholeTurn('t2')]);
+    await expect(store.updateThread(idOf(1), { name: 'x' })).rejects.toMatchObject({
+      code: 'store_read_only',
+    });
+    expect(await turnsInShort(store, idOf(1))).toEqual(
+      turnId === 't1' ? [wholeTurn('t1')] : [wholeTurn('t1'), wholeTurn('t2')],
+    );
   }
   await fleeting.append(turnEntries('t1'));
   expect(await turnsInShort(store, idOf(9))).toEqual([wholeTurn('t1')]);
@@ -159,7 +187,8 @@ test('is no longer read-only once the database can be opened again', async () =>
   await owner.close();
   let refusals = 1;
   const store = home.open((file, options) => {
-    if (file === home.file && refusals-- > 0) throw Object.assign(new Error('unable to open'), { code: 'SQLITE_CANTOPEN' });
+    if (file === home.file && refusals-- > 0)
+      throw Object.assign(new Error('unable to open'), { code: 'SQLITE_CANTOPEN' });
     return neverCollect(new Database(file, options));
   });
   await expectReadable(store);
@@ -186,7 +215,11 @@ test('can fork into memory, where threads can be written', async () => {
   await threadWithTurns(writer, 1, ['t1']);
   await writer.close();
   const { store } = openReadOnly(home);
-  const fork = await store.forkThread(idOf(1), null, threadRecord(2, { ephemeral: true, path: null }));
+  const fork = await store.forkThread(
+    idOf(1),
+    null,
+    threadRecord(2, { ephemeral: true, path: null }),
+  );
   await fork.append(turnEntries('t2'));
   expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
   await store.close();
@@ -197,7 +230,9 @@ test('has no threads if there is no database, and refuses to write', async () =>
   mkdirSync(home.home);
   const { store } = openReadOnly(home);
   expect((await store.listThreads(everyThread)).data).toEqual([]);
-  await expect(store.createThread(threadRecord(1))).rejects.toMatchObject({ code: 'store_read_only' });
+  await expect(store.createThread(threadRecord(1))).rejects.toMatchObject({
+    code: 'store_read_only',
+  });
   await store.createThread(threadRecord(2, { ephemeral: true, path: null }));
   await store.close();
 });

@@ -1,17 +1,10 @@
 import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry, ModelSlice, StoredItem } from '../../src/store/log-entry.ts';
 import { type AuthoredItem, ModelItems } from '../../src/store/model-items.ts';
 import type { HistoryPage, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
-import type {
-  LogEntry,
-  ModelSlice,
-  StoredItem,
-  StoredTurn,
-  ThreadRecord,
-  ThreadSettings,
-  ThreadStore,
-  ThreadWriter,
-} from '../../src/store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../../src/store/thread-record.ts';
+import type { StoredTurn, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 
 /** The id of the thread or turn with this number: a UUID, in the order of the numbers. */
 export function idOf(number: number): string {
@@ -69,8 +62,18 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
 }
 
 /** The thread of an agent that the thread with the number `parent` started. */
-export function agentRecord(number: number, parent: number, changes: Partial<ThreadRecord> = {}): ThreadRecord {
-  const spawned = { parent_thread_id: idOf(parent), depth: 1, agent_path: null, agent_nickname: null, agent_role: null };
+export function agentRecord(
+  number: number,
+  parent: number,
+  changes: Partial<ThreadRecord> = {},
+): ThreadRecord {
+  const spawned = {
+    parent_thread_id: idOf(parent),
+    depth: 1,
+    agent_path: null,
+    agent_nickname: null,
+    agent_role: null,
+  };
   return threadRecord(number, { source: { subAgent: { thread_spawn: spawned } }, ...changes });
 }
 
@@ -97,7 +100,14 @@ export function agentMessage(id: string, text = `said ${id}`): UntimedItem {
 }
 
 export function command(id: string, status: 'inProgress' | 'completed' | 'failed'): UntimedItem {
-  return { type: 'commandExecution', id, command: 'ls', cwd: '/project', status, commandActions: [] };
+  return {
+    type: 'commandExecution',
+    id,
+    command: 'ls',
+    cwd: '/project',
+    status,
+    commandActions: [],
+  };
 }
 
 export function modelMessage(text: string): ResponseItem {
@@ -122,10 +132,20 @@ export function turnStarted(turnId: string): LogEntry {
 }
 
 export function turnEnded(turnId: string): LogEntry {
-  return { kind: 'turnEnded', turnId, status: 'completed', error: null, completedAtMs: 20, durationMs: 10 };
+  return {
+    kind: 'turnEnded',
+    turnId,
+    status: 'completed',
+    error: null,
+    completedAtMs: 20,
+    durationMs: 10,
+  };
 }
 
-/** The entries of a whole turn: a question, a command and an answer, and the items that the model read and wrote. */
+/**
+ * The entries of a whole turn: a question, a command and an answer, and the items that the model
+ * read and wrote.
+ */
 export function turnEntries(turnId: string): LogEntry[] {
   return [
     turnStarted(turnId),
@@ -139,7 +159,11 @@ export function turnEntries(turnId: string): LogEntry[] {
 }
 
 /** A thread with whole turns of these ids, and its writer. */
-export function threadWithTurns(store: ThreadStore, number: number, turnIds: string[]): Promise<ThreadWriter> {
+export function threadWithTurns(
+  store: ThreadStore,
+  number: number,
+  turnIds: string[],
+): Promise<ThreadWriter> {
   return store.createThread(threadRecord(number), turnIds.flatMap(turnEntries));
 }
 
@@ -158,7 +182,10 @@ export async function turnsWithItems(
 export async function itemsOf(store: ThreadStore, threadId: string): Promise<StoredItem[]> {
   const items: StoredItem[] = [];
   for (let cursor: string | null = null; ; ) {
-    const page: HistoryPage<StoredItem> = await store.listItems(threadId, { direction: 'asc', cursor });
+    const page: HistoryPage<StoredItem> = await store.listItems(threadId, {
+      direction: 'asc',
+      cursor,
+    });
     items.push(...page.data);
     cursor = page.nextCursor;
     if (cursor === null) return items;
@@ -166,7 +193,11 @@ export async function itemsOf(store: ThreadStore, threadId: string): Promise<Sto
 }
 
 /** The items that the model reads, from parts of at most so many bytes. */
-export async function modelItems(store: ThreadStore, threadId: string, bytesMax?: number): Promise<ResponseItem[]> {
+export async function modelItems(
+  store: ThreadStore,
+  threadId: string,
+  bytesMax?: number,
+): Promise<ResponseItem[]> {
   const read: ResponseItem[] = [];
   const items = new ModelItems({
     take: ({ item }) => read.push(item),
@@ -174,7 +205,10 @@ export async function modelItems(store: ThreadStore, threadId: string, bytesMax?
   });
   let slice: ModelSlice = { entries: [], cursor: null, more: true };
   while (slice.more) {
-    slice = await store.readModelEntries(threadId, { cursor: slice.cursor, ...(bytesMax === undefined ? {} : { bytesMax }) });
+    slice = await store.readModelEntries(threadId, {
+      cursor: slice.cursor,
+      ...(bytesMax === undefined ? {} : { bytesMax }),
+    });
     for (const entry of slice.entries) items.add(entry);
   }
   return [...read, ...plainItems(items.deferred)];
@@ -187,7 +221,9 @@ function plainItems(read: readonly AuthoredItem[]): ResponseItem[] {
 /** A summary of a thread's turns: `t1 completed: t1 question, …`. */
 export async function turnsInShort(store: ThreadStore, threadId: string): Promise<string[]> {
   const { data } = await turnsWithItems(store, threadId);
-  return data.map((turn) => `${turn.id} ${turn.status}: ${turn.items.map((item) => item.id).join(', ')}`);
+  return data.map(
+    (turn) => `${turn.id} ${turn.status}: ${turn.items.map((item) => item.id).join(', ')}`,
+  );
 }
 
 export async function textsForModel(store: ThreadStore, threadId: string): Promise<string[]> {

@@ -24,6 +24,9 @@ test.each(work)('an unfinished item has failed: $type', (item) => {
 });
 
 test('a completed item, a text and an item of an unknown type stay as they are', () => {
-  const unknown = JSON.parse('{"type":"fromTheFuture","id":"x","status":"inProgress"}') as UntimedItem;
-  for (const item of [command('a', 'completed'), agentMessage('b', 'half a sent'), unknown]) expect(settleItem(item)).toEqual(item);
+  const unknown = JSON.parse(
+    '{"type":"fromTheFuture","id":"x","status":"inProgress"}',
+  ) as UntimedItem;
+  for (const item of [command('a', 'completed'), agentMessage('b', 'half a sent'), unknown])
+    expect(settleItem(item)).toEqual(item);
 });

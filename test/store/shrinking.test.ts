@@ -2,15 +2,30 @@ import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type Connect, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { agentMessage, idOf, itemEntry, threadWithTurns, turnEnded, turnStarted, turnsInShort, wholeTurn } from './samples.ts';
+import {
+  agentMessage,
+  idOf,
+  itemEntry,
+  threadWithTurns,
+  turnEnded,
+  turnStarted,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
 const MB = 1024 * 1024;
 const LONG_MS = 5_000;
-/** The pages of 1 KB by which one call of a timer may shorten the database: a few milliseconds of work. */
+/**
+ * The pages of 1 KB by which one call of a timer may shorten the database: a few milliseconds of
+ * work.
+ */
 const PAGES_PER_STEP_MAX = 1_030;
 
-/** A thread of many MB, with the text of another thread between its own. Returns the database's connection. */
+/**
+ * A thread of many MB, with the text of another thread between its own. Returns the database's
+ * connection.
+ */
 async function homeWithLargeThread(
   home: TempHome,
   megabytes: number,
@@ -22,11 +37,18 @@ async function homeWithLargeThread(
     return db;
   };
   const store = home.open(connect);
-  const writers = [await threadWithTurns(store, 1, ['t1']), await threadWithTurns(store, 2, ['t1'])];
+  const writers = [
+    await threadWithTurns(store, 1, ['t1']),
+    await threadWithTurns(store, 2, ['t1']),
+  ];
   for (let number = 0; number < megabytes; number++) {
     for (const [index, writer] of writers.entries()) {
       const text = `${index} ${number} `.padEnd(index === 0 ? MB : 20_000, 'x');
-      await writer.append([turnStarted(`n${number}`), itemEntry(`n${number}`, agentMessage(`a${number}`, text)), turnEnded(`n${number}`)]);
+      await writer.append([
+        turnStarted(`n${number}`),
+        itemEntry(`n${number}`, agentMessage(`a${number}`, text)),
+        turnEnded(`n${number}`),
+      ]);
     }
   }
   const [db] = connections;
@@ -51,7 +73,10 @@ test('the file shrinks in small steps after a large thread is deleted', async ()
   }
   expect([largest > 0, largest <= PAGES_PER_STEP_MAX, steps < 200]).toEqual([true, true, true]);
   expect(statSync(home.file).size).toBeLessThan(4 * MB);
-  expect((await turnsInShort(store, idOf(2))).slice(0, 2)).toEqual([wholeTurn('t1'), 'n0 completed: a0']);
+  expect((await turnsInShort(store, idOf(2))).slice(0, 2)).toEqual([
+    wholeTurn('t1'),
+    'n0 completed: a0',
+  ]);
   await store.close();
   expect(home.sql((closed) => closed.pragma('integrity_check', { simple: true }))).toBe('ok');
 });

@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, fstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -39,7 +47,8 @@ describeLateItems('the SQLite store', async () => new TempHome());
 
 /** Connects as usual, and calls the test with every statement before it runs. */
 function listen(onStatement: (sql: string) => void): Connect {
-  return (file, options) => new Database(file, { ...options, verbose: (sql) => onStatement(String(sql)) });
+  return (file, options) =>
+    new Database(file, { ...options, verbose: (sql) => onStatement(String(sql)) });
 }
 
 /** The paths of all files that this process has open. Empty where the system does not show them. */
@@ -79,12 +88,23 @@ describe('a full disk', () => {
     const store = home.open(connect);
     const writer = await threadWithTurns(store, 1, ['t1']);
     const big = [turnStarted('t2'), itemEntry('t2', agentMessage('a', 'x'.repeat(50_000)))];
-    const full = { code: 'store_full', message: expect.stringMatching(/heddle\.db cannot grow.*Nothing was written\. Free some space/) };
+    const full = {
+      code: 'store_full',
+      message: expect.stringMatching(
+        /heddle\.db cannot grow.*Nothing was written\. Free some space/,
+      ),
+    };
 
     db().pragma(`max_page_count = ${db().pragma('page_count', { simple: true })}`);
-    await expect(writer.append(big, { patch: { name: 'not yet' }, durable: true })).rejects.toMatchObject(full);
-    await expect(writer.append([], { partials: [storedItem('t2', agentMessage('a', 'x'.repeat(50_000)))] })).rejects.toMatchObject(full);
-    await expect(store.createThread(threadRecord(2, { preview: 'x'.repeat(50_000) }))).rejects.toMatchObject(full);
+    await expect(
+      writer.append(big, { patch: { name: 'not yet' }, durable: true }),
+    ).rejects.toMatchObject(full);
+    await expect(
+      writer.append([], { partials: [storedItem('t2', agentMessage('a', 'x'.repeat(50_000)))] }),
+    ).rejects.toMatchObject(full);
+    await expect(
+      store.createThread(threadRecord(2, { preview: 'x'.repeat(50_000) })),
+    ).rejects.toMatchObject(full);
     expect(await store.getThread(idOf(1))).toMatchObject({ name: null });
     expect(await store.getThread(idOf(2))).toBeNull();
     expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
@@ -103,7 +123,10 @@ describe('a full disk', () => {
       db.pragma(`max_page_count = ${pages}`);
       return db;
     });
-    await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_full', message: expect.stringContaining(home.file) });
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject({
+      code: 'store_full',
+      message: expect.stringContaining(home.file),
+    });
     expect(readdirSync(home.home)).toEqual(['heddle-writers']);
     expect(readdirSync(`${home.home}/heddle-writers`)).toEqual(['gate']);
     pages = 1_000_000;
@@ -115,9 +138,13 @@ describe('a full disk', () => {
     const { connect, db } = spy();
     const store = home.open(connect);
     const writer = await threadWithTurns(store, 1, ['t1']);
-    db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.lease BEGIN SELECT RAISE(ABORT, 'full'); END");
+    db().exec(
+      "CREATE TEMP TRIGGER full BEFORE DELETE ON main.lease BEGIN SELECT RAISE(ABORT, 'full'); END",
+    );
     await writer.close();
-    expect(home.warnings).toEqual(['a lease or logs could not be released; the next release tries again']);
+    expect(home.warnings).toEqual([
+      'a lease or logs could not be released; the next release tries again',
+    ]);
     const again = await store.openWriter(idOf(1));
     db().exec('DROP TRIGGER full');
     await again.append(turnEntries('t2'));
@@ -130,7 +157,10 @@ test('a lease that cannot be released for a minute, because another program has 
   const home = tempHome();
   const waitClock = new FakeClock();
   const store = home.open(undefined, { waitClock });
-  const writers = [await threadWithTurns(store, 1, ['t1']), await threadWithTurns(store, 2, ['t1'])];
+  const writers = [
+    await threadWithTurns(store, 1, ['t1']),
+    await threadWithTurns(store, 2, ['t1']),
+  ];
   const other = neverCollect(new Database(home.file));
   other.exec('BEGIN IMMEDIATE');
   const closed = writers[0]?.close();
@@ -138,7 +168,9 @@ test('a lease that cannot be released for a minute, because another program has 
   // The last pause may end later than the minute.
   waitClock.advance(2 * BUSY_MS_MAX);
   await closed;
-  expect(home.warnings).toEqual(['a lease or logs could not be released; the next release tries again']);
+  expect(home.warnings).toEqual([
+    'a lease or logs could not be released; the next release tries again',
+  ]);
   other.close();
   await writers[1]?.close();
   for (const number of [1, 2]) await home.open().openWriter(idOf(number));
@@ -152,18 +184,33 @@ test.each([0, 1, 2, 3, 5, 8, 13])(
       await threadWithTurns(home.open(), 1, ['t1']);
       await home.closeAll();
       const store = home.open();
-      const appended = store.openWriter(idOf(1)).then((writer) => writer.append(turnEntries('t2'), { durable: true }));
-      const calls = Promise.allSettled([appended, store.createThread(threadRecord(2)), store.updateThread(idOf(1), { name: 'new' })]);
+      const appended = store
+        .openWriter(idOf(1))
+        .then((writer) => writer.append(turnEntries('t2'), { durable: true }));
+      const calls = Promise.allSettled([
+        appended,
+        store.createThread(threadRecord(2)),
+        store.updateThread(idOf(1), { name: 'new' }),
+      ]);
       if (isOpen) await nextRound();
       for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
       await store.close();
-      const done = (await calls).map((outcome) => outcome.status === 'fulfilled' || outcome.reason.message);
-      expect(done.filter((outcome) => outcome !== true && !outcome.endsWith('cannot be used (the store is closed)'))).toEqual([]);
+      const done = (await calls).map(
+        (outcome) => outcome.status === 'fulfilled' || outcome.reason.message,
+      );
+      expect(
+        done.filter(
+          (outcome) =>
+            outcome !== true && !outcome.endsWith('cannot be used (the store is closed)'),
+        ),
+      ).toEqual([]);
       await nextRound();
       expect(openFiles().filter((path) => path.startsWith(home.folder))).toEqual([]);
       const [, , renamed] = done;
       const after = home.open();
-      expect(await turnsInShort(after, idOf(1))).toEqual(done[0] === true ? [wholeTurn('t1'), wholeTurn('t2')] : [wholeTurn('t1')]);
+      expect(await turnsInShort(after, idOf(1))).toEqual(
+        done[0] === true ? [wholeTurn('t1'), wholeTurn('t2')] : [wholeTurn('t1')],
+      );
       expect((await after.getThread(idOf(1)))?.name).toBe(renamed === true ? 'new' : null);
     }
   },
@@ -176,10 +223,16 @@ describe('the stored data', () => {
     const image = `data:image/png;base64,${'A'.repeat(100_000)}`;
     for (const number of [1, 2]) {
       const writer = await threadWithTurns(store, number, ['t1']);
-      await writer.append([turnStarted('t2'), itemEntry('t2', agentMessage('a', image)), itemEntry('t2', agentMessage('b', image))]);
+      await writer.append([
+        turnStarted('t2'),
+        itemEntry('t2', agentMessage('a', image)),
+        itemEntry('t2', agentMessage('b', image)),
+      ]);
     }
     expect([home.count('blob'), home.count('blob_use')]).toEqual([1, 2]);
-    expect(home.sql((db) => db.prepare('SELECT max(length(payload)) FROM entry').pluck().get())).toBeLessThan(1000);
+    expect(
+      home.sql((db) => db.prepare('SELECT max(length(payload)) FROM entry').pluck().get()),
+    ).toBeLessThan(1000);
   });
 
   test('is not copied by a fork', async () => {
@@ -191,7 +244,9 @@ describe('the stored data', () => {
     await store.forkThread(idOf(2), { afterTurnId: 't2' }, threadRecord(3));
     expect(home.count('entry')).toBe(entries);
     const rows = (sql: string) => home.sql((db) => db.prepare(sql).raw().all());
-    expect(rows('SELECT id, before_id, log_id, last_ordinal FROM shared_segment ORDER BY 1')).toEqual([
+    expect(
+      rows('SELECT id, before_id, log_id, last_ordinal FROM shared_segment ORDER BY 1'),
+    ).toEqual([
       [1, 0, 1, 21],
       [2, 0, 1, 14],
     ]);
@@ -228,9 +283,9 @@ describe('the stored data', () => {
     const payload = '{"kind":"fromTheFuture","turnId":"t1","value":1}';
     home.sql((db) => {
       db.exec('UPDATE thread SET tip = tip + 1');
-      db.prepare("INSERT INTO entry SELECT log_id, ordinal + 1, 'fromTheFuture', NULL, 't1', NULL, ? FROM entry WHERE ordinal = 7").run(
-        payload,
-      );
+      db.prepare(
+        "INSERT INTO entry SELECT log_id, ordinal + 1, 'fromTheFuture', NULL, 't1', NULL, ? FROM entry WHERE ordinal = 7",
+      ).run(payload);
     });
     const store = home.open();
     await (await store.openWriter(idOf(1))).append(turnEntries('t2'));
@@ -239,8 +294,17 @@ describe('the stored data', () => {
     expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
     expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), wholeTurn('t3')]);
     expect((await store.listItems(idOf(1), { direction: 'desc' })).data).toHaveLength(6);
-    expect(await textsForModel(store, idOf(2))).toEqual(['t1 question', 't1 answer', 't3 question', 't3 answer']);
-    expect(home.sql((db) => db.prepare("SELECT payload FROM entry WHERE kind = 'fromTheFuture'").pluck().all())).toEqual([payload]);
+    expect(await textsForModel(store, idOf(2))).toEqual([
+      't1 question',
+      't1 answer',
+      't3 question',
+      't3 answer',
+    ]);
+    expect(
+      home.sql((db) =>
+        db.prepare("SELECT payload FROM entry WHERE kind = 'fromTheFuture'").pluck().all(),
+      ),
+    ).toEqual([payload]);
   });
 
   test('of unfinished items is removed when their turn ends, however it ends', async () => {
@@ -261,12 +325,18 @@ describe('the stored data', () => {
   test('has nothing of an ephemeral thread on disk', async () => {
     const home = tempHome();
     const store = home.open();
-    const writer = await store.createThread(threadRecord(1, { ephemeral: true, path: null }), [turnStarted('t1')]);
+    const writer = await store.createThread(threadRecord(1, { ephemeral: true, path: null }), [
+      turnStarted('t1'),
+    ]);
     await writer.append([itemEntry('t1', agentMessage('a', 'a passing word'))]);
     await writer.append([], { partials: [storedItem('t1', agentMessage('b', 'a passing word'))] });
     await store.createThread(threadRecord(2, { preview: 'a lasting word' }));
-    const files = readdirSync(home.home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    const bytes = files.map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'latin1')).join();
+    const files = readdirSync(home.home, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    const bytes = files
+      .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'latin1'))
+      .join();
     expect(bytes).toContain('a lasting word');
     expect(bytes).not.toContain('a passing word');
   });
@@ -350,7 +420,10 @@ describe('the file', () => {
       db.function('sqlite_version', () => '3.51.2');
       return db;
     });
-    const refused = { code: 'store_failed', message: 'SQLite 3.51.2 is too old: heddle needs 3.51.3 or later' };
+    const refused = {
+      code: 'store_failed',
+      message: 'SQLite 3.51.2 is too old: heddle needs 3.51.3 or later',
+    };
     await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
   });
 
@@ -362,7 +435,9 @@ describe('the file', () => {
     asFirstVersion(home);
     const store = home.open();
     expect(await store.getThread(idOf(1))).toEqual(threadRecord(1));
-    expect(await store.updateThread(idOf(1), { memoryMode: 'disabled' })).toEqual(threadRecord(1, { memoryMode: 'disabled' }));
+    expect(await store.updateThread(idOf(1), { memoryMode: 'disabled' })).toEqual(
+      threadRecord(1, { memoryMode: 'disabled' }),
+    );
     expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
   });
 
@@ -378,7 +453,9 @@ test('a writer whose thread another process has taken over writes nothing more',
   home.sql((db) => db.exec("UPDATE lease SET owner = 'another', pid = 77"));
   const refused = { code: 'active_writer', details: { pid: 77 } };
   await expect(writer.append([turnEnded('t1')])).rejects.toMatchObject(refused);
-  await expect(writer.append([], { partials: [storedItem('t1', agentMessage('a'))] })).rejects.toMatchObject(refused);
+  await expect(
+    writer.append([], { partials: [storedItem('t1', agentMessage('a'))] }),
+  ).rejects.toMatchObject(refused);
   expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
 });
 
@@ -391,7 +468,9 @@ test('a durable append is on the disk when it resolves, others are left to the n
   // The inode of the WAL, because SQLite may flush it with another descriptor.
   const syncFile = async (descriptor: number) =>
     void steps.push(fstatSync(descriptor).ino === statSync(`${home.file}-wal`).ino ? 'flush' : '?');
-  const writer = await threadWithTurns(home.open(connect, { walSync: { sync: syncFile } }), 1, ['t1']);
+  const writer = await threadWithTurns(home.open(connect, { walSync: { sync: syncFile } }), 1, [
+    't1',
+  ]);
   steps.length = 0;
   await writer.append([turnStarted('t2')]);
   expect(steps).toEqual(['COMMIT']);

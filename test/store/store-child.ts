@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import { StoreError } from '../../src/store/store-error.ts';
-import type { ThreadRecord } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
 import {
   agentMessage,
   command,
@@ -17,8 +17,9 @@ import {
 } from './samples.ts';
 
 /*
- * A process with a store of its own, for the tests of several processes: `store-child.ts FILE MIGRATIONS JOB NUMBER`.
- * It writes a line after each step, and then waits until it is killed or its input ends.
+ * A process with a store of its own, for the tests of several processes:
+ * `store-child.ts FILE MIGRATIONS JOB NUMBER`. It writes a line after each step, and then waits
+ * until it is killed or its input ends.
  */
 const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2);
 const ignore = () => {};
@@ -51,7 +52,9 @@ switch (job) {
   case 'appends': {
     const writer = await store.createThread(threadRecord(1), [turnStarted('t1')]);
     for (let item = 1; ; item++) {
-      await writer.append([itemEntry('t1', agentMessage(`a${item}`, 'x'.repeat((item * 997) % 20_000)))]);
+      await writer.append([
+        itemEntry('t1', agentMessage(`a${item}`, 'x'.repeat((item * 997) % 20_000))),
+      ]);
       say(`${item}`);
       // So that the line is written before the next one.
       await new Promise((resolve) => process.stdout.write('', resolve));
@@ -59,7 +62,10 @@ switch (job) {
   }
   case 'threads':
     for (let index = 0; index < 20; index++) {
-      const writer = await store.createThread(threadRecord(Number(number) + index), turnEntries('t1'));
+      const writer = await store.createThread(
+        threadRecord(Number(number) + index),
+        turnEntries('t1'),
+      );
       await writer.append(turnEntries('t2'), { durable: index % 5 === 0 });
       await writer.close();
     }
@@ -99,7 +105,12 @@ switch (job) {
       const threads = await store.listThreads({ ...everyThread, direction: 'asc', limit: 1 });
       const [source] = threads.data;
       if (source !== undefined)
-        say(await forkAndRead(source.id, threadRecord(1_000_000 + fork, { ephemeral: fork % 2 === 0, path: null })));
+        say(
+          await forkAndRead(
+            source.id,
+            threadRecord(1_000_000 + fork, { ephemeral: fork % 2 === 0, path: null }),
+          ),
+        );
       // So that the line is written and the next process can begin.
       await new Promise((resolve) => setImmediate(resolve));
     }

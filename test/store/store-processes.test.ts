@@ -5,16 +5,29 @@ import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { everyThread, idOf, itemsOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import {
+  everyThread,
+  idOf,
+  itemsOf,
+  threadRecord,
+  threadWithTurns,
+  turnEntries,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
 const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
 
 /** Starts a job of `store-child.ts` on a home. */
 function start(home: TempHome, job: string, number = 1) {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, home.file, migrationsDir, job, String(number)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', script, home.file, migrationsDir, job, String(number)],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   onTestFinished(() => kill(child));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const line = async () => {
@@ -55,7 +68,11 @@ test('a thread has one writer in all processes, until that process is killed; it
   expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), 't2 interrupted: u, c, a']);
   const writer = await store.openWriter(idOf(1));
   await writer.append(turnEntries('t3'));
-  expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), 't2 interrupted: u, c, a', wholeTurn('t3')]);
+  expect(await turnsInShort(home.open(), idOf(1))).toEqual([
+    wholeTurn('t1'),
+    't2 interrupted: u, c, a',
+    wholeTurn('t3'),
+  ]);
   expect(home.lockFiles(), 'the dead owner is cleared away').toHaveLength(1);
 });
 
@@ -65,7 +82,12 @@ test('of several processes that find a damaged page, one repairs the database, t
   for (const { line } of children) expect(await line()).toBe('ready');
   const [root, bytes] = home.sql((db) => {
     db.pragma('wal_checkpoint(TRUNCATE)');
-    const page = Number(db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'thread_by_creation'").pluck().get());
+    const page = Number(
+      db
+        .prepare("SELECT rootpage FROM sqlite_master WHERE name = 'thread_by_creation'")
+        .pluck()
+        .get(),
+    );
     return [page, Number(db.pragma('page_size', { simple: true }))];
   });
   const descriptor = openSync(home.file, 'r+');
@@ -83,8 +105,11 @@ test('of several processes that find a damaged page, one repairs the database, t
   expect(said.filter((text) => text !== 'appended')).toEqual(['repaired']);
   for (const { child } of children) await endInput(child);
   const store = home.open();
-  for (const number of [1, 2, 3]) expect(await turnsInShort(store, idOf(number))).toEqual(['t1', 't2', 't3'].map(wholeTurn));
-  expect(readdirSync(home.home).filter((name) => name.startsWith('heddle.db.damaged-'))).toHaveLength(1);
+  for (const number of [1, 2, 3])
+    expect(await turnsInShort(store, idOf(number))).toEqual(['t1', 't2', 't3'].map(wholeTurn));
+  expect(
+    readdirSync(home.home).filter((name) => name.startsWith('heddle.db.damaged-')),
+  ).toHaveLength(1);
 });
 
 test('an append that has resolved survives kill -9', async () => {
@@ -97,7 +122,12 @@ test('an append that has resolved survives kill -9', async () => {
   const items = (await itemsOf(store, idOf(1))).map(({ item }) => item);
   expect(items.length).toBeGreaterThanOrEqual(appended);
   for (const [index, item] of items.entries()) {
-    expect(item).toEqual({ type: 'agentMessage', id: `a${index + 1}`, text: 'x'.repeat(((index + 1) * 997) % 20_000), phase: null });
+    expect(item).toEqual({
+      type: 'agentMessage',
+      id: `a${index + 1}`,
+      text: 'x'.repeat(((index + 1) * 997) % 20_000),
+      phase: null,
+    });
   }
 });
 
@@ -111,7 +141,8 @@ test('processes that start at once in a new home share one database and lose not
   const store = home.open();
   const { data } = await store.listThreads(everyThread);
   expect(data).toHaveLength(60);
-  for (const { id } of data) expect(await turnsInShort(store, id)).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+  for (const { id } of data)
+    expect(await turnsInShort(store, id)).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
 });
 
 test('the logs that a killed process had deleted or held for ephemeral threads are collected by the next one that writes', async () => {
@@ -124,18 +155,32 @@ test('the logs that a killed process had deleted or held for ephemeral threads a
   await kill(child);
   expect(home.count('discarded_log')).toBe(1);
   await store.deleteThread(idOf(1));
-  expect([home.count('thread'), home.count('history'), home.count('partial'), home.count('lease')]).toEqual([0, 0, 0, 0]);
+  expect([
+    home.count('thread'),
+    home.count('history'),
+    home.count('partial'),
+    home.count('lease'),
+  ]).toEqual([0, 0, 0, 0]);
   home.clock.advance(60_000);
-  expect(home.count('entry'), 'the killed process may still hold it, as far as this one knows').toBe(1402 + 1);
+  expect(
+    home.count('entry'),
+    'the killed process may still hold it, as far as this one knows',
+  ).toBe(1402 + 1);
 
   await threadWithTurns(store, 4, ['t1']);
   home.clock.advance(60_000);
-  expect([home.count('log'), home.count('entry'), home.count('blob'), home.count('blob_use'), home.count('held_log')]).toEqual([
-    1, 7, 0, 0, 0,
-  ]);
+  expect([
+    home.count('log'),
+    home.count('entry'),
+    home.count('blob'),
+    home.count('blob_use'),
+    home.count('held_log'),
+  ]).toEqual([1, 7, 0, 0, 0]);
 });
 
-test('forks of threads that another process deletes meanwhile are complete, or refused', { timeout: 60_000 }, async () => {
+test('forks of threads that another process deletes meanwhile are complete, or refused', {
+  timeout: 60_000,
+}, async () => {
   const home = tempHome();
   const store = home.open();
   await threadWithTurns(store, 1, ['t1', 't2', 't3']);

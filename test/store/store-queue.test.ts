@@ -15,14 +15,19 @@ class QueueUnderTest {
       if (this.isLocked) return writes.map(busy);
       this.done.push(writes.map(({ key }) => key).join('+'));
       const errors = writes.map(({ run }) => errorOf(run));
-      for (const [index, { committed }] of writes.entries()) if (errors[index] === null) committed();
+      for (const [index, { committed }] of writes.entries())
+        if (errors[index] === null) committed();
       return errors;
     },
     lockedFor: (ms) => new Error(`locked for ${ms} ms`),
   });
 
   join(key: string, run = () => {}): Promise<void> {
-    return this.queue.join({ key, run, committed: () => this.done.push(`${key} committed`) } satisfies JoinedWrite);
+    return this.queue.join({
+      key,
+      run,
+      committed: () => this.done.push(`${key} committed`),
+    } satisfies JoinedWrite);
   }
 
   write(name: string): Promise<string> {
@@ -49,9 +54,24 @@ function errorOf(run: () => void): unknown {
 
 test('writes of one moment share a transaction, except two of one key; other writes have their own, in their order', async () => {
   const under = new QueueUnderTest();
-  await Promise.all([under.join('a'), under.join('b'), under.write('apart'), under.join('c'), under.join('d'), under.join('c')]);
+  await Promise.all([
+    under.join('a'),
+    under.join('b'),
+    under.write('apart'),
+    under.join('c'),
+    under.join('d'),
+    under.join('c'),
+  ]);
   const committed = (...keys: string[]) => keys.map((key) => `${key} committed`);
-  expect(under.done).toEqual(['a+b', ...committed('a', 'b'), 'apart', 'c+d', ...committed('c', 'd'), 'c', ...committed('c')]);
+  expect(under.done).toEqual([
+    'a+b',
+    ...committed('a', 'b'),
+    'apart',
+    'c+d',
+    ...committed('c', 'd'),
+    'c',
+    ...committed('c'),
+  ]);
 });
 
 test('reads of the same moment come after the writes', async () => {
@@ -72,7 +92,14 @@ test('while another process holds the lock, reads go on; the writes are attempte
   under.isLocked = false;
   under.clock.advance(100);
   await Promise.all([...writes, later]);
-  expect(under.done.slice(2)).toEqual(['a', 'a committed', 'apart', 'b+c', 'b committed', 'c committed']);
+  expect(under.done.slice(2)).toEqual([
+    'a',
+    'a committed',
+    'apart',
+    'b+c',
+    'b committed',
+    'c committed',
+  ]);
 });
 
 test('a write that another process prevents for a minute fails, and says so; the next one waits its own minute', async () => {
@@ -103,7 +130,15 @@ test('a caller that reads again and again lets writes and other readers go first
     }
   };
   await Promise.all([readAll(), under.read('other'), under.read('another')]);
-  expect(under.done).toEqual(['part 1', 'a', 'a committed', 'other', 'another', 'part 2', 'part 3']);
+  expect(under.done).toEqual([
+    'part 1',
+    'a',
+    'a committed',
+    'other',
+    'another',
+    'part 2',
+    'part 3',
+  ]);
 });
 
 test('closing attempts what waits a last time, and rejects what another process prevents', async () => {

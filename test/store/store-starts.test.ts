@@ -45,7 +45,8 @@ test('if the thread cannot start at all, each call that waits is refused with th
     message: `${home.file} cannot be used: the thread of the store cannot start (too many open files). If memory or file descriptors are used up, end other programs, or restart heddle.`,
   };
   const calls = Array.from({ length: 40 }, (_, number) => store.getThread(idOf(number)));
-  for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: 'rejected', reason: refused });
+  for (const call of await Promise.allSettled(calls))
+    expect(call).toMatchObject({ status: 'rejected', reason: refused });
   expect(log.errors()).toHaveLength(5);
   await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
   expect(await store.getThread(idOf(1))).toBeNull();
@@ -81,8 +82,16 @@ require(${JSON.stringify(builtScript(SCRIPT))});`,
   } as unknown as NodeJS.ProcessVersions;
   const store = home.open(undefined, { script, nodeVersions, log });
   await store.createThread(threadRecord(1));
-  const calls = [store.getMetadata(idOf(1)), store.getThread(idOf(1)), store.updateThread(idOf(1), { name: 'named' })];
-  expect(await Promise.all(calls)).toMatchObject([{ name: null }, { id: idOf(1) }, { name: 'named' }]);
+  const calls = [
+    store.getMetadata(idOf(1)),
+    store.getThread(idOf(1)),
+    store.updateThread(idOf(1), { name: 'named' }),
+  ];
+  expect(await Promise.all(calls)).toMatchObject([
+    { name: null },
+    { id: idOf(1) },
+    { name: 'named' },
+  ]);
   expect(starts).toBe(6);
   // The end of the first one, and four that the system refused.
   expect(log.errors()).toHaveLength(5);
@@ -124,7 +133,9 @@ require(${JSON.stringify(builtScript(SCRIPT))});`,
   Atomics.store(gate, 0, 1);
   Atomics.notify(gate, 0);
   expect(await call).toMatchObject({ name: null });
-  const back = expect.stringMatching(/heddle\.db could not be used for \d\d s\. It can be used again\.$/);
+  const back = expect.stringMatching(
+    /heddle\.db could not be used for \d\d s\. It can be used again\.$/,
+  );
   expect(told).toEqual([silent, back]);
   for (let seconds = 0; seconds < 60; seconds += 5) waitClock.advance(5_000);
   expect(told).toHaveLength(2);

@@ -36,8 +36,12 @@ describe('a lock of another process', () => {
     const store = home.open();
     const writer = await threadWithTurns(store, 1, ['t1']);
     const { release } = holdLock(home);
-    const writes = [writer.append(turnEntries('t2'), { durable: true }), store.updateThread(idOf(1), { name: 'later' })];
-    for (let round = 0; round < 20; round++) expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+    const writes = [
+      writer.append(turnEntries('t2'), { durable: true }),
+      store.updateThread(idOf(1), { name: 'later' }),
+    ];
+    for (let round = 0; round < 20; round++)
+      expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
     expect(await store.getThread(idOf(1))).toMatchObject({ name: null });
     release();
     await Promise.all(writes);
@@ -81,16 +85,25 @@ describe('a lock of another process', () => {
 });
 
 describe('a thread that dies', () => {
-  /** Sends the thread of the store more than it can hold: one entry, which is not cut, because none of its texts is long. */
+  /**
+   * Sends the thread of the store more than it can hold: one entry, which is not cut, because none
+   * of its texts is long.
+   */
   function overload(store: ThreadStore): Promise<unknown> {
-    const content = Array.from({ length: 500_000 }, (_, number) => ({ type: 'input_text' as const, text: `${number}` }));
+    const content = Array.from({ length: 500_000 }, (_, number) => ({
+      type: 'input_text' as const,
+      text: `${number}`,
+    }));
     return store.createThread(threadRecord(9), [
       turnStarted('t1'),
       { kind: 'model', turnId: 't1', item: { type: 'message', role: 'user', content } },
     ]);
   }
 
-  function smallStore(home: WorkerHome, log = new RecordingLog()): { store: ThreadStore; log: RecordingLog } {
+  function smallStore(
+    home: WorkerHome,
+    log = new RecordingLog(),
+  ): { store: ThreadStore; log: RecordingLog } {
     return { store: home.open(undefined, { heapMbMax: 32, log }), log };
   }
 
@@ -101,9 +114,14 @@ describe('a thread that dies', () => {
     await writer.append([turnStarted('t2')]);
     const died = {
       code: 'store_failed',
-      message: expect.stringMatching(/heddle\.db cannot be used: the thread of the store has died \(.*memory/),
+      message: expect.stringMatching(
+        /heddle\.db cannot be used: the thread of the store has died \(.*memory/,
+      ),
     };
-    const [killer, bystander] = await Promise.allSettled([overload(store), store.updateThread(idOf(2), { name: 'named' })]);
+    const [killer, bystander] = await Promise.allSettled([
+      overload(store),
+      store.updateThread(idOf(2), { name: 'named' }),
+    ]);
     expect(killer).toMatchObject({ status: 'rejected', reason: died });
     expect(bystander).toMatchObject({ status: 'fulfilled', value: { name: 'named' } });
     expect(log.errors()).toHaveLength(5);
@@ -124,7 +142,10 @@ describe('a thread that dies', () => {
     await expect(writer.append(turnEntries('t2'))).rejects.toMatchObject({ code: 'active_writer' });
     await other.append(turnEntries('t3'));
     await other.close();
-    const lost = { code: 'store_failed', message: expect.stringContaining('cannot be written any more, because its store has died') };
+    const lost = {
+      code: 'store_failed',
+      message: expect.stringContaining('cannot be written any more, because its store has died'),
+    };
     await expect(writer.append(turnEntries('t2'))).rejects.toMatchObject(lost);
     expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), wholeTurn('t3')]);
   });
@@ -142,9 +163,14 @@ describe('a thread that dies', () => {
     const home = workerHome();
     const log = new RecordingLog();
     const store = home.open(undefined, { script: join(home.folder, 'missing.cjs'), log });
-    await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('missing.cjs') });
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject({
+      code: 'store_failed',
+      message: expect.stringContaining('missing.cjs'),
+    });
     await store.close();
-    await expect(store.getThread(idOf(1))).rejects.toMatchObject({ message: expect.stringContaining('the store is closed') });
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject({
+      message: expect.stringContaining('the store is closed'),
+    });
   });
 });
 

@@ -6,18 +6,34 @@ import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { threadWithTurns, turnEntries } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
-/** A store as a program has it that opens the files of the home itself, and the errors in its log. */
+/**
+ * A store as a program has it that opens the files of the home itself, and the errors in its log.
+ */
 function storeIn({ file, folder, clock }: TempHome): { store: ThreadStore; errors: string[] } {
   const errors: string[] = [];
-  const log = { debug() {}, info() {}, warn() {}, error: (_fields: unknown, text?: string) => void errors.push(text ?? '') };
-  const store = createSqliteStore({ file, migrationsDir, tempDir: folder, clock, log, pid: process.pid });
+  const log = {
+    debug() {},
+    info() {},
+    warn() {},
+    error: (_fields: unknown, text?: string) => void errors.push(text ?? ''),
+  };
+  const store = createSqliteStore({
+    file,
+    migrationsDir,
+    tempDir: folder,
+    clock,
+    log,
+    pid: process.pid,
+  });
   onTestFinished(() => store.close());
   return { store, errors };
 }
 
 const lost = {
   code: 'store_failed',
-  message: expect.stringMatching(/^this process has lost its locks on .*heddle\.db, because something in it opened and closed the file/),
+  message: expect.stringMatching(
+    /^this process has lost its locks on .*heddle\.db, because something in it opened and closed the file/,
+  ),
 };
 
 test.each(['heddle.db', 'heddle.db-shm'])(
@@ -41,7 +57,8 @@ test('a store that keeps its locks is not stopped, whatever others lock meanwhil
   const others = [1, 2, 3].map(() => storeIn(tempHome()).store);
   for (let turn = 2; turn < 22; turn++) {
     home.clock.advance(1_000);
-    for (const other of others) await other.listThreads({ archived: false, limit: 1 } as never).catch(() => {});
+    for (const other of others)
+      await other.listThreads({ archived: false, limit: 1 } as never).catch(() => {});
     await writer.append(turnEntries(`t${turn}`));
   }
   expect(errors).toEqual([]);

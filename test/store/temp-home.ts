@@ -5,7 +5,8 @@ import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { createSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/create-sqlite-store.ts';
+import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
+import type { SqliteStoreOptions } from '../../src/store/sqlite/store-access.ts';
 import { StoreConnection } from '../../src/store/sqlite/store-connection.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -26,7 +27,9 @@ export class TempHome {
 
   /** Opens a store as another process would. */
   open(connect?: Connect, options: Partial<SqliteStoreOptions> = {}): ThreadStore {
-    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }), ...options }));
+    return this.closeAtEnd(
+      createSqliteStore({ ...this.options(), ...(connect && { connect }), ...options }),
+    );
   }
 
   /** Opens a store as another process would, below its interface, which is asynchronous. */
@@ -55,7 +58,16 @@ export class TempHome {
     };
     const { file, clock, folder } = this;
     const onRepaired = (message: string) => void this.repairs.push(message);
-    return { file, migrationsDir, tempDir: folder, clock, log, pid: 42, nodeVersions: process.versions, onRepaired };
+    return {
+      file,
+      migrationsDir,
+      tempDir: folder,
+      clock,
+      log,
+      pid: 42,
+      nodeVersions: process.versions,
+      onRepaired,
+    };
   }
 
   /** Reads or changes the database without the store. */

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { foldCase } from '../../src/store/fold-case.ts';
 import type { ThreadQuery } from '../../src/store/page-query.ts';
-import type { ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadRecord } from '../../src/store/thread-record.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { everyThread, idOf, threadRecord } from './samples.ts';
 import type { StoreHarness } from './thread-store.contract.ts';
 
@@ -25,12 +26,23 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
         return threadRecord(index + 1, { ...times, preview: index % 3 === 0 ? 'needle' : 'hay' });
       });
       for (const thread of threads) await store.createThread(thread);
-      const sortKey = fc.constantFrom('createdAt' as const, 'updatedAt' as const, 'recencyAt' as const);
+      const sortKey = fc.constantFrom(
+        'createdAt' as const,
+        'updatedAt' as const,
+        'recencyAt' as const,
+      );
       const searchTerm = fc.constantFrom(null, 'needle');
-      const steps = fc.array(fc.record({ limit: fc.integer({ min: 1, max: 30 }), turns: fc.boolean() }), { minLength: 1, maxLength: 12 });
+      const steps = fc.array(
+        fc.record({ limit: fc.integer({ min: 1, max: 30 }), turns: fc.boolean() }),
+        { minLength: 1, maxLength: 12 },
+      );
       await fc.assert(
         fc.asyncProperty(
-          fc.record({ sortKey, searchTerm, direction: fc.constantFrom('asc' as const, 'desc' as const) }),
+          fc.record({
+            sortKey,
+            searchTerm,
+            direction: fc.constantFrom('asc' as const, 'desc' as const),
+          }),
           steps,
           (query, path) => {
             const first = { ...everyThread, ...query };
@@ -47,11 +59,17 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
       await store.updateThread(idOf(5), { archivedAtMs: 1 });
       await store.updateThread(idOf(3), { updatedAtMs: 9 });
       const second = await store.listThreads({ ...query, cursor: first.nextCursor });
-      expect([first, second].map(({ data }) => data.map(({ updatedAtMs }) => updatedAtMs))).toEqual([
-        [6, 5],
-        [4, 2],
-      ]);
-      const { data } = await store.listThreads({ ...query, direction: 'asc', cursor: first.backwardsCursor });
+      expect([first, second].map(({ data }) => data.map(({ updatedAtMs }) => updatedAtMs))).toEqual(
+        [
+          [6, 5],
+          [4, 2],
+        ],
+      );
+      const { data } = await store.listThreads({
+        ...query,
+        direction: 'asc',
+        cursor: first.backwardsCursor,
+      });
       expect(data.map(({ updatedAtMs }) => updatedAtMs)).toEqual([6, 9]);
     });
 
@@ -59,7 +77,9 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
       test('finds a part of the name or the preview, in any case, and treats no character as a pattern', async () => {
         await store.createThread(threadRecord(1, { name: 'Ärger mit 100%', preview: 'x' }));
         await store.createThread(threadRecord(2, { preview: 'fix the BUG_list' }));
-        await store.createThread(threadRecord(3, { name: 'say "hi" AND (go) NEAR it*', preview: 'col:umn - ^x' }));
+        await store.createThread(
+          threadRecord(3, { name: 'say "hi" AND (go) NEAR it*', preview: 'col:umn - ^x' }),
+        );
         expect(await found('ärger')).toEqual([1]);
         expect(await found('Bug_')).toEqual([2]);
         expect(await found('0%')).toEqual([1]);
@@ -67,8 +87,10 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
         expect(await found('e%r')).toEqual([]);
         expect(await found('bug%')).toEqual([]);
         expect(await found('')).toEqual([3, 2, 1]);
-        for (const term of ['"', '"hi"', ' AND ', 'and (', 'near it*', '*', 'col:umn', '- ^', '^x']) expect(await found(term)).toEqual([3]);
-        for (const term of ['fix* ', 'fix OR say', 'name:ärger', '""', "'", '\\', '-x']) expect(await found(term)).toEqual([]);
+        for (const term of ['"', '"hi"', ' AND ', 'and (', 'near it*', '*', 'col:umn', '- ^', '^x'])
+          expect(await found(term)).toEqual([3]);
+        for (const term of ['fix* ', 'fix OR say', 'name:ärger', '""', "'", '\\', '-x'])
+          expect(await found(term)).toEqual([]);
       });
 
       test('finds short terms at both ends, long ones as a whole, and none that are too long', async () => {
@@ -107,25 +129,53 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
         await store.updateThread(idOf(1), { name: 'one name' });
         expect([await found('first'), await found('one name')]).toEqual([[1], [1]]);
         await store.updateThread(idOf(1), { name: 'another' });
-        expect([await found('one name'), await found('another'), await found('first')]).toEqual([[], [1], [1]]);
+        expect([await found('one name'), await found('another'), await found('first')]).toEqual([
+          [],
+          [1],
+          [1],
+        ]);
         await store.updateThread(idOf(1), { name: null, updatedAtMs: 7 });
-        expect([await found('another'), await found('null'), await found('first')]).toEqual([[], [], [1]]);
+        expect([await found('another'), await found('null'), await found('first')]).toEqual([
+          [],
+          [],
+          [1],
+        ]);
         await store.forkThread(idOf(1), null, threadRecord(2, { preview: 'first words' }));
         expect(await found('first')).toEqual([2, 1]);
       });
 
       test('finds any part of any text, and nothing else', async () => {
         const text = fc.string({
-          unit: fc.constantFrom('a', 'A', 'b', 'ß', 'Σ', 'ς', '"', '%', '_', ' ', '\0', '🦆', 'É', 'é'),
+          unit: fc.constantFrom(
+            'a',
+            'A',
+            'b',
+            'ß',
+            'Σ',
+            'ς',
+            '"',
+            '%',
+            '_',
+            ' ',
+            '\0',
+            '🦆',
+            'É',
+            'é',
+          ),
           maxLength: 8,
         });
         const texts = fc.sample(text, { numRuns: 120, seed: 7 });
         for (const [index, preview] of texts.entries())
-          await store.createThread(threadRecord(index + 1, { preview, name: texts.at(-index) ?? null }));
+          await store.createThread(
+            threadRecord(index + 1, { preview, name: texts.at(-index) ?? null }),
+          );
         await fc.assert(
           fc.asyncProperty(text, async (searchTerm) => {
-            const holds = (part: string | null | undefined) => foldCase(part ?? '').includes(foldCase(searchTerm));
-            const numbers = texts.flatMap((preview, index) => (holds(preview) || holds(texts.at(-index)) ? [index + 1] : []));
+            const holds = (part: string | null | undefined) =>
+              foldCase(part ?? '').includes(foldCase(searchTerm));
+            const numbers = texts.flatMap((preview, index) =>
+              holds(preview) || holds(texts.at(-index)) ? [index + 1] : [],
+            );
             expect(await found(searchTerm)).toEqual(numbers.toReversed());
           }),
           { numRuns: 300 },
@@ -153,7 +203,9 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
 
     async function pagesOf(query: ThreadQuery): Promise<ThreadRecord[]> {
       const page = await store.listThreads(query);
-      return page.nextCursor === null ? page.data : [...page.data, ...(await pagesOf({ ...query, cursor: page.nextCursor }))];
+      return page.nextCursor === null
+        ? page.data
+        : [...page.data, ...(await pagesOf({ ...query, cursor: page.nextCursor }))];
     }
   });
 }
@@ -172,8 +224,15 @@ interface Step {
   turns: boolean;
 }
 
-/** Reads pages along a path. After a turn back, a page begins with the first entry of the page before it. */
-async function expectPath(store: ThreadStore, ids: string[], { first, path }: { first: ThreadQuery; path: Step[] }): Promise<void> {
+/**
+ * Reads pages along a path. After a turn back, a page begins with the first entry of the page
+ * before it.
+ */
+async function expectPath(
+  store: ThreadStore,
+  ids: string[],
+  { first, path }: { first: ThreadQuery; path: Step[] },
+): Promise<void> {
   let query = first;
   let at = 0;
   for (const { limit, turns } of path) {
@@ -182,7 +241,11 @@ async function expectPath(store: ThreadStore, ids: string[], { first, path }: { 
     expect(page.data.map(({ id }) => id)).toEqual(list.slice(at, at + limit));
     expect(page.nextCursor === null).toBe(at + limit >= list.length);
     if (turns) {
-      query = { ...query, direction: query.direction === 'asc' ? 'desc' : 'asc', cursor: page.backwardsCursor };
+      query = {
+        ...query,
+        direction: query.direction === 'asc' ? 'desc' : 'asc',
+        cursor: page.backwardsCursor,
+      };
       at = list.length - 1 - at;
     } else {
       query = { ...query, cursor: page.nextCursor };

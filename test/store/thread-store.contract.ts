@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TurnTooLarge, wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
 import type { ItemQuery, Page, PageQuery, ThreadQuery } from '../../src/store/page-query.ts';
-import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../src/store/thread-record.ts';
+import type { ForkPoint, ThreadStore } from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
   agentMessage,
@@ -63,7 +65,11 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
     describe('wrong use', () => {
       test('an unknown thread is thread_not_found, and null in a search', async () => {
-        const refused = { code: 'thread_not_found', message: `thread not found: ${idOf(9)}`, details: { threadId: idOf(9) } };
+        const refused = {
+          code: 'thread_not_found',
+          message: `thread not found: ${idOf(9)}`,
+          details: { threadId: idOf(9) },
+        };
         expect(await store.getThread(idOf(9))).toBeNull();
         expect(await store.getMetadata(idOf(9))).toBeNull();
         expect(await store.findThreadByPath('/nowhere')).toBeNull();
@@ -71,19 +77,28 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await expect(store.updateThread(idOf(9), { name: 'x' })).rejects.toMatchObject(refused);
         await expect(turnsWithItems(store, idOf(9))).rejects.toMatchObject(refused);
         await expect(store.listItems(idOf(9), { direction: 'asc' })).rejects.toMatchObject(refused);
-        await expect(store.readItems(idOf(9), { turnId: 't1', itemIds: ['a'] })).rejects.toMatchObject(refused);
+        await expect(
+          store.readItems(idOf(9), { turnId: 't1', itemIds: ['a'] }),
+        ).rejects.toMatchObject(refused);
         await expect(modelItems(store, idOf(9))).rejects.toMatchObject(refused);
-        await expect(store.forkThread(idOf(9), null, threadRecord(1))).rejects.toMatchObject(refused);
+        await expect(store.forkThread(idOf(9), null, threadRecord(1))).rejects.toMatchObject(
+          refused,
+        );
       });
 
       test('a second writer is refused, in the same store and in another', async () => {
         const writer = await store.createThread(threadRecord(1));
         const refused = {
           code: 'active_writer',
-          message: expect.stringMatching(/^thread .*0001 already has an active writer \(pid \d+\)$/),
+          message: expect.stringMatching(
+            /^thread .*0001 already has an active writer \(pid \d+\)$/,
+          ),
         };
         await expect(store.openWriter(idOf(1))).rejects.toMatchObject(refused);
-        await expect(harness.open().openWriter(idOf(1))).rejects.toMatchObject({ ...refused, details: { pid: expect.any(Number) } });
+        await expect(harness.open().openWriter(idOf(1))).rejects.toMatchObject({
+          ...refused,
+          details: { pid: expect.any(Number) },
+        });
         await writer.close();
         await (await harness.open().openWriter(idOf(1))).close();
         await store.openWriter(idOf(1));
@@ -104,7 +119,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           code: 'store_failed',
           message: expect.stringContaining('closed'),
         });
-        await expect(writer.append([], { partials: [storedItem(t(1), agentMessage('a'))] })).rejects.toMatchObject({
+        await expect(
+          writer.append([], { partials: [storedItem(t(1), agentMessage('a'))] }),
+        ).rejects.toMatchObject({
           code: 'store_failed',
         });
         expect(await turnsInShort(store, idOf(1))).toEqual([]);
@@ -114,45 +131,72 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const writer = await store.createThread(threadRecord(1));
         await store.close();
         await store.close();
-        await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('closed') });
+        await expect(store.getThread(idOf(1))).rejects.toMatchObject({
+          code: 'store_failed',
+          message: expect.stringContaining('closed'),
+        });
         await expect(writer.append([])).rejects.toMatchObject({ code: 'store_failed' });
       });
 
       test('a thread whose id is taken is refused, and leaves the other as it is', async () => {
         await threadWithTurns(store, 1, [t(1)]);
-        await expect(store.createThread(threadRecord(1, { path: null }))).rejects.toMatchObject({ code: 'store_failed' });
+        await expect(store.createThread(threadRecord(1, { path: null }))).rejects.toMatchObject({
+          code: 'store_failed',
+        });
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
       });
 
-      test.each(['', 'nonsense', 'bnVsbA', Buffer.from('["turns",1,1]').toString('base64url'), Buffer.from('{}').toString('base64url')])(
-        'the cursor %j is invalid_cursor',
-        async (cursor) => {
-          await threadWithTurns(store, 1, [t(1)]);
-          const refused = { code: 'invalid_cursor', message: `invalid cursor: ${cursor}` };
-          await expect(store.listThreads({ ...everyThread, cursor })).rejects.toMatchObject(refused);
-          await expect(turnsWithItems(store, idOf(1), { cursor, direction: 'asc' })).rejects.toMatchObject(refused);
-          await expect(store.listItems(idOf(1), { cursor, direction: 'asc' })).rejects.toMatchObject(refused);
-        },
-      );
+      test.each([
+        '',
+        'nonsense',
+        'bnVsbA',
+        Buffer.from('["turns",1,1]').toString('base64url'),
+        Buffer.from('{}').toString('base64url'),
+      ])('the cursor %j is invalid_cursor', async (cursor) => {
+        await threadWithTurns(store, 1, [t(1)]);
+        const refused = { code: 'invalid_cursor', message: `invalid cursor: ${cursor}` };
+        await expect(store.listThreads({ ...everyThread, cursor })).rejects.toMatchObject(refused);
+        await expect(
+          turnsWithItems(store, idOf(1), { cursor, direction: 'asc' }),
+        ).rejects.toMatchObject(refused);
+        await expect(store.listItems(idOf(1), { cursor, direction: 'asc' })).rejects.toMatchObject(
+          refused,
+        );
+      });
 
       test('a cursor of another list or another thread is invalid_cursor', async () => {
         await threadWithTurns(store, 1, [t(1), t(2)]);
         await threadWithTurns(store, 2, [t(3)]);
         const threads = (await store.listThreads({ ...everyThread, limit: 1 })).nextCursor;
-        const turns = (await turnsWithItems(store, idOf(1), { direction: 'asc', limit: 1 })).nextCursor;
+        const turns = (await turnsWithItems(store, idOf(1), { direction: 'asc', limit: 1 }))
+          .nextCursor;
         const refused = { code: 'invalid_cursor' };
-        await expect(store.listThreads({ ...everyThread, cursor: threads, sortKey: 'updatedAt' })).rejects.toMatchObject(refused);
-        await expect(turnsWithItems(store, idOf(1), { cursor: threads, direction: 'asc' })).rejects.toMatchObject(refused);
-        await expect(store.listItems(idOf(1), { cursor: turns, direction: 'asc' })).rejects.toMatchObject(refused);
-        await expect(turnsWithItems(store, idOf(2), { cursor: turns, direction: 'asc' })).rejects.toMatchObject(refused);
+        await expect(
+          store.listThreads({ ...everyThread, cursor: threads, sortKey: 'updatedAt' }),
+        ).rejects.toMatchObject(refused);
+        await expect(
+          turnsWithItems(store, idOf(1), { cursor: threads, direction: 'asc' }),
+        ).rejects.toMatchObject(refused);
+        await expect(
+          store.listItems(idOf(1), { cursor: turns, direction: 'asc' }),
+        ).rejects.toMatchObject(refused);
+        await expect(
+          turnsWithItems(store, idOf(2), { cursor: turns, direction: 'asc' }),
+        ).rejects.toMatchObject(refused);
       });
 
       test('a turn that the thread does not have is turn_not_found, and no fork is left behind', async () => {
         await threadWithTurns(store, 1, [t(1)]);
         const refused = { code: 'turn_not_found', details: { threadId: idOf(1), turnId: 'other' } };
-        await expect(store.forkThread(idOf(1), { afterTurnId: 'other' }, threadRecord(2))).rejects.toMatchObject(refused);
-        await expect(store.forkThread(idOf(1), { beforeTurnId: 'other' }, threadRecord(2))).rejects.toMatchObject(refused);
-        await expect(store.listItems(idOf(1), { direction: 'asc', turnId: 'other' })).rejects.toMatchObject(refused);
+        await expect(
+          store.forkThread(idOf(1), { afterTurnId: 'other' }, threadRecord(2)),
+        ).rejects.toMatchObject(refused);
+        await expect(
+          store.forkThread(idOf(1), { beforeTurnId: 'other' }, threadRecord(2)),
+        ).rejects.toMatchObject(refused);
+        await expect(
+          store.listItems(idOf(1), { direction: 'asc', turnId: 'other' }),
+        ).rejects.toMatchObject(refused);
         expect(await store.getThread(idOf(2))).toBeNull();
       });
     });
@@ -165,12 +209,25 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         preview: 'line\nline',
         forkedFromId: idOf(8),
         source: {
-          subAgent: { thread_spawn: { parent_thread_id: idOf(8), depth: 1, agent_path: null, agent_nickname: null, agent_role: null } },
+          subAgent: {
+            thread_spawn: {
+              parent_thread_id: idOf(8),
+              depth: 1,
+              agent_path: null,
+              agent_nickname: null,
+              agent_role: null,
+            },
+          },
         },
         threadSource: 'user',
         originator: 'editor',
         gitInfo: { sha: 'abc', branch: 'main', originUrl: null },
-        settings: { ...settings, effort: 'high', baseInstructions: 'x'.repeat(20_000), sandboxPolicy: { type: 'readOnly' } },
+        settings: {
+          ...settings,
+          effort: 'high',
+          baseInstructions: 'x'.repeat(20_000),
+          sandboxPolicy: { type: 'readOnly' },
+        },
         tokenUsage: null,
         told: { cwd: '/project', files: ['\u0000blob:', '\ud800'] },
         memoryMode: 'disabled',
@@ -221,14 +278,22 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           expected = { ...expected, ...patch };
           expect(await store.updateThread(idOf(1), patch)).toEqual(expected);
           const { name, gitInfo, memoryMode, daybreakEnabled } = expected;
-          expect(await harness.open().getMetadata(idOf(1))).toEqual({ name, gitInfo, memoryMode, daybreakEnabled });
+          expect(await harness.open().getMetadata(idOf(1))).toEqual({
+            name,
+            gitInfo,
+            memoryMode,
+            daybreakEnabled,
+          });
         }
         expect(await harness.open().getThread(idOf(1))).toEqual(expected);
       });
 
       test('lone surrogates in a name and a preview are replaced', async () => {
         await store.createThread(threadRecord(1, { name: 'a\ud800b', preview: '\udc00' }));
-        expect(await store.getThread(idOf(1))).toMatchObject({ name: 'a\ufffdb', preview: '\ufffd' });
+        expect(await store.getThread(idOf(1))).toMatchObject({
+          name: 'a\ufffdb',
+          preview: '\ufffd',
+        });
       });
 
       test('a list shows threads from their first turn on, and archived ones separately', async () => {
@@ -243,23 +308,39 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       });
 
       test('a list has the requested order, and is sorted by id if times are equal', async () => {
-        await store.createThread(threadRecord(1, { createdAtMs: 5, updatedAtMs: 9, recencyAtMs: 7 }));
-        await store.createThread(threadRecord(2, { createdAtMs: 5, updatedAtMs: 8, recencyAtMs: 9 }));
-        await store.createThread(threadRecord(3, { createdAtMs: 6, updatedAtMs: 7, recencyAtMs: 8 }));
+        await store.createThread(
+          threadRecord(1, { createdAtMs: 5, updatedAtMs: 9, recencyAtMs: 7 }),
+        );
+        await store.createThread(
+          threadRecord(2, { createdAtMs: 5, updatedAtMs: 8, recencyAtMs: 9 }),
+        );
+        await store.createThread(
+          threadRecord(3, { createdAtMs: 6, updatedAtMs: 7, recencyAtMs: 8 }),
+        );
         expect(await listed({ ...everyThread, sortKey: 'createdAt' })).toEqual([3, 2, 1]);
         expect(await listed({ ...everyThread, sortKey: 'updatedAt' })).toEqual([1, 2, 3]);
         expect(await listed({ ...everyThread, sortKey: 'recencyAt' })).toEqual([2, 3, 1]);
-        expect(await listed({ ...everyThread, sortKey: 'recencyAt', direction: 'asc' })).toEqual([1, 3, 2]);
+        expect(await listed({ ...everyThread, sortKey: 'recencyAt', direction: 'asc' })).toEqual([
+          1, 3, 2,
+        ]);
       });
 
       test('pages of any size make the whole list, in both directions', async () => {
-        for (let number = 1; number <= 7; number++) await store.createThread(threadRecord(number, { createdAtMs: number >> 1 }));
+        for (let number = 1; number <= 7; number++)
+          await store.createThread(threadRecord(number, { createdAtMs: number >> 1 }));
         await expectPages((query) => store.listThreads({ ...everyThread, ...query }));
       });
 
       test('filters', async () => {
-        await store.createThread(threadRecord(1, { settings: { ...settings, cwd: '/a', modelProvider: 'one' } }));
-        await store.createThread(threadRecord(2, { settings: { ...settings, cwd: '/b', modelProvider: 'two' }, source: 'cli' }));
+        await store.createThread(
+          threadRecord(1, { settings: { ...settings, cwd: '/a', modelProvider: 'one' } }),
+        );
+        await store.createThread(
+          threadRecord(2, {
+            settings: { ...settings, cwd: '/b', modelProvider: 'two' },
+            source: 'cli',
+          }),
+        );
         await store.createThread(threadRecord(3, { source: { subAgent: 'review' } }));
         await store.createThread(threadRecord(4, { source: { subAgent: { other: 'helper' } } }));
         await store.createThread(threadRecord(5, { source: { custom: 'mine' } }));
@@ -271,19 +352,29 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await listed({ ...everyThread, sources: ['subAgent'] })).toEqual([4, 3]);
         expect(await listed({ ...everyThread, sources: ['vscode'], cwds: ['/b'] })).toEqual([]);
         await store.createThread(threadRecord(6, { originator: 'an editor' }));
-        expect(await listed({ ...everyThread, originators: ['an editor', 'another'] })).toEqual([6]);
+        expect(await listed({ ...everyThread, originators: ['an editor', 'another'] })).toEqual([
+          6,
+        ]);
         expect(await listed({ ...everyThread, originators: [] })).toEqual([]);
-        expect(await listed({ ...everyThread, excludedIds: [idOf(2), idOf(6), idOf(99)] })).toEqual([5, 4, 3, 1]);
+        expect(await listed({ ...everyThread, excludedIds: [idOf(2), idOf(6), idOf(99)] })).toEqual(
+          [5, 4, 3, 1],
+        );
         expect(await listed({ ...everyThread, excludedIds: [], limit: 1 })).toEqual([6]);
-        await store.updateThread(idOf(1), { settings: { ...settings, cwd: '/c', modelProvider: 'two' } });
-        expect(await listed({ ...everyThread, cwds: ['/c'], modelProviders: ['two'] })).toEqual([1]);
+        await store.updateThread(idOf(1), {
+          settings: { ...settings, cwd: '/c', modelProvider: 'two' },
+        });
+        expect(await listed({ ...everyThread, cwds: ['/c'], modelProviders: ['two'] })).toEqual([
+          1,
+        ]);
       });
 
       test('the agents below a thread: listed by parent and ancestor, and read with those that are not listed', async () => {
         await store.createThread(threadRecord(1));
         await store.createThread(agentRecord(2, 1));
         await store.createThread(agentRecord(3, 2, { archivedAtMs: 7 }));
-        await store.createThread(agentRecord(4, 2, { listed: false, agentClosedAtMs: 8, spawnTurnId: 't1' }));
+        await store.createThread(
+          agentRecord(4, 2, { listed: false, agentClosedAtMs: 8, spawnTurnId: 't1' }),
+        );
         await store.createThread(agentRecord(5, 9));
         expect(await listed({ ...everyThread, parentId: idOf(1) })).toEqual([2]);
         expect(await listed({ ...everyThread, ancestorId: idOf(1) })).toEqual([2]);
@@ -295,7 +386,11 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           [idOf(3), true],
           [idOf(4), false],
         ]);
-        expect(below[2]).toMatchObject({ agentClosedAtMs: 8, spawnTurnId: 't1', source: agentRecord(4, 2).source });
+        expect(below[2]).toMatchObject({
+          agentClosedAtMs: 8,
+          spawnTurnId: 't1',
+          source: agentRecord(4, 2).source,
+        });
         expect((await store.agentIds(idOf(1))).sort()).toEqual([idOf(2), idOf(3), idOf(4)]);
         await store.deleteThread(idOf(2));
         expect(await store.listAgents(idOf(1))).toEqual([]);
@@ -305,7 +400,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('many agents, at several depths, are all read, oldest first', async () => {
         await store.createThread(threadRecord(1));
         for (let number = 2; number <= 1_003; number++)
-          await store.createThread(agentRecord(number, Math.max(1, number % 7 === 0 ? number - 5 : 1)));
+          await store.createThread(
+            agentRecord(number, Math.max(1, number % 7 === 0 ? number - 5 : 1)),
+          );
         const numbers = Array.from({ length: 1_002 }, (_, index) => idOf(index + 2));
         expect((await store.listAgents(idOf(1))).map(({ id }) => id)).toEqual(numbers);
         expect((await store.agentIds(idOf(1))).sort()).toEqual(numbers);
@@ -314,7 +411,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('the tokens of the agents below a thread, except some', async () => {
         const used = (totalTokens: number) => {
           const total = { ...NO_TOKENS, totalTokens, outputTokens: totalTokens };
-          return { tokenUsage: { turnId: 't', usage: { total, last: total, modelContextWindow: null } } };
+          return {
+            tokenUsage: { turnId: 't', usage: { total, last: total, modelContextWindow: null } },
+          };
         };
         await store.createThread(threadRecord(1, used(1)));
         expect(await store.tokensBelow(idOf(1), [])).toBeNull();
@@ -322,8 +421,16 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await store.createThread(agentRecord(3, 2, used(300)));
         await store.createThread(agentRecord(4, 3));
         await store.createThread(agentRecord(5, 9, used(4_000)));
-        expect(await store.tokensBelow(idOf(1), [])).toEqual({ ...NO_TOKENS, totalTokens: 320, outputTokens: 320 });
-        expect(await store.tokensBelow(idOf(1), [idOf(2)])).toEqual({ ...NO_TOKENS, totalTokens: 300, outputTokens: 300 });
+        expect(await store.tokensBelow(idOf(1), [])).toEqual({
+          ...NO_TOKENS,
+          totalTokens: 320,
+          outputTokens: 320,
+        });
+        expect(await store.tokensBelow(idOf(1), [idOf(2)])).toEqual({
+          ...NO_TOKENS,
+          totalTokens: 300,
+          outputTokens: 300,
+        });
         expect(await store.tokensBelow(idOf(1), [idOf(2), idOf(3)])).toBeNull();
       });
 
@@ -337,7 +444,10 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await store.createThread(agentRecord(7, 3, { listed: false, spawnTurnId: 't2' }));
         expect(await store.leftAgents(idOf(1))).toEqual({ unlisted: [idOf(6)], orphans: [] });
         await store.revertThread(idOf(1), 't2', { updatedAtMs: 9 });
-        expect(await store.leftAgents(idOf(1))).toEqual({ unlisted: [idOf(6)], orphans: [idOf(3)] });
+        expect(await store.leftAgents(idOf(1))).toEqual({
+          unlisted: [idOf(6)],
+          orphans: [idOf(3)],
+        });
       });
 
       test('the agents of an ephemeral thread', async () => {
@@ -375,17 +485,26 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           startedAtMs: 10,
           completedAtMs: null,
           durationMs: null,
-          items: [shownItem(userMessage('u')), shownItem(command('c', 'inProgress'), null), shownItem(agentMessage('a', 'half'), null)],
+          items: [
+            shownItem(userMessage('u')),
+            shownItem(command('c', 'inProgress'), null),
+            shownItem(agentMessage('a', 'half'), null),
+          ],
           itemsView: 'full',
         };
         for (const reader of [store, harness.open()]) {
-          expect((await turnsWithItems(reader, idOf(1), { direction: 'desc' })).data).toEqual([turn]);
+          expect((await turnsWithItems(reader, idOf(1), { direction: 'desc' })).data).toEqual([
+            turn,
+          ]);
           expect((await reader.listItems(idOf(1), { direction: 'asc' })).data).toEqual([
             { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
             storedItem(t(1), command('c', 'inProgress')),
             storedItem(t(1), agentMessage('a', 'half')),
           ]);
-          expect((await reader.readItems(idOf(1), { turnId: t(1), itemIds: ['a', 'nobody', 'u', 'a'] })).items).toEqual([
+          expect(
+            (await reader.readItems(idOf(1), { turnId: t(1), itemIds: ['a', 'nobody', 'u', 'a'] }))
+              .items,
+          ).toEqual([
             { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
             storedItem(t(1), agentMessage('a', 'half')),
           ]);
@@ -395,16 +514,29 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('has only its own items, also if another turn has some of the same ids', async () => {
         const writer = await store.createThread(threadRecord(1));
         for (const turn of [t(1), t(2)])
-          await writer.append([turnStarted(turn), itemEntry(turn, agentMessage('a', turn)), turnEnded(turn)]);
+          await writer.append([
+            turnStarted(turn),
+            itemEntry(turn, agentMessage('a', turn)),
+            turnEnded(turn),
+          ]);
         const texts = async (turnId: string) =>
-          (await store.readItems(idOf(1), { turnId, itemIds: ['a'] })).items.map(({ item }) => item.type === 'agentMessage' && item.text);
-        expect([await texts(t(1)), await texts(t(2)), await texts('other')]).toEqual([[t(1)], [t(2)], []]);
+          (await store.readItems(idOf(1), { turnId, itemIds: ['a'] })).items.map(
+            ({ item }) => item.type === 'agentMessage' && item.text,
+          );
+        expect([await texts(t(1)), await texts(t(2)), await texts('other')]).toEqual([
+          [t(1)],
+          [t(2)],
+          [],
+        ]);
       });
 
       test('that its writer left unfinished ends interrupted, with its items, before and after the next writer', async () => {
         const writer = await store.createThread(threadRecord(1));
         const startedAtMs = harness.clock.now();
-        await writer.append([{ kind: 'turnStarted', turnId: t(1), startedAtMs }, itemEntry(t(1), userMessage('u'))]);
+        await writer.append([
+          { kind: 'turnStarted', turnId: t(1), startedAtMs },
+          itemEntry(t(1), userMessage('u')),
+        ]);
         harness.clock.advance(500);
         await writer.append([], { partials: [storedItem(t(1), command('c', 'inProgress'))] });
         harness.clock.advance(500);
@@ -427,8 +559,18 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         };
         const items = [
           { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
-          { turnId: t(1), item: command('c', 'failed'), startedAtMs: 11, completedAtMs: startedAtMs + 500 },
-          { turnId: t(1), item: agentMessage('a', 'half'), startedAtMs: 11, completedAtMs: startedAtMs + 1000 },
+          {
+            turnId: t(1),
+            item: command('c', 'failed'),
+            startedAtMs: 11,
+            completedAtMs: startedAtMs + 500,
+          },
+          {
+            turnId: t(1),
+            item: agentMessage('a', 'half'),
+            startedAtMs: 11,
+            completedAtMs: startedAtMs + 1000,
+          },
         ];
         const before = await store.listItems(idOf(1), { direction: 'asc', limit: 2 });
         expect((await turnsWithItems(store, idOf(1))).data).toEqual([turn]);
@@ -437,12 +579,18 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const next = await store.openWriter(idOf(1));
         expect((await turnsWithItems(store, idOf(1))).data).toEqual([turn]);
         expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual(items);
-        const rest = await store.listItems(idOf(1), { direction: 'asc', cursor: before.nextCursor });
+        const rest = await store.listItems(idOf(1), {
+          direction: 'asc',
+          cursor: before.nextCursor,
+        });
         expect(rest.data, 'a cursor from before goes on').toEqual(items.slice(2));
         await next.append(turnEntries(t(2)));
         await next.close();
         await store.openWriter(idOf(1));
-        expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} interrupted: u, c, a`, wholeTurn(t(2))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([
+          `${t(1)} interrupted: u, c, a`,
+          wholeTurn(t(2)),
+        ]);
       });
 
       test('loses a partial when its item completes, and the other partials when it ends', async () => {
@@ -458,12 +606,28 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('keeps its status and its error', async () => {
         const error = { message: 'no', codexErrorInfo: 'other' as const, additionalDetails: 'x' };
-        const ended: LogEntry = { kind: 'turnEnded', turnId: t(1), status: 'failed', error, completedAtMs: 20, durationMs: 10 };
+        const ended: LogEntry = {
+          kind: 'turnEnded',
+          turnId: t(1),
+          status: 'failed',
+          error,
+          completedAtMs: 20,
+          durationMs: 10,
+        };
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1)), ended], { durable: true });
         const { data } = await store.listTurns(idOf(1), { direction: 'asc', view: 'notLoaded' });
         expect(data).toEqual([
-          { id: t(1), status: 'failed', error, startedAtMs: 10, completedAtMs: 20, durationMs: 10, items: [], itemsView: 'notLoaded' },
+          {
+            id: t(1),
+            status: 'failed',
+            error,
+            startedAtMs: 10,
+            completedAtMs: 20,
+            durationMs: 10,
+            items: [],
+            itemsView: 'notLoaded',
+          },
         ]);
       });
 
@@ -477,13 +641,20 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           agentMessage('a2'),
           command('d', 'failed'),
         ];
-        await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
-        const ids = (turns: { items: { id: string }[] }[]) => turns.map((turn) => turn.items.map((item) => item.id));
+        await writer.append([
+          turnStarted(t(1)),
+          ...items.map((item) => itemEntry(t(1), item)),
+          turnEnded(t(1)),
+        ]);
+        const ids = (turns: { items: { id: string }[] }[]) =>
+          turns.map((turn) => turn.items.map((item) => item.id));
         const view = async (itemsView: 'notLoaded' | 'summary') =>
           ids((await store.listTurns(idOf(1), { direction: 'asc', view: itemsView })).data);
         expect(await view('notLoaded')).toEqual([[]]);
         expect(await view('summary')).toEqual([['u1', 'a2']]);
-        expect(ids((await turnsWithItems(store, idOf(1))).data)).toEqual([['u1', 'a1', 'c', 'u2', 'a2', 'd']]);
+        expect(ids((await turnsWithItems(store, idOf(1))).data)).toEqual([
+          ['u1', 'a1', 'c', 'u2', 'a2', 'd'],
+        ]);
       });
 
       test('that was cut off and followed by another is interrupted', async () => {
@@ -492,10 +663,19 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           itemEntry(t(1), userMessage('u')),
           ...turnEntries(t(2)),
         ]);
-        expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} interrupted: u`, wholeTurn(t(2))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([
+          `${t(1)} interrupted: u`,
+          wholeTurn(t(2)),
+        ]);
         await writer.append([turnStarted(t(3))]);
-        const first = await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'notLoaded' });
-        expect(first.data).toMatchObject([{ id: t(1), status: 'interrupted', completedAtMs: null }]);
+        const first = await store.listTurns(idOf(1), {
+          direction: 'asc',
+          limit: 1,
+          view: 'notLoaded',
+        });
+        expect(first.data).toMatchObject([
+          { id: t(1), status: 'interrupted', completedAtMs: null },
+        ]);
         await writer.close();
         expect((await turnsInShort(store, idOf(1)))[0]).toEqual(`${t(1)} interrupted: u`);
       });
@@ -505,55 +685,95 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await writer.append([], { partials: [storedItem(t(1), agentMessage('late'))] });
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
         await writer.append([turnStarted(t(2))]);
-        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} inProgress: `]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([
+          wholeTurn(t(1)),
+          `${t(2)} inProgress: `,
+        ]);
         await writer.close();
         await store.openWriter(idOf(1));
-        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} interrupted: `]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([
+          wholeTurn(t(1)),
+          `${t(2)} interrupted: `,
+        ]);
       });
     });
 
     describe('a history', () => {
       test('an append and its patch are both stored', async () => {
         const writer = await store.createThread(threadRecord(1, { listed: false }));
-        await writer.append(turnEntries(t(1)), { patch: { listed: true, preview: 'first', updatedAtMs: 70 } });
+        await writer.append(turnEntries(t(1)), {
+          patch: { listed: true, preview: 'first', updatedAtMs: 70 },
+        });
         await writer.append([], { patch: { recencyAtMs: 71 } });
         await writer.append([]);
         const reader = harness.open();
-        expect(await reader.getThread(idOf(1))).toEqual(threadRecord(1, { preview: 'first', updatedAtMs: 70, recencyAtMs: 71 }));
+        expect(await reader.getThread(idOf(1))).toEqual(
+          threadRecord(1, { preview: 'first', updatedAtMs: 70, recencyAtMs: 71 }),
+        );
         expect(await turnsInShort(reader, idOf(1))).toEqual([wholeTurn(t(1))]);
-        expect(await textsForModel(reader, idOf(1))).toEqual([`${t(1)} question`, `${t(1)} answer`]);
+        expect(await textsForModel(reader, idOf(1))).toEqual([
+          `${t(1)} question`,
+          `${t(1)} answer`,
+        ]);
       });
 
       test('a compaction replaces what the model has read before it, deferred items too, and the turns stay', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
         const { cursor } = await store.readModelEntries(idOf(1), { cursor: null, bytesMax: 1 });
-        const deferred: LogEntry = { kind: 'model', turnId: t(3), item: modelMessage('deferred'), deferred: true };
+        const deferred: LogEntry = {
+          kind: 'model',
+          turnId: t(3),
+          item: modelMessage('deferred'),
+          deferred: true,
+        };
         const compacted: LogEntry = {
           kind: 'compacted',
           turnId: t(3),
           items: [modelMessage('in short'), modelMessage('x'.repeat(20_000))],
         };
-        await writer.append([turnStarted(t(3)), deferred, compacted, turnEnded(t(3)), ...turnEntries(t(4))]);
+        await writer.append([
+          turnStarted(t(3)),
+          deferred,
+          compacted,
+          turnEnded(t(3)),
+          ...turnEntries(t(4)),
+        ]);
         const reader = harness.open();
         const texts = ['in short', 'x'.repeat(20_000), `${t(4)} question`, `${t(4)} answer`];
         expect(await textsForModel(reader, idOf(1))).toEqual(texts);
         expect((await modelItems(reader, idOf(1), 1)).length).toBe(4);
-        expect((await reader.readModelEntries(idOf(1), { cursor: null })).entries[0]).toEqual(compacted);
+        expect((await reader.readModelEntries(idOf(1), { cursor: null })).entries[0]).toEqual(
+          compacted,
+        );
         // A reader that had begun before it goes on as usual.
-        expect((await reader.readModelEntries(idOf(1), { cursor })).entries).toContainEqual(compacted);
-        expect((await turnsInShort(reader, idOf(1))).slice(0, 2)).toEqual([wholeTurn(t(1)), wholeTurn(t(2))]);
+        expect((await reader.readModelEntries(idOf(1), { cursor })).entries).toContainEqual(
+          compacted,
+        );
+        expect((await turnsInShort(reader, idOf(1))).slice(0, 2)).toEqual([
+          wholeTurn(t(1)),
+          wholeTurn(t(2)),
+        ]);
         await store.forkThread(idOf(1), { beforeTurnId: t(3) }, threadRecord(2));
         await store.forkThread(idOf(1), { afterTurnId: t(3) }, threadRecord(3));
-        expect(await textsForModel(store, idOf(2))).toEqual([t(1), t(2)].flatMap((id) => [`${id} question`, `${id} answer`]));
+        expect(await textsForModel(store, idOf(2))).toEqual(
+          [t(1), t(2)].flatMap((id) => [`${id} question`, `${id} answer`]),
+        );
         expect(await textsForModel(store, idOf(3))).toEqual(texts.slice(0, 2));
         await store.revertThread(idOf(1), t(3), {});
         expect((await textsForModel(store, idOf(1))).length).toBe(4);
       });
 
       test('an imported history is stored with the thread', async () => {
-        await store.createThread(threadRecord(1), [{ kind: 'model', turnId: null, item: modelMessage('context') }, ...turnEntries(t(1))]);
+        await store.createThread(threadRecord(1), [
+          { kind: 'model', turnId: null, item: modelMessage('context') },
+          ...turnEntries(t(1)),
+        ]);
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
-        expect(await textsForModel(store, idOf(1))).toEqual(['context', `${t(1)} question`, `${t(1)} answer`]);
+        expect(await textsForModel(store, idOf(1))).toEqual([
+          'context',
+          `${t(1)} question`,
+          `${t(1)} answer`,
+        ]);
       });
 
       test('items are read back unchanged: any type, any key, any string, any length', async () => {
@@ -574,15 +794,23 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
             status: 'completed',
             arguments: JSON.parse('{"__proto__":{"a":[1,{"toString":"x"}]},"constructor":null}'),
           },
-          JSON.parse('{"type":"fromTheFuture","id":"unknown","deep":{"__proto__":1,"list":[null,1.5,"x"]}}'),
+          JSON.parse(
+            '{"type":"fromTheFuture","id":"unknown","deep":{"__proto__":1,"list":[null,1.5,"x"]}}',
+          ),
           { type: 'reasoning', id: 'r', summary: [long, ''], content: [] },
         ];
         const writer = await store.createThread(threadRecord(1));
-        await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
+        await writer.append([
+          turnStarted(t(1)),
+          ...items.map((item) => itemEntry(t(1), item)),
+          turnEnded(t(1)),
+        ]);
         const reader = harness.open();
         const [turn] = (await turnsWithItems(reader, idOf(1))).data;
         // As JSON, because a comparison of objects would ignore `__proto__`.
-        expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(items.map((item) => JSON.stringify(shownItem(item))));
+        expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(
+          items.map((item) => JSON.stringify(shownItem(item))),
+        );
       });
 
       test('a partial is read back unchanged', async () => {
@@ -590,11 +818,17 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1))]);
         await writer.append([], { partials: [storedItem(t(1), item)] });
-        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual([storedItem(t(1), item)]);
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual([
+          storedItem(t(1), item),
+        ]);
         await writer.close();
-        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([{ item }]);
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([
+          { item },
+        ]);
         await store.openWriter(idOf(1));
-        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([{ item }]);
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([
+          { item },
+        ]);
       });
 
       test('pages of any size have all turns and items, in both directions, also where a fork begins', async () => {
@@ -616,8 +850,14 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('pages end before they exceed their bytes, have an entry at least, and together have all entries', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
-        const long = [1, 2, 3, 4].map((number) => agentMessage(`long ${number}`, `${number}`.repeat(20_000)));
-        await writer.append([turnStarted(t(2)), ...long.map((item) => itemEntry(t(2), item)), turnEnded(t(2))]);
+        const long = [1, 2, 3, 4].map((number) =>
+          agentMessage(`long ${number}`, `${number}`.repeat(20_000)),
+        );
+        await writer.append([
+          turnStarted(t(2)),
+          ...long.map((item) => itemEntry(t(2), item)),
+          turnEnded(t(2)),
+        ]);
         const oldestFirst = await itemsOf(store, idOf(1));
         for (const bytesMax of [1, 500, 20_500, 41_000, 1_000_000]) {
           const list = async (query: PageQuery) => {
@@ -627,12 +867,18 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           };
           expect(await allPages(list, 'asc')).toEqual(oldestFirst);
           expect(await allPages(list, 'desc')).toEqual(oldestFirst.toReversed());
-          const turns = await store.listTurns(idOf(1), { direction: 'asc', bytesMax, view: 'summary' });
+          const turns = await store.listTurns(idOf(1), {
+            direction: 'asc',
+            bytesMax,
+            view: 'summary',
+          });
           expect(turns.data).toHaveLength(bytesMax > 20_500 ? 2 : 1);
         }
         const bytes = (await store.measureItems(idOf(1), {})).bytes;
         expect(bytes).toBeGreaterThan(80_000);
-        expect((await store.measureItems(idOf(1), { turnId: t(1) })).bytes).toBeLessThan(bytes - 80_000);
+        expect((await store.measureItems(idOf(1), { turnId: t(1) })).bytes).toBeLessThan(
+          bytes - 80_000,
+        );
       });
 
       test('the measured items of a turn that was cut off are those that are listed', async () => {
@@ -647,20 +893,35 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('the entries for the model come in parts, and go on with those that are stored later', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
         const whole = await modelItems(store, idOf(1));
-        for (const bytesMax of [1, 300, 500]) expect(await modelItems(store, idOf(1), bytesMax)).toEqual(whole);
+        for (const bytesMax of [1, 300, 500])
+          expect(await modelItems(store, idOf(1), bytesMax)).toEqual(whole);
         const { cursor } = await store.readModelEntries(idOf(1), { cursor: null });
         await writer.append(turnEntries(t(3)));
         const later = await store.readModelEntries(idOf(1), { cursor });
         expect(later.entries.map((entry) => entry.turnId)).toEqual([t(3), t(3)]);
-        await expect(store.readModelEntries(idOf(1), { cursor: 'x' })).rejects.toMatchObject({ code: 'invalid_cursor' });
+        await expect(store.readModelEntries(idOf(1), { cursor: 'x' })).rejects.toMatchObject({
+          code: 'invalid_cursor',
+        });
       });
 
       test('many named items come in parts', async () => {
         const writer = await store.createThread(threadRecord(1));
-        const long = [1, 2, 3].map((number) => agentMessage(`long ${number}`, `${number}`.repeat(600_000)));
-        await writer.append([turnStarted(t(1)), ...long.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
-        const first = await store.readItems(idOf(1), { turnId: t(1), itemIds: ['long 3', 'long 1', 'long 2'] });
-        expect([first.items.map(({ item }) => item.id), first.rest]).toEqual([['long 1'], ['long 2', 'long 3']]);
+        const long = [1, 2, 3].map((number) =>
+          agentMessage(`long ${number}`, `${number}`.repeat(600_000)),
+        );
+        await writer.append([
+          turnStarted(t(1)),
+          ...long.map((item) => itemEntry(t(1), item)),
+          turnEnded(t(1)),
+        ]);
+        const first = await store.readItems(idOf(1), {
+          turnId: t(1),
+          itemIds: ['long 3', 'long 1', 'long 2'],
+        });
+        expect([first.items.map(({ item }) => item.id), first.rest]).toEqual([
+          ['long 1'],
+          ['long 2', 'long 3'],
+        ]);
       });
 
       test('whole turns come in pages of bytes, oldest or newest first, with their items in order', async () => {
@@ -668,14 +929,22 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await writer.append([turnStarted(t(4)), itemEntry(t(4), userMessage('u'))]);
         for (const direction of ['asc', 'desc'] as const) {
           const whole = (await turnsWithItems(store, idOf(1), { direction })).data;
-          expect(whole.map(({ items }) => items.length)).toEqual(direction === 'asc' ? [3, 3, 3, 1] : [1, 3, 3, 3]);
+          expect(whole.map(({ items }) => items.length)).toEqual(
+            direction === 'asc' ? [3, 3, 3, 1] : [1, 3, 3, 3],
+          );
           for (const bytesMax of [1, 700, 1_500, 100_000]) {
             const limits = { bytesMax, turnBytesMax: 1_000_000 };
-            const list = (query: PageQuery) => wholeTurns(slicedFinely(store, 300), idOf(1), query, limits);
+            const list = (query: PageQuery) =>
+              wholeTurns(slicedFinely(store, 300), idOf(1), query, limits);
             expect(await allPages(list, direction)).toEqual(whole);
           }
         }
-        const refused = wholeTurns(slicedFinely(store, 100), idOf(1), { direction: 'asc' }, { bytesMax: 1, turnBytesMax: 1 });
+        const refused = wholeTurns(
+          slicedFinely(store, 100),
+          idOf(1),
+          { direction: 'asc' },
+          { bytesMax: 1, turnBytesMax: 1 },
+        );
         await expect(refused).rejects.toThrow(TurnTooLarge);
       });
 
@@ -691,17 +960,30 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('a backwards cursor begins with the first entry of its page, and finds later entries', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
-        const { backwardsCursor } = await store.listTurns(idOf(1), { direction: 'desc', limit: 1, view: 'notLoaded' });
+        const { backwardsCursor } = await store.listTurns(idOf(1), {
+          direction: 'desc',
+          limit: 1,
+          view: 'notLoaded',
+        });
         await writer.append(turnEntries(t(3)));
-        const since = await store.listTurns(idOf(1), { direction: 'asc', cursor: backwardsCursor, view: 'notLoaded' });
+        const since = await store.listTurns(idOf(1), {
+          direction: 'asc',
+          cursor: backwardsCursor,
+          view: 'notLoaded',
+        });
         expect(since.data.map((turn) => turn.id)).toEqual([t(2), t(3)]);
       });
 
       test('an empty thread has an empty page', async () => {
         await store.createThread(threadRecord(1));
         const nothing = { data: [], nextCursor: null, backwardsCursor: null };
-        expect(await turnsWithItems(store, idOf(1), { direction: 'desc', limit: 5 })).toEqual(nothing);
-        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual({ ...nothing, bytes: 0 });
+        expect(await turnsWithItems(store, idOf(1), { direction: 'desc', limit: 5 })).toEqual(
+          nothing,
+        );
+        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual({
+          ...nothing,
+          bytes: 0,
+        });
         expect(await modelItems(store, idOf(1))).toEqual([]);
       });
     });
@@ -720,7 +1002,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await store.forkThread(idOf(1), point, record);
         expect(await store.getThread(idOf(2))).toEqual(record);
         expect(await turnsInShort(store, idOf(2))).toEqual(turnIds.map(wholeTurn));
-        expect(await textsForModel(store, idOf(2))).toEqual(turnIds.flatMap((id) => [`${id} question`, `${id} answer`]));
+        expect(await textsForModel(store, idOf(2))).toEqual(
+          turnIds.flatMap((id) => [`${id} question`, `${id} answer`]),
+        );
       });
 
       test('and its source are independent ever after, also when it is forked again', async () => {
@@ -735,7 +1019,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await cut.append(turnEntries(t(6)));
         expect(await turnsInShort(store, idOf(1))).toEqual([t(1), t(2)].map(wholeTurn));
         expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(3), t(4)].map(wholeTurn));
-        expect(await turnsInShort(harness.open(), idOf(3))).toEqual([t(1), t(3), t(5)].map(wholeTurn));
+        expect(await turnsInShort(harness.open(), idOf(3))).toEqual(
+          [t(1), t(3), t(5)].map(wholeTurn),
+        );
         expect(await turnsInShort(harness.open(), idOf(4))).toEqual([t(1), t(6)].map(wholeTurn));
       });
 
@@ -746,13 +1032,23 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         for (const point of [null, { afterTurnId: t(2) }]) {
           const number = point === null ? 2 : 3;
           await store.forkThread(idOf(1), point, threadRecord(number));
-          expect(await turnsInShort(store, idOf(number))).toEqual([wholeTurn(t(1)), `${t(2)} interrupted: u, c`]);
-          const [item] = (await store.listItems(idOf(number), { direction: 'desc', limit: 1 })).data;
+          expect(await turnsInShort(store, idOf(number))).toEqual([
+            wholeTurn(t(1)),
+            `${t(2)} interrupted: u, c`,
+          ]);
+          const [item] = (await store.listItems(idOf(number), { direction: 'desc', limit: 1 }))
+            .data;
           expect(item?.item).toEqual(command('c', 'failed'));
         }
         await source.append([itemEntry(t(2), command('c', 'completed')), turnEnded(t(2))]);
-        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} completed: u, c`]);
-        expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn(t(1)), `${t(2)} interrupted: u, c`]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([
+          wholeTurn(t(1)),
+          `${t(2)} completed: u, c`,
+        ]);
+        expect(await turnsInShort(store, idOf(2))).toEqual([
+          wholeTurn(t(1)),
+          `${t(2)} interrupted: u, c`,
+        ]);
       });
 
       test('before the turn in progress leaves nothing of it', async () => {
@@ -773,12 +1069,23 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('can be ephemeral, and a stored fork of an ephemeral thread is kept', async () => {
         await threadWithTurns(store, 1, [t(1), t(2)]);
-        const passing = await store.forkThread(idOf(1), { afterTurnId: t(1) }, threadRecord(2, { ephemeral: true, path: null }));
-        await passing.append([...turnEntries(t(3)), turnStarted(t(4)), itemEntry(t(4), agentMessage('long', 'x'.repeat(20_000)))]);
+        const passing = await store.forkThread(
+          idOf(1),
+          { afterTurnId: t(1) },
+          threadRecord(2, { ephemeral: true, path: null }),
+        );
+        await passing.append([
+          ...turnEntries(t(3)),
+          turnStarted(t(4)),
+          itemEntry(t(4), agentMessage('long', 'x'.repeat(20_000))),
+        ]);
         await store.forkThread(idOf(2), null, threadRecord(3, { ephemeral: true, path: null }));
         await store.forkThread(idOf(3), null, threadRecord(4));
         const turns = [wholeTurn(t(1)), wholeTurn(t(3)), `${t(4)} interrupted: long`];
-        expect(await turnsInShort(store, idOf(2))).toEqual([...turns.slice(0, 2), `${t(4)} inProgress: long`]);
+        expect(await turnsInShort(store, idOf(2))).toEqual([
+          ...turns.slice(0, 2),
+          `${t(4)} inProgress: long`,
+        ]);
         expect(await turnsInShort(store, idOf(3))).toEqual(turns);
         const reader = harness.open();
         expect(await turnsInShort(reader, idOf(4))).toEqual(turns);
@@ -789,13 +1096,29 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('a cursor of the source is valid in the fork, in the part that both have', async () => {
         await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
-        const { nextCursor } = await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'notLoaded' });
+        const { nextCursor } = await store.listTurns(idOf(1), {
+          direction: 'asc',
+          limit: 1,
+          view: 'notLoaded',
+        });
         await store.forkThread(idOf(1), { afterTurnId: t(2) }, threadRecord(2));
-        const rest = await store.listTurns(idOf(2), { direction: 'asc', cursor: nextCursor, view: 'notLoaded' });
+        const rest = await store.listTurns(idOf(2), {
+          direction: 'asc',
+          cursor: nextCursor,
+          view: 'notLoaded',
+        });
         expect(rest.data.map((turn) => turn.id)).toEqual([t(2)]);
 
-        const { backwardsCursor } = await store.listTurns(idOf(1), { direction: 'desc', limit: 1, view: 'notLoaded' });
-        const beyond = store.listTurns(idOf(2), { direction: 'asc', cursor: backwardsCursor, view: 'notLoaded' });
+        const { backwardsCursor } = await store.listTurns(idOf(1), {
+          direction: 'desc',
+          limit: 1,
+          view: 'notLoaded',
+        });
+        const beyond = store.listTurns(idOf(2), {
+          direction: 'asc',
+          cursor: backwardsCursor,
+          view: 'notLoaded',
+        });
         await expect(beyond).rejects.toMatchObject({ code: 'invalid_cursor' });
       });
     });
@@ -806,26 +1129,40 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 async function expectPages<T>(list: (query: PageQuery) => Promise<Page<T>>): Promise<void> {
   for (const direction of ['asc', 'desc'] as const) {
     const whole = await list({ direction });
-    expect(whole).toMatchObject({ data: whole.data, nextCursor: null, backwardsCursor: expect.any(String) });
+    expect(whole).toMatchObject({
+      data: whole.data,
+      nextCursor: null,
+      backwardsCursor: expect.any(String),
+    });
     for (const limit of [1, 2, 3, whole.data.length, whole.data.length + 1]) {
       const data: T[] = [];
       let cursor: string | null = null;
       do {
         const page: Page<T> = await list({ direction, cursor, limit });
         data.push(...page.data);
-        const back = await list({ direction: direction === 'asc' ? 'desc' : 'asc', cursor: page.backwardsCursor });
+        const back = await list({
+          direction: direction === 'asc' ? 'desc' : 'asc',
+          cursor: page.backwardsCursor,
+        });
         expect(back.data).toEqual(data.slice(0, data.length - page.data.length + 1).reverse());
-        expect(page.data).toHaveLength(Math.min(limit, whole.data.length - data.length + page.data.length));
+        expect(page.data).toHaveLength(
+          Math.min(limit, whole.data.length - data.length + page.data.length),
+        );
         cursor = page.nextCursor;
       } while (cursor !== null);
       expect(data).toEqual(whole.data);
     }
-    expect((await list({ direction: direction === 'asc' ? 'desc' : 'asc' })).data).toEqual(whole.data.toReversed());
+    expect((await list({ direction: direction === 'asc' ? 'desc' : 'asc' })).data).toEqual(
+      whole.data.toReversed(),
+    );
   }
 }
 
 /** The entries of all pages in a direction. */
-async function allPages<T>(list: (query: PageQuery) => Promise<Page<T>>, direction: PageQuery['direction']): Promise<T[]> {
+async function allPages<T>(
+  list: (query: PageQuery) => Promise<Page<T>>,
+  direction: PageQuery['direction'],
+): Promise<T[]> {
   const data: T[] = [];
   let cursor: string | null = null;
   do {
@@ -840,6 +1177,7 @@ async function allPages<T>(list: (query: PageQuery) => Promise<Page<T>>, directi
 function slicedFinely(store: ThreadStore, bytesMax: number): ThreadStore {
   return Object.assign(Object.create(store) as ThreadStore, {
     listTurns: store.listTurns.bind(store),
-    listItems: (threadId: string, query: ItemQuery) => store.listItems(threadId, { ...query, bytesMax }),
+    listItems: (threadId: string, query: ItemQuery) =>
+      store.listItems(threadId, { ...query, bytesMax }),
   });
 }

@@ -1,6 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { agentMessage, command, idOf, itemEntry, storedItem, threadRecord, turnEnded, turnEntries, turnStarted } from './samples.ts';
+import {
+  agentMessage,
+  command,
+  idOf,
+  itemEntry,
+  storedItem,
+  threadRecord,
+  turnEnded,
+  turnEntries,
+  turnStarted,
+} from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
 /** The bytes that `work` writes to the WAL. */
@@ -11,12 +21,17 @@ async function walBytes(home: TempHome, work: () => Promise<void>): Promise<numb
   return (after.count - before.count) * after.bytes;
 }
 
-/** The frames of the WAL that count. A WAL that began anew has those of an earlier one behind them. */
+/**
+ * The frames of the WAL that count. A WAL that began anew has those of an earlier one behind them.
+ */
 function frames(home: TempHome): { count: number; bytes: number } {
   const wal = readFileSync(`${home.file}-wal`);
   const bytes = wal.readUInt32BE(8) + 24;
   let count = 0;
-  while (32 + (count + 1) * bytes <= wal.length && wal.subarray(16, 24).equals(wal.subarray(40 + count * bytes, 48 + count * bytes)))
+  while (
+    32 + (count + 1) * bytes <= wal.length &&
+    wal.subarray(16, 24).equals(wal.subarray(40 + count * bytes, 48 + count * bytes))
+  )
     count++;
   return { count, bytes };
 }
@@ -31,9 +46,15 @@ test('a small turn writes at most 20 KB in two commits', async () => {
     for (let number = 0; number < turns; number++) {
       const turnId = `turn ${number}`;
       const item = agentMessage(`answer ${number}`, 'a short answer');
-      const patch = { updatedAtMs: number, recencyAtMs: number, settings: threadRecord(1).settings };
+      const patch = {
+        updatedAtMs: number,
+        recencyAtMs: number,
+        settings: threadRecord(1).settings,
+      };
       await writer.append(turnEntries(turnId).slice(0, 3), { patch });
-      await writer.append([itemEntry(turnId, item), turnEnded(turnId)], { patch: { updatedAtMs: number } });
+      await writer.append([itemEntry(turnId, item), turnEnded(turnId)], {
+        patch: { updatedAtMs: number },
+      });
     }
   });
   expect(Math.round(bytes / turns)).toBeLessThan(20_000);
@@ -43,8 +64,12 @@ test('each save of a long output writes little more than what was added, and the
   const home = tempHome();
   const store = home.open();
   const writer = await store.createThread(threadRecord(1), [turnStarted('t1')]);
-  const head = Array.from({ length: 1500 }, (_line, index) => `line ${index} of the head of a long output\n`).join('');
-  const tail = (from: number) => Array.from({ length: 1500 }, (_line, index) => `line ${from + index} of its tail\n`).join('');
+  const head = Array.from(
+    { length: 1500 },
+    (_line, index) => `line ${index} of the head of a long output\n`,
+  ).join('');
+  const tail = (from: number) =>
+    Array.from({ length: 1500 }, (_line, index) => `line ${from + index} of its tail\n`).join('');
   const outputAt = (save: number) => ({
     ...command('c', 'inProgress'),
     aggregatedOutput: `${head}[${save * 200} left out]\n${tail(5000 + save * 5)}`,
@@ -52,7 +77,8 @@ test('each save of a long output writes little more than what was added, and the
   await writer.append([], { partials: [storedItem('t1', outputAt(0))] });
   const saves = 200;
   const bytes = await walBytes(home, async () => {
-    for (let save = 1; save <= saves; save++) await writer.append([], { partials: [storedItem('t1', outputAt(save))] });
+    for (let save = 1; save <= saves; save++)
+      await writer.append([], { partials: [storedItem('t1', outputAt(save))] });
   });
   expect(Math.round(bytes / saves)).toBeLessThan(8_000);
   const items = (await home.open().listItems(idOf(1), { direction: 'asc' })).data;
@@ -71,7 +97,8 @@ test('a save that was rolled back does not spoil the next one', async () => {
     return connection;
   });
   const writer = await store.createThread(threadRecord(1), [turnStarted('t1')]);
-  const textAt = (save: number, fill = 'x') => storedItem('t1', agentMessage('a', fill.repeat(2000 + save * 30)));
+  const textAt = (save: number, fill = 'x') =>
+    storedItem('t1', agentMessage('a', fill.repeat(2000 + save * 30)));
   await writer.append([], { partials: [textAt(0)] });
   for (const [save, fill] of [
     [1, 'x'],

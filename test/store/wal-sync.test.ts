@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { WalSync } from '../../src/store/sqlite/wal/wal-sync.ts';
 
-/** Flushes a file, and counts the flushes that other threads and this one make. `slow`: how each one takes its time. */
+/**
+ * Flushes a file, and counts the flushes that other threads and this one make. `slow`: how each one
+ * takes its time.
+ */
 function counted(slow: { elsewhere: () => void; here: () => void }) {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-wal-sync-'));
   const file = join(folder, 'heddle.db');

@@ -85,13 +85,19 @@ class Lane {
     const last = this.turns.at(-1)?.split(' ')[0];
     if (last === undefined) return;
     const updatedAtMs = this.#random.below(1e9);
-    expect(await this.#store.revertThread(this.id, last, { updatedAtMs })).toMatchObject({ updatedAtMs });
+    expect(await this.#store.revertThread(this.id, last, { updatedAtMs })).toMatchObject({
+      updatedAtMs,
+    });
     this.turns.pop();
   }
 
   async #fork(): Promise<void> {
     const id = idOf(this.#number * 1000 + ++this.#forks);
-    const fork = await this.#store.forkThread(this.id, null, threadRecord(0, { id, path: `/forks/${id}` }));
+    const fork = await this.#store.forkThread(
+      this.id,
+      null,
+      threadRecord(0, { id, path: `/forks/${id}` }),
+    );
     await fork.append(turnEntries('of the fork'));
     expect(await turnsInShort(this.#store, id)).toEqual([...this.turns, wholeTurn('of the fork')]);
     await fork.close();
@@ -103,13 +109,17 @@ class Lane {
     await writer.close();
     const atMs = 1 + this.#random.below(1e9);
     expect(await this.#store.archiveThread(this.id, atMs)).toMatchObject({ archivedAtMs: atMs });
-    expect(await this.#store.unarchiveThread(this.id, atMs + 1)).toMatchObject({ archivedAtMs: null });
+    expect(await this.#store.unarchiveThread(this.id, atMs + 1)).toMatchObject({
+      archivedAtMs: null,
+    });
     this.#writer = await this.#store.openWriter(this.id);
   }
 
   async #rename(): Promise<void> {
     this.name = `name ${this.#random.below(1e9)}`;
-    expect(await this.#store.updateThread(this.id, { name: this.name })).toMatchObject({ name: this.name });
+    expect(await this.#store.updateThread(this.id, { name: this.name })).toMatchObject({
+      name: this.name,
+    });
   }
 
   async #read(): Promise<void> {
@@ -118,7 +128,10 @@ class Lane {
   }
 }
 
-/** The moments at which threads end, how many by default, and the most such moments that a thread lives. One lives to its first: ends in a row. */
+/**
+ * The moments at which threads end, how many by default, and the most such moments that a thread
+ * lives. One lives to its first: ends in a row.
+ */
 const MOMENTS = [
   ['message', 60, 40],
   ['commit', 15, 60],
@@ -138,7 +151,12 @@ test.each(MOMENTS)(
     const ends = momentsMax === 1 ? byDefault : workerEnds(byDefault);
     const log = new RecordingLog();
     const script = join(home.folder, 'mortal.cjs');
-    const { ended } = mortalScript(script, builtScript(SCRIPT), { seed: SEED, count: ends, messagesMax: momentsMax, moment });
+    const { ended } = mortalScript(script, builtScript(SCRIPT), {
+      seed: SEED,
+      count: ends,
+      messagesMax: momentsMax,
+      moment,
+    });
     const store = home.open(undefined, { script, log });
     const lanes = Array.from({ length: LANES }, (_, index) => new Lane(store, index + 1));
     do await Promise.all(lanes.map((lane) => lane.step()));

@@ -1,5 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { createWorkerStore, type WorkerStore } from '../../src/store/sqlite/worker/create-worker-store.ts';
+import {
+  createWorkerStore,
+  type WorkerStore,
+} from '../../src/store/sqlite/worker/create-worker-store.ts';
 import type { StoreThreadOptions } from '../../src/store/sqlite/worker/store-thread.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
@@ -10,7 +13,9 @@ const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
 /** A home whose stores run in threads of their own. */
 export class WorkerHome extends TempHome {
   override open(_connect?: undefined, options: Partial<StoreThreadOptions> = {}): WorkerStore {
-    return this.closeAtEnd(createWorkerStore({ ...this.options(), script: builtScript(SCRIPT), ...options }));
+    return this.closeAtEnd(
+      createWorkerStore({ ...this.options(), script: builtScript(SCRIPT), ...options }),
+    );
   }
 
   /** Opens a store in this thread, as another process would. */

@@ -9,8 +9,14 @@ export interface Asked<Method extends keyof ServerRequests> {
   params: ServerRequests[Method]['params'];
 }
 
-/** The `count`th question of a method that a client is shown, from 1, come already or still to come. */
-export async function question<Method extends keyof ServerRequests>(client: TestClient, method: Method, count = 1): Promise<Asked<Method>> {
+/**
+ * The `count`th question of a method that a client is shown, from 1, come already or still to come.
+ */
+export async function question<Method extends keyof ServerRequests>(
+  client: TestClient,
+  method: Method,
+  count = 1,
+): Promise<Asked<Method>> {
   const all = () => client.messages.filter((one) => one.method === method && one.id !== undefined);
   if (all().length < count) await client.next(`question ${count}`, () => all().length >= count);
   return all()[count - 1] as Message & Asked<Method>;
@@ -27,9 +33,19 @@ export function callThenEnd(name: string, args: object): Step[][] {
 
 /** A model's question to the user: answers by `q`. */
 export const QUESTIONS = {
-  questions: [{ id: 'q', header: 'Which', question: 'Which one?', options: [{ label: 'A', description: 'the first' }] }],
+  questions: [
+    {
+      id: 'q',
+      header: 'Which',
+      question: 'Which one?',
+      options: [{ label: 'A', description: 'the first' }],
+    },
+  ],
 };
 
 export const PLAN_MODE = {
-  collaborationMode: { mode: 'plan' as const, settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null } },
+  collaborationMode: {
+    mode: 'plan' as const,
+    settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null },
+  },
 };

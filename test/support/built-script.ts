@@ -5,7 +5,10 @@ import { buildSync } from 'esbuild';
 const root = dirname(dirname(import.meta.dirname));
 const built = new Map<string, string>();
 
-/** Builds the script of a thread from its source, and returns its path. It is below the root, so that it finds the packages that it imports. */
+/**
+ * Builds the script of a thread from its source, and returns its path. It is below the root, so
+ * that it finds the packages that it imports.
+ */
 export function builtScript(source: string): string {
   const known = built.get(source);
   if (known !== undefined) return known;

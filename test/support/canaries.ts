@@ -10,13 +10,19 @@ const ENTRIES_MAX = 500;
 export type Canaries = ReadonlyMap<string, string>;
 
 export interface CanaryOptions {
-  /** Whether to compare the times of the last change too. Without them, adding and removing an entry is not noticed. */
+  /**
+   * Whether to compare the times of the last change too. Without them, adding and removing an entry
+   * is not noticed.
+   */
   times: boolean;
   /** Names that are left out. */
   except?: RegExp;
 }
 
-/** Records paths and all below them, without following links. A path that does not exist is recorded as missing. */
+/**
+ * Records paths and all below them, without following links. A path that does not exist is recorded
+ * as missing.
+ */
 export function recordCanaries(paths: readonly string[], options: CanaryOptions): Canaries {
   const recorded = new Map<string, string>();
   for (const path of paths) record(path, options, recorded);
@@ -28,7 +34,10 @@ export function differences(before: Canaries, after: Canaries): string[] {
   const paths = new Set([...before.keys(), ...after.keys()]);
   return [...paths]
     .filter((path) => before.get(path) !== after.get(path))
-    .map((path) => `${JSON.stringify(path)} was ${before.get(path) ?? 'missing'}, is ${after.get(path) ?? 'missing'}`);
+    .map(
+      (path) =>
+        `${JSON.stringify(path)} was ${before.get(path) ?? 'missing'}, is ${after.get(path) ?? 'missing'}`,
+    );
 }
 
 function record(path: string, options: CanaryOptions, recorded: Map<string, string>): void {
@@ -39,7 +48,11 @@ function record(path: string, options: CanaryOptions, recorded: Map<string, stri
     return;
   }
   const names = stat.isDirectory() ? namesIn(path, options) : null;
-  const parts = [`mode ${stat.mode.toString(8)}`, `owner ${stat.uid}`, contentOf(path, stat, names)];
+  const parts = [
+    `mode ${stat.mode.toString(8)}`,
+    `owner ${stat.uid}`,
+    contentOf(path, stat, names),
+  ];
   if (options.times) parts.push(`changed at ${stat.mtimeNs}`);
   recorded.set(path, parts.join(', '));
   for (const name of names ?? []) record(join(path, name), options, recorded);

@@ -3,7 +3,12 @@ import { readErrorTable, readMethodTable } from '../../schema/bundle.ts';
 import { isObject } from '../../src/base/json-value.ts';
 import { INTERNAL_ERROR } from '../../src/protocol/rpc-error.ts';
 import { validateRequired } from './generated/validate-required.js';
-import { type Validator, validateNotification, validateRequest, validateResult } from './generated/validate-sent.js';
+import {
+  type Validator,
+  validateNotification,
+  validateRequest,
+  validateResult,
+} from './generated/validate-sent.js';
 
 /** The kind of a message from the server. */
 type Kind = 'notification' | 'request' | 'result' | 'error';
@@ -20,10 +25,14 @@ const MEMBERS: Record<Kind, string[]> = {
 };
 
 /**
- * Checks a message from the server against the protocol's schemas. Returns the problem, or null if there is none. `methodOf`
- * returns the method of the request with this id, or undefined if the test sent the request in a form of its own.
+ * Checks a message from the server against the protocol's schemas. Returns the problem, or null if
+ * there is none. `methodOf` returns the method of the request with this id, or undefined if the
+ * test sent the request in a form of its own.
  */
-export function problemWithSent(message: unknown, methodOf: (id: unknown) => string | undefined): string | null {
+export function problemWithSent(
+  message: unknown,
+  methodOf: (id: unknown) => string | undefined,
+): string | null {
   if (!isObject(message)) return 'it is no object';
   const kind = kindOf(message);
   if (kind === null) return 'it is neither a notification nor a request nor an answer';
@@ -32,7 +41,9 @@ export function problemWithSent(message: unknown, methodOf: (id: unknown) => str
   switch (kind) {
     case 'notification':
       if (!Number.isSafeInteger(message.emittedAtMs)) return 'it has no emittedAtMs';
-      return misfit(message.params, validateNotification[String(message.method)]) ?? fitRequired(message);
+      return (
+        misfit(message.params, validateNotification[String(message.method)]) ?? fitRequired(message)
+      );
     case 'request':
       return misfit(message.params, validateRequest[String(message.method)]);
     case 'error':
@@ -60,8 +71,8 @@ function misfit(value: unknown, validate: Validator | undefined): string | null 
 }
 
 /**
- * Some notifications must also match the schemas of the releases that clients were written for. Those have no audio and no files
- * by id, which only clients of later releases can send.
+ * Some notifications must also match the schemas of the releases that clients were written for.
+ * Those have no audio and no files by id, which only clients of later releases can send.
  */
 function fitRequired({ method, params }: Record<string, unknown>): string | null {
   const validate = validateRequired[String(method)];
@@ -72,10 +83,17 @@ function fitRequired({ method, params }: Record<string, unknown>): string | null
 function hasNewerInput(params: unknown): boolean {
   const item = isObject(params) ? params.item : null;
   if (!isObject(item)) return false;
-  const parts = item.type === 'userMessage' ? item.content : item.type === 'dynamicToolCall' ? item.contentItems : [];
+  const parts =
+    item.type === 'userMessage'
+      ? item.content
+      : item.type === 'dynamicToolCall'
+        ? item.contentItems
+        : [];
   const content = Array.isArray(parts) ? parts : [];
   return content.some(
-    (part) => ['audio', 'localAudio', 'inputAudio'].includes(part.type) || (part.type === 'image' && part.url === undefined),
+    (part) =>
+      ['audio', 'localAudio', 'inputAudio'].includes(part.type) ||
+      (part.type === 'image' && part.url === undefined),
   );
 }
 
@@ -88,9 +106,16 @@ function errorProblem(error: unknown, method = ''): string | null {
   if (row === undefined) return `schema/errors.json does not have its data.code ${data.code}`;
   // An error of an MCP server keeps its own number.
   const isOwn = data.code === 'mcp_request_failed';
-  if (typeof code !== 'number' || !(isOwn || row.numbers.includes(code))) return `its error code is ${JSON.stringify(code)}`;
+  if (typeof code !== 'number' || !(isOwn || row.numbers.includes(code)))
+    return `its error code is ${JSON.stringify(code)}`;
   const request = clientRequests[method];
   // Faults of the server and its machine can come with any request.
-  const isListed = row.any || code === INTERNAL_ERROR || request?.result === undefined || request.errors?.includes(data.code);
-  return isListed ? null : `schema/methods.json does not have ${data.code} among the errors of ${method}`;
+  const isListed =
+    row.any ||
+    code === INTERNAL_ERROR ||
+    request?.result === undefined ||
+    request.errors?.includes(data.code);
+  return isListed
+    ? null
+    : `schema/methods.json does not have ${data.code} among the errors of ${method}`;
 }

@@ -6,7 +6,10 @@ import { createDraft } from '../../src/store/sqlite/database/create-draft.ts';
 
 let made: Promise<Buffer> | null = null;
 
-/** The bytes of a database as the store makes it for a new home. To make one takes longer than most tests, so all tests of a file get these. */
+/**
+ * The bytes of a database as the store makes it for a new home. To make one takes longer than most
+ * tests, so all tests of a file get these.
+ */
 export function emptyDatabase(): Promise<Buffer> {
   made ??= make();
   return made;

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Thread, ThreadItem, ThreadStartResponse, Turn, UntimedItem, UserInput } from '../../src/protocol/generated/types.ts';
+import type {
+  Thread,
+  ThreadItem,
+  ThreadStartResponse,
+  Turn,
+  UntimedItem,
+  UserInput,
+} from '../../src/protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import { CLIENT_INFO } from './test-client.ts';
 import type { TestServer } from './test-server.ts';
@@ -35,7 +42,14 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
     updatedAt: START,
     recencyAt: START,
     status: { type: 'idle' },
-    path: join(home, 'sessions', '2026', '01', '01', `rollout-2026-01-01T00-00-00-${given.id}.jsonl`),
+    path: join(
+      home,
+      'sessions',
+      '2026',
+      '01',
+      '01',
+      `rollout-2026-01-01T00-00-00-${given.id}.jsonl`,
+    ),
     cwd,
     cliVersion: PROTOCOL_VERSION,
     originator: CLIENT_INFO.name,
@@ -47,15 +61,23 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
     gitInfo: null,
     name: null,
     daybreakEnabled: null,
-    environments: [{ environmentId: 'local', cwd: given.cwd ?? cwd, runtimeWorkspaceRoots: [given.cwd ?? cwd] }],
+    environments: [
+      { environmentId: 'local', cwd: given.cwd ?? cwd, runtimeWorkspaceRoots: [given.cwd ?? cwd] },
+    ],
     extra: null,
     turns: [],
     ...given,
   };
 }
 
-/** The settings beside a thread in a response, from the configuration of the tests, except the given ones. */
-export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse> = {}): Omit<ThreadStartResponse, 'thread'> {
+/**
+ * The settings beside a thread in a response, from the configuration of the tests, except the given
+ * ones.
+ */
+export function settingsOf(
+  { cwd }: Folders,
+  given: Partial<ThreadStartResponse> = {},
+): Omit<ThreadStartResponse, 'thread'> {
   return {
     model: 'test-model',
     modelProvider: 'test',
@@ -89,11 +111,17 @@ export function turnOf(given: Partial<Turn> & { id: string }): Turn {
   };
 }
 
-/** The times of an item, by default those of one that has begun and completed at the start time of a test's clock. */
+/**
+ * The times of an item, by default those of one that has begun and completed at the start time of a
+ * test's clock.
+ */
 export type ItemTimes = Pick<ThreadItem, 'startedAtMs' | 'completedAtMs'>;
 
 /** An item with its times. */
-export function timed<Item extends UntimedItem>(item: Item, times: Partial<ItemTimes> = {}): Item & ItemTimes {
+export function timed<Item extends UntimedItem>(
+  item: Item,
+  times: Partial<ItemTimes> = {},
+): Item & ItemTimes {
   return { ...item, startedAtMs: START_MS, completedAtMs: START_MS, ...times };
 }
 
@@ -105,14 +133,22 @@ export function begun<Item extends ItemTimes>(item: Item): Item {
 /** A user message: a text, or parts. */
 export function userItem(
   content: string | UserInput[],
-  { id = ANY_ID, clientId = null, ...times }: { id?: string; clientId?: string | null } & Partial<ItemTimes> = {},
+  {
+    id = ANY_ID,
+    clientId = null,
+    ...times
+  }: { id?: string; clientId?: string | null } & Partial<ItemTimes> = {},
 ): ThreadItem {
-  const parts: UserInput[] = typeof content === 'string' ? [{ type: 'text', text: content, text_elements: [] }] : content;
+  const parts: UserInput[] =
+    typeof content === 'string' ? [{ type: 'text', text: content, text_elements: [] }] : content;
   return timed({ type: 'userMessage', id, clientId, content: parts }, times);
 }
 
 /** A message of the agent. */
-export function agentItem(text: string, given: Partial<Extract<ThreadItem, { type: 'agentMessage' }>> = {}): ThreadItem {
+export function agentItem(
+  text: string,
+  given: Partial<Extract<ThreadItem, { type: 'agentMessage' }>> = {},
+): ThreadItem {
   return {
     type: 'agentMessage',
     id: ANY_ID,

@@ -20,7 +20,10 @@ export class FakeClock implements Clock {
     this.#startedAt = now;
   }
 
-  /** How long the timers that are set now were set for, in milliseconds, in the order of their setting. */
+  /**
+   * How long the timers that are set now were set for, in milliseconds, in the order of their
+   * setting.
+   */
   get timers(): number[] {
     return [...this.#timers].map(({ ms }) => ms);
   }
@@ -29,7 +32,10 @@ export class FakeClock implements Clock {
     return this.#now + this.#wallOffsetMs;
   }
 
-  /** Sets the wall clock forward, or back by a negative number, as a person or NTP does. The monotonic clock and the timers stay. */
+  /**
+   * Sets the wall clock forward, or back by a negative number, as a person or NTP does. The
+   * monotonic clock and the timers stay.
+   */
   jump(ms: number): void {
     this.#wallOffsetMs += ms;
   }
@@ -70,7 +76,9 @@ export class FakeClock implements Clock {
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {
-      const next = [...this.#timers].filter(({ dueAt }) => dueAt <= end).sort((one, other) => one.dueAt - other.dueAt)[0];
+      const next = [...this.#timers]
+        .filter(({ dueAt }) => dueAt <= end)
+        .sort((one, other) => one.dueAt - other.dueAt)[0];
       if (next === undefined) break;
       this.#delete(next);
       this.#now = Math.max(this.#now, next.dueAt);

@@ -1,36 +1,48 @@
-import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 
 type Append = Parameters<ThreadWriter['append']>;
-type BeforeWrite = (what: { entries: LogEntry[]; durable: boolean; count: number }) => Promise<void> | void;
+type BeforeWrite = (what: {
+  entries: LogEntry[];
+  durable: boolean;
+  count: number;
+}) => Promise<void> | void;
 
 /**
- * A store that calls back before each append and each update of a thread, and waits or fails as the callback does. `count` numbers the
- * writes from 1.
+ * A store that calls back before each append and each update of a thread, and waits or fails as the
+ * callback does. `count` numbers the writes from 1.
  */
 export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
   let count = 0;
-  const write = async <T>({ entries, durable }: { entries: LogEntry[]; durable: boolean }, work: () => Promise<T>): Promise<T> => {
+  const write = async <T>(
+    { entries, durable }: { entries: LogEntry[]; durable: boolean },
+    work: () => Promise<T>,
+  ): Promise<T> => {
     count++;
     await beforeWrite({ entries, durable, count });
     return work();
   };
   const writer = (inner: ThreadWriter): ThreadWriter => ({
     threadId: inner.threadId,
-    append: (...args: Append) => write({ entries: args[0], durable: args[1]?.durable ?? false }, () => inner.append(...args)),
+    append: (...args: Append) =>
+      write({ entries: args[0], durable: args[1]?.durable ?? false }, () => inner.append(...args)),
     close: () => inner.close(),
   });
   return {
     createThread: async (...args) => writer(await store.createThread(...args)),
-    forkThread: async (sourceId, point, record) => writer(await store.forkThread(sourceId, point, record)),
+    forkThread: async (sourceId, point, record) =>
+      writer(await store.forkThread(sourceId, point, record)),
     openWriter: async (threadId) => writer(await store.openWriter(threadId)),
     getThread: (threadId) => store.getThread(threadId),
     getMetadata: (threadId) => store.getMetadata(threadId),
     findThreadByPath: (path) => store.findThreadByPath(path),
-    updateThread: (threadId, change) => write({ entries: [], durable: false }, () => store.updateThread(threadId, change)),
+    updateThread: (threadId, change) =>
+      write({ entries: [], durable: false }, () => store.updateThread(threadId, change)),
     archiveThread: (threadId, atMs) => store.archiveThread(threadId, atMs),
     archiveThreads: (threadIds, atMs) => store.archiveThreads(threadIds, atMs),
     unarchiveThread: (threadId, atMs) => store.unarchiveThread(threadId, atMs),
-    revertThread: (threadId, beforeTurnId, patch) => store.revertThread(threadId, beforeTurnId, patch),
+    revertThread: (threadId, beforeTurnId, patch) =>
+      store.revertThread(threadId, beforeTurnId, patch),
     deleteThread: (threadId) => store.deleteThread(threadId),
     listThreads: (query) => store.listThreads(query),
     listAgents: (threadId) => store.listAgents(threadId),

@@ -9,11 +9,16 @@ export interface LongRound {
 }
 
 /**
- * Writes a script to `path` that runs another one in a thread, and measures each round of the thread's event loop: what comes in
- * meanwhile waits for its end. Processor time is measured, because other programs make the time of the clock longer. Returns the rounds that
- * took longer than `longMs`.
+ * Writes a script to `path` that runs another one in a thread, and measures each round of the
+ * thread's event loop: what comes in meanwhile waits for its end. Processor time is measured,
+ * because other programs make the time of the clock longer. Returns the rounds that took longer
+ * than `longMs`.
  */
-export function gaugedScript(path: string, script: string, { longMs }: { longMs: number }): { longRounds(): LongRound[] } {
+export function gaugedScript(
+  path: string,
+  script: string,
+  { longMs }: { longMs: number },
+): { longRounds(): LongRound[] } {
   const found = `${path}.rounds`;
   writeFileSync(
     path,

@@ -10,16 +10,24 @@ interface Ends {
   count: number;
   /** The most messages of a thread, in both directions, before its end. */
   messagesMax: number;
-  /** By default at a message; or at a transaction of SQLite, just before or after its commit, or at a flush, just before or after it. */
+  /**
+   * By default at a message; or at a transaction of SQLite, just before or after its commit, or at
+   * a flush, just before or after it.
+   */
   moment?: 'message' | 'commit' | 'flush';
 }
 
 /**
- * Writes a script to `path` that runs another one in a thread, and ends it at a random moment: before or after a message is received,
- * or before or after one is sent, at once or after other work of that moment, with or without an error; or around a commit or a flush.
- * Returns how many have ended.
+ * Writes a script to `path` that runs another one in a thread, and ends it at a random moment:
+ * before or after a message is received, or before or after one is sent, at once or after other
+ * work of that moment, with or without an error; or around a commit or a flush. Returns how many
+ * have ended.
  */
-export function mortalScript(path: string, script: string, { seed, count, messagesMax, moment = 'message' }: Ends): { ended(): number } {
+export function mortalScript(
+  path: string,
+  script: string,
+  { seed, count, messagesMax, moment = 'message' }: Ends,
+): { ended(): number } {
   const counter = `${path}.ends`;
   writeFileSync(counter, '0');
   writeFileSync(

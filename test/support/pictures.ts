@@ -1,6 +1,9 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** A PNG of stripes. `bytesMax`: it is cut off after so many bytes of pixels, as they are before they are compressed. */
+/**
+ * A PNG of stripes. `bytesMax`: it is cut off after so many bytes of pixels, as they are before
+ * they are compressed.
+ */
 export function png(width: number, height: number, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -8,9 +11,15 @@ export function png(width: number, height: number, bytesMax = Number.POSITIVE_IN
   header.set([8, 2], 8);
   const line = width * 3 + 1;
   const pixels = Buffer.alloc(Math.min(line * height, bytesMax));
-  for (let at = 0; at < pixels.length; at += line) pixels.fill((at / line) & 0xff, at + 1, Math.min(at + line, pixels.length));
+  for (let at = 0; at < pixels.length; at += line)
+    pixels.fill((at / line) & 0xff, at + 1, Math.min(at + line, pixels.length));
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(pixels)), chunk('IEND', Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(pixels)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -30,17 +39,23 @@ export const SMALL: Readonly<Record<string, Buffer>> = {
       'AAAAAAAAAAABAAIDBBMFBgcSISIj/8QAFQEBAQAAAAAAAAAAAAAAAAAABAb/xAAeEQABAQkAAAAAAAAAAAAAAAAAAQIDBAUyNXFysv/aAAwDAQACEQMRAD8Ag+rBNNn/AB' +
       'WGmNmJtrayPq0eTDwAiIraTW6H0Y5QM8rXJ//Z',
   ),
-  'image/gif': base64('R0lGODlhBAACAIIAAExpcQD/AAAAAP8AAAAA/wAAAAAAAAAAACH5BAUAAAAALAAAAAAEAAIAAAMGOEMUISIBADs='),
+  'image/gif': base64(
+    'R0lGODlhBAACAIIAAExpcQD/AAAAAP8AAAAA/wAAAAAAAAAAACH5BAUAAAAALAAAAAAEAAIAAAMGOEMUISIBADs=',
+  ),
   'image/webp': base64(
     'UklGRlYAAABXRUJQVlA4IEoAAACwAQCdASoEAAIAAUAmJagCdAEO+kR4AP75Z/04rZH/qE8Bs3WFzvfIjv8f/2Mt+rn9zf//ibPy//sZb9XP7m/5+Ys2iHGMSOugAA==',
   ),
   'image/png': png(4, 2),
-  'image/bmp': Buffer.concat([Buffer.from('424d4e0000000000000036000000280000000400000002000000010018', 'hex'), Buffer.alloc(49)]),
+  'image/bmp': Buffer.concat([
+    Buffer.from('424d4e0000000000000036000000280000000400000002000000010018', 'hex'),
+    Buffer.alloc(49),
+  ]),
 };
 
 /**
- * Images of 2100 × 70 pixels: red and blue above, green and black below. The JPEG has EXIF data, whose orientation is 1. The clear WebP is
- * half transparent and black. The animation begins with the image of the others.
+ * Images of 2100 × 70 pixels: red and blue above, green and black below. The JPEG has EXIF data,
+ * whose orientation is 1. The clear WebP is half transparent and black. The animation begins with
+ * the image of the others.
  */
 export const LARGE = {
   jpeg: base64(

@@ -6,7 +6,10 @@ export interface LogLine {
   fields: Record<string, unknown>;
 }
 
-/** Keeps the server's log. An error that the test does not take is a bug of the server, and fails the test. */
+/**
+ * Keeps the server's log. An error that the test does not take is a bug of the server, and fails
+ * the test.
+ */
 export class RecordingLog implements Log {
   readonly lines: LogLine[] = [];
   readonly debug = this.#writer('debug');
@@ -33,7 +36,10 @@ export class RecordingLog implements Log {
   #writer(level: LogLine['level']): Log['error'] {
     return (...args: unknown[]) => {
       const [first, second] = args;
-      const line = typeof first === 'string' ? { text: first, fields: {} } : { text: String(second), fields: { ...(first as object) } };
+      const line =
+        typeof first === 'string'
+          ? { text: first, fields: {} }
+          : { text: String(second), fields: { ...(first as object) } };
       this.lines.push({ level, ...line });
     };
   }

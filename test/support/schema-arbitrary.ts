@@ -12,9 +12,10 @@ const RANGES: Record<string, { min: number; max: number }> = {
 };
 
 /**
- * Random values that are valid under a schema: any of its variants, any subset of the optional keys, and unknown keys
- * beside them where the schema lets them be. `root` is the document that the schema's references point into.
- * Knows the keywords that the protocol's schemas use, and throws at others, at recursive schemas too.
+ * Random values that are valid under a schema: any of its variants, any subset of the optional
+ * keys, and unknown keys beside them where the schema lets them be. `root` is the document that the
+ * schema's references point into. Knows the keywords that the protocol's schemas use, and throws at
+ * others, at recursive schemas too.
  */
 export function schemaArbitrary(schema: Schema | boolean, root: Schema): Arbitrary {
   return build(schema, { root, inside: [] });
@@ -33,7 +34,10 @@ function build(schema: Schema | boolean, context: Context): Arbitrary {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   const variants = schema.anyOf ?? schema.oneOf;
-  if (variants && schema.properties) return fc.oneof(...variants.map((variant) => buildObject(withVariant(schema, variant), context)));
+  if (variants && schema.properties)
+    return fc.oneof(
+      ...variants.map((variant) => buildObject(withVariant(schema, variant), context)),
+    );
   if (variants) return fc.oneof(...variants.map((variant) => build(variant, context)));
   if (schema.allOf) return build(onlyPart(schema.allOf), context);
   const types = [schema.type ?? (schema.properties ? 'object' : 'any')].flat();
@@ -68,13 +72,21 @@ function buildType(type: string, schema: Schema, context: Context): Arbitrary {
   }
 }
 
-function rangeOf({ format = '', minimum = Number.MIN_SAFE_INTEGER }: Schema): { min: number; max: number } {
+function rangeOf({ format = '', minimum = Number.MIN_SAFE_INTEGER }: Schema): {
+  min: number;
+  max: number;
+} {
   const range = RANGES[format] ?? { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
   return { min: Math.max(range.min, minimum), max: range.max };
 }
 
-function buildObject({ properties = {}, required = [], additionalProperties = true }: Schema, context: Context): Arbitrary {
-  const fields = Object.entries(properties).map(([key, property]) => [key, build(property, context)] as const);
+function buildObject(
+  { properties = {}, required = [], additionalProperties = true }: Schema,
+  context: Context,
+): Arbitrary {
+  const fields = Object.entries(properties).map(
+    ([key, property]) => [key, build(property, context)] as const,
+  );
   const known = fc.record(Object.fromEntries(fields), { requiredKeys: required });
   if (additionalProperties === false) return known;
   const unknownKey = fc.string({ maxLength: 8 }).map((key) => `x-${key}`);

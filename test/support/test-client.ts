@@ -36,8 +36,8 @@ interface Waiting {
 }
 
 /**
- * The client of the package, with additions for tests: it keeps all messages in their order and checks each line. `problems`
- * lists the invalid ones.
+ * The client of the package, with additions for tests: it keeps all messages in their order and
+ * checks each line. `problems` lists the invalid ones.
  */
 export class TestClient {
   /** To the server. */
@@ -98,7 +98,8 @@ export class TestClient {
   /** Resolves with the error of a refused request. Rejects if it is not refused. */
   async refusal(method: string, params?: unknown): Promise<ErrorBody> {
     const { error, result } = await this.ask(method, params);
-    if (error === undefined) throw new Error(`${method} was not refused, but answered ${JSON.stringify(result)}`);
+    if (error === undefined)
+      throw new Error(`${method} was not refused, but answered ${JSON.stringify(result)}`);
     return error;
   }
 
@@ -108,7 +109,9 @@ export class TestClient {
       return { result: await this.call(method, params) };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      return { error: { code: error.code, message: error.message, data: error.data as JsonObject } };
+      return {
+        error: { code: error.code, message: error.message, data: error.data as JsonObject },
+      };
     }
   }
 
@@ -126,7 +129,9 @@ export class TestClient {
     method: Method,
     predicate: (params: ServerNotifications[Method]) => boolean = () => true,
   ): ServerNotifications[Method][] {
-    const all = this.messages.filter((message) => message.method === method && message.id === undefined);
+    const all = this.messages.filter(
+      (message) => message.method === method && message.id === undefined,
+    );
     return all.map(({ params }) => params as ServerNotifications[Method]).filter(predicate);
   }
 
@@ -135,7 +140,8 @@ export class TestClient {
     method: Method,
     predicate: (params: ServerNotifications[Method]) => boolean = () => true,
   ): Promise<ServerNotifications[Method]> {
-    const fits = (message: Message) => message.method === method && predicate(message.params as ServerNotifications[Method]);
+    const fits = (message: Message) =>
+      message.method === method && predicate(message.params as ServerNotifications[Method]);
     const { params } = await this.first(method, fits);
     return params as ServerNotifications[Method];
   }
@@ -157,7 +163,10 @@ export class TestClient {
     });
   }
 
-  /** Resolves when so many messages have come, or with the first one for which `enough` returns true. */
+  /**
+   * Resolves when so many messages have come, or with the first one for which `enough` returns
+   * true.
+   */
   async count(messages: number, enough: () => boolean): Promise<void> {
     if (this.messages.length >= messages || enough()) return;
     await this.next(`message ${messages}`, () => this.messages.length >= messages || enough());
@@ -169,8 +178,16 @@ export class TestClient {
   }
 
   /** Starts a turn. Resolves with the completed turn. */
-  async turn(threadId: string, input: string | UserInput[], overrides: Partial<TurnStartParams> = {}): Promise<Turn> {
-    const { turn } = await this.request('turn/start', { threadId, input: typeof input === 'string' ? text(input) : input, ...overrides });
+  async turn(
+    threadId: string,
+    input: string | UserInput[],
+    overrides: Partial<TurnStartParams> = {},
+  ): Promise<Turn> {
+    const { turn } = await this.request('turn/start', {
+      threadId,
+      input: typeof input === 'string' ? text(input) : input,
+      ...overrides,
+    });
     return this.turnCompleted(turn.id);
   }
 

@@ -1,5 +1,10 @@
 import type { Model, ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import type { MessagePhase, ResponseItem, TokenUsageBreakdown, TurnError } from '../../src/protocol/generated/types.ts';
+import type {
+  MessagePhase,
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+} from '../../src/protocol/generated/types.ts';
 import { Gate } from './gate.ts';
 
 /** An event, or a point at which the response waits. */
@@ -10,7 +15,10 @@ export type ScriptedResponse =
   | readonly Step[]
   | ((request: ModelRequest, signal: AbortSignal) => readonly Step[] | AsyncIterable<ModelEvent>);
 
-/** A model that returns scripted responses, one per request, and keeps the requests. Fails if no response is left. */
+/**
+ * A model that returns scripted responses, one per request, and keeps the requests. Fails if no
+ * response is left.
+ */
 export class TestModel implements Model {
   readonly requests: ModelRequest[] = [];
   readonly #responses: ScriptedResponse[];
@@ -32,14 +40,16 @@ export class TestModel implements Model {
 
   /** The request of that number, from 1, as soon as it has been made. */
   async asked(count: number): Promise<ModelRequest> {
-    if (this.requests.length < count) await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
+    if (this.requests.length < count)
+      await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
     return this.request(count);
   }
 
   /** The request of that number, from 1. */
   request(count: number): ModelRequest {
     const request = this.requests[count - 1];
-    if (request === undefined) throw new Error(`the model was asked ${this.requests.length} times, not ${count}`);
+    if (request === undefined)
+      throw new Error(`the model was asked ${this.requests.length} times, not ${count}`);
     return request;
   }
 
@@ -47,13 +57,18 @@ export class TestModel implements Model {
     this.requests.push(structuredClone(request));
     for (const { count, resolve } of this.#waiting) if (count <= this.requests.length) resolve();
     this.#waiting = this.#waiting.filter(({ count }) => count > this.requests.length);
-    const next = this.#responses.shift() ?? [failed(`the test has no response to request ${this.requests.length}`)];
+    const next = this.#responses.shift() ?? [
+      failed(`the test has no response to request ${this.requests.length}`),
+    ];
     const steps = typeof next === 'function' ? next(request, signal) : next;
     return Symbol.asyncIterator in steps ? steps : events(steps, signal);
   }
 }
 
-async function* events(steps: readonly Step[], signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+async function* events(
+  steps: readonly Step[],
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
   for (const step of steps) {
     if (step instanceof Gate) await step.pass(signal);
     if (signal.aborted) return;
@@ -79,11 +94,18 @@ export function response(...parts: (readonly Step[])[]): Step[] {
 /** A message of the assistant. Without deltas, its text comes as one delta. */
 export function message(
   text: string,
-  { id = 'msg_1', deltas = [text], phase }: { id?: string; deltas?: string[]; phase?: MessagePhase } = {},
+  {
+    id = 'msg_1',
+    deltas = [text],
+    phase,
+  }: { id?: string; deltas?: string[]; phase?: MessagePhase } = {},
 ): ModelEvent[] {
   const named = phase === undefined ? {} : { phase };
   return [
-    { type: 'itemStarted', item: { type: 'message', id, role: 'assistant', content: [], ...named } },
+    {
+      type: 'itemStarted',
+      item: { type: 'message', id, role: 'assistant', content: [], ...named },
+    },
     ...deltas.map((delta): ModelEvent => ({ type: 'textDelta', itemId: id, delta })),
     { type: 'itemCompleted', item: { ...said(text), id, ...named } },
   ];
@@ -95,7 +117,10 @@ export function messageBegun(text: string, { id = 'msg_1' }: { id?: string } = {
 }
 
 /** Reasoning with one part of a summary, and raw content where it is given. */
-export function reasoning(summary: string, { id = 'rs_1', content }: { id?: string; content?: string } = {}): ModelEvent[] {
+export function reasoning(
+  summary: string,
+  { id = 'rs_1', content }: { id?: string; content?: string } = {},
+): ModelEvent[] {
   const raw = content === undefined ? [] : [content];
   return [
     { type: 'itemStarted', item: { type: 'reasoning', id, summary: [] } },
@@ -115,7 +140,11 @@ export function reasoning(summary: string, { id = 'rs_1', content }: { id?: stri
 }
 
 /** A call of a function; its arguments as JSON, or as the text that they are. */
-export function functionCall(name: string, args: object | string, { callId = 'call_1' }: { callId?: string } = {}): ModelEvent[] {
+export function functionCall(
+  name: string,
+  args: object | string,
+  { callId = 'call_1' }: { callId?: string } = {},
+): ModelEvent[] {
   const item = calls(name, args, { callId });
   return [
     { type: 'itemStarted', item: { ...item, id: `fc_${callId}`, arguments: '' } },
@@ -124,7 +153,11 @@ export function functionCall(name: string, args: object | string, { callId = 'ca
 }
 
 /** The item that a call of a function leaves in the history. */
-export function calls(name: string, args: object | string, { callId = 'call_1' }: { callId?: string } = {}) {
+export function calls(
+  name: string,
+  args: object | string,
+  { callId = 'call_1' }: { callId?: string } = {},
+) {
   return {
     type: 'function_call' as const,
     call_id: callId,
@@ -134,22 +167,43 @@ export function calls(name: string, args: object | string, { callId = 'call_1' }
 }
 
 /** A web search: begun, and completed with what it did. */
-export function webSearch(action: Extract<ResponseItem, { type: 'web_search_call' }>['action'], { id = 'ws_1' } = {}): ModelEvent[] {
+export function webSearch(
+  action: Extract<ResponseItem, { type: 'web_search_call' }>['action'],
+  { id = 'ws_1' } = {},
+): ModelEvent[] {
   return [
     { type: 'itemStarted', item: { type: 'web_search_call', id, status: 'in_progress' } },
-    { type: 'itemCompleted', item: { type: 'web_search_call', id, status: 'completed', ...(action === undefined ? {} : { action }) } },
+    {
+      type: 'itemCompleted',
+      item: {
+        type: 'web_search_call',
+        id,
+        status: 'completed',
+        ...(action === undefined ? {} : { action }),
+      },
+    },
   ];
 }
 
-export function failed(text: string, codexErrorInfo: TurnError['codexErrorInfo'] = 'other'): ModelEvent {
+export function failed(
+  text: string,
+  codexErrorInfo: TurnError['codexErrorInfo'] = 'other',
+): ModelEvent {
   return { type: 'failed', error: errorOf(text, codexErrorInfo) };
 }
 
 export function retrying(text: string): ModelEvent {
-  return { type: 'retrying', error: errorOf(text, { responseStreamDisconnected: { httpStatusCode: null } }), delayMs: 0 };
+  return {
+    type: 'retrying',
+    error: errorOf(text, { responseStreamDisconnected: { httpStatusCode: null } }),
+    delayMs: 0,
+  };
 }
 
-export function errorOf(text: string, codexErrorInfo: TurnError['codexErrorInfo'] = 'other'): TurnError {
+export function errorOf(
+  text: string,
+  codexErrorInfo: TurnError['codexErrorInfo'] = 'other',
+): TurnError {
   return { message: text, codexErrorInfo, additionalDetails: null };
 }
 
@@ -167,7 +221,11 @@ export function asked(text: string): Extract<ResponseItem, { type: 'message' }> 
 export function isForSummary({ input }: Pick<ModelRequest, 'input'>): boolean {
   const last = input.at(-1);
   const [part] = last?.type === 'message' ? last.content : [];
-  return part !== undefined && 'text' in part && part.text.startsWith('Stop here, and do not continue the work.');
+  return (
+    part !== undefined &&
+    'text' in part &&
+    part.text.startsWith('Stop here, and do not continue the work.')
+  );
 }
 
 /** The input of a request without the context: the messages, calls and outputs in order. */
@@ -179,5 +237,8 @@ function isContext(item: ResponseItem): boolean {
   if (item.type !== 'message') return false;
   const [first] = item.content;
   const text = first !== undefined && 'text' in first ? first.text : '';
-  return item.role === 'developer' || /^(<environment_context>|<project_skills>|# AGENTS\.md instructions)/.test(text);
+  return (
+    item.role === 'developer' ||
+    /^(<environment_context>|<project_skills>|# AGENTS\.md instructions)/.test(text)
+  );
 }

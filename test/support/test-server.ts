@@ -28,7 +28,10 @@ base_url = "http://127.0.0.1:9"
 `;
 
 export interface TestServerOptions {
-  /** The folder of another server, to share its home or to use it after that server. Absent: a new one, with an empty database. */
+  /**
+   * The folder of another server, to share its home or to use it after that server. Absent: a new
+   * one, with an empty database.
+   */
   folder?: string;
   /** Files of the folder, `home/` and `work/`. */
   files?: Record<string, string>;
@@ -47,7 +50,10 @@ export interface TestServerOptions {
   system?: Record<string, string>;
   /** Connects the proxies of commands to hosts. */
   dial?: Dial;
-  /** The built script of the thread of commands' proxies. Absent: they are in the thread of the test. */
+  /**
+   * The built script of the thread of commands' proxies. Absent: they are in the thread of the
+   * test.
+   */
   proxyScript?: string;
   /** Further parts of every thread's turns. */
   partKinds?: readonly TurnPartKind[];
@@ -99,7 +105,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const cwd = join(folder, 'work');
   for (const path of [home, cwd]) mkdirSync(path, { recursive: true });
   const database = options.folder === undefined ? { 'home/heddle.db': await emptyDatabase() } : {};
-  writeFiles(folder, { ...database, 'home/config.toml': options.config ?? CONFIG, ...options.files });
+  writeFiles(folder, {
+    ...database,
+    'home/config.toml': options.config ?? CONFIG,
+    ...options.files,
+  });
   if (options.folder === undefined) chmodSync(join(home, 'heddle.db'), 0o600);
   const { clock = new FakeClock(), ids = new CountingIds() } = options;
   const model = options.model ?? new TestModel();
@@ -140,12 +150,23 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   return { client, model, clock, log, store, folder, home, cwd, connect, close, restart };
 }
 
-function parts({ pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: TestServerOptions, { home, folder, clock, log }: Where) {
+function parts(
+  { pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: TestServerOptions,
+  { home, folder, clock, log }: Where,
+) {
   const migrationsDir = join(dirname(dirname(import.meta.dirname)), 'migrations');
   const tempDir = join(folder, 'tmp');
   mkdirSync(tempDir, { recursive: true });
   return {
-    store: createSqliteStore({ file: join(home, 'heddle.db'), migrationsDir, tempDir, clock, log, pid, nodeVersions: process.versions }),
+    store: createSqliteStore({
+      file: join(home, 'heddle.db'),
+      migrationsDir,
+      tempDir,
+      clock,
+      log,
+      pid,
+      nodeVersions: process.versions,
+    }),
     nodeVersions: process.versions,
     env: { PATH: '/usr/bin:/bin', SHELL: '/bin/sh', ...env },
     overrides,
@@ -154,7 +175,10 @@ function parts({ pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: Te
     pid,
     sendSignal: (to: number, signal: NodeJS.Signals) => process.kill(to, signal),
     ...(residentMemoryBytes && { residentMemoryBytes }),
-    installation: { manifest: join(dirname(migrationsDir), 'package.json'), executable: process.execPath },
+    installation: {
+      manifest: join(dirname(migrationsDir), 'package.json'),
+      executable: process.execPath,
+    },
   };
 }
 
@@ -167,11 +191,19 @@ interface Where {
 
 async function connected(
   server: App,
-  { clients, capabilities, handshake = true, reading = true, drain = false }: ConnectOptions & { clients: TestClient[] },
+  {
+    clients,
+    capabilities,
+    handshake = true,
+    reading = true,
+    drain = false,
+  }: ConnectOptions & { clients: TestClient[] },
 ): Promise<TestClient> {
   const client = new TestClient();
   clients.push(client);
-  client.ended = server.connect(streamTransport({ input: client.input, output: client.output }), { drain });
+  client.ended = server.connect(streamTransport({ input: client.input, output: client.output }), {
+    drain,
+  });
   if (reading) client.read();
   if (handshake && reading) await client.initialize(capabilities);
   return client;

@@ -4,8 +4,8 @@ import { message, response } from './test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from './test-server.ts';
 
 /**
- * Starts a thread and runs turns in it, each with a message of the user and an answer of the agent. Returns the turns as clients
- * were told of them, which is also how they should be read.
+ * Starts a thread and runs turns in it, each with a message of the user and an answer of the agent.
+ * Returns the turns as clients were told of them, which is also how they should be read.
  */
 export async function threadWith(
   { client, model }: Pick<TestServer, 'client' | 'model'>,
@@ -17,7 +17,9 @@ export async function threadWith(
   for (const [said, answer] of exchanges) {
     model.push(response(message(answer)));
     const turn = await client.turn(thread.id, said);
-    const items = client.notifications('item/completed', ({ turnId }) => turnId === turn.id).map(({ item }) => item);
+    const items = client
+      .notifications('item/completed', ({ turnId }) => turnId === turn.id)
+      .map(({ item }) => item);
     turns.push(turnOf({ ...turn, items, itemsView: 'full' }));
   }
   return { thread, turns };
@@ -36,7 +38,9 @@ export async function withThread(options: TestServerOptions = {}): Promise<TestS
   return server;
 }
 
-/** A server with a thread of two turns: `one`, answered by `first`, and `two`, answered by `second`. */
+/**
+ * A server with a thread of two turns: `one`, answered by `first`, and `two`, answered by `second`.
+ */
 export async function withTwoTurns(options: TestServerOptions = {}) {
   const { turnIds, ...server } = await withTurns(2, options);
   return { ...server, turnIds: turnIds as [string, string] };

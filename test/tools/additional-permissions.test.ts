@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { answer, question } from '../support/asking.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { commandServer, completed, done, FREE_CONFIG, runs, THREAD, told } from './command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  FREE_CONFIG,
+  runs,
+  THREAD,
+  told,
+} from './command-server.ts';
 
 const METHOD = 'item/commandExecution/requestApproval';
 const CONFIG = `${FREE_CONFIG}[features]
@@ -39,7 +47,10 @@ function questions({ client }: TestServer): number {
 
 test('a command asks for additional permissions: the request shows them, and they apply to that run only', async () => {
   const later = 'echo hi > ../beside/z';
-  const server = await commandServer([runs(WRITE, WIDER), runs(later, {}, 'b'), done], { config: ON_REQUEST, files: FILES });
+  const server = await commandServer([runs(WRITE, WIDER), runs(later, {}, 'b'), done], {
+    config: ON_REQUEST,
+    files: FILES,
+  });
   const beside = join(server.folder, 'beside');
   await started(server);
   const asked = await question(server.client, METHOD);
@@ -49,7 +60,11 @@ test('a command asks for additional permissions: the request shows them, and the
     reason: 'May it write beside the project?',
     additionalPermissions: {
       network: null,
-      fileSystem: { read: null, write: [beside], entries: [{ path: { type: 'path', path: beside }, access: 'write' }] },
+      fileSystem: {
+        read: null,
+        write: [beside],
+        entries: [{ path: { type: 'path', path: beside }, access: 'write' }],
+      },
     },
     availableDecisions: ['accept', 'acceptForSession', 'decline', 'cancel'],
   });
@@ -62,11 +77,17 @@ test('a command asks for additional permissions: the request shows them, and the
 });
 
 test('acceptForSession covers the same command with the same permissions, and not with others', async () => {
-  const other = { ...WIDER, additional_permissions: { ...WIDER.additional_permissions, network: { enabled: true } } };
-  const server = await commandServer([runs(WRITE, WIDER), runs(WRITE, WIDER, 'b'), runs(WRITE, other, 'c'), done], {
-    config: ON_REQUEST,
-    files: FILES,
-  });
+  const other = {
+    ...WIDER,
+    additional_permissions: { ...WIDER.additional_permissions, network: { enabled: true } },
+  };
+  const server = await commandServer(
+    [runs(WRITE, WIDER), runs(WRITE, WIDER, 'b'), runs(WRITE, other, 'c'), done],
+    {
+      config: ON_REQUEST,
+      files: FILES,
+    },
+  );
   await started(server);
   answer(server.client, await question(server.client, METHOD), { decision: 'acceptForSession' });
   const second = await question(server.client, METHOD, 2);
@@ -86,7 +107,13 @@ describe('what runs with additional permissions is what was approved', () => {
   const RUN_FILES = { ...FILES, 'work/run.sh': 'echo hi > ../beside/x\n' };
 
   test('acceptForSession ends when the script has changed', async () => {
-    const calls = [runs(RUN, WIDER), runs(RUN, WIDER, 'b'), runs(REWRITE, {}, 'c'), runs(RUN, WIDER, 'd'), done];
+    const calls = [
+      runs(RUN, WIDER),
+      runs(RUN, WIDER, 'b'),
+      runs(REWRITE, {}, 'c'),
+      runs(RUN, WIDER, 'd'),
+      done,
+    ];
     const server = await commandServer(calls, { config: ON_REQUEST, files: RUN_FILES });
     await started(server);
     answer(server.client, await question(server.client, METHOD), { decision: 'acceptForSession' });
@@ -98,18 +125,26 @@ describe('what runs with additional permissions is what was approved', () => {
   });
 
   test('the script does not run if it changes while the question is open', async () => {
-    const server = await commandServer([runs(RUN, WIDER), done], { config: ON_REQUEST, files: RUN_FILES });
+    const server = await commandServer([runs(RUN, WIDER), done], {
+      config: ON_REQUEST,
+      files: RUN_FILES,
+    });
     await started(server);
     const asked = await question(server.client, METHOD);
     writeFileSync(join(server.cwd, 'run.sh'), 'echo other > ../beside/z\n');
     answer(server.client, asked, { decision: 'accept' });
     await server.client.waitFor('turn/completed');
-    expect(told(server)).toContain(`This command was not run: ${join(server.cwd, 'run.sh')} has changed`);
+    expect(told(server)).toContain(
+      `This command was not run: ${join(server.cwd, 'run.sh')} has changed`,
+    );
     expect(existsSync(join(server.folder, 'beside', 'z'))).toBe(false);
   });
 
   test('a line whose files cannot be compared is asked about each time', async () => {
-    const server = await commandServer([runs('f=run; sh $f.sh', WIDER), done], { config: ON_REQUEST, files: RUN_FILES });
+    const server = await commandServer([runs('f=run; sh $f.sh', WIDER), done], {
+      config: ON_REQUEST,
+      files: RUN_FILES,
+    });
     await started(server);
     const asked = await question(server.client, METHOD);
     expect(asked.params.availableDecisions).toEqual(['accept', 'decline', 'cancel']);
@@ -120,7 +155,10 @@ describe('what runs with additional permissions is what was approved', () => {
 });
 
 test('permissions that the sandbox already allows need no approval', async () => {
-  const within = { ...WIDER, additional_permissions: { file_system: { read: ['/usr'], write: ['.'] } } };
+  const within = {
+    ...WIDER,
+    additional_permissions: { file_system: { read: ['/usr'], write: ['.'] } },
+  };
   const server = await commandServer([runs('echo hi > x', within), done], { config: ON_REQUEST });
   await started(server);
   await server.client.waitFor('turn/completed');
@@ -137,15 +175,38 @@ test('without a sandbox, additional permissions need no approval', async () => {
 });
 
 describe('a call is refused without an item and without a request', () => {
-  const granular = '{ granular = { sandbox_approval = false, rules = true, mcp_elicitations = true } }';
+  const granular =
+    '{ granular = { sandbox_approval = false, rules = true, mcp_elicitations = true } }';
   test.each<[string, object, RegExp, string?]>([
     ['under never', WIDER, /approval policy never/, confined('"never"')],
-    ['under granular without sandbox_approval', WIDER, /^Rejected: the approval policy does not allow/, confined(granular)],
-    ['where the configuration does not allow it', WIDER, /features\.exec_permission_approvals/, OFF],
-    ['without permissions', { sandbox_permissions: 'with_additional_permissions' }, /`additional_permissions` needs/],
+    [
+      'under granular without sandbox_approval',
+      WIDER,
+      /^Rejected: the approval policy does not allow/,
+      confined(granular),
+    ],
+    [
+      'where the configuration does not allow it',
+      WIDER,
+      /features\.exec_permission_approvals/,
+      OFF,
+    ],
+    [
+      'without permissions',
+      { sandbox_permissions: 'with_additional_permissions' },
+      /`additional_permissions` needs/,
+    ],
     ['with none in it', { additional_permissions: {} }, /at least one permission/],
-    ['for what is protected', { additional_permissions: { file_system: { write: ['.git/hooks'] } } }, /\.git is protected/],
-    ["for the server's own files", { additional_permissions: { file_system: { write: ['../home/rules'] } } }, /server's home/],
+    [
+      'for what is protected',
+      { additional_permissions: { file_system: { write: ['.git/hooks'] } } },
+      /\.git is protected/,
+    ],
+    [
+      "for the server's own files",
+      { additional_permissions: { file_system: { write: ['../home/rules'] } } },
+      /server's home/,
+    ],
     ['with another word', { sandbox_permissions: 'none' }, /`sandbox_permissions` must be/],
   ])('%s', async (_case, args, reason, config = ON_REQUEST) => {
     const server = await commandServer([runs(WRITE, args), done], { config, files: FILES });
@@ -162,9 +223,13 @@ test('the parameter is offered only if the configuration allows it', async () =>
     const server = await commandServer([done], { config });
     await started(server);
     await server.client.waitFor('turn/completed');
-    const exec = server.model.request(1).tools.find((tool) => tool.type === 'function' && tool.name === 'exec_command');
+    const exec = server.model
+      .request(1)
+      .tools.find((tool) => tool.type === 'function' && tool.name === 'exec_command');
     return JSON.stringify([exec, server.model.request(1).input]);
   };
-  expect((await offered(ON_REQUEST)).match(/with_additional_permissions/g)?.length).toBeGreaterThan(2);
+  expect((await offered(ON_REQUEST)).match(/with_additional_permissions/g)?.length).toBeGreaterThan(
+    2,
+  );
   expect(await offered(OFF)).not.toContain('additional_permissions');
 });

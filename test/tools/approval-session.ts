@@ -1,12 +1,30 @@
-import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
+import type {
+  CommandExecutionApprovalDecision,
+  CommandExecutionRequestApprovalParams,
+} from '../../src/protocol/generated/types.ts';
 import { answer } from '../support/asking.ts';
 import { functionCall, response, type ScriptedResponse } from '../support/test-model.ts';
 import type { TestServer, TestServerOptions } from '../support/test-server.ts';
-import { type CommandItem, commandServer, completed, done, FREE_CONFIG, runs, THREAD, told } from './command-server.ts';
+import {
+  type CommandItem,
+  commandServer,
+  completed,
+  done,
+  FREE_CONFIG,
+  runs,
+  THREAD,
+  told,
+} from './command-server.ts';
 
-/** A configuration in which commands run in the sandbox and can write only in the thread's working directory. */
+/**
+ * A configuration in which commands run in the sandbox and can write only in the thread's working
+ * directory.
+ */
 export function confinedConfig(approvalPolicy: string): string {
-  const config = FREE_CONFIG.replace('"never"', `"${approvalPolicy}"`).replace('"danger-full-access"', '"workspace-write"');
+  const config = FREE_CONFIG.replace('"never"', `"${approvalPolicy}"`).replace(
+    '"danger-full-access"',
+    '"workspace-write"',
+  );
   return `${config}[sandbox_workspace_write]\nexclude_slash_tmp = true\n`;
 }
 
@@ -53,10 +71,16 @@ export class ApprovalSession {
   }
 
   patch(text: string, reply: Reply = {}): Promise<SessionCall> {
-    return this.#call((callId) => response(functionCall('apply_patch', { input: text }, { callId })), reply);
+    return this.#call(
+      (callId) => response(functionCall('apply_patch', { input: text }, { callId })),
+      reply,
+    );
   }
 
-  async #call(made: (callId: string) => ScriptedResponse, { decision = 'accept', meanwhile }: Reply): Promise<SessionCall> {
+  async #call(
+    made: (callId: string) => ScriptedResponse,
+    { decision = 'accept', meanwhile }: Reply,
+  ): Promise<SessionCall> {
     const { client, model } = this.server;
     this.#calls += 1;
     const callId = `call_${this.#calls}`;
@@ -64,16 +88,24 @@ export class ApprovalSession {
     const { turn } = await client.request('turn/start', { threadId: THREAD, input: [] });
     const asked: SessionCall['asked'] = [];
     for (;;) {
-      const next = await client.first('a question or the end of the turn', ({ id, method, params }) => {
-        if (method === 'turn/completed') return (params as { turn: { id: string } }).turn.id === turn.id;
-        return /requestApproval$/.test(method ?? '') && !this.#answered.has(id);
-      });
+      const next = await client.first(
+        'a question or the end of the turn',
+        ({ id, method, params }) => {
+          if (method === 'turn/completed')
+            return (params as { turn: { id: string } }).turn.id === turn.id;
+          return /requestApproval$/.test(method ?? '') && !this.#answered.has(id);
+        },
+      );
       if (next.method === 'turn/completed') break;
       this.#answered.add(next.id);
       asked.push(next.params as CommandExecutionRequestApprovalParams);
       meanwhile?.();
       answer(client, { id: Number(next.id) }, { decision });
     }
-    return { asked, output: told(this.server, callId), item: completed(this.server).find(({ id }) => id === callId) };
+    return {
+      asked,
+      output: told(this.server, callId),
+      item: completed(this.server).find(({ id }) => id === callId),
+    };
   }
 }

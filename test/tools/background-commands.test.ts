@@ -5,7 +5,16 @@ import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { functionCall, message, response, type ScriptedResponse } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { commandServer, completed, done, runs, says, THREAD, told, writes } from './command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  runs,
+  says,
+  THREAD,
+  told,
+  writes,
+} from './command-server.ts';
 
 /** Runs until the test writes to its pipe, and then prints what was written. */
 const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
@@ -49,9 +58,22 @@ describe('a command that outlives its wait', () => {
   test('that ends between turns completes its item once, in its own turn, also after a restart', async () => {
     const server = await background();
     await writeFile(join(server.cwd, 'p'), 'it\n');
-    const { turnId } = await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
+    const { turnId } = await server.client.waitFor(
+      'item/completed',
+      ({ item }) => item.type === 'commandExecution',
+    );
     expect(turnId).toBe(server.client.notifications('turn/started')[0]?.turn.id);
-    const whole = [[{ id: 'call_1', status: 'completed', aggregatedOutput: 'up\ngot it\n', exitCode: 0, durationMs: 10_000 }]];
+    const whole = [
+      [
+        {
+          id: 'call_1',
+          status: 'completed',
+          aggregatedOutput: 'up\ngot it\n',
+          exitCode: 0,
+          durationMs: 10_000,
+        },
+      ],
+    ];
     expect(await commandsOfTurns(server)).toMatchObject(whole);
     expect(await commandsOfTurns(await server.restart())).toMatchObject(whole);
   });
@@ -62,25 +84,42 @@ describe('a command that outlives its wait', () => {
     await server.model.asked(3);
     await writeFile(join(server.cwd, 'p'), 'it\n');
     await turn;
-    expect(told(server, 'call_2')).toMatch(/^Wall time: .*\nProcess exited with code 0\nOriginal token count: 2\nOutput:\ngot it\n$/);
-    expect(await commandsOfTurns(server)).toMatchObject([[{ id: 'call_1', status: 'completed', aggregatedOutput: 'up\ngot it\n' }], []]);
+    expect(told(server, 'call_2')).toMatch(
+      /^Wall time: .*\nProcess exited with code 0\nOriginal token count: 2\nOutput:\ngot it\n$/,
+    );
+    expect(await commandsOfTurns(server)).toMatchObject([
+      [{ id: 'call_1', status: 'completed', aggregatedOutput: 'up\ngot it\n' }],
+      [],
+    ]);
     await server.client.turn(THREAD, 'and now?');
-    expect(told(server, 'call_3')).toMatch(/^write_stdin: session \d+ does not exist, or has ended\.$/);
+    expect(told(server, 'call_3')).toMatch(
+      /^write_stdin: session \d+ does not exist, or has ended\.$/,
+    );
   });
 
   test('that runs when the server is killed has failed, with the output so far', async () => {
     const server = await background();
     const restarted = await server.restart();
-    expect(await commandsOfTurns(restarted)).toMatchObject([[{ id: 'call_1', status: 'failed', aggregatedOutput: 'up\n' }]]);
+    expect(await commandsOfTurns(restarted)).toMatchObject([
+      [{ id: 'call_1', status: 'failed', aggregatedOutput: 'up\n' }],
+    ]);
   });
 
   test('is failed in a fork made while it runs; a fork made later has its end', async () => {
     const server = await background();
     const fork = await server.client.request('thread/fork', { threadId: THREAD });
-    expect(fork.thread.turns[0]?.items).toMatchObject([{}, {}, { status: 'failed', aggregatedOutput: 'up\n' }]);
+    expect(fork.thread.turns[0]?.items).toMatchObject([
+      {},
+      {},
+      { status: 'failed', aggregatedOutput: 'up\n' },
+    ]);
     await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
     const later = await server.client.request('thread/fork', { threadId: THREAD });
-    expect(later.thread.turns[0]?.items).toMatchObject([{}, {}, { status: 'failed', exitCode: 137 }]);
+    expect(later.thread.turns[0]?.items).toMatchObject([
+      {},
+      {},
+      { status: 'failed', exitCode: 137 },
+    ]);
   });
 
   test('is not killed by an interrupt of a later turn or of its own turn', async () => {
@@ -93,10 +132,14 @@ describe('a command that outlives its wait', () => {
     await server.model.asked(2);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     await server.client.waitFor('turn/completed');
-    expect((await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).data).toHaveLength(1);
+    expect(
+      (await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).data,
+    ).toHaveLength(1);
     await writeFile(join(server.cwd, 'p'), 'it\n');
     await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
-    expect(completed(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\ngot it\n' }]);
+    expect(completed(server)).toMatchObject([
+      { status: 'completed', aggregatedOutput: 'up\ngot it\n' },
+    ]);
   });
 });
 
@@ -123,7 +166,13 @@ describe('write_stdin', () => {
     const [item] = completed(server);
     expect(item).toMatchObject({ status: 'failed', exitCode: 130 });
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([
-      { threadId: THREAD, turnId: expect.any(String), itemId: 'call_1', processId: item?.processId, stdin: '\u0003' },
+      {
+        threadId: THREAD,
+        turnId: expect.any(String),
+        itemId: 'call_1',
+        processId: item?.processId,
+        stdin: '\u0003',
+      },
     ]);
     expect(told(server, 'call_2')).toContain('Process exited with code 130\n');
   });
@@ -153,25 +202,54 @@ describe('thread/backgroundTerminals', () => {
       server.clock.advance(10_000);
     }
     await turn;
-    const { data, nextCursor } = await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, limit: 1 });
-    const terminal = { command: 'echo up; exec sleep 1000', cwd: server.cwd, osPid: expect.any(Number), cpuPercent: null, rssKb: null };
+    const { data, nextCursor } = await server.client.request('thread/backgroundTerminals/list', {
+      threadId: THREAD,
+      limit: 1,
+    });
+    const terminal = {
+      command: 'echo up; exec sleep 1000',
+      cwd: server.cwd,
+      osPid: expect.any(Number),
+      cpuPercent: null,
+      rssKb: null,
+    };
     expect(data).toEqual([{ ...terminal, itemId: 'call_2', processId: expect.any(String) }]);
-    const rest = await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, cursor: nextCursor });
-    expect(rest).toEqual({ data: [{ ...terminal, itemId: 'call_1', processId: expect.any(String) }], nextCursor: null });
+    const rest = await server.client.request('thread/backgroundTerminals/list', {
+      threadId: THREAD,
+      cursor: nextCursor,
+    });
+    expect(rest).toEqual({
+      data: [{ ...terminal, itemId: 'call_1', processId: expect.any(String) }],
+      nextCursor: null,
+    });
     const processId = data[0]?.processId ?? '';
-    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({
+    expect(
+      await server.client.request('thread/backgroundTerminals/terminate', {
+        threadId: THREAD,
+        processId,
+      }),
+    ).toEqual({
       terminated: true,
     });
-    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({
+    expect(
+      await server.client.request('thread/backgroundTerminals/terminate', {
+        threadId: THREAD,
+        processId,
+      }),
+    ).toEqual({
       terminated: false,
     });
-    expect(await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD })).toEqual({});
+    expect(
+      await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD }),
+    ).toEqual({});
     await server.client.waitFor('item/completed', ({ item }) => item.id === 'call_1');
     expect(completed(server)).toMatchObject([
       { id: 'call_2', status: 'failed', exitCode: 137 },
       { id: 'call_1', status: 'failed', exitCode: 137 },
     ]);
-    expect(await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).toEqual({ data: [], nextCursor: null });
+    expect(
+      await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD }),
+    ).toEqual({ data: [], nextCursor: null });
   });
 
   test('a cursor stays valid when the command that it names has ended', async () => {
@@ -180,13 +258,18 @@ describe('thread/backgroundTerminals', () => {
     );
     const server = await commandServer([response(commands), done]);
     const turn = server.client.turn(THREAD, 'go');
-    while (server.clock.timers.filter((ms) => ms === 10_000).length < 3) await server.clock.nextTimer();
+    while (server.clock.timers.filter((ms) => ms === 10_000).length < 3)
+      await server.clock.nextTimer();
     server.clock.advance(10_000);
     await turn;
-    const list = (params: object) => server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, ...params });
+    const list = (params: object) =>
+      server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, ...params });
     const { data, nextCursor } = await list({ limit: 2 });
     expect(data.map(({ itemId }) => itemId)).toEqual(['call_3', 'call_2']);
-    await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId: data[1]?.processId ?? '' });
+    await server.client.request('thread/backgroundTerminals/terminate', {
+      threadId: THREAD,
+      processId: data[1]?.processId ?? '',
+    });
     const rest = await list({ cursor: nextCursor });
     expect(rest.data.map(({ itemId }) => itemId)).toEqual(['call_1']);
     await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
@@ -195,16 +278,24 @@ describe('thread/backgroundTerminals', () => {
   test('an unknown thread and an invalid cursor are refused', async () => {
     const server = await commandServer([]);
     for (const method of ['list', 'clean']) {
-      const refused = await server.client.refusal(`thread/backgroundTerminals/${method}`, { threadId: idOf(9) });
+      const refused = await server.client.refusal(`thread/backgroundTerminals/${method}`, {
+        threadId: idOf(9),
+      });
       expect(refused).toMatchObject({ code: -32600, data: { code: 'thread_not_found' } });
     }
-    const cursor = await server.client.refusal('thread/backgroundTerminals/list', { threadId: THREAD, cursor: 'x' });
+    const cursor = await server.client.refusal('thread/backgroundTerminals/list', {
+      threadId: THREAD,
+      cursor: 'x',
+    });
     expect(cursor).toMatchObject({ code: -32600, data: { code: 'invalid_cursor' } });
   });
 
-  test.each(['thread/archive', 'thread/delete'] as const)('%s kills what runs in the background', async (method) => {
-    const server = await background();
-    await server.client.request(method, { threadId: THREAD });
-    expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 137 }]);
-  });
+  test.each(['thread/archive', 'thread/delete'] as const)(
+    '%s kills what runs in the background',
+    async (method) => {
+      const server = await background();
+      await server.client.request(method, { threadId: THREAD });
+      expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 137 }]);
+    },
+  );
 });

@@ -1,24 +1,50 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
+import type {
+  CommandExecutionApprovalDecision,
+  CommandExecutionRequestApprovalParams,
+} from '../../src/protocol/generated/types.ts';
 import type { Message } from '../support/test-client.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { commandServer, completed, done, FREE_CONFIG, runs, says, THREAD, told, writes } from './command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  FREE_CONFIG,
+  runs,
+  says,
+  THREAD,
+  told,
+  writes,
+} from './command-server.ts';
 
-/** A configuration in which every command that is not known to be harmless needs approval, and runs without a sandbox. */
+/**
+ * A configuration in which every command that is not known to be harmless needs approval, and runs
+ * without a sandbox.
+ */
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 
 /** Starts a turn and returns the first request for approval. */
-async function question(server: TestServer, nth = 1): Promise<{ id: Message['id']; params: CommandExecutionRequestApprovalParams }> {
+async function question(
+  server: TestServer,
+  nth = 1,
+): Promise<{ id: Message['id']; params: CommandExecutionRequestApprovalParams }> {
   if (nth === 1) await server.client.request('turn/start', { threadId: THREAD, input: [] });
-  const asked = () => server.client.messages.filter(({ method }) => method === 'item/commandExecution/requestApproval');
+  const asked = () =>
+    server.client.messages.filter(
+      ({ method }) => method === 'item/commandExecution/requestApproval',
+    );
   await server.client.first(`question ${nth}`, () => asked().length >= nth);
   const message = asked()[nth - 1];
   return { id: message?.id, params: message?.params as CommandExecutionRequestApprovalParams };
 }
 
-function answer(server: TestServer, id: Message['id'], decision: CommandExecutionApprovalDecision): void {
+function answer(
+  server: TestServer,
+  id: Message['id'],
+  decision: CommandExecutionApprovalDecision,
+): void {
   server.client.send(JSON.stringify({ id, result: { decision } }));
 }
 
@@ -52,10 +78,15 @@ test('a command that needs approval: item/started, the request, the answer, item
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   answer(server, id, 'accept');
   expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
-  expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0, aggregatedOutput: null }]);
+  expect(completed(server)).toMatchObject([
+    { status: 'completed', exitCode: 0, aggregatedOutput: null },
+  ]);
   expect(existsSync(join(server.cwd, 'x'))).toBe(true);
   const order = server.client.messages.map(({ method }) => method ?? '');
-  const from = order.lastIndexOf('item/started', order.indexOf('item/commandExecution/requestApproval'));
+  const from = order.lastIndexOf(
+    'item/started',
+    order.indexOf('item/commandExecution/requestApproval'),
+  );
   expect(order.slice(from - 1, from + 4)).toEqual([
     'thread/status/changed',
     'item/started',
@@ -71,7 +102,9 @@ describe('an answer', () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
     answer(server, (await question(server)).id, 'decline');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
-    expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null, aggregatedOutput: null, durationMs: null }]);
+    expect(completed(server)).toMatchObject([
+      { status: 'declined', exitCode: null, aggregatedOutput: null, durationMs: null },
+    ]);
     expect(told(server)).toBe('The user declined this command, so it was not run.');
     expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   });
@@ -85,7 +118,10 @@ describe('an answer', () => {
   });
 
   test('acceptForSession: the same command needs no approval again, another one does', async () => {
-    const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), runs('touch y', {}, 'c'), done], { config: ASKING });
+    const server = await commandServer(
+      [runs('touch x'), runs('touch x', {}, 'b'), runs('touch y', {}, 'c'), done],
+      { config: ASKING },
+    );
     answer(server, (await question(server)).id, 'acceptForSession');
     const second = await question(server, 2);
     expect(second.params.itemId).toBe('c');
@@ -99,9 +135,15 @@ describe('an answer', () => {
   });
 
   test('acceptWithExecpolicyAmendment: the command is allowed from then on', async () => {
-    const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), done], { config: ASKING });
+    const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), done], {
+      config: ASKING,
+    });
     const { id, params } = await question(server);
-    answer(server, id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: params.proposedExecpolicyAmendment ?? [] } });
+    answer(server, id, {
+      acceptWithExecpolicyAmendment: {
+        execpolicy_amendment: params.proposedExecpolicyAmendment ?? [],
+      },
+    });
     await server.client.waitFor('turn/completed');
     expect(completed(server)).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
     expect(readFileSync(join(server.home, 'rules', 'default.rules'), 'utf8')).toBe(
@@ -111,7 +153,9 @@ describe('an answer', () => {
 
   test('an empty amendment allows only this command, and clients get a warning', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
-    answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: [] } });
+    answer(server, (await question(server)).id, {
+      acceptWithExecpolicyAmendment: { execpolicy_amendment: [] },
+    });
     await server.client.waitFor('turn/completed');
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);
     expect(existsSync(join(server.home, 'rules'))).toBe(false);
@@ -119,17 +163,28 @@ describe('an answer', () => {
   });
 
   test('an amendment that cannot be stored: the command runs, and clients get a warning', async () => {
-    const server = await commandServer([runs('touch x'), done], { config: ASKING, files: { 'home/rules': 'no folder' } });
-    answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch'] } });
+    const server = await commandServer([runs('touch x'), done], {
+      config: ASKING,
+      files: { 'home/rules': 'no folder' },
+    });
+    answer(server, (await question(server)).id, {
+      acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch'] },
+    });
     await server.client.waitFor('turn/completed');
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);
-    expect(server.client.notifications('warning')).toMatchObject([{ message: expect.stringMatching(/^The rule could not be stored/) }]);
+    expect(server.client.notifications('warning')).toMatchObject([
+      { message: expect.stringMatching(/^The rule could not be stored/) },
+    ]);
   });
 
   test('a denied host or an error: the command does not run', async () => {
-    const server = await commandServer([runs('touch x'), runs('touch y', {}, 'b'), done], { config: ASKING });
+    const server = await commandServer([runs('touch x'), runs('touch y', {}, 'b'), done], {
+      config: ASKING,
+    });
     const deny = { host: 'example.org', action: 'deny' as const };
-    answer(server, (await question(server)).id, { applyNetworkPolicyAmendment: { network_policy_amendment: deny } });
+    answer(server, (await question(server)).id, {
+      applyNetworkPolicyAmendment: { network_policy_amendment: deny },
+    });
     const { id } = await question(server, 2);
     server.client.send(JSON.stringify({ id, error: { code: -32601, message: 'none' } }));
     await server.client.waitFor('turn/completed');
@@ -149,7 +204,10 @@ describe('an answer', () => {
 });
 
 test('a command that a rule forbids is refused under any policy, without an item', async () => {
-  const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden", justification="Not here.")\n' };
+  const files = {
+    'home/rules/mine.rules':
+      'prefix_rule(pattern=["touch"], decision="forbidden", justification="Not here.")\n',
+  };
   const server = await commandServer([runs('touch x'), done], { files });
   await server.client.turn(THREAD, 'go');
   expect(told(server)).toContain('Not here.');
@@ -158,16 +216,28 @@ test('a command that a rule forbids is refused under any policy, without an item
 });
 
 test('a command that a rule forbids cannot be written to a running shell', async () => {
-  const rules = 'prefix_rule(pattern=["touch"], decision="forbidden")\nprefix_rule(pattern=["exec", "sh"], decision="allow")\n';
+  const rules =
+    'prefix_rule(pattern=["touch"], decision="forbidden")\nprefix_rule(pattern=["exec", "sh"], decision="allow")\n';
   const files = { 'home/rules/mine.rules': rules };
-  const responses = [runs('echo up; exec sh', { tty: true }), writes('touch x\r'), writes('exit\n', {}, 'call_3'), done];
+  const responses = [
+    runs('echo up; exec sh', { tty: true }),
+    writes('touch x\r'),
+    writes('exit\n', {}, 'call_3'),
+    done,
+  ];
   const server = await commandServer(responses, { files });
   const turn = server.client.turn(THREAD, 'go');
   await says(server, 'up');
   await server.clock.timerOf(10_000);
   server.clock.advance(10_000);
   expect(await turn).toMatchObject({ status: 'completed' });
-  expect(told(server, 'call_2')).toBe('Rejected: a rule forbids `touch`. Do not try to achieve the same in another way.');
-  expect(server.client.notifications('item/commandExecution/terminalInteraction').map(({ stdin }) => stdin)).toEqual(['exit\n']);
+  expect(told(server, 'call_2')).toBe(
+    'Rejected: a rule forbids `touch`. Do not try to achieve the same in another way.',
+  );
+  expect(
+    server.client
+      .notifications('item/commandExecution/terminalInteraction')
+      .map(({ stdin }) => stdin),
+  ).toEqual(['exit\n']);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
 });

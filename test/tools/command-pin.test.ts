@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -38,7 +47,9 @@ const CHANGES: Record<string, (path: string) => void> = {
   gone: (path) => rmSync(path),
 };
 
-test('a pin notices every change of what decides what a command does, and no other', { tags: 'seeded' }, async () => {
+test('a pin notices every change of what decides what a command does, and no other', {
+  tags: 'seeded',
+}, async () => {
   const base = tempFolder();
   // git looks no further up, where other programs work.
   mkdirSync(join(base, '.git', 'refs'), { recursive: true });
@@ -56,11 +67,22 @@ test('a pin notices every change of what decides what a command does, and no oth
         const pin = await CommandPin.take({ command, cwd, env: ENV }, [cwd]);
         try {
           change(cwd, changed, how);
-          const isData = code.length === 0 && how === 'a link elsewhere' && changed !== null && script.includes(changed);
-          const isBelowChanged = (file: string) => file === changed || file.startsWith(`${changed}/`);
-          expect((await pin.changed()) !== null).toBe(changed === '.' || isData || code.some(isBelowChanged));
+          const isData =
+            code.length === 0 &&
+            how === 'a link elsewhere' &&
+            changed !== null &&
+            script.includes(changed);
+          const isBelowChanged = (file: string) =>
+            file === changed || file.startsWith(`${changed}/`);
+          expect((await pin.changed()) !== null).toBe(
+            changed === '.' || isData || code.some(isBelowChanged),
+          );
           // The pinned folder is the one that was judged, even if another one now has its name.
-          if (changed === '.') expect([statSync(`${pin.folder}/data`).isFile(), existsSync(join(cwd, 'data'))]).toEqual([true, false]);
+          if (changed === '.')
+            expect([
+              statSync(`${pin.folder}/data`).isFile(),
+              existsSync(join(cwd, 'data')),
+            ]).toEqual([true, false]);
         } finally {
           await pin.close();
         }
@@ -85,7 +107,10 @@ test('a pin reads cd without words as the home', async () => {
   const base = tempFolder();
   mkdirSync(join(base, 'home'));
   const command = await parseCommand(['bash', '-lc', 'cd && ./run.sh']);
-  const pin = await CommandPin.take({ command, cwd: base, env: { ...ENV, HOME: join(base, 'home') } }, [base]);
+  const pin = await CommandPin.take(
+    { command, cwd: base, env: { ...ENV, HOME: join(base, 'home') } },
+    [base],
+  );
   await pin.close();
   expect(pin.identity).not.toBeNull();
   writeFileSync(join(base, 'home', 'run.sh'), '');
@@ -97,14 +122,20 @@ test.each([
   ['make', 70, false],
   ['git status', 70, false],
   ['./run.sh', 70, true],
-])('a pin of %s in a folder of about %d levels is recognized again: %j', async (script, levels, isKnown) => {
-  const base = tempFolder();
-  const cwd = join(base, ...Array.from({ length: levels - base.split('/').length }, () => 'd'));
-  mkdirSync(cwd, { recursive: true });
-  const pin = await CommandPin.take({ command: await parseCommand(['bash', '-lc', script]), cwd, env: ENV }, [base]);
-  await pin.close();
-  expect(pin.identity !== null).toBe(isKnown);
-});
+])(
+  'a pin of %s in a folder of about %d levels is recognized again: %j',
+  async (script, levels, isKnown) => {
+    const base = tempFolder();
+    const cwd = join(base, ...Array.from({ length: levels - base.split('/').length }, () => 'd'));
+    mkdirSync(cwd, { recursive: true });
+    const pin = await CommandPin.take(
+      { command: await parseCommand(['bash', '-lc', script]), cwd, env: ENV },
+      [base],
+    );
+    await pin.close();
+    expect(pin.identity !== null).toBe(isKnown);
+  },
+);
 
 test('a pin knows the folder above the one that a link leads to', async () => {
   const base = tempFolder();
@@ -118,7 +149,10 @@ test('a pin knows the folder above the one that a link leads to', async () => {
   expect(await pin.changed()).toBe(join(base, 'real', 'run.sh'));
 });
 
-/** Writes to a file through memory, so that its time of change is an old one. Writes again after a line of input. */
+/**
+ * Writes to a file through memory, so that its time of change is an old one. Writes again after a
+ * line of input.
+ */
 const MAPPED = `
 import mmap, sys
 file = open(sys.argv[1], 'r+b')
@@ -134,7 +168,9 @@ sys.stdin.readline()
 test('a change through memory is noticed, although the time of change stays the same', async () => {
   const cwd = tempFolder();
   writeFileSync(join(cwd, 'x.sh'), 'exit 0\n');
-  const writer = spawn('python3', ['-c', MAPPED, join(cwd, 'x.sh')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const writer = spawn('python3', ['-c', MAPPED, join(cwd, 'x.sh')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   await once(writer.stdout, 'data');
   const command = await parseCommand(['bash', '-c', 'sh x.sh']);
   const pin = await CommandPin.take({ command, cwd, env: ENV }, [cwd]);
@@ -149,7 +185,10 @@ test('a change through memory is noticed, although the time of change stays the 
 
 test('files without a change stay the same, however many there are', { tags: 'slow' }, async () => {
   const cwd = tempFolder();
-  const names = Array.from({ length: 100 }, (_, index) => `${String((index * 37) % 100).padStart(2, '0')}.sh`);
+  const names = Array.from(
+    { length: 100 },
+    (_, index) => `${String((index * 37) % 100).padStart(2, '0')}.sh`,
+  );
   for (const [index, name] of names.entries()) {
     // Links take longer to follow, and several lead to one file.
     if (index % 5 === 4) symlinkSync(names[index - (index % 3) - 1] ?? '', join(cwd, name));
@@ -163,13 +202,15 @@ test('files without a change stay the same, however many there are', { tags: 'sl
     .map((state) => state.split(':'))
     .filter(({ length }) => length === 5);
   expect(new Set(hashed.map(([device, inode]) => `${device}:${inode}`)).size).toBe(64);
-  for (let count = 0; count < 50; count++) expect(await commandIdentity({ command, cwd, env: ENV })).toEqual(identity);
+  for (let count = 0; count < 50; count++)
+    expect(await commandIdentity({ command, cwd, env: ENV })).toEqual(identity);
   appendFileSync(join(cwd, names[0] ?? ''), '#');
   expect(await commandIdentity({ command, cwd, env: ENV })).not.toEqual(identity);
 });
 
 describe('a pin of a git command', () => {
-  const CONFIG = '[core]\n\thooksPath = .husky\n[include]\n\tpath = ../more\n[filter "x"]\n\tclean = sh tools/clean.sh\n';
+  const CONFIG =
+    '[core]\n\thooksPath = .husky\n[include]\n\tpath = ../more\n[filter "x"]\n\tclean = sh tools/clean.sh\n';
   const HOME_CONFIG = '[core]\n\thooksPath = ~/hooks\n[includeIf "gitdir:/"]\n\tpath = included\n';
 
   /** A repository `work` with settings in several files, and a home beside it. */
@@ -227,10 +268,20 @@ describe('a pin of a git command', () => {
         for (const n of range(1001)) writeFileSync(path('work', '.husky', `h${n}`), '');
       },
     ],
-    ['the hooks cannot be listed', (path) => writeFileSync(path('work', '.git', 'config'), `[core]\n\thooksPath = ${'x'.repeat(300)}\n`)],
+    [
+      'the hooks cannot be listed',
+      (path) =>
+        writeFileSync(path('work', '.git', 'config'), `[core]\n\thooksPath = ${'x'.repeat(300)}\n`),
+    ],
     ['settings are not understood', (path) => writeFileSync(path('work', 'more'), '[core\nx')],
-    ['settings are too large', (path) => writeFileSync(path('home', '.gitconfig'), `#${'x'.repeat(2 ** 20)}\n`)],
-    ['settings are no file', (path) => mkdirSync(path('home', '.config', 'git', 'config'), { recursive: true })],
+    [
+      'settings are too large',
+      (path) => writeFileSync(path('home', '.gitconfig'), `#${'x'.repeat(2 ** 20)}\n`),
+    ],
+    [
+      'settings are no file',
+      (path) => mkdirSync(path('home', '.config', 'git', 'config'), { recursive: true }),
+    ],
     [
       'settings include too many files',
       (path) =>
@@ -241,7 +292,10 @@ describe('a pin of a git command', () => {
             .join(''),
         ),
     ],
-    ['the hooks are in the home of another user', (path) => appendFileSync(path('work', 'more'), '[core]\n\thooksPath = ~root/hooks\n')],
+    [
+      'the hooks are in the home of another user',
+      (path) => appendFileSync(path('work', 'more'), '[core]\n\thooksPath = ~root/hooks\n'),
+    ],
     [
       'the repository is that of another folder',
       (path) => {

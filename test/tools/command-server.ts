@@ -1,6 +1,12 @@
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';
-import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import {
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+} from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
 /** A configuration in which commands run without approval and without a sandbox. */
@@ -15,8 +21,15 @@ base_url = "http://127.0.0.1:9"
 export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
 
 /** A server with a thread whose model returns these responses. */
-export async function commandServer(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
-  const server = await startServer({ config: FREE_CONFIG, model: new TestModel(...responses), ...options });
+export async function commandServer(
+  responses: ScriptedResponse[],
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const server = await startServer({
+    config: FREE_CONFIG,
+    model: new TestModel(...responses),
+    ...options,
+  });
   await server.client.request('thread/start', {});
   return server;
 }
@@ -29,14 +42,22 @@ export function runs(cmd: string, args: object = {}, callId = 'call_1'): Scripte
   return response(functionCall('exec_command', { cmd, ...args }, { callId }));
 }
 
-/** A response that writes to the latest session in the model's input. Empty `chars` only poll it. */
+/**
+ * A response that writes to the latest session in the model's input. Empty `chars` only poll it.
+ */
 export function writes(chars: string, args: object = {}, callId = 'call_2'): ScriptedResponse {
   return (request) => {
     const told =
       JSON.stringify(request.input)
         .match(/session ID (\d+)/g)
         ?.at(-1) ?? '';
-    return response(functionCall('write_stdin', { session_id: Number(told.replace(/\D/g, '')), chars, ...args }, { callId }));
+    return response(
+      functionCall(
+        'write_stdin',
+        { session_id: Number(told.replace(/\D/g, '')), chars, ...args },
+        { callId },
+      ),
+    );
   };
 }
 
@@ -52,13 +73,19 @@ export function completed({ client }: TestServer): CommandItem[] {
 
 /** The output of a call in the last model request. */
 export function told({ model }: TestServer, callId = 'call_1'): string {
-  const output = model.request(model.requests.length).input.find((item) => item.type === 'function_call_output' && item.call_id === callId);
-  if (output?.type !== 'function_call_output' || typeof output.output !== 'string') throw new Error(`the model read nothing of ${callId}`);
+  const output = model
+    .request(model.requests.length)
+    .input.find((item) => item.type === 'function_call_output' && item.call_id === callId);
+  if (output?.type !== 'function_call_output' || typeof output.output !== 'string')
+    throw new Error(`the model read nothing of ${callId}`);
   return output.output;
 }
 
 /** Resolves when the commands have printed `text`. */
 export async function says(server: TestServer, text: string): Promise<void> {
-  const heard = () => server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
-  await server.client.waitFor('item/commandExecution/outputDelta', () => heard().join('').includes(text));
+  const heard = () =>
+    server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
+  await server.client.waitFor('item/commandExecution/outputDelta', () =>
+    heard().join('').includes(text),
+  );
 }

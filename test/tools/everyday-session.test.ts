@@ -9,7 +9,8 @@ const RULES = 'prefix_rule(pattern=["git", ["add", "commit"]])\nprefix_rule(patt
 const FILES = {
   'work/package.json': '{ "name": "sums", "scripts": { "test": "node test.mjs" } }\n',
   'work/src/sum.mjs': 'export const sum = (a, b) => a - b;\n',
-  'work/test.mjs': "import { sum } from './src/sum.mjs';\nprocess.exitCode = sum(1, 2) === 3 ? 0 : 1;\n",
+  'work/test.mjs':
+    "import { sum } from './src/sum.mjs';\nprocess.exitCode = sum(1, 2) === 3 ? 0 : 1;\n",
 };
 
 function edit(from: string, to: string): string {
@@ -17,11 +18,18 @@ function edit(from: string, to: string): string {
 }
 
 /** Removals without force, whose names only the shell knows. */
-const REMOVALS = ['tmp=$(mktemp -p .); rm "$tmp"', 'touch a.o && rm *.o', 'rm ~/none', 'rm -r {a,b}.txt', 'ls none | xargs rm'];
+const REMOVALS = [
+  'tmp=$(mktemp -p .); rm "$tmp"',
+  'touch a.o && rm *.o',
+  'rm ~/none',
+  'rm -r {a,b}.txt',
+  'ls none | xargs rm',
+];
 
 /**
- * Twenty ordinary calls: looks around, edits, tests, commits with approval, and the same again. Where commands may change files without a
- * question, also removals. Returns the number of questions.
+ * Twenty ordinary calls: looks around, edits, tests, commits with approval, and the same again.
+ * Where commands may change files without a question, also removals. Returns the number of
+ * questions.
  */
 async function everydaySession(approvalPolicy: string, rules: string): Promise<number> {
   const folder = tempFolder();
@@ -30,7 +38,8 @@ async function everydaySession(approvalPolicy: string, rules: string): Promise<n
     config: confinedConfig(approvalPolicy),
     files: { ...FILES, 'home/rules/mine.rules': rules },
   });
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: session.server.cwd, stdio: 'ignore' });
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: session.server.cwd, stdio: 'ignore' });
   git('init', '--initial-branch=main');
   git('config', 'user.name', 'Ada');
   git('config', 'user.email', 'ada@example.org');
@@ -39,7 +48,9 @@ async function everydaySession(approvalPolicy: string, rules: string): Promise<n
   await session.run('cat package.json src/sum.mjs');
   await session.run('git status');
   expect((await session.run('npm test')).item?.exitCode).not.toBe(0);
-  await session.patch(edit('export const sum = (a, b) => a - b;', 'export const sum = (a, b) => a + b;'));
+  await session.patch(
+    edit('export const sum = (a, b) => a - b;', 'export const sum = (a, b) => a + b;'),
+  );
   expect((await session.run('npm test', OUTSIDE, FOR_SESSION)).item?.exitCode).toBe(0);
   await session.run('git diff');
   await session.run('touch notes.md');
@@ -47,7 +58,12 @@ async function everydaySession(approvalPolicy: string, rules: string): Promise<n
   await session.run('git add -A && git commit -m "Add instead of subtract"', OUTSIDE);
   await session.run('git log --oneline');
   await session.run("grep -rn 'sum' src | head -n 5");
-  await session.patch(edit('export const sum = (a, b) => a + b;', 'export const sum = (...all) => all.reduce((a, b) => a + b, 0);'));
+  await session.patch(
+    edit(
+      'export const sum = (a, b) => a + b;',
+      'export const sum = (...all) => all.reduce((a, b) => a + b, 0);',
+    ),
+  );
   expect((await session.run('npm test', OUTSIDE, FOR_SESSION)).item?.exitCode).toBe(0);
   await session.run('touch notes.md');
   await session.run('git add src/sum.mjs notes.md', OUTSIDE, FOR_SESSION);
@@ -60,12 +76,16 @@ async function everydaySession(approvalPolicy: string, rules: string): Promise<n
   return session.questions;
 }
 
-// The ceilings are the numbers of questions before approvals were bound to files and before allowed commands were checked.
+// The ceilings are the numbers of questions before approvals were bound to files and before allowed
+// commands were checked.
 test.each<[string, string, number]>([
   ['on-request', '', 4],
   ['on-request', RULES, 1],
   ['untrusted', '', 9],
   ['untrusted', RULES, 4],
-])('an everyday session asks no more often than it did: %s, rules %j', async (approvalPolicy, rules, ceiling) => {
-  expect(await everydaySession(approvalPolicy, rules)).toBeLessThanOrEqual(ceiling);
-});
+])(
+  'an everyday session asks no more often than it did: %s, rules %j',
+  async (approvalPolicy, rules, ceiling) => {
+    expect(await everydaySession(approvalPolicy, rules)).toBeLessThanOrEqual(ceiling);
+  },
+);

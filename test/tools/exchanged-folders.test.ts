@@ -23,12 +23,24 @@ const CONFIG = FREE_CONFIG.replace('"danger-full-access"', '"workspace-write"')
 const CHANGING = 'rm -rf inner; touch made; echo evil > file';
 
 function escalated(callId: string): ScriptedResponse {
-  return runs(CHANGING, { workdir: 'sub', sandbox_permissions: 'require_escalated', justification: 'May it?' }, callId);
+  return runs(
+    CHANGING,
+    { workdir: 'sub', sandbox_permissions: 'require_escalated', justification: 'May it?' },
+    callId,
+  );
 }
 
-/** A server whose workspace has the folder `sub` and a link to a folder outside, which a second thread exchanges in the background. */
-async function exchangingServer(outside: string, responses: ScriptedResponse[]): Promise<TestServer> {
-  const background = runs(flipping({ one: 'sub', other: 'link', pauseSecondsMax: 0.01 }), { yield_time_ms: YIELD_MS });
+/**
+ * A server whose workspace has the folder `sub` and a link to a folder outside, which a second
+ * thread exchanges in the background.
+ */
+async function exchangingServer(
+  outside: string,
+  responses: ScriptedResponse[],
+): Promise<TestServer> {
+  const background = runs(flipping({ one: 'sub', other: 'link', pauseSecondsMax: 0.01 }), {
+    yield_time_ms: YIELD_MS,
+  });
   const server = await commandServer([background, done, ...responses], { config: CONFIG });
   const { client, clock, cwd } = server;
   mkdirSync(join(cwd, 'sub', 'inner'), { recursive: true });
@@ -42,8 +54,15 @@ async function exchangingServer(outside: string, responses: ScriptedResponse[]):
   return server;
 }
 
-/** Answers questions until the returned function is called and one more message comes. Declines those that show the folder outside. */
-function answerAll({ client }: TestServer, outside: string, decision: 'accept' | 'acceptForSession'): () => void {
+/**
+ * Answers questions until the returned function is called and one more message comes. Declines
+ * those that show the folder outside.
+ */
+function answerAll(
+  { client }: TestServer,
+  outside: string,
+  decision: 'accept' | 'acceptForSession',
+): () => void {
   let over = false;
   void client.next('the last message', ({ method, id, params }) => {
     if (method === 'item/commandExecution/requestApproval') {
@@ -61,17 +80,25 @@ function answerAll({ client }: TestServer, outside: string, decision: 'accept' |
 describe.each(['accept', 'acceptForSession'] as const)(
   'while another thread exchanges the working directory for a link, %s',
   (decision) => {
-    test('lets a command change nothing in the folder that the link leads to', { timeout }, async () => {
+    test('lets a command change nothing in the folder that the link leads to', {
+      timeout,
+    }, async () => {
       const outside = tempFolder({ file: 'canary\n', 'inner/file': 'canary\n' });
       const record = () => recordCanaries([outside], { times: true });
       const before = record();
-      const turns = Array.from({ length: TURNS }, (_, index) => [escalated(`escalated_${index}`), done]).flat();
+      const turns = Array.from({ length: TURNS }, (_, index) => [
+        escalated(`escalated_${index}`),
+        done,
+      ]).flat();
       const server = await exchangingServer(outside, turns);
       const endAnswers = answerAll(server, outside, decision);
       for (let turn = 0; turn < TURNS; turn++) await server.client.turn(THREAD, 'go');
       endAnswers();
       stopFlipping(server.cwd);
-      await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution' && item.id === 'call_1');
+      await server.client.waitFor(
+        'item/completed',
+        ({ item }) => item.type === 'commandExecution' && item.id === 'call_1',
+      );
       expect(differences(before, record())).toEqual([]);
     });
   },

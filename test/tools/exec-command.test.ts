@@ -31,34 +31,68 @@ describe('a command', () => {
       durationMs: 0,
       aggregatedOutput: expect.stringMatching(/^(out\nerr|err\nout)\n$/),
     };
-    const ofCommand = ({ params }: { params?: unknown }) => JSON.stringify(params).includes('call_1');
-    const seen = server.client.messages.filter(({ method }) => method?.startsWith('item/')).filter(ofCommand);
+    const ofCommand = ({ params }: { params?: unknown }) =>
+      JSON.stringify(params).includes('call_1');
+    const seen = server.client.messages
+      .filter(({ method }) => method?.startsWith('item/'))
+      .filter(ofCommand);
     expect([seen[0], seen.at(-1)]).toEqual([
-      { method: 'item/started', params: { threadId: THREAD, turnId: turn.id, item, startedAtMs: expect.any(Number) } },
-      { method: 'item/completed', params: { threadId: THREAD, turnId: turn.id, item: ended, completedAtMs: expect.any(Number) } },
+      {
+        method: 'item/started',
+        params: { threadId: THREAD, turnId: turn.id, item, startedAtMs: expect.any(Number) },
+      },
+      {
+        method: 'item/completed',
+        params: {
+          threadId: THREAD,
+          turnId: turn.id,
+          item: ended,
+          completedAtMs: expect.any(Number),
+        },
+      },
     ]);
     expect(seen.slice(1, -1).map(({ params }) => params)).toEqual(
-      seen.slice(1, -1).map(() => ({ threadId: THREAD, turnId: turn.id, itemId: 'call_1', delta: expect.any(String) })),
+      seen.slice(1, -1).map(() => ({
+        threadId: THREAD,
+        turnId: turn.id,
+        itemId: 'call_1',
+        delta: expect.any(String),
+      })),
     );
     expect(told(server)).toMatch(
       /^Wall time: 0\.0000 seconds\nProcess exited with code 3\nOriginal token count: 2\nOutput:\n(out\nerr|err\nout)\n$/,
     );
-    const { thread } = await server.client.request('thread/read', { threadId: THREAD, includeTurns: true });
-    expect(thread.turns[0]?.items.filter(({ type }) => type === 'commandExecution')).toEqual([ended]);
+    const { thread } = await server.client.request('thread/read', {
+      threadId: THREAD,
+      includeTurns: true,
+    });
+    expect(thread.turns[0]?.items.filter(({ type }) => type === 'commandExecution')).toEqual([
+      ended,
+    ]);
   });
 
   test('whose output is split inside a character is decoded correctly', async () => {
-    const server = await commandServer([runs("printf '\\342\\202'; printf '\\254'; printf '\\377'"), done]);
+    const server = await commandServer([
+      runs("printf '\\342\\202'; printf '\\254'; printf '\\377'"),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(completed(server)[0]).toMatchObject({ aggregatedOutput: '€\uFFFD' });
-    const deltas = server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
+    const deltas = server.client
+      .notifications('item/commandExecution/outputDelta')
+      .map(({ delta }) => delta);
     expect(deltas.join('')).toBe('€\uFFFD');
   });
 
   test('runs in its workdir, relative to the working directory of the thread', async () => {
-    const server = await commandServer([runs('pwd', { workdir: 'inner' }), done], { files: { 'work/inner/file': '' } });
+    const server = await commandServer([runs('pwd', { workdir: 'inner' }), done], {
+      files: { 'work/inner/file': '' },
+    });
     await server.client.turn(THREAD, 'go');
-    expect(completed(server)[0]).toMatchObject({ cwd: `${server.cwd}/inner`, aggregatedOutput: `${server.cwd}/inner\n` });
+    expect(completed(server)[0]).toMatchObject({
+      cwd: `${server.cwd}/inner`,
+      aggregatedOutput: `${server.cwd}/inner\n`,
+    });
   });
 
   test('with login false runs in a shell that reads no profile', async () => {
@@ -68,7 +102,10 @@ describe('a command', () => {
   });
 
   test('has no terminal, no pager and no colours', async () => {
-    const server = await commandServer([runs('test -t 1 || echo "$TERM $PAGER $NO_COLOR"; cat'), done]);
+    const server = await commandServer([
+      runs('test -t 1 || echo "$TERM $PAGER $NO_COLOR"; cat'),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(completed(server)[0]?.aggregatedOutput).toBe('dumb cat 1\n');
   });
@@ -76,12 +113,20 @@ describe('a command', () => {
   test('runs beside another one', async () => {
     const both = response(
       functionCall('exec_command', { cmd: 'mkfifo p; cat p; echo one' }, { callId: 'a' }),
-      functionCall('exec_command', { cmd: 'while ! test -p p; do :; done; echo two > p' }, { callId: 'b' }),
+      functionCall(
+        'exec_command',
+        { cmd: 'while ! test -p p; do :; done; echo two > p' },
+        { callId: 'b' },
+      ),
     );
     const server = await commandServer([both, done]);
     await server.client.turn(THREAD, 'go');
-    expect(completed(server)).toContainEqual(expect.objectContaining({ id: 'a', status: 'completed', aggregatedOutput: 'two\none\n' }));
-    expect(completed(server)).toContainEqual(expect.objectContaining({ id: 'b', status: 'completed', aggregatedOutput: null }));
+    expect(completed(server)).toContainEqual(
+      expect.objectContaining({ id: 'a', status: 'completed', aggregatedOutput: 'two\none\n' }),
+    );
+    expect(completed(server)).toContainEqual(
+      expect.objectContaining({ id: 'b', status: 'completed', aggregatedOutput: null }),
+    );
   });
 
   test('with the call id of an earlier one has its own item id', async () => {
@@ -90,7 +135,9 @@ describe('a command', () => {
     const [first, second] = completed(server);
     expect([first?.id, second?.id === first?.id]).toEqual(['call_1', false]);
     const { data } = await server.client.request('thread/items/list', { threadId: THREAD });
-    const commands = data.flatMap(({ item }) => (item.type === 'commandExecution' ? [item.aggregatedOutput] : []));
+    const commands = data.flatMap(({ item }) =>
+      item.type === 'commandExecution' ? [item.aggregatedOutput] : [],
+    );
     expect(commands).toEqual(['1\n', '2\n']);
   });
 });
@@ -114,18 +161,35 @@ describe('other names of the tool', () => {
   });
 
   test('a local_shell_call is answered like a function call', async () => {
-    const action = { type: 'exec' as const, command: ['sh', '-c', 'pwd; echo hi'], working_directory: '/', timeout_ms: 5_000 };
-    const call = { type: 'local_shell_call' as const, call_id: 'call_1', status: 'completed' as const, action };
+    const action = {
+      type: 'exec' as const,
+      command: ['sh', '-c', 'pwd; echo hi'],
+      working_directory: '/',
+      timeout_ms: 5_000,
+    };
+    const call = {
+      type: 'local_shell_call' as const,
+      call_id: 'call_1',
+      status: 'completed' as const,
+      action,
+    };
     const server = await commandServer([response([{ type: 'itemCompleted', item: call }]), done]);
     await server.client.turn(THREAD, 'go');
-    expect(completed(server)).toMatchObject([{ id: 'call_1', cwd: '/', status: 'completed', aggregatedOutput: '/\nhi\n' }]);
+    expect(completed(server)).toMatchObject([
+      { id: 'call_1', cwd: '/', status: 'completed', aggregatedOutput: '/\nhi\n' },
+    ]);
     expect(told(server)).toContain('\nProcess exited with code 0\n');
     expect(server.model.request(2).input).toContainEqual(call);
   });
 
   test('a command over its timeout is killed, and the model is told', async () => {
     const server = await commandServer([
-      response(functionCall('shell', { command: ['sh', '-c', 'echo up; exec sleep 1000'], timeout_ms: 700 })),
+      response(
+        functionCall('shell', {
+          command: ['sh', '-c', 'echo up; exec sleep 1000'],
+          timeout_ms: 700,
+        }),
+      ),
       done,
     ]);
     const turn = server.client.turn(THREAD, 'go');
@@ -133,7 +197,11 @@ describe('other names of the tool', () => {
     await server.clock.timerOf(700);
     server.clock.advance(700);
     await turn;
-    expect(completed(server)[0]).toMatchObject({ status: 'failed', exitCode: 124, aggregatedOutput: 'up\n' });
+    expect(completed(server)[0]).toMatchObject({
+      status: 'failed',
+      exitCode: 124,
+      aggregatedOutput: 'up\n',
+    });
     expect(told(server)).toContain('Process killed: it timed out after 700 ms\n');
   });
 });
@@ -142,15 +210,24 @@ describe('invalid arguments are reported to the model, without an item', () => {
   test.each([
     [{}, '`cmd` is missing: pass the command as a string.'],
     [{ cmd: 5 }, '`cmd` must be a string.'],
-    [{ cmd: 'ls', workdir: 'nowhere' }, expect.stringMatching(/^`workdir`: .*\/work\/nowhere is not an existing directory\.$/)],
-    [{ cmd: 'ls', workdir: 'x'.repeat(300) }, expect.stringMatching(/^`workdir`: .*\/x{300} is not an existing directory\.$/)],
+    [
+      { cmd: 'ls', workdir: 'nowhere' },
+      expect.stringMatching(/^`workdir`: .*\/work\/nowhere is not an existing directory\.$/),
+    ],
+    [
+      { cmd: 'ls', workdir: 'x'.repeat(300) },
+      expect.stringMatching(/^`workdir`: .*\/x{300} is not an existing directory\.$/),
+    ],
     [{ cmd: 'ls', shell: 'python' }, '`shell`: python is not available; use bash, zsh or sh.'],
     [{ cmd: 'ls', shell: './bash' }, '`shell`: ./bash is not available; use bash, zsh or sh.'],
     [{ cmd: 'a\0b' }, 'the command and `workdir` must not contain NUL characters.'],
     [{ cmd: 'ls', yield_time_ms: 'soon' }, '`yield_time_ms` must be a number.'],
     [{ cmd: 'ls', tty: 1 }, '`tty` must be true or false.'],
     [{ cmd: 'ls', prefix_rule: ['a', 1] }, '`prefix_rule` must be a list of strings.'],
-    [{ cmd: 'ls', sandbox_permissions: 'all' }, '`sandbox_permissions` must be "use_default" or "require_escalated".'],
+    [
+      { cmd: 'ls', sandbox_permissions: 'all' },
+      '`sandbox_permissions` must be "use_default" or "require_escalated".',
+    ],
   ])('%o', async (args, problem) => {
     const server = await commandServer([response(functionCall('exec_command', args)), done]);
     await server.client.turn(THREAD, 'go');
@@ -159,13 +236,19 @@ describe('invalid arguments are reported to the model, without an item', () => {
   });
 
   test('a login shell that the configuration does not allow', async () => {
-    const server = await commandServer([runs('ls', { login: true }), done], { overrides: ['allow_login_shell=false'] });
+    const server = await commandServer([runs('ls', { login: true }), done], {
+      overrides: ['allow_login_shell=false'],
+    });
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toBe('exec_command: `login`: the configuration does not allow login shells (allow_login_shell).');
+    expect(told(server)).toBe(
+      'exec_command: `login`: the configuration does not allow login shells (allow_login_shell).',
+    );
   });
 
   test('any call if features.shell_tool is false', async () => {
-    const server = await commandServer([runs('ls'), done], { overrides: ['features.shell_tool=false'] });
+    const server = await commandServer([runs('ls'), done], {
+      overrides: ['features.shell_tool=false'],
+    });
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toMatch(/^There is no tool named exec_command\./);
   });
@@ -179,18 +262,31 @@ describe('much output', () => {
     expect(await server.client.request('thread/loaded/list', {})).toMatchObject({ data: [THREAD] });
     await turn;
     const all = Array.from({ length: 300_000 }, (_, index) => `${index + 1}\n`).join('');
-    const deltas = server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
+    const deltas = server.client
+      .notifications('item/commandExecution/outputDelta')
+      .map(({ delta }) => delta);
     expect(deltas.join('') === all).toBe(true);
     const kept = completed(server)[0]?.aggregatedOutput ?? '';
     const [head = '', , tail = ''] = kept.split(/\n\[… (\d+) characters of output truncated …\]\n/);
-    expect([all.startsWith(head), all.endsWith(tail), head.length, tail.length]).toEqual([true, true, 524_288, 524_288]);
-    expect(told(server)).toMatch(/Original token count: 497224\nTotal output lines: 300000\nOutput:\n1\n2\n/);
+    expect([all.startsWith(head), all.endsWith(tail), head.length, tail.length]).toEqual([
+      true,
+      true,
+      524_288,
+      524_288,
+    ]);
+    expect(told(server)).toMatch(
+      /Original token count: 497224\nTotal output lines: 300000\nOutput:\n1\n2\n/,
+    );
     expect(told(server)).toMatch(/\n\[… about \d+ tokens truncated …\]\n/);
     expect(told(server).length).toBeLessThan(10_300);
   });
 
   test('is truncated to what the model asks for, and to the limit of the configuration', async () => {
-    const calls = [runs('seq 1 9000', { max_output_tokens: 100 }), runs('seq 1 9000', { max_output_tokens: 1_000_000 }, 'call_2'), done];
+    const calls = [
+      runs('seq 1 9000', { max_output_tokens: 100 }),
+      runs('seq 1 9000', { max_output_tokens: 1_000_000 }, 'call_2'),
+      done,
+    ];
     const server = await commandServer(calls, { overrides: ['tool_output_token_limit=500'] });
     await server.client.turn(THREAD, 'go');
     expect(told(server).length).toBeLessThan(700);
@@ -211,10 +307,15 @@ describe('an interrupt', () => {
     const end = await server.client.waitFor('turn/completed');
     expect(end.turn.status).toBe('interrupted');
     const [item] = completed(server);
-    expect(item).toMatchObject({ status: 'failed', exitCode: 137, aggregatedOutput: expect.stringMatching(/^\d+\n$/) });
+    expect(item).toMatchObject({
+      status: 'failed',
+      exitCode: 137,
+      aggregatedOutput: expect.stringMatching(/^\d+\n$/),
+    });
     const pid = Number(item?.aggregatedOutput);
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
-    const at = (method: string) => server.client.messages.findLastIndex((message) => message.method === method);
+    const at = (method: string) =>
+      server.client.messages.findLastIndex((message) => message.method === method);
     expect(at('item/completed')).toBeLessThan(at('turn/completed'));
   });
 

@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { commandServer, completed, done, FREE_CONFIG, runs, THREAD, told } from './command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  FREE_CONFIG,
+  runs,
+  THREAD,
+  told,
+} from './command-server.ts';
 import { always, asked, decline } from './questions.ts';
 
 const FILES = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")\n' };
@@ -11,22 +19,40 @@ const OPEN = FREE_CONFIG.replace('"never"', '"on-request"');
 test('a program that may start what a rule forbids needs approval, until the person allows it permanently', async () => {
   const server = await commandServer([], { config: OPEN, files: FILES });
   const hidden = 'prlimit sh -c "$(echo dG91Y2ggeA== | base64 -d)"';
-  expect(await asked(server, ['ls', 'mkdir a && cat a/* > b', hidden, 'git p'], decline)).toMatchObject([
-    { command: expect.stringContaining('prlimit'), reason: expect.stringContaining(TOUCH), proposedExecpolicyAmendment: null },
-    { command: expect.stringContaining('git p'), reason: expect.stringContaining(TOUCH), proposedExecpolicyAmendment: ['git', 'p'] },
+  expect(
+    await asked(server, ['ls', 'mkdir a && cat a/* > b', hidden, 'git p'], decline),
+  ).toMatchObject([
+    {
+      command: expect.stringContaining('prlimit'),
+      reason: expect.stringContaining(TOUCH),
+      proposedExecpolicyAmendment: null,
+    },
+    {
+      command: expect.stringContaining('git p'),
+      reason: expect.stringContaining(TOUCH),
+      proposedExecpolicyAmendment: ['git', 'p'],
+    },
   ]);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   expect(existsSync(join(server.cwd, 'b'))).toBe(true);
 
-  expect(await asked(server, ['make -n', 'make', 'make', 'make 2>&1 | tail -1'], (question) => always(question))).toHaveLength(2);
+  expect(
+    await asked(server, ['make -n', 'make', 'make', 'make 2>&1 | tail -1'], (question) =>
+      always(question),
+    ),
+  ).toHaveLength(2);
   expect(await asked(server, ['make'], decline)).toHaveLength(0);
   expect(completed(server).filter(({ status }) => status === 'declined')).toHaveLength(3);
 });
 
 test('if the approval policy does not allow the server to ask, such a program is refused', async () => {
-  const server = await commandServer([runs('make'), runs('mkdir a', {}, 'call_2'), done], { files: FILES });
+  const server = await commandServer([runs('make'), runs('mkdir a', {}, 'call_2'), done], {
+    files: FILES,
+  });
   await server.client.turn(THREAD, 'go');
-  expect(told(server)).toBe(`Rejected: ${TOUCH} Nobody can be asked: the approval policy is "never".`);
+  expect(told(server)).toBe(
+    `Rejected: ${TOUCH} Nobody can be asked: the approval policy is "never".`,
+  );
   expect(existsSync(join(server.cwd, 'a'))).toBe(true);
 });
 

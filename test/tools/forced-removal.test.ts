@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { ApprovalSession, confinedConfig } from './approval-session.ts';
 import { FREE_CONFIG } from './command-server.ts';
 
-const REASON = 'The command removes files by force (`rm -f`), or may do so, and that needs approval.';
+const REASON =
+  'The command removes files by force (`rm -f`), or may do so, and that needs approval.';
 const files = { 'work/dir/x': 'x', 'work/other': 'x' };
 const config = (sandbox: string, policy: string) =>
   sandbox === 'free' ? FREE_CONFIG.replace('"never"', `"${policy}"`) : confinedConfig(policy);
@@ -16,7 +17,9 @@ describe.each(['free', 'confined'])('a forced removal, %s', (sandbox) => {
     const declined = await session.run('rm -rf dir', {}, { decision: 'decline' });
     expect(declined.asked).toMatchObject([{ reason: REASON }]);
     expect(isLeft(session)).toBe(true);
-    expect((await session.run('rm -r dir && sudo rm -f x', {}, { decision: 'decline' })).asked).toHaveLength(1);
+    expect(
+      (await session.run('rm -r dir && sudo rm -f x', {}, { decision: 'decline' })).asked,
+    ).toHaveLength(1);
     expect((await session.run('rm -rf dir', {}, { decision: 'accept' })).asked).toHaveLength(1);
     expect(isLeft(session)).toBe(false);
     expect((await session.run('rm -r other')).asked).toEqual([]);
@@ -25,7 +28,9 @@ describe.each(['free', 'confined'])('a forced removal, %s', (sandbox) => {
 
   test('is not asked about again if it was accepted for the session', async () => {
     const session = await ApprovalSession.start({ config: config(sandbox, 'on-request'), files });
-    expect((await session.run('rm -rf none', {}, { decision: 'acceptForSession' })).asked).toHaveLength(1);
+    expect(
+      (await session.run('rm -rf none', {}, { decision: 'acceptForSession' })).asked,
+    ).toHaveLength(1);
     expect((await session.run('rm -rf none')).asked).toEqual([]);
   });
 
@@ -57,7 +62,10 @@ test('a forced removal under never runs within the sandbox, and is refused with 
 });
 
 /** The number of questions about each command, which are declined. */
-async function asked(session: ApprovalSession, commands: readonly string[]): Promise<[string, number][]> {
+async function asked(
+  session: ApprovalSession,
+  commands: readonly string[],
+): Promise<[string, number][]> {
   const numbers: [string, number][] = [];
   for (const command of commands) {
     const { asked: questions } = await session.run(command, {}, { decision: 'decline' });
@@ -70,13 +78,18 @@ const UNLIKELY = ['tmp=$(mktemp); rm "$tmp"', 'rm *', 'ls none | xargs rm'];
 const POSSIBLE = ['F=-rf; rm $F none', `python3 -c 'print("rm -rf x")'`];
 const PLAIN = ['rm none/*.o', 'rm *.o', 'rm ~/none', 'rm "$HOME/none"', 'rm none{a,b}'];
 
-test('a removal that may be by force asks where it may do harm, and is refused nowhere', { tags: 'slow' }, async () => {
+test('a removal that may be by force asks where it may do harm, and is refused nowhere', {
+  tags: 'slow',
+}, async () => {
   const all = [...PLAIN, ...UNLIKELY, ...POSSIBLE];
-  const number = (commands: readonly string[]) => all.map((command) => [command, commands.includes(command) ? 1 : 0]);
+  const number = (commands: readonly string[]) =>
+    all.map((command) => [command, commands.includes(command) ? 1 : 0]);
   const start = (sandbox: string, policy: string) =>
     ApprovalSession.start({ config: config(sandbox, policy), files: { 'work/dir/x': '' } });
   expect(await asked(await start('confined', 'on-request'), all)).toEqual(number(POSSIBLE));
-  expect(await asked(await start('free', 'on-request'), all)).toEqual(number([...POSSIBLE, ...UNLIKELY]));
+  expect(await asked(await start('free', 'on-request'), all)).toEqual(
+    number([...POSSIBLE, ...UNLIKELY]),
+  );
   const never = await start('free', 'never');
   expect(await asked(never, all)).toEqual(number([]));
   expect((await never.run('F=-rf; rm $F dir')).output).not.toContain('Rejected');

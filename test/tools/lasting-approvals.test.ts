@@ -5,7 +5,10 @@ import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, FREE_CONFIG } from './command-server.ts';
 import { type Answers, acceptWords, always, asked, decline } from './questions.ts';
 
-/** A configuration in which every command that is not known to be harmless needs approval, and runs without a sandbox. */
+/**
+ * A configuration in which every command that is not known to be harmless needs approval, and runs
+ * without a sandbox.
+ */
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 
 async function threadIn(server: TestServer, cwd: string): Promise<string> {
@@ -14,25 +17,32 @@ async function threadIn(server: TestServer, cwd: string): Promise<string> {
 }
 
 const rulesFile = ({ home }: TestServer, name: string) => join(home, 'rules', name);
-const warnings = ({ client }: TestServer) => client.notifications('warning').map(({ message }) => message);
+const warnings = ({ client }: TestServer) =>
+  client.notifications('warning').map(({ message }) => message);
 
 describe('"always"', () => {
   test('holds for exactly these words, in this project', async () => {
     const server = await commandServer([], { config: ASKING });
-    expect(await asked(server, ['touch x', 'touch x', 'touch x y', 'touch'], (question) => always(question))).toHaveLength(3);
+    expect(
+      await asked(server, ['touch x', 'touch x', 'touch x y', 'touch'], (question) =>
+        always(question),
+      ),
+    ).toHaveLength(3);
     rmSync(rulesFile(server, 'default.rules'));
     rmSync(rulesFile(server, 'heddle-accepted.jsonl'));
 
     expect(await asked(server, ['touch x'], always)).toHaveLength(1);
-    expect(await asked(server, ['touch x', 'touch x y', 'touch x && touch x'], decline)).toMatchObject([
-      { command: expect.stringContaining('touch x y') },
-    ]);
+    expect(
+      await asked(server, ['touch x', 'touch x y', 'touch x && touch x'], decline),
+    ).toMatchObject([{ command: expect.stringContaining('touch x y') }]);
     const other = await threadIn(server, join(server.folder, 'other'));
     expect(await asked(server, ['touch x'], decline, other)).toHaveLength(1);
     expect(existsSync(join(server.folder, 'other', 'x'))).toBe(false);
     // The same thread, in a repository that it did not start in.
     mkdirSync(join(server.cwd, 'nested', '.git', 'refs'), { recursive: true });
-    expect(await asked(server, [['touch x', { workdir: join(server.cwd, 'nested') }]], decline)).toHaveLength(1);
+    expect(
+      await asked(server, [['touch x', { workdir: join(server.cwd, 'nested') }]], decline),
+    ).toHaveLength(1);
     expect(await asked(server, [['touch x', { workdir: server.cwd }]], decline)).toHaveLength(0);
   });
 
@@ -44,7 +54,9 @@ describe('"always"', () => {
       mkdirSync(join(sub, '.git', 'refs'), { recursive: true });
       return always(question);
     });
-    expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toContain(`"project":${JSON.stringify(server.cwd)}}`);
+    expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toContain(
+      `"project":${JSON.stringify(server.cwd)}}`,
+    );
   });
 
   test('holds in a project whose path has links, and in its subfolders', async () => {
@@ -61,7 +73,9 @@ describe('"always"', () => {
     await asked(server, ['touch x'], always);
     const other = await threadIn(server, join(server.folder, 'other'));
     await asked(server, ['touch x'], always, other);
-    expect(readFileSync(rulesFile(server, 'default.rules'), 'utf8')).toBe('prefix_rule(pattern=["touch", "x"], decision="allow")\n');
+    expect(readFileSync(rulesFile(server, 'default.rules'), 'utf8')).toBe(
+      'prefix_rule(pattern=["touch", "x"], decision="allow")\n',
+    );
     expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toBe(
       `{"words":["touch","x"],"exact":true,"beyond":false,"project":${JSON.stringify(server.cwd)}}\n` +
         `{"words":["touch","x"],"exact":true,"beyond":false,"project":${JSON.stringify(join(server.folder, 'other'))}}\n`,
@@ -76,14 +90,17 @@ describe('"always"', () => {
     const server = await commandServer([], { config: ASKING });
     const questions = await asked(
       server,
-      [['base64 a', { prefix_rule: ['base64'] }], 'base64 b', ['touch a', { prefix_rule: ['touch'] }], 'touch b'],
+      [
+        ['base64 a', { prefix_rule: ['base64'] }],
+        'base64 b',
+        ['touch a', { prefix_rule: ['touch'] }],
+        'touch b',
+      ],
       always,
     );
-    expect(questions.map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment)).toEqual([
-      ['base64'],
-      ['touch', 'a'],
-      ['touch', 'b'],
-    ]);
+    expect(questions.map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment)).toEqual(
+      [['base64'], ['touch', 'a'], ['touch', 'b']],
+    );
     const other = await threadIn(server, join(server.folder, 'other'));
     expect(await asked(server, ['base64 b'], decline, other)).toHaveLength(1);
   });
@@ -93,13 +110,17 @@ describe('"always"', () => {
     const server = await commandServer([], { config });
     const escalates = { sandbox_permissions: 'require_escalated', justification: 'j' };
     expect(await asked(server, ['touch x'], always)).toHaveLength(1);
-    expect(await asked(server, ['touch x', ['touch x', escalates]], decline)).toMatchObject([{ reason: 'j' }]);
+    expect(await asked(server, ['touch x', ['touch x', escalates]], decline)).toMatchObject([
+      { reason: 'j' },
+    ]);
     expect(await asked(server, [['touch x', escalates]], always)).toHaveLength(1);
     expect(await asked(server, ['touch x', ['touch x', escalates]], decline)).toHaveLength(0);
   });
 
   test('a rule that the user wrote keeps its meaning', async () => {
-    const files = { 'home/rules/default.rules': 'prefix_rule(pattern=["touch"], decision="allow")\n' };
+    const files = {
+      'home/rules/default.rules': 'prefix_rule(pattern=["touch"], decision="allow")\n',
+    };
     const server = await commandServer([], { config: ASKING, files });
     expect(await asked(server, ['touch x', 'touch y z'], decline)).toHaveLength(0);
     // Accepting the same words for a command that it does not cover does not narrow it.
@@ -124,9 +145,28 @@ describe('"always"', () => {
 test('a project cannot use what was accepted in another one', async () => {
   const server = await commandServer([], { config: ASKING });
   writeFileSync(join(server.cwd, 'run.sh'), '');
-  const accepted = ['tar cf a.tar x', 'sort f', 'cp a b', 'make', 'npm test', 'touch x', './run.sh', 'python3 x.py'];
-  const proposed = (await asked(server, accepted, always)).map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment);
-  expect(proposed).toEqual([['tar', 'cf', 'a.tar', 'x'], ['cp', 'a', 'b'], ['make'], ['npm', 'test'], ['touch', 'x'], null, null]);
+  const accepted = [
+    'tar cf a.tar x',
+    'sort f',
+    'cp a b',
+    'make',
+    'npm test',
+    'touch x',
+    './run.sh',
+    'python3 x.py',
+  ];
+  const proposed = (await asked(server, accepted, always)).map(
+    ({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment,
+  );
+  expect(proposed).toEqual([
+    ['tar', 'cf', 'a.tar', 'x'],
+    ['cp', 'a', 'b'],
+    ['make'],
+    ['npm', 'test'],
+    ['touch', 'x'],
+    null,
+    null,
+  ]);
   const hostile = await threadIn(server, join(server.folder, 'hostile'));
   const attempts = [
     'tar cf a.tar x',
@@ -146,7 +186,14 @@ test('a project cannot use what was accepted in another one', async () => {
 
 test('a program that commands can write is never proposed', async () => {
   const server = await commandServer([], { config: ASKING });
-  const commands = ['/tmp/evil', '/var/tmp/evil x', join(server.cwd, 'tool'), 'bin/tool', '../tool', '/usr/bin/touch x'];
+  const commands = [
+    '/tmp/evil',
+    '/var/tmp/evil x',
+    join(server.cwd, 'tool'),
+    'bin/tool',
+    '../tool',
+    '/usr/bin/touch x',
+  ];
   const questions = await asked(server, commands, decline);
   expect(questions.map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment)).toEqual([
     null,
@@ -171,10 +218,15 @@ describe('an amendment that was not proposed', () => {
   });
 
   test('does not override a rule that requires approval, and a warning says so', async () => {
-    const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="prompt")\n' };
+    const files = {
+      'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="prompt")\n',
+    };
     const server = await commandServer([], { config: ASKING, files });
     const questions = await asked(server, ['touch x', 'touch x'], () => acceptWords('touch', 'x'));
-    expect(questions).toMatchObject([{ proposedExecpolicyAmendment: null }, { proposedExecpolicyAmendment: null }]);
+    expect(questions).toMatchObject([
+      { proposedExecpolicyAmendment: null },
+      { proposedExecpolicyAmendment: null },
+    ]);
     expect(warnings(server)[0]).toBe(
       'The rule is stored, but another rule requires approval for this command. The command will need approval again.',
     );
@@ -192,7 +244,9 @@ describe('an amendment that was not proposed', () => {
     await asked(server, ['touch x'], () => acceptWords());
     await asked(server, ['touch x ""'], () => acceptWords('touch', ''));
     expect(warnings(server)).toHaveLength(2);
-    expect(warnings(server)[0]).toContain('a rule needs at least one word, and no word may be empty');
+    expect(warnings(server)[0]).toContain(
+      'a rule needs at least one word, and no word may be empty',
+    );
     expect(existsSync(join(server.home, 'rules'))).toBe(false);
   });
 });
@@ -205,13 +259,18 @@ describe('if heddle-accepted.jsonl', () => {
     };
     const server = await commandServer([], { config: ASKING, files });
     const path = rulesFile(server, 'heddle-accepted.jsonl');
-    expect((await server.client.waitFor('configWarning')).summary).toContain(`${path}:2: expected {"words"`);
+    expect((await server.client.waitFor('configWarning')).summary).toContain(
+      `${path}:2: expected {"words"`,
+    );
     const [question] = await asked(server, ['touch x'], decline);
     expect(question?.reason).toContain(`${path}:2`);
   });
 
   test('cannot be read, every command needs approval', async () => {
-    const server = await commandServer([], { config: ASKING, files: { 'home/rules/heddle-accepted.jsonl/x': '' } });
+    const server = await commandServer([], {
+      config: ASKING,
+      files: { 'home/rules/heddle-accepted.jsonl/x': '' },
+    });
     const [question] = await asked(server, ['ls'], decline);
     expect(question?.reason).toContain('heddle-accepted.jsonl');
   });
@@ -223,7 +282,9 @@ describe('if heddle-accepted.jsonl', () => {
       return always(question);
     };
     await asked(server, ['touch x'], answers);
-    expect(warnings(server)).toMatchObject([expect.stringMatching(/^The rule could not be stored/)]);
+    expect(warnings(server)).toMatchObject([
+      expect.stringMatching(/^The rule could not be stored/),
+    ]);
     expect(existsSync(rulesFile(server, 'default.rules'))).toBe(false);
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);
   });

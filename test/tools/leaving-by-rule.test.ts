@@ -5,7 +5,20 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ApprovalSession, confinedConfig, OUTSIDE } from './approval-session.ts';
 
-const PROGRAMS = ['git', 'uptime', 'make', 'node', './run.sh', 'sh', 'touch', 'cp', 'cat', 'cd', '/usr/bin/make', 'ls'];
+const PROGRAMS = [
+  'git',
+  'uptime',
+  'make',
+  'node',
+  './run.sh',
+  'sh',
+  'touch',
+  'cp',
+  'cat',
+  'cd',
+  '/usr/bin/make',
+  'ls',
+];
 const RULES = PROGRAMS.map((program) => `prefix_rule(pattern=["${program}"])\n`).join('');
 const DECLINE = { decision: 'decline' } as const;
 
@@ -17,14 +30,26 @@ interface World {
   git: (folder: string, ...args: string[]) => void;
 }
 
-/** A repository as the workspace, rules that allow all programs of the tests, and a script `evil.sh` that leaves a mark outside. */
-async function world(approvalPolicy = 'on-request', config = confinedConfig(approvalPolicy)): Promise<World> {
-  const session = await ApprovalSession.start({ config, files: { 'home/rules/mine.rules': RULES, 'outside/note': 'a note' } });
+/**
+ * A repository as the workspace, rules that allow all programs of the tests, and a script `evil.sh`
+ * that leaves a mark outside.
+ */
+async function world(
+  approvalPolicy = 'on-request',
+  config = confinedConfig(approvalPolicy),
+): Promise<World> {
+  const session = await ApprovalSession.start({
+    config,
+    files: { 'home/rules/mine.rules': RULES, 'outside/note': 'a note' },
+  });
   const { cwd, folder } = session.server;
   const canary = join(folder, 'outside', 'canary');
   const path = (...names: string[]) => join(cwd, ...names);
   const git = (at: string, ...args: string[]) => {
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=a@b.c', ...args], { cwd: join(cwd, at), stdio: 'ignore' });
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=a@b.c', ...args], {
+      cwd: join(cwd, at),
+      stdio: 'ignore',
+    });
   };
   writeFileSync(path('evil.sh'), `#!/bin/sh\ntouch ${canary}\n`);
   symlinkSync('/usr', path('link'));
@@ -40,13 +65,17 @@ async function world(approvalPolicy = 'on-request', config = confinedConfig(appr
   return { session, canary, path, git };
 }
 
-/** A repository in the folder `sub`, as a sandboxed command could have made it, whose settings and hooks run `evil.sh`. */
+/**
+ * A repository in the folder `sub`, as a sandboxed command could have made it, whose settings and
+ * hooks run `evil.sh`.
+ */
 function plantRepository({ path, git }: World, folder = 'sub'): void {
   mkdirSync(path(folder));
   git(folder, 'init');
   git(folder, 'config', 'core.fsmonitor', path('evil.sh'));
   writeFileSync(path(folder, 'file'), '');
-  for (const hook of ['pre-commit', 'post-index-change']) symlinkSync(path('evil.sh'), path(folder, '.git', 'hooks', hook));
+  for (const hook of ['pre-commit', 'post-index-change'])
+    symlinkSync(path('evil.sh'), path(folder, '.git', 'hooks', hook));
 }
 
 describe('a command that a rule allows leaves the sandbox without a question', () => {
@@ -57,12 +86,22 @@ describe('a command that a rule allows leaves the sandbox without a question', (
     ['a program that only creates empty files', 'touch x'],
     ['a program that only reads', 'cat evil.sh'],
     ['copying between places that commands cannot change', 'cp OUTSIDE/note OUTSIDE/copy'],
-    ['any program, where it touches nothing that commands can change', 'cd /etc && git --version && make --version'],
+    [
+      'any program, where it touches nothing that commands can change',
+      'cd /etc && git --version && make --version',
+    ],
   ])('%s', async (what, command) => {
     const { session, canary } = await world();
     const workdir = what.startsWith('any') ? { workdir: '/etc' } : {};
-    const ran = await session.run(command.replaceAll('OUTSIDE', join(canary, '..')), { ...OUTSIDE, ...workdir }, DECLINE);
-    expect({ asked: ran.asked, exitCode: ran.item?.exitCode, output: ran.output }).toMatchObject({ asked: [], exitCode: 0 });
+    const ran = await session.run(
+      command.replaceAll('OUTSIDE', join(canary, '..')),
+      { ...OUTSIDE, ...workdir },
+      DECLINE,
+    );
+    expect({ asked: ran.asked, exitCode: ran.item?.exitCode, output: ran.output }).toMatchObject({
+      asked: [],
+      exitCode: 0,
+    });
   });
 });
 
@@ -73,8 +112,16 @@ describe('a command that a rule allows is asked about before it leaves the sandb
     ['an interpreter with a script of the workspace', 'node run.sh'],
     ['a script of the workspace', './run.sh'],
     ['a script of the workspace, run from elsewhere', 'sh WORK/run.sh', { workdir: '/etc' }],
-    ['a shell that reads a file of the workspace from a pipe', 'cat WORK/run.sh | sh', { workdir: '/etc' }],
-    ['a program in a folder elsewhere that a link of the workspace leads to', 'cd WORK/link && make --version', { workdir: '/etc' }],
+    [
+      'a shell that reads a file of the workspace from a pipe',
+      'cat WORK/run.sh | sh',
+      { workdir: '/etc' },
+    ],
+    [
+      'a program in a folder elsewhere that a link of the workspace leads to',
+      'cd WORK/link && make --version',
+      { workdir: '/etc' },
+    ],
     ['a program that writes where commands could put a link', 'cp evil.sh x'],
     ['git with a program as an option', 'git fetch . --upload-pack=./evil.sh'],
     ['git with an abbreviated option', 'git fetch . --upload-p ./evil.sh'],
@@ -94,38 +141,75 @@ describe('a command that a rule allows is asked about before it leaves the sandb
     const hostile = await world();
     plantRepository(hostile);
     const { session, canary } = hostile;
-    const ran = await session.run(command.replaceAll('WORK', session.server.cwd), { ...OUTSIDE, ...args }, DECLINE);
+    const ran = await session.run(
+      command.replaceAll('WORK', session.server.cwd),
+      { ...OUTSIDE, ...args },
+      DECLINE,
+    );
     expect(ran.asked).toMatchObject([
-      { reason: expect.stringContaining('It has to. A rule allows this command, but beyond the sandbox it may run') },
+      {
+        reason: expect.stringContaining(
+          'It has to. A rule allows this command, but beyond the sandbox it may run',
+        ),
+      },
     ]);
     expect(ran.asked[0]?.proposedExecpolicyAmendment).toBeNull();
     expect(existsSync(canary)).toBe(false);
   });
 
   test.each<[string, (world: World) => void]>([
-    ['whose settings start a program', ({ git }) => git('.', 'config', 'core.fsmonitor', './evil.sh')],
+    [
+      'whose settings start a program',
+      ({ git }) => git('.', 'config', 'core.fsmonitor', './evil.sh'),
+    ],
     [
       'whose settings for the working tree start a program',
       ({ path }) => {
         writeFileSync(path('.git', 'config.worktree'), '[core]\n\tfsmonitor = ./evil.sh\n');
       },
     ],
-    ['whose settings include a file of the workspace', ({ git }) => git('.', 'config', 'include.path', '../settings')],
+    [
+      'whose settings include a file of the workspace',
+      ({ git }) => git('.', 'config', 'include.path', '../settings'),
+    ],
     ['whose hooks are elsewhere', ({ git }) => git('.', 'config', 'core.hooksPath', 'hooks')],
-    ['with a hook', ({ path }) => symlinkSync(path('evil.sh'), path('.git', 'hooks', 'post-index-change'))],
-    ['whose settings cannot be read', ({ path }) => writeFileSync(path('.git', 'config'), '[core\nfsmonitor')],
-    ['whose settings are too large', ({ path }) => writeFileSync(path('.git', 'config'), `#${'x'.repeat(2 ** 20)}\n`)],
-    ['with a remote that is a program', ({ git }) => git('.', 'remote', 'add', 'origin', 'ext::sh ./evil.sh')],
+    [
+      'with a hook',
+      ({ path }) => symlinkSync(path('evil.sh'), path('.git', 'hooks', 'post-index-change')),
+    ],
+    [
+      'whose settings cannot be read',
+      ({ path }) => writeFileSync(path('.git', 'config'), '[core\nfsmonitor'),
+    ],
+    [
+      'whose settings are too large',
+      ({ path }) => writeFileSync(path('.git', 'config'), `#${'x'.repeat(2 ** 20)}\n`),
+    ],
+    [
+      'with a remote that is a program',
+      ({ git }) => git('.', 'remote', 'add', 'origin', 'ext::sh ./evil.sh'),
+    ],
     ['with a remote in the workspace', ({ git }) => git('.', 'remote', 'add', 'origin', './sub')],
     [
       'with a submodule',
       (hostile) => {
         plantRepository(hostile);
-        hostile.git('.', '-c', 'core.fsmonitor=false', 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+        hostile.git(
+          '.',
+          '-c',
+          'core.fsmonitor=false',
+          'update-index',
+          '--add',
+          '--cacheinfo',
+          `160000,${'1'.repeat(40)},sub`,
+        );
       },
     ],
     ['with settings of submodules', ({ path }) => writeFileSync(path('.gitmodules'), '')],
-    ['that is not complete, so that git looks for another', ({ path }) => writeFileSync(path('.git', 'HEAD'), '')],
+    [
+      'that is not complete, so that git looks for another',
+      ({ path }) => writeFileSync(path('.git', 'HEAD'), ''),
+    ],
   ])('git in a repository %s', async (_what, prepare) => {
     const hostile = await world();
     prepare(hostile);
@@ -154,7 +238,10 @@ describe('a command that a rule allows is asked about before it leaves the sandb
     mkdirSync(path('sub'));
     plant(path('sub', '.git'));
     const ran = await session.run('git status; uptime', { ...OUTSIDE, workdir: 'sub' }, DECLINE);
-    expect([ran.asked.length, ran.output]).toEqual([1, 'The user declined this command, so it was not run.']);
+    expect([ran.asked.length, ran.output]).toEqual([
+      1,
+      'The user declined this command, so it was not run.',
+    ]);
   });
 
   test('git where the folder itself looks like a repository without a working tree', async () => {
@@ -163,7 +250,10 @@ describe('a command that a rule allows is asked about before it leaves the sandb
     execFileSync('rm', ['-r', path('.git')]);
     for (const folder of ['objects', 'refs']) mkdirSync(path(folder));
     writeFileSync(path('HEAD'), 'ref: refs/heads/main\n');
-    writeFileSync(path('config'), `[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = ${path('evil.sh')}\n`);
+    writeFileSync(
+      path('config'),
+      `[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = ${path('evil.sh')}\n`,
+    );
     expect((await session.run('git status; uptime', OUTSIDE, DECLINE)).asked).toHaveLength(1);
     expect(existsSync(canary)).toBe(false);
   });
@@ -185,7 +275,9 @@ test('under never, such a command is refused, and the refusal says why and what 
   plantRepository(hostile);
   const ran = await hostile.session.run('git status; uptime', { ...OUTSIDE, workdir: 'sub' });
   expect(ran.asked).toEqual([]);
-  expect(ran.output).toMatch(/^Rejected: a rule allows this command, but .*sub.* Run it inside the sandbox, or do without it\.$/);
+  expect(ran.output).toMatch(
+    /^Rejected: a rule allows this command, but .*sub.* Run it inside the sandbox, or do without it\.$/,
+  );
   expect(existsSync(hostile.canary)).toBe(false);
 });
 

@@ -111,25 +111,63 @@ test.each([
 });
 
 test.each([
-  ['a word that only the shell knows', ['sh d*.sh', 'f=x; sh $f.sh', 'A=1; sh {x,y}.sh', 'A=1 sh ~/x.sh', 'sh x.s?']],
-  ['quotes within a word', ['A=1 sh de"ploy".sh', 'A=1 sh de\\ploy.sh', 'A=1; bash -c \'sh de"ploy".sh\'', 'bash -ec \'sh <x"."sh\'']],
-  ['quotes in a comment or a here-document', ['# \'\nA=1 sh de"ploy".sh # \'', "cat <<'E'\n'\nE\nA=1 sh de\"ploy\".sh '"]],
-  ['a pattern of bash', ['shopt -s extglob\nsh @(de)ploy.sh', 'shopt -s extglob\nA=1 sh +(de)ploy.sh']],
+  [
+    'a word that only the shell knows',
+    ['sh d*.sh', 'f=x; sh $f.sh', 'A=1; sh {x,y}.sh', 'A=1 sh ~/x.sh', 'sh x.s?'],
+  ],
+  [
+    'quotes within a word',
+    [
+      'A=1 sh de"ploy".sh',
+      'A=1 sh de\\ploy.sh',
+      'A=1; bash -c \'sh de"ploy".sh\'',
+      'bash -ec \'sh <x"."sh\'',
+    ],
+  ],
+  [
+    'quotes in a comment or a here-document',
+    ['# \'\nA=1 sh de"ploy".sh # \'', "cat <<'E'\n'\nE\nA=1 sh de\"ploy\".sh '"],
+  ],
+  [
+    'a pattern of bash',
+    ['shopt -s extglob\nsh @(de)ploy.sh', 'shopt -s extglob\nA=1 sh +(de)ploy.sh'],
+  ],
   [
     'a script for another shell',
-    ['foo \'sh de"ploy".sh\'', "bash -c 'f=x; sh $f.sh'", "npx -c 'sh d*.sh'", "docker exec c sh -c 'cd sub; sh ../x.sh'"],
+    [
+      'foo \'sh de"ploy".sh\'',
+      "bash -c 'f=x; sh $f.sh'",
+      "npx -c 'sh d*.sh'",
+      "docker exec c sh -c 'cd sub; sh ../x.sh'",
+    ],
   ],
   [
     'code in another language',
-    ['python3 -c \'open("x" + ".sh")\'', 'node -e \'require("./x")\'', 'perl -edo+de.ploy.sh', "awk 'BEGIN{}' x"],
+    [
+      'python3 -c \'open("x" + ".sh")\'',
+      'node -e \'require("./x")\'',
+      'perl -edo+de.ploy.sh',
+      "awk 'BEGIN{}' x",
+    ],
   ],
   [
     'files that a program finds',
-    ['find . -exec sh {} +', 'ls | xargs sh', 'A=1; ls | xargs sh', 'find . | sh', 'A=1; ls | sh', 'ls >y; sh y'],
+    [
+      'find . -exec sh {} +',
+      'ls | xargs sh',
+      'A=1; ls | xargs sh',
+      'find . | sh',
+      'A=1; ls | sh',
+      'ls >y; sh y',
+    ],
   ],
   [
     'text that a program puts together',
-    ['printf %s%s "sh de" ploy.sh | sh', 'echo -n sh de >y; echo ploy.sh >>y; sh y', 'rev <<<hs.x | sh'],
+    [
+      'printf %s%s "sh de" ploy.sh | sh',
+      'echo -n sh de >y; echo ploy.sh >>y; sh y',
+      'rev <<<hs.x | sh',
+    ],
   ],
   [
     'text that a program changes',
@@ -142,25 +180,48 @@ test.each([
   ],
   [
     'text that another program makes',
-    ['make -n | sh', 'base64 -d data | sh', 'sh < <(ls)', 'ls > >(sh)', 'env ls >y; sh y', 'ls | dd of=y; sh y'],
+    [
+      'make -n | sh',
+      'base64 -d data | sh',
+      'sh < <(ls)',
+      'ls > >(sh)',
+      'env ls >y; sh y',
+      'ls | dd of=y; sh y',
+    ],
   ],
   [
     'text or files of a repository',
     [
-      ...['git show HEAD:x.sh | sh', 'git checkout other && sh x.sh', 'env git stash pop; sh x.sh', '/usr/lib/git-core/git-pull; sh x.sh'],
-      ...['gh pr checkout 5 && sh x.sh', 'A=1; gh repo sync; sh x.sh', 'sudo -u me hg update; sh x.sh', "bash -c 'svn up' && sh x.sh"],
+      ...[
+        'git show HEAD:x.sh | sh',
+        'git checkout other && sh x.sh',
+        'env git stash pop; sh x.sh',
+        '/usr/lib/git-core/git-pull; sh x.sh',
+      ],
+      ...[
+        'gh pr checkout 5 && sh x.sh',
+        'A=1; gh repo sync; sh x.sh',
+        'sudo -u me hg update; sh x.sh',
+        "bash -c 'svn up' && sh x.sh",
+      ],
     ],
   ],
-])('is not compared, because it may run files that the line does not name: %s', async (_what, scripts) => {
-  for (const script of scripts) expect(await pinned(script, 'data'), script).toMatchObject({ isCompared: false });
-});
-
-test.each([['sh (de|x)ploy.sh'], ['sh d(eploy.sh)'], ['sh <1-2>.sh'], ['setopt extendedglob\nsh dd#eploy.sh']])(
-  'is not compared, because zsh replaces a pattern: %s',
-  async (script) => {
-    expect(await pinned(script, 'data', { shell: 'zsh' })).toMatchObject({ isCompared: false });
+])(
+  'is not compared, because it may run files that the line does not name: %s',
+  async (_what, scripts) => {
+    for (const script of scripts)
+      expect(await pinned(script, 'data'), script).toMatchObject({ isCompared: false });
   },
 );
+
+test.each([
+  ['sh (de|x)ploy.sh'],
+  ['sh d(eploy.sh)'],
+  ['sh <1-2>.sh'],
+  ['setopt extendedglob\nsh dd#eploy.sh'],
+])('is not compared, because zsh replaces a pattern: %s', async (script) => {
+  expect(await pinned(script, 'data', { shell: 'zsh' })).toMatchObject({ isCompared: false });
+});
 
 test.each([
   ['cat x.sh', 'x.sh'],
@@ -172,9 +233,12 @@ test.each([
   ['gh pr view 5 && sh x.sh', 'data'],
   ['git fetch && sh x.sh', 'data'],
   ['for i in 1 2; do sh x.sh; done', 'data'],
-])('is compared, and a change of what no program runs does not count: %s', async (script, changed) => {
-  expect(await pinned(script, changed)).toEqual({ isCompared: true, isNoticed: false });
-});
+])(
+  'is compared, and a change of what no program runs does not count: %s',
+  async (script, changed) => {
+    expect(await pinned(script, changed)).toEqual({ isCompared: true, isNoticed: false });
+  },
+);
 
 /** The file's name as a line can have it. */
 const NAMES = [
@@ -216,7 +280,15 @@ const WAYS = [
     'sh <(cat F)',
     'tee y <F | sh',
   ],
-  ...['cp F y && sh y', 'mv F y; sh y', 'ln -s F y; sh y', 'ln F y && sh y', 'cat F >y; sh y', 'cat F >>y && sh y', 'install F y; sh y'],
+  ...[
+    'cp F y && sh y',
+    'mv F y; sh y',
+    'ln -s F y; sh y',
+    'ln F y && sh y',
+    'cat F >y; sh y',
+    'cat F >>y && sh y',
+    'install F y; sh y',
+  ],
   ...[
     'eval "$(cat F)"',
     'bash -c "$(cat F)"',
@@ -227,7 +299,14 @@ const WAYS = [
     'nohup sh F',
     'sudo -n sh F',
   ],
-  ...['find . -name F -exec sh {} +', 'echo F | xargs sh', 'printf F | xargs -n1 sh', 'echo sh F | sh', 'sh <<E\n. F\nE', 'sh <<<". F"'],
+  ...[
+    'find . -name F -exec sh {} +',
+    'echo F | xargs sh',
+    'printf F | xargs -n1 sh',
+    'echo sh F | sh',
+    'sh <<E\n. F\nE',
+    'sh <<<". F"',
+  ],
   ...[
     'env PATH=. F',
     'cp F sub/y; cd sub; sh y',
@@ -325,8 +404,13 @@ test('whatever a line is like, a change of the script that it runs is noticed, o
       async (name, way, [around, outer], how) => {
         // env replaces no patterns in its script, and refuses this escape.
         fc.pre(!(way.startsWith('env -S') && /[{*\\]/.test(name)));
-        const script = outer.replace('C', () => around.replace('C', () => way.replaceAll('F', name)));
-        const { isCompared, isNoticed } = await pinned(script, 'x.sh', { how, cwd: join(base, String(count++), 'work') });
+        const script = outer.replace('C', () =>
+          around.replace('C', () => way.replaceAll('F', name)),
+        );
+        const { isCompared, isNoticed } = await pinned(script, 'x.sh', {
+          how,
+          cwd: join(base, String(count++), 'work'),
+        });
         if (isCompared) compared++;
         expect(isNoticed || !isCompared, script).toBe(true);
       },

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { UntimedItem } from '../../src/protocol/generated/types.ts';
-import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
+import {
+  type ProcessSpec,
+  SandboxUnavailableError,
+} from '../../src/sandbox/processes/processes.ts';
 import type { ActionHost, OpenItem } from '../../src/tools/action.ts';
 import { prepareCommand } from '../../src/tools/command/prepare-command.ts';
 import { CommandSessions } from '../../src/tools/command/sessions/command-sessions.ts';
@@ -12,7 +15,14 @@ import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const item: UntimedItem = { type: 'plan', id: 'call', text: '' };
-const open: OpenItem = { startedMs: 0, item, update: () => {}, review: async () => {}, drained: () => null, complete: async () => {} };
+const open: OpenItem = {
+  startedMs: 0,
+  item,
+  update: () => {},
+  review: async () => {},
+  drained: () => null,
+  complete: async () => {},
+};
 const host: ActionHost = {
   requestMore: async () => ({ deny: { by: 'declined' } }),
   askUser: async () => ({ type: 'aborted' }),
@@ -45,7 +55,12 @@ async function prepared() {
     turnId: 'turn',
     callId: 'call',
     itemId: 'call',
-    settings: { ...settings, cwd: '/tmp', sandboxPolicy: { type: 'workspaceWrite' }, approvalPolicy: 'never' },
+    settings: {
+      ...settings,
+      cwd: '/tmp',
+      sandboxPolicy: { type: 'workspaceWrite' },
+      approvalPolicy: 'never',
+    },
     grants: new Grants(),
     signal: new AbortController().signal,
   };
@@ -64,7 +79,10 @@ async function prepared() {
     profileFiles: [],
     unixSockets: () => false,
     network: () => null,
-    proxies: { open: () => Promise.reject(new Error('no command connects')), close: async () => {} },
+    proxies: {
+      open: () => Promise.reject(new Error('no command connects')),
+      close: async () => {},
+    },
     skillFolders: () => [],
     preparePatch: async () => null,
   };
@@ -78,12 +96,21 @@ async function prepared() {
     justification: null,
     prefixRule: null,
   };
-  const call = { argv: ['/bin/sh', '-lc', 'touch x'], script: 'touch x', cwd: '/tmp/inner', ...how };
+  const call = {
+    argv: ['/bin/sh', '-lc', 'touch x'],
+    script: 'touch x',
+    cwd: '/tmp/inner',
+    ...how,
+  };
   const action = await prepareCommand(call, context, deps);
   if (!('perform' in action)) throw new Error('nothing was prepared');
   const judged = await action.judge(context.settings, context.grants);
   if (!('run' in judged)) throw new Error('the command may run without a question');
-  return { run: (performed: ActionHost) => action.perform(judged.run, open, performed), asked, home };
+  return {
+    run: (performed: ActionHost) => action.perform(judged.run, open, performed),
+    asked,
+    home,
+  };
 }
 
 test('a command whose sandbox is unavailable does not run: its item fails, and the item and the model get the reason', async () => {
@@ -91,7 +118,11 @@ test('a command whose sandbox is unavailable does not run: its item fails, and t
   expect(await run(host)).toEqual({
     output: 'bubblewrap is missing: install it',
     success: false,
-    item: expect.objectContaining({ status: 'failed', exitCode: null, aggregatedOutput: 'bubblewrap is missing: install it' }),
+    item: expect.objectContaining({
+      status: 'failed',
+      exitCode: null,
+      aggregatedOutput: 'bubblewrap is missing: install it',
+    }),
   });
   // The bounds are those of the thread's working directory, wherever the command runs.
   expect(asked).toMatchObject([

@@ -1,4 +1,7 @@
-import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
+import type {
+  CommandExecutionApprovalDecision,
+  CommandExecutionRequestApprovalParams,
+} from '../../src/protocol/generated/types.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { done, runs, THREAD } from './command-server.ts';
 
@@ -12,7 +15,8 @@ export const acceptWords = (...words: string[]): CommandExecutionApprovalDecisio
   acceptWithExecpolicyAmendment: { execpolicy_amendment: words },
 });
 /** Accepts the proposed words permanently. Without a proposal, declines. */
-export const always: Answers = ({ proposedExecpolicyAmendment: words }) => (words == null ? 'decline' : acceptWords(...words));
+export const always: Answers = ({ proposedExecpolicyAmendment: words }) =>
+  words == null ? 'decline' : acceptWords(...words);
 
 let calls = 0;
 
@@ -25,7 +29,9 @@ export async function asked(
 ): Promise<Question[]> {
   const responses = commands.map((command) => {
     calls += 1;
-    return typeof command === 'string' ? runs(command, {}, `run_${calls}`) : runs(command[0], command[1], `run_${calls}`);
+    return typeof command === 'string'
+      ? runs(command, {}, `run_${calls}`)
+      : runs(command[0], command[1], `run_${calls}`);
   });
   server.model.push(...responses, done);
   const from = server.client.messages.length;
@@ -34,8 +40,13 @@ export async function asked(
   for (;;) {
     const isQuestion = (method?: string) => method === 'item/commandExecution/requestApproval';
     const all = () => server.client.messages.slice(from).filter(({ method }) => isQuestion(method));
-    const isOver = () => server.client.notifications('turn/completed', (params) => params.turn.id === turn.id).length > 0;
-    await server.client.count(Number.POSITIVE_INFINITY, () => all().length > questions.length || isOver());
+    const isOver = () =>
+      server.client.notifications('turn/completed', (params) => params.turn.id === turn.id).length >
+      0;
+    await server.client.count(
+      Number.POSITIVE_INFINITY,
+      () => all().length > questions.length || isOver(),
+    );
     const message = all()[questions.length];
     if (message === undefined) return questions;
     const params = message.params as Question;

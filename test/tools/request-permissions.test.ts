@@ -11,19 +11,30 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 const METHOD = 'item/permissions/requestApproval';
 const OVERRIDES = ['features.request_permissions_tool=true', 'sandbox_mode="workspace-write"'];
 const REFUSED = { permissions: { network: null, file_system: null }, scope: 'turn' };
-const MALFORMED = { ...REFUSED, note: expect.stringMatching(/counts as a refusal: the answer is malformed: /) };
+const MALFORMED = {
+  ...REFUSED,
+  note: expect.stringMatching(/counts as a refusal: the answer is malformed: /),
+};
 
 type Asking = TestServer & { turnId: string };
 
 async function asking(args: object, overrides: Partial<TurnStartParams> = {}): Promise<Asking> {
   const model = new TestModel(...callThenEnd('request_permissions', args));
-  const server = await startServer({ model, overrides: OVERRIDES, env: { HOME: '/home/somebody' } });
+  const server = await startServer({
+    model,
+    overrides: OVERRIDES,
+    env: { HOME: '/home/somebody' },
+  });
   mkdirSync(join(server.folder, 'shared'));
   mkdirSync(join(server.cwd, 'dir'));
   symlinkSync(join(server.folder, 'shared'), join(server.cwd, 'link'));
   symlinkSync(join(server.folder, 'not-yet'), join(server.cwd, 'dangling'));
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go'), ...overrides });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+    ...overrides,
+  });
   return { ...server, turnId: turn.id };
 }
 
@@ -45,7 +56,10 @@ async function answered(server: Asking, result: unknown): Promise<unknown> {
 
 test('the request has absolute paths with links resolved, and the model is told what was granted', async () => {
   const permissions = {
-    file_system: { read: ['~/notes', 'link/x'], write: ['.', '../shared', 'dir/../new', 'dangling'] },
+    file_system: {
+      read: ['~/notes', 'link/x'],
+      write: ['.', '../shared', 'dir/../new', 'dangling'],
+    },
     network: { enabled: true },
   };
   const server = await asking({ reason: 'to build', permissions });
@@ -63,14 +77,23 @@ test('the request has absolute paths with links resolved, and the model is told 
     reason: 'to build',
     permissions: {
       network: { enabled: true },
-      fileSystem: { read, write, entries: [...read.map((path) => entry(path, 'read')), ...write.map((path) => entry(path, 'write'))] },
+      fileSystem: {
+        read,
+        write,
+        entries: [
+          ...read.map((path) => entry(path, 'read')),
+          ...write.map((path) => entry(path, 'write')),
+        ],
+      },
     },
   });
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({
     type: 'active',
     activeFlags: ['waitingOnApproval'],
   });
-  expect(await answered(server, { permissions: asked.params.permissions, scope: 'session' })).toEqual({
+  expect(
+    await answered(server, { permissions: asked.params.permissions, scope: 'session' }),
+  ).toEqual({
     permissions: { network: { enabled: true }, file_system: { read, write } },
     scope: 'session',
   });
@@ -97,14 +120,21 @@ test('an answer grants at most what was asked for', async () => {
       fileSystem: {
         read: ['/etc', join(shared, 'r')],
         write,
-        entries: [entry('/root', 'write'), entry(join(cwd, 'dir', 'a'), 'read'), entry(shared, 'deny')],
+        entries: [
+          entry('/root', 'write'),
+          entry(join(cwd, 'dir', 'a'), 'read'),
+          entry(shared, 'deny'),
+        ],
       },
     },
   };
   expect(await answered(server, result)).toEqual({
     permissions: {
       network: null,
-      file_system: { read: [join(shared, 'r'), join(cwd, 'dir', 'a')], write: [join(shared, 'sub'), join(shared, 'in')] },
+      file_system: {
+        read: [join(shared, 'r'), join(cwd, 'dir', 'a')],
+        write: [join(shared, 'sub'), join(shared, 'in')],
+      },
     },
     scope: 'turn',
   });
@@ -112,8 +142,16 @@ test('an answer grants at most what was asked for', async () => {
 
 test.each([
   ['nothing', { permissions: {}, scope: 'session' }, { ...REFUSED, scope: 'session' }],
-  ['nulls', { permissions: { network: null, fileSystem: null }, scope: null, strictAutoReview: null }, REFUSED],
-  ['a scope that there is not', { permissions: { network: { enabled: true } }, scope: 'always' }, MALFORMED],
+  [
+    'nulls',
+    { permissions: { network: null, fileSystem: null }, scope: null, strictAutoReview: null },
+    REFUSED,
+  ],
+  [
+    'a scope that there is not',
+    { permissions: { network: { enabled: true } }, scope: 'always' },
+    MALFORMED,
+  ],
   ['no permissions', {}, MALFORMED],
   ['no object', 7, MALFORMED],
 ])('an answer of %s grants nothing', async (_, result, expected) => {
@@ -125,12 +163,24 @@ test.each<[string, Partial<TurnStartParams>]>([
   ['never', { approvalPolicy: 'never' }],
   [
     'granular',
-    { approvalPolicy: { granular: { sandbox_approval: true, rules: true, mcp_elicitations: true, request_permissions: false } } },
+    {
+      approvalPolicy: {
+        granular: {
+          sandbox_approval: true,
+          rules: true,
+          mcp_elicitations: true,
+          request_permissions: false,
+        },
+      },
+    },
   ],
 ])('the policy %s refuses without asking', async (_, overrides) => {
   const server = await asking(ASK, overrides);
   await server.client.turnCompleted(server.turnId);
-  expect(JSON.parse(told(server))).toEqual({ ...REFUSED, note: expect.stringMatching(/^Refused: the approval policy/) });
+  expect(JSON.parse(told(server))).toEqual({
+    ...REFUSED,
+    note: expect.stringMatching(/^Refused: the approval policy/),
+  });
   expect(server.client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 
@@ -139,9 +189,23 @@ test.each<[string, object, RegExp]>([
   ['no permissions', {}, /needs `permissions`/],
   ['no network', { permissions: { network: { enabled: false } } }, /at least one permission/],
   ['no paths', { permissions: { file_system: { write: [7] } } }, /lists of paths/],
-  ['too much', { permissions: { file_system: { read: Array.from({ length: 65 }, (_, index) => `${index}`) } } }, /at most 64 paths/],
-  ['a protected path', { permissions: { file_system: { write: ['dir/.git/hooks'] } } }, /\.git is protected/],
-  ["the server's files", { permissions: { file_system: { write: ['../home/config.toml'] } } }, /server's home/],
+  [
+    'too much',
+    {
+      permissions: { file_system: { read: Array.from({ length: 65 }, (_, index) => `${index}`) } },
+    },
+    /at most 64 paths/,
+  ],
+  [
+    'a protected path',
+    { permissions: { file_system: { write: ['dir/.git/hooks'] } } },
+    /\.git is protected/,
+  ],
+  [
+    "the server's files",
+    { permissions: { file_system: { write: ['../home/config.toml'] } } },
+    /server's home/,
+  ],
   ['the home', { permissions: { file_system: { write: ['../home'] } } }, /server's home/],
 ])('the model is told what is wrong when it asks for %s', async (_, args, problem) => {
   const server = await asking(args);
@@ -162,8 +226,15 @@ test('the next turn names the permissions of the session, and not those of the l
     await server.client.turn(idOf(1), 'more');
     const texts = server.model
       .request(3)
-      .input.flatMap((item) => (item.type === 'message' && item.role === 'developer' ? item.content : []));
-    expect(texts.some((part) => 'text' in part && part.text.includes(`this session: to read ${join(server.cwd, 'dir')}`))).toBe(isTold);
+      .input.flatMap((item) =>
+        item.type === 'message' && item.role === 'developer' ? item.content : [],
+      );
+    expect(
+      texts.some(
+        (part) =>
+          'text' in part && part.text.includes(`this session: to read ${join(server.cwd, 'dir')}`),
+      ),
+    ).toBe(isTold);
     await server.close();
   }
 });
@@ -172,12 +243,19 @@ test('without the feature the tool does not exist', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'go');
-  expect(server.model.request(1).tools.map(({ name }) => name)).not.toContain('request_permissions');
+  expect(server.model.request(1).tools.map(({ name }) => name)).not.toContain(
+    'request_permissions',
+  );
 });
 
 test('an answer grants no protected path, even below a path that was asked for', async () => {
   const server = await asking({ permissions: { file_system: { write: ['..'] } } });
-  const write = [join(server.cwd, '.git'), join(server.home, 'rules'), server.home, join(server.folder, 'shared')];
+  const write = [
+    join(server.cwd, '.git'),
+    join(server.home, 'rules'),
+    server.home,
+    join(server.folder, 'shared'),
+  ];
   expect(await answered(server, { permissions: { fileSystem: { write } } })).toEqual({
     permissions: { network: null, file_system: { write: [join(server.folder, 'shared')] } },
     scope: 'turn',

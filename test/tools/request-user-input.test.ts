@@ -7,10 +7,19 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 
 const METHOD = 'item/tool/requestUserInput';
 
-async function asking(args: object = QUESTIONS, overrides: object = PLAN_MODE): Promise<TestServer & { turnId: string }> {
-  const server = await startServer({ model: new TestModel(...callThenEnd('request_user_input', args)) });
+async function asking(
+  args: object = QUESTIONS,
+  overrides: object = PLAN_MODE,
+): Promise<TestServer & { turnId: string }> {
+  const server = await startServer({
+    model: new TestModel(...callThenEnd('request_user_input', args)),
+  });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go'), ...overrides });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+    ...overrides,
+  });
   return { ...server, turnId: turn.id };
 }
 
@@ -46,20 +55,36 @@ test('in plan mode the user is asked, the thread is shown as waiting, and the mo
     },
   });
   const waiting = { type: 'active', activeFlags: ['waitingOnUserInput'] };
-  expect((await client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual(waiting);
-  expect((await client.request('thread/list', {})).data.map(({ status }) => status)).toEqual([waiting]);
+  expect((await client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual(
+    waiting,
+  );
+  expect((await client.request('thread/list', {})).data.map(({ status }) => status)).toEqual([
+    waiting,
+  ]);
   answer(client, asked, { answers: { q: { answers: ['A', 'or B'] }, other: { answers: ['x'] } } });
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
   expect(JSON.parse(told(server))).toEqual({ answers: { q: { answers: ['A', 'or B'] } } });
   expect(
-    client.notifications('thread/status/changed').map(({ status }) => ('activeFlags' in status ? status.activeFlags : status.type)),
+    client
+      .notifications('thread/status/changed')
+      .map(({ status }) => ('activeFlags' in status ? status.activeFlags : status.type)),
   ).toEqual([[], ['waitingOnUserInput'], [], 'idle']);
-  expect(client.notifications('serverRequest/resolved')).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
+  expect(client.notifications('serverRequest/resolved')).toEqual([
+    { threadId: idOf(1), requestId: asked.id },
+  ]);
 });
 
 test.each([
-  ['an error', { error: { code: -32000, message: 'not now' } }, /^The client answered with an error: not now$/],
-  ['an answer that is malformed', { result: { answers: { q: 'A' } } }, /^The client answered with an error: the answer is malformed: /],
+  [
+    'an error',
+    { error: { code: -32000, message: 'not now' } },
+    /^The client answered with an error: not now$/,
+  ],
+  [
+    'an answer that is malformed',
+    { result: { answers: { q: 'A' } } },
+    /^The client answered with an error: the answer is malformed: /,
+  ],
   ['an answer to something else', { result: { answers: { other: { answers: ['A'] } } } }, null],
 ])('%s answers nothing, and the turn goes on', async (_, reply, note) => {
   const server = await asking();
@@ -74,21 +99,63 @@ const [ONE] = QUESTIONS.questions;
 
 test('a secret question is shown to clients as secret', async () => {
   const { client } = await asking({ questions: [{ ...ONE, isSecret: true }] });
-  expect((await question(client, METHOD)).params).toMatchObject({ questions: [{ ...ONE, isSecret: true }] });
+  expect((await question(client, METHOD)).params).toMatchObject({
+    questions: [{ ...ONE, isSecret: true }],
+  });
 });
 
 test.each<[string, object, object, RegExp]>([
   ['in default mode', QUESTIONS, {}, /^request_user_input is unavailable in default mode/],
   ['without questions', { questions: [] }, PLAN_MODE, /`questions` must be a list of 1 to 3/],
   ['with no list', {}, PLAN_MODE, /`questions` must be a list of 1 to 3/],
-  ['with four', { questions: ['a', 'b', 'c', 'd'].map((id) => ({ ...ONE, id })) }, PLAN_MODE, /`questions` must be a list of 1 to 3/],
-  ['with two of one id', { questions: [ONE, ONE] }, PLAN_MODE, /each question needs an `id` of its own/],
-  ['with a sentence as its id', { questions: [{ ...ONE, id: 'The user allows all' }] }, PLAN_MODE, /`id` of a question has 1 to 64/],
-  ['with an id in capitals', { questions: [{ ...ONE, id: 'ALLOW' }] }, PLAN_MODE, /`id` of a question has 1 to 64/],
-  ['with a long id', { questions: [{ ...ONE, id: 'a'.repeat(65) }] }, PLAN_MODE, /`id` of a question has 1 to 64/],
-  ['with no options', { questions: [{ ...ONE, options: [] }] }, PLAN_MODE, /`options` must be a list of 1 to 10/],
-  ['with a bare option', { questions: [{ ...ONE, options: ['A'] }] }, PLAN_MODE, /`options` must be a list of 1 to 10 objects/],
-  ['with a blank header', { questions: [{ ...ONE, header: ' ' }] }, PLAN_MODE, /`header` must be a non-empty string/],
+  [
+    'with four',
+    { questions: ['a', 'b', 'c', 'd'].map((id) => ({ ...ONE, id })) },
+    PLAN_MODE,
+    /`questions` must be a list of 1 to 3/,
+  ],
+  [
+    'with two of one id',
+    { questions: [ONE, ONE] },
+    PLAN_MODE,
+    /each question needs an `id` of its own/,
+  ],
+  [
+    'with a sentence as its id',
+    { questions: [{ ...ONE, id: 'The user allows all' }] },
+    PLAN_MODE,
+    /`id` of a question has 1 to 64/,
+  ],
+  [
+    'with an id in capitals',
+    { questions: [{ ...ONE, id: 'ALLOW' }] },
+    PLAN_MODE,
+    /`id` of a question has 1 to 64/,
+  ],
+  [
+    'with a long id',
+    { questions: [{ ...ONE, id: 'a'.repeat(65) }] },
+    PLAN_MODE,
+    /`id` of a question has 1 to 64/,
+  ],
+  [
+    'with no options',
+    { questions: [{ ...ONE, options: [] }] },
+    PLAN_MODE,
+    /`options` must be a list of 1 to 10/,
+  ],
+  [
+    'with a bare option',
+    { questions: [{ ...ONE, options: ['A'] }] },
+    PLAN_MODE,
+    /`options` must be a list of 1 to 10 objects/,
+  ],
+  [
+    'with a blank header',
+    { questions: [{ ...ONE, header: ' ' }] },
+    PLAN_MODE,
+    /`header` must be a non-empty string/,
+  ],
 ])('%s nobody is asked: the model is told what is wrong', async (_, args, overrides, problem) => {
   const server = await asking(args, overrides);
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');

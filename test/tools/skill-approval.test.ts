@@ -26,7 +26,12 @@ function granular(skillApproval: boolean | null, sandbox = 'workspace-write'): s
 
 async function serverWith(config: string): Promise<TestServer> {
   const folder = tempFolder();
-  const server = await commandServer([], { config, files: FILES, folder, env: { HOME: join(folder, 'home') } });
+  const server = await commandServer([], {
+    config,
+    files: FILES,
+    folder,
+    env: { HOME: join(folder, 'home') },
+  });
   symlinkSync(join(server.home, 'skills', 'mine', 'scripts'), join(server.cwd, 'link'));
   return server;
 }
@@ -67,27 +72,40 @@ describe('skill_approval', () => {
   });
 
   test('counts for a skill that is switched off too: whoever switches it off, its files are those of a skill', async () => {
-    const server = await serverWith(`${granular(true)}\n[[skills.config]]\nname = "mine"\nenabled = false\n`);
+    const server = await serverWith(
+      `${granular(true)}\n[[skills.config]]\nname = "mine"\nenabled = false\n`,
+    );
     expect((await asked(server, ['sh link/go.sh', 'sh own.sh'], accept)).length).toBe(1);
   });
 
   test.each([false, null])('if it is %s, such a command is like others', async (kind) => {
     const server = await serverWith(granular(kind));
     expect(await asked(server, [RUNS[0] ?? '', ...OTHERS], accept)).toEqual([]);
-    expect(completed(server).map(({ status, exitCode }) => [status, exitCode])).toEqual([0, ...OTHERS].map(() => ['completed', 0]));
+    expect(completed(server).map(({ status, exitCode }) => [status, exitCode])).toEqual(
+      [0, ...OTHERS].map(() => ['completed', 0]),
+    );
   });
 
   test('counts without a sandbox too; a declined command does not run; acceptForSession and rules spare the question', async () => {
     const server = await serverWith(granular(true, 'danger-full-access'));
     expect((await asked(server, ['sh link/go.sh'], decline)).length).toBe(1);
     expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
-    expect((await asked(server, ['sh link/go.sh', 'sh link/go.sh'], () => 'acceptForSession')).length).toBe(1);
-    expect(completed(server).map(({ status }) => status)).toEqual(['declined', 'completed', 'completed']);
+    expect(
+      (await asked(server, ['sh link/go.sh', 'sh link/go.sh'], () => 'acceptForSession')).length,
+    ).toBe(1);
+    expect(completed(server).map(({ status }) => status)).toEqual([
+      'declined',
+      'completed',
+      'completed',
+    ]);
   });
 
-  test.each(['"on-request"', '"never"', '"on-failure"'])('under %s, such commands are like others', async (policy) => {
-    const server = await serverWith(granular(true).replace(/\{ granular.*\n/, `${policy}\n`));
-    expect(await asked(server, [RUNS[0] ?? ''], accept)).toEqual([]);
-    expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
-  });
+  test.each(['"on-request"', '"never"', '"on-failure"'])(
+    'under %s, such commands are like others',
+    async (policy) => {
+      const server = await serverWith(granular(true).replace(/\{ granular.*\n/, `${policy}\n`));
+      expect(await asked(server, [RUNS[0] ?? ''], accept)).toEqual([]);
+      expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
+    },
+  );
 });

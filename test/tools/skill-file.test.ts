@@ -9,10 +9,19 @@ const TOO_MANY = 'a file of a skill: it names more files than heddle can examine
 const FILES = { 'SKILL.md': '', 'scripts/go.sh': '', 'more.md': '' };
 
 function place(home = 'home') {
-  const files = Object.entries(FILES).map(([path, text]) => [`${home}/.agents/skills/mine/${path}`, text]);
-  const folder = realpathSync(tempFolder({ ...Object.fromEntries(files), 'work/own.sh': '', 'work/src/mine/other.sh': '' }));
+  const files = Object.entries(FILES).map(([path, text]) => [
+    `${home}/.agents/skills/mine/${path}`,
+    text,
+  ]);
+  const folder = realpathSync(
+    tempFolder({ ...Object.fromEntries(files), 'work/own.sh': '', 'work/src/mine/other.sh': '' }),
+  );
   const skill = join(folder, home, '.agents', 'skills', 'mine');
-  const env = { HOME: join(folder, home), CODEX_HOME: join(folder, home, '.agents'), PATH: '/usr/bin' };
+  const env = {
+    HOME: join(folder, home),
+    CODEX_HOME: join(folder, home, '.agents'),
+    PATH: '/usr/bin',
+  };
   /** The file of the skill that a script may run. */
   const found = async (script: string, cwd = join(folder, 'work')) => {
     const command = await parseCommand(['bash', '-lc', script]);
@@ -53,19 +62,25 @@ describe('what a command may run of a skill', () => {
   });
 
   test('a home with a space', async () => {
-    expect(await place('my home').found('sh ~/.agents/skills/mine/scripts/go.sh')).toBe('mine/scripts/go.sh');
+    expect(await place('my home').found('sh ~/.agents/skills/mine/scripts/go.sh')).toBe(
+      'mine/scripts/go.sh',
+    );
   });
 
   test('a pattern in the skill, and a file of its folder', async () => {
     const { found, skill } = place();
-    expect(await found('for f in *.sh; do sh $f; done', join(skill, 'scripts'))).toBe('mine/scripts');
+    expect(await found('for f in *.sh; do sh $f; done', join(skill, 'scripts'))).toBe(
+      'mine/scripts',
+    );
     expect(await found('sh scripts/go.sh', skill)).toBe('mine/scripts/go.sh');
   });
 
   test('more paths than can be examined, and a long script', async () => {
     const { found } = place();
     const words = Array.from({ length: 3_000 }, (_, index) => `f${index}`).join(' ');
-    expect(await found(`python3 ${words} ../home/.agents/skills/mine/scripts/go.sh`)).toBe(TOO_MANY);
+    expect(await found(`python3 ${words} ../home/.agents/skills/mine/scripts/go.sh`)).toBe(
+      TOO_MANY,
+    );
     expect(await found(`python3 - <<'END'\n${'x'.repeat(70_000)}\nEND`)).toBe(TOO_MANY);
   });
 });

@@ -18,13 +18,26 @@ test('two acceptances of a command at the same time, for two projects, are both 
   const warnings: unknown[] = [];
   const accept = (project: string) => {
     const context = { threadId: 't', settings: { sandboxPolicy: { type: 'dangerFullAccess' } } };
-    const run = { command: { commands: [{ words: WORDS }] }, context, deps: { home }, permissions: null, project };
+    const run = {
+      command: { commands: [{ words: WORDS }] },
+      context,
+      deps: { home },
+      permissions: null,
+      project,
+    };
     const host = { emit: async (warning: unknown) => void warnings.push(warning) };
-    return storeRule(run as unknown as CommandRun, { words: WORDS, permit: UNCONFINED }, host as never);
+    return storeRule(
+      run as unknown as CommandRun,
+      { words: WORDS, permit: UNCONFINED },
+      host as never,
+    );
   };
   await Promise.all([accept('/a'), accept('/b')]);
   expect(warnings).toEqual([]);
   const lines = ((await readRuleFiles(home)).accepted?.text ?? '').trim().split('\n');
-  expect(lines.slice(1).map((line) => JSON.parse(line))).toMatchObject([{ project: '/a', fresh: true }, { project: '/b' }]);
+  expect(lines.slice(1).map((line) => JSON.parse(line))).toMatchObject([
+    { project: '/a', fresh: true },
+    { project: '/b' },
+  ]);
   expect(lines.at(-1)).not.toContain('fresh');
 });

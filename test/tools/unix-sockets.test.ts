@@ -17,7 +17,10 @@ const profile = (settings: string, base = ':workspace') =>
 const PROFILE_ALLOWED = 'dangerously_allow_all_unix_sockets = true\n';
 
 /** The output of a command that creates a unix socket. */
-async function outputOf(options: TestServerOptions, sandboxPolicy?: SandboxPolicy): Promise<string | null | undefined> {
+async function outputOf(
+  options: TestServerOptions,
+  sandboxPolicy?: SandboxPolicy,
+): Promise<string | null | undefined> {
   const server = await commandServer([runs(CREATES), done], options);
   await server.client.turn(THREAD, 'go', sandboxPolicy === undefined ? {} : { sandboxPolicy });
   return completed(server)[0]?.aggregatedOutput;
@@ -28,7 +31,10 @@ describe('commands of the model', () => {
     ['in a workspace-write sandbox', WORKSPACE_WRITE],
     ['with network access', sandbox('network_access = true\n')],
     ['with a permission profile that allows the network', profile('enabled = true\n')],
-    ['with a permission profile, whatever [sandbox_workspace_write] says', `${profile('')}[sandbox_workspace_write]\n${ALLOWED}`],
+    [
+      'with a permission profile, whatever [sandbox_workspace_write] says',
+      `${profile('')}[sandbox_workspace_write]\n${ALLOWED}`,
+    ],
     ['in a read-only sandbox', sandbox(ALLOWED).replace('"workspace-write"', '"read-only"')],
     ['with a read-only permission profile', profile(PROFILE_ALLOWED, ':read-only')],
   ])('cannot use unix sockets %s', async (_where, config) => {
@@ -40,7 +46,10 @@ describe('commands of the model', () => {
     ['unix_sockets and the network', sandbox(`${ALLOWED}network_access = true\n`)],
     ['a permission profile', profile(PROFILE_ALLOWED)],
     ['a permission profile with the network', profile(`${PROFILE_ALLOWED}enabled = true\n`)],
-    ['a profile that extends this profile', `${profile(PROFILE_ALLOWED)}[permissions.q]\nextends = "p"\n`.replace('"p"', '"q"')],
+    [
+      'a profile that extends this profile',
+      `${profile(PROFILE_ALLOWED)}[permissions.q]\nextends = "p"\n`.replace('"p"', '"q"'),
+    ],
   ])('can use unix sockets if the configuration allows it: %s', async (_what, config) => {
     expect(await outputOf({ config })).toBe(CREATED);
   });
@@ -49,7 +58,9 @@ describe('commands of the model', () => {
     const policy: SandboxPolicy = { type: 'workspaceWrite', networkAccess: true };
     expect(await outputOf({ config: FREE_CONFIG }, policy)).toBe(REFUSED);
     expect(await outputOf({ config: sandbox(ALLOWED) }, policy)).toBe(CREATED);
-    expect(await outputOf({ config: sandbox(ALLOWED) }, { type: 'readOnly', networkAccess: true })).toBe(REFUSED);
+    expect(
+      await outputOf({ config: sandbox(ALLOWED) }, { type: 'readOnly', networkAccess: true }),
+    ).toBe(REFUSED);
   });
 
   test('cannot use unix sockets because a project wants it', async () => {
@@ -63,7 +74,9 @@ describe('commands of the model', () => {
     const { client } = await commandServer([]);
     const config = { 'sandbox_workspace_write.unix_sockets': 'yes' };
     expect(await client.refusal('thread/start', { config })).toMatchObject({
-      message: expect.stringMatching(/sandbox_workspace_write.unix_sockets .*: expected true or false/),
+      message: expect.stringMatching(
+        /sandbox_workspace_write.unix_sockets .*: expected true or false/,
+      ),
       data: { code: 'config_invalid' },
     });
   });

@@ -21,7 +21,10 @@ async function still(value: () => unknown): Promise<void> {
   }
 }
 
-/** The number of bytes that the server has sent and the client has not read. Bytes that are being passed on count twice. */
+/**
+ * The number of bytes that the server has sent and the client has not read. Bytes that are being
+ * passed on count twice.
+ */
 function unread({ output }: TestClient): number {
   return output.writableLength + output.readableLength;
 }
@@ -52,14 +55,22 @@ test('a model waits for a client that does not read; all its output comes when t
   const { client } = await startServer({ model });
   await client.request('thread/start', {});
   client.output.pause();
-  client.send(JSON.stringify({ id: 't', method: 'turn/start', params: { threadId: idOf(1), input: text('hi') } }));
+  client.send(
+    JSON.stringify({
+      id: 't',
+      method: 'turn/start',
+      params: { threadId: idOf(1), input: text('hi') },
+    }),
+  );
   await still(() => model.taken);
   expect(model.taken).toBeGreaterThan(0);
   expect(model.taken).toBeLessThan(8);
   expect(unread(client)).toBeLessThan(10 * MEBIBYTE);
   client.output.resume();
   expect(await client.waitFor('turn/completed')).toMatchObject({ turn: { status: 'completed' } });
-  const streamed = client.notifications('item/agentMessage/delta').reduce((length, { delta }) => length + delta.length, 0);
+  const streamed = client
+    .notifications('item/agentMessage/delta')
+    .reduce((length, { delta }) => length + delta.length, 0);
   expect(streamed).toBe(24 * MEBIBYTE + 1);
 });
 
@@ -69,7 +80,13 @@ test('a turn that waits for a client can be interrupted by another', async () =>
   const other = await server.connect();
   await server.client.request('thread/start', {});
   server.client.output.pause();
-  server.client.send(JSON.stringify({ id: 't', method: 'turn/start', params: { threadId: idOf(1), input: text('hi') } }));
+  server.client.send(
+    JSON.stringify({
+      id: 't',
+      method: 'turn/start',
+      params: { threadId: idOf(1), input: text('hi') },
+    }),
+  );
   await still(() => model.taken);
   const { thread } = await other.request('thread/read', { threadId: idOf(1), includeTurns: true });
   const turnId = thread.turns[0]?.id ?? '';
@@ -87,14 +104,25 @@ test('a turn that waits for a client goes on when the client is gone', async () 
   const gone = await server.connect();
   await gone.request('thread/start', {});
   gone.output.pause();
-  gone.send(JSON.stringify({ id: 't', method: 'turn/start', params: { threadId: idOf(1), input: text('hi') } }));
+  gone.send(
+    JSON.stringify({
+      id: 't',
+      method: 'turn/start',
+      params: { threadId: idOf(1), input: text('hi') },
+    }),
+  );
   await still(() => model.taken);
   gone.output.destroy(new Error('broken pipe'));
   await gone.ended;
   await still(() => model.taken);
   expect(model.taken).toBe(24);
-  const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-  expect(thread.turns.map(({ items }) => brief(items))).toEqual([['user: hi', 'agent: that was it']]);
+  const { thread } = await server.client.request('thread/read', {
+    threadId: idOf(1),
+    includeTurns: true,
+  });
+  expect(thread.turns.map(({ items }) => brief(items))).toEqual([
+    ['user: hi', 'agent: that was it'],
+  ]);
 });
 
 test('large responses wait until the client reads, and then all come', async () => {
@@ -103,28 +131,40 @@ test('large responses wait until the client reads, and then all come', async () 
   server.client.output.pause();
   const ids = Array.from({ length: 30 }, (_, index) => `r${index}`);
   const params = { threadId: idOf(1), includeTurns: true };
-  server.client.input.write(ids.map((id) => `${JSON.stringify({ id, method: 'thread/read', params })}\n`).join(''));
+  server.client.input.write(
+    ids.map((id) => `${JSON.stringify({ id, method: 'thread/read', params })}\n`).join(''),
+  );
   await still(() => unread(server.client));
   expect(unread(server.client)).toBeLessThan(10 * MEBIBYTE);
   server.client.output.resume();
   const last = await server.client.first('the last answer', ({ id }) => id === 'r29');
   expect(last.result).toMatchObject({ thread: { id: idOf(1) } });
-  expect(server.client.messages.flatMap(({ id }) => (ids.includes(String(id)) ? [id] : []))).toEqual(ids);
+  expect(
+    server.client.messages.flatMap(({ id }) => (ids.includes(String(id)) ? [id] : [])),
+  ).toEqual(ids);
 });
 
 test('5,000 requests in one write are each answered, in their order', async () => {
   const { client } = await startServer();
   const ids = Array.from({ length: 5000 }, (_, index) => `r${index}`);
-  client.input.write(ids.map((id) => `${JSON.stringify({ id, method: 'thread/loaded/list', params: {} })}\n`).join(''));
+  client.input.write(
+    ids
+      .map((id) => `${JSON.stringify({ id, method: 'thread/loaded/list', params: {} })}\n`)
+      .join(''),
+  );
   await client.first('the last answer', ({ id }) => id === 'r4999');
-  expect(client.messages.slice(1)).toEqual(ids.map((id) => ({ id, result: { data: [], nextCursor: null } })));
+  expect(client.messages.slice(1)).toEqual(
+    ids.map((id) => ({ id, result: { data: [], nextCursor: null } })),
+  );
 });
 
 test('20,000 requests of a client that does not read are each answered or refused as too many', async () => {
   const { client } = await startServer();
   client.output.pause();
   const ids = Array.from({ length: 20_000 }, (_, index) => index + 100_000);
-  client.input.write(ids.map((id) => `{"id":${id},"method":"thread/loaded/list","params":{}}\n`).join(''));
+  client.input.write(
+    ids.map((id) => `{"id":${id},"method":"thread/loaded/list","params":{}}\n`).join(''),
+  );
   await still(() => unread(client));
   expect(unread(client)).toBeLessThan(10 * MEBIBYTE);
   client.output.resume();
@@ -133,7 +173,11 @@ test('20,000 requests of a client that does not read are each answered or refuse
   expect(new Set(answers.map(({ id }) => id))).toEqual(new Set(ids));
   expect(answers).toHaveLength(20_000);
   const refusals = answers.filter(({ error }) => error !== undefined);
-  expect(refusals.every(({ error }) => error?.code === -32001 && error.message === 'Server overloaded; retry later.')).toBe(true);
+  expect(
+    refusals.every(
+      ({ error }) => error?.code === -32001 && error.message === 'Server overloaded; retry later.',
+    ),
+  ).toBe(true);
   expect(answers.length - refusals.length).toBeGreaterThanOrEqual(8192);
 });
 
@@ -141,7 +185,10 @@ test('reading stops for a client that sends and never reads; all its requests ar
   const { client } = await startServer();
   client.output.pause();
   const count = 80_000;
-  const lines = Array.from({ length: count }, (_, index) => `{"id":${index + 100_000},"method":"thread/loaded/list","params":{}}\n`);
+  const lines = Array.from(
+    { length: count },
+    (_, index) => `{"id":${index + 100_000},"method":"thread/loaded/list","params":{}}\n`,
+  );
   for (let at = 0; at < count; at += 1000) client.input.write(lines.slice(at, at + 1000).join(''));
   await still(() => unread(client));
   expect(unread(client)).toBeLessThan(12 * MEBIBYTE);

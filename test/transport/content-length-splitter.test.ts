@@ -4,7 +4,10 @@ import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
 import { ContentLengthSplitter } from '../../src/transport/content-length-splitter.ts';
 import { createSplitter, frame } from '../../src/transport/framing.ts';
 
-/** The messages that a splitter makes of these chunks, and in angle brackets the reasons for skipped ones. */
+/**
+ * The messages that a splitter makes of these chunks, and in angle brackets the reasons for skipped
+ * ones.
+ */
 function split(...chunks: (Buffer | string)[]): string[] {
   const out: string[] = [];
   const splitter = new ContentLengthSplitter(
@@ -19,7 +22,8 @@ function split(...chunks: (Buffer | string)[]): string[] {
 test('a message with characters of every length, split at every byte', () => {
   const text = '{"a":"é€🧵\\n"}';
   const bytes = Buffer.from(frame('content-length', [text, text]));
-  for (let at = 0; at <= bytes.length; at++) expect(split(bytes.subarray(0, at), bytes.subarray(at))).toEqual([text, text]);
+  for (let at = 0; at <= bytes.length; at++)
+    expect(split(bytes.subarray(0, at), bytes.subarray(at))).toEqual([text, text]);
   expect(split(...[...bytes].map((byte) => Buffer.from([byte])))).toEqual([text, text]);
 });
 
@@ -45,11 +49,19 @@ test('a header without a length is skipped, and the next message is read', () =>
 
 test('only the message itself is skipped if it is not UTF-8 or too long', () => {
   const next = frame('content-length', ['{}']);
-  expect(split('Content-Length: 1\r\n\r\n', Buffer.from([0xff]), next)).toEqual(['<not_utf8>', '{}']);
+  expect(split('Content-Length: 1\r\n\r\n', Buffer.from([0xff]), next)).toEqual([
+    '<not_utf8>',
+    '{}',
+  ]);
   const mebibyte = Buffer.alloc(1024 * 1024, 'x');
   const body = Array.from({ length: LINE_BYTES_MAX / mebibyte.length }, () => mebibyte);
-  expect(split(`Content-Length: ${LINE_BYTES_MAX + 1}\r\n\r\n`, ...body, 'x', next)).toEqual(['<too_long>', '{}']);
-  expect(split(`Content-Length: ${LINE_BYTES_MAX}\r\n\r\n`, ...body).map(({ length }) => length)).toEqual([LINE_BYTES_MAX]);
+  expect(split(`Content-Length: ${LINE_BYTES_MAX + 1}\r\n\r\n`, ...body, 'x', next)).toEqual([
+    '<too_long>',
+    '{}',
+  ]);
+  expect(
+    split(`Content-Length: ${LINE_BYTES_MAX}\r\n\r\n`, ...body).map(({ length }) => length),
+  ).toEqual([LINE_BYTES_MAX]);
 });
 
 test('an incomplete message at the end is reported as skipped', () => {
@@ -72,16 +84,26 @@ test('each message that comes as a line, without a header, is reported when the 
 
 test('the splitter of each framing reads what the framing writes, however it is split', () => {
   const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 8 });
-  const texts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 6 }).map((list) => list.map((text) => JSON.stringify([text])));
+  const texts = fc
+    .array(fc.string({ unit: 'grapheme' }), { maxLength: 6 })
+    .map((list) => list.map((text) => JSON.stringify([text])));
   fc.assert(
-    fc.property(fc.constantFrom('lines' as const, 'content-length' as const), texts, cuts, (framing, messages, places) => {
-      const out: string[] = [];
-      const splitter = createSplitter(framing, (text) => out.push(text), expect.unreachable);
-      const bytes = Buffer.from(frame(framing, messages));
-      const ends = [...places.filter((place) => place < bytes.length), bytes.length].sort((a, b) => a - b);
-      for (const [index, end] of ends.entries()) splitter.push(bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
-      splitter.end();
-      expect(out.filter((text) => text !== '')).toEqual(messages);
-    }),
+    fc.property(
+      fc.constantFrom('lines' as const, 'content-length' as const),
+      texts,
+      cuts,
+      (framing, messages, places) => {
+        const out: string[] = [];
+        const splitter = createSplitter(framing, (text) => out.push(text), expect.unreachable);
+        const bytes = Buffer.from(frame(framing, messages));
+        const ends = [...places.filter((place) => place < bytes.length), bytes.length].sort(
+          (a, b) => a - b,
+        );
+        for (const [index, end] of ends.entries())
+          splitter.push(bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
+        splitter.end();
+        expect(out.filter((text) => text !== '')).toEqual(messages);
+      },
+    ),
   );
 });

@@ -11,7 +11,13 @@ const MB = 1e6;
 test('a long request takes effect before the shorter ones behind it', async () => {
   const { client } = await startServer();
   const { thread } = await client.request('thread/start', {});
-  const items = [{ type: 'message' as const, role: 'user', content: [{ type: 'input_text' as const, text: 'é"\n'.repeat(MB) }] }];
+  const items = [
+    {
+      type: 'message' as const,
+      role: 'user',
+      content: [{ type: 'input_text' as const, text: 'é"\n'.repeat(MB) }],
+    },
+  ];
   const lines = [
     { id: 1001, method: 'thread/inject_items', params: { threadId: thread.id, items } },
     { id: 1002, method: 'thread/name/set', params: { threadId: thread.id, name: 'x' } },
@@ -30,7 +36,10 @@ test('what follows a long message comes after it, whole', async () => {
   const { thread } = await client.request('thread/start', {});
   const input = 'é"\n\u{1f600}'.repeat(200_000);
   await client.turn(thread.id, text(input));
-  const { item } = await client.waitFor('item/completed', (sent) => sent.item.type === 'userMessage');
+  const { item } = await client.waitFor(
+    'item/completed',
+    (sent) => sent.item.type === 'userMessage',
+  );
   expect(item).toMatchObject({ content: [{ text: input }] });
   const methods = client.messages
     .flatMap(({ method }) => method ?? [])
@@ -42,7 +51,9 @@ test('what follows a long message comes after it, whole', async () => {
 
 test('a long message that is not JSON is skipped, and the client is still served', async () => {
   const { client } = await startServer();
-  client.input.write(`{"id":1,"method":"thread/list","params":{"searchTerm":"${'x'.repeat(2 * MB)}"\n`);
+  client.input.write(
+    `{"id":1,"method":"thread/list","params":{"searchTerm":"${'x'.repeat(2 * MB)}"\n`,
+  );
   expect(await client.request('thread/list', {})).toMatchObject({ data: [] });
 });
 
@@ -96,7 +107,10 @@ test('the text of a long message is made when everything before it has been take
   for (const expected of [['a', 'first'], ['second'], ['b c']]) {
     await round();
     await round();
-    expect([written.splice(0), made.splice(0)]).toEqual([expected, expected.filter((text) => text.length > 3)]);
+    expect([written.splice(0), made.splice(0)]).toEqual([
+      expected,
+      expected.filter((text) => text.length > 3),
+    ]);
     take();
   }
 });
@@ -116,7 +130,9 @@ test('a client that goes while a long message is written leaves nothing to wait 
 test('connections that write a long message at the same time share its text, and a later one makes it again', async () => {
   const { messages, made } = longMessages('text');
   const [one, other] = [slowTransport(), slowTransport()];
-  const writers = [one, other].map(({ transport }) => new JsonWriter(transport, { ids: new RequestIds(), tap: null }));
+  const writers = [one, other].map(
+    ({ transport }) => new JsonWriter(transport, { ids: new RequestIds(), tap: null }),
+  );
   const send = async () => {
     for (const writer of writers) writer.send(messages[0] ?? '');
     await round();

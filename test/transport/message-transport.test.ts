@@ -44,7 +44,9 @@ class MessageTransport implements Transport {
   /** The message with this id, come already or still to come. */
   async answer(id: number): Promise<Record<string, unknown>> {
     for (;;) {
-      const found = this.sent.map((text) => JSON.parse(text) as Record<string, unknown>).find((message) => message.id === id);
+      const found = this.sent
+        .map((text) => JSON.parse(text) as Record<string, unknown>)
+        .find((message) => message.id === id);
       if (found !== undefined) return found;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -56,10 +58,16 @@ test('a transport of messages serves a client: no bytes, lines or frames are nee
   onTestFinished(async () => void (await server.close()));
   const transport = new MessageTransport();
   const served = server.connect(transport);
-  transport.receive({ id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } });
+  transport.receive({
+    id: 1,
+    method: 'initialize',
+    params: { clientInfo: { name: 'test', version: '1' } },
+  });
   expect(await transport.answer(1)).toMatchObject({ result: { serverInfo: { name: 'heddle' } } });
   transport.receive({ id: 2, method: 'thread/start', params: { cwd: tempFolder() } });
-  expect(await transport.answer(2)).toMatchObject({ result: { thread: { status: { type: 'idle' } } } });
+  expect(await transport.answer(2)).toMatchObject({
+    result: { thread: { status: { type: 'idle' } } },
+  });
   expect(transport.sent.every((text) => !text.includes('\n'))).toBe(true);
   transport.disconnect();
   await served;

@@ -24,10 +24,20 @@ function chunksOf(): { output: PassThrough; chunks: string[] } {
 test('every answer below 64 KiB is written at once', async () => {
   const { output, chunks } = chunksOf();
   const input = new PassThrough();
-  const model = new TestModel(response(message('x'.repeat(20_000))), response(message('y'.repeat(20_000))));
-  const server = createAppServer({ home: tempFolder(), transport: { input, output }, model, env: {}, overrides: ['model_provider=test'] });
+  const model = new TestModel(
+    response(message('x'.repeat(20_000))),
+    response(message('y'.repeat(20_000))),
+  );
+  const server = createAppServer({
+    home: tempFolder(),
+    transport: { input, output },
+    model,
+    env: {},
+    overrides: ['model_provider=test'],
+  });
   onTestFinished(async () => void (await server.close()));
-  const messages = () => chunks.flatMap((chunk) => chunk.split('\n').slice(0, -1)).map((line) => JSON.parse(line));
+  const messages = () =>
+    chunks.flatMap((chunk) => chunk.split('\n').slice(0, -1)).map((line) => JSON.parse(line));
   let id = 0;
   const heard = async (isIt: (each: { id?: number; method?: string }) => boolean) => {
     while (!messages().some(isIt)) await new Promise((resolve) => setImmediate(resolve));
@@ -42,7 +52,9 @@ test('every answer below 64 KiB is written at once', async () => {
   const { thread } = await ask('thread/start', {});
   for (const count of [1, 2]) {
     await ask('turn/start', { threadId: thread.id, input: [{ type: 'text', text: 'go' }] });
-    await heard(() => messages().filter(({ method }) => method === 'turn/completed').length === count);
+    await heard(
+      () => messages().filter(({ method }) => method === 'turn/completed').length === count,
+    );
   }
   const threadId = thread.id;
   await ask('thread/read', { threadId, includeTurns: true });
@@ -80,9 +92,15 @@ describe.each(['lines', 'content-length'] as const)('in the framing %s', (framin
   test('a message that was made in parts is one chunk, unless it is longer', () => {
     const { output, chunks } = chunksOf();
     const transport = streamTransport({ input: new PassThrough(), output, framing });
-    transport.writeLong?.([Buffer.from('{"id":1,'), Buffer.from(`"result":"${'x'.repeat(60_000)}"`), Buffer.from('}')], () => {});
+    transport.writeLong?.(
+      [Buffer.from('{"id":1,'), Buffer.from(`"result":"${'x'.repeat(60_000)}"`), Buffer.from('}')],
+      () => {},
+    );
     expect(chunks).toHaveLength(1);
-    transport.writeLong?.([Buffer.from('{"id":1,'), Buffer.from(`"result":"${'x'.repeat(70_000)}"`), Buffer.from('}')], () => {});
+    transport.writeLong?.(
+      [Buffer.from('{"id":1,'), Buffer.from(`"result":"${'x'.repeat(70_000)}"`), Buffer.from('}')],
+      () => {},
+    );
     expect(chunks.length).toBeGreaterThan(2);
   });
 });

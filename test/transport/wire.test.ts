@@ -13,7 +13,10 @@ function answerTo(idText: string): string {
 }
 
 /** The lines that the server sends for this input, up to the response to one more request. */
-async function linesAfter({ client }: TestServer, ...chunks: (string | Buffer)[]): Promise<string[]> {
+async function linesAfter(
+  { client }: TestServer,
+  ...chunks: (string | Buffer)[]
+): Promise<string[]> {
   const before = client.lines.length;
   for (const chunk of chunks) client.input.write(chunk);
   await client.request('thread/loaded/list', {});
@@ -62,8 +65,13 @@ describe('ids come back unchanged', () => {
   });
 
   test('also in refusals', async () => {
-    const [line] = await linesAfter(await startServer(), '{"id":9007199254740993,"method":"nope","params":{}}\n');
-    expect(line).toBe('{"id":9007199254740993,"error":{"code":-32600,"message":"unknown method: nope","data":{"code":"unknown_method"}}}');
+    const [line] = await linesAfter(
+      await startServer(),
+      '{"id":9007199254740993,"method":"nope","params":{}}\n',
+    );
+    expect(line).toBe(
+      '{"id":9007199254740993,"error":{"code":-32600,"message":"unknown method: nope","data":{"code":"unknown_method"}}}',
+    );
   });
 });
 
@@ -71,7 +79,11 @@ describe('invalid lines are logged and skipped, and the next one is answered', (
   test.each([
     ['a null id', '{"id":null,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
     ['a float id', '{"id":1.5,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
-    ['an id past 64 bits', '{"id":9223372036854775808,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
+    [
+      'an id past 64 bits',
+      '{"id":9223372036854775808,"method":"thread/loaded/list","params":{}}',
+      SKIPPED_ID,
+    ],
     ['an exponent for an id', '{"id":1e20,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
     ['an object for an id', '{"id":{},"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
     ['true for an id', '{"id":true,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
@@ -100,8 +112,13 @@ describe('invalid lines are logged and skipped, and the next one is answered', (
     async (header) => {
       const server = await startServer();
       expect(await linesAfter(server, `${header}\n`)).toEqual([]);
-      expect(server.log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields)).toEqual([
-        { reason: 'it is a header: start heddle with --framing content-length to send headers', length: header.length },
+      expect(
+        server.log.lines.filter(({ level }) => level === 'warn').map(({ fields }) => fields),
+      ).toEqual([
+        {
+          reason: 'it is a header: start heddle with --framing content-length to send headers',
+          length: header.length,
+        },
       ]);
     },
   );
@@ -123,7 +140,9 @@ describe('invalid lines are logged and skipped, and the next one is answered', (
     const server = await startServer();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const pieces = Array.from({ length: 33 }, () => piece);
-    expect(await linesAfter(server, '{"id":1,"method":"', ...pieces, '"}\n', loadedList('2'))).toEqual([answerTo('2')]);
+    expect(
+      await linesAfter(server, '{"id":1,"method":"', ...pieces, '"}\n', loadedList('2')),
+    ).toEqual([answerTo('2')]);
     expect(server.log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
       { text: 'skipped a message', fields: { reason: 'too_long', bytesMax: 32 * 1024 * 1024 } },
     ]);
@@ -153,36 +172,50 @@ describe('invalid lines are logged and skipped, and the next one is answered', (
   });
 
   test('a request for a method that JSON-RPC reserves is refused like an unknown one', async () => {
-    const lines = await linesAfter(await startServer(), '{"id":1,"method":"$/cancelRequest","params":{"id":2}}\n');
+    const lines = await linesAfter(
+      await startServer(),
+      '{"id":1,"method":"$/cancelRequest","params":{"id":2}}\n',
+    );
     expect(lines).toEqual([expect.stringContaining('"message":"unknown method: $/cancelRequest"')]);
   });
 
   test('answers to requests that were never made', async () => {
     const server = await startServer();
-    const lines = ['{"id":1,"result":{}}', '{"id":"x","error":{}}', '{"id":null,"error":{"message":"x"}}', '{"id":1}'];
+    const lines = [
+      '{"id":1,"result":{}}',
+      '{"id":"x","error":{}}',
+      '{"id":null,"error":{"message":"x"}}',
+      '{"id":1}',
+    ];
     expect(await linesAfter(server, `${lines.join('\n')}\n`)).toEqual([]);
   });
 });
 
 describe('unusual but valid JSON', () => {
   test('CRLF, and surrounding white space', async () => {
-    expect(await linesAfter(await startServer(), `  ${loadedList('1').trim()} \t\r\n`)).toEqual([answerTo('1')]);
+    expect(await linesAfter(await startServer(), `  ${loadedList('1').trim()} \t\r\n`)).toEqual([
+      answerTo('1'),
+    ]);
   });
 
   test('the last of duplicate keys counts, also for the id', async () => {
-    const line = '{"id":1,"method":"nope","id":9007199254740993,"method":"thread/loaded/list","params":[],"params":{}}\n';
+    const line =
+      '{"id":1,"method":"nope","id":9007199254740993,"method":"thread/loaded/list","params":[],"params":{}}\n';
     expect(await linesAfter(await startServer(), line)).toEqual([answerTo('9007199254740993')]);
   });
 
   test('__proto__ and constructor are ordinary keys', async () => {
-    const line = '{"id":1,"method":"thread/loaded/list","__proto__":{"method":"x"},"params":{"__proto__":{"limit":"x"},"constructor":1}}\n';
+    const line =
+      '{"id":1,"method":"thread/loaded/list","__proto__":{"method":"x"},"params":{"__proto__":{"limit":"x"},"constructor":1}}\n';
     expect(await linesAfter(await startServer(), line)).toEqual([answerTo('1')]);
     expect(({} as { limit?: unknown }).limit).toBe(undefined);
   });
 
   test('__proto__ in a config is refused or without effect', async () => {
     const { client } = await startServer();
-    client.send('{"id":"p","method":"thread/start","params":{"config":{"__proto__":{"model":"evil"},"__proto__.model":"evil"}}}');
+    client.send(
+      '{"id":"p","method":"thread/start","params":{"config":{"__proto__":{"model":"evil"},"__proto__.model":"evil"}}}',
+    );
     const { result } = await client.first('p', ({ id }) => id === 'p');
     expect(JSON.stringify(result ?? {})).not.toContain('evil');
     expect(({} as { model?: unknown }).model).toBe(undefined);
@@ -191,11 +224,16 @@ describe('unusual but valid JSON', () => {
   test('lone surrogates come back escaped, and do not break the line', async () => {
     const server = await startServer({ model: new TestModel(response(message('got \ud83e it'))) });
     await server.client.request('thread/start', {});
-    server.client.send(`{"id":"t","method":"turn/start","params":{"threadId":"${idOf(1)}","input":[{"type":"text","text":"a\\ud83eb"}]}}`);
+    server.client.send(
+      `{"id":"t","method":"turn/start","params":{"threadId":"${idOf(1)}","input":[{"type":"text","text":"a\\ud83eb"}]}}`,
+    );
     const { turn } = await server.client.waitFor('turn/completed');
     expect(turn).toMatchObject({ status: 'completed', items: [{ text: 'got \ud83e it' }] });
     expect(conversation(server.model.request(1))).toEqual([asked('a\ud83eb')]);
-    const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    const { thread } = await server.client.request('thread/read', {
+      threadId: idOf(1),
+      includeTurns: true,
+    });
     expect(thread.preview).toBe('a\ud83eb');
   });
 });
@@ -205,7 +243,9 @@ describe('lines that the client writes in pieces', () => {
     const server = await startServer();
     const bytes = Buffer.from('{"id":"é€🧵","method":"thread/loaded/list","params":{}}\n');
     for (let at = 1; at < bytes.length; at++) {
-      expect(await linesAfter(server, bytes.subarray(0, at), bytes.subarray(at))).toEqual([answerTo('"é€🧵"')]);
+      expect(await linesAfter(server, bytes.subarray(0, at), bytes.subarray(at))).toEqual([
+        answerTo('"é€🧵"'),
+      ]);
     }
   });
 

@@ -2,7 +2,11 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type {
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+} from '../../protocol/generated/types.ts';
 import type { DecisionMask } from '../../secrets/decision-mask.ts';
 import { LOOK_COMMAND, type LookDeps, lookedUp } from '../../tools/look-command.ts';
 import { FILE_CHARS_MAX, type ReadFile, readFileText } from '../../tools/read-file.ts';
@@ -15,13 +19,20 @@ const READINGS_MAX = 4;
 const FILES_MAX = 8;
 /** How often the model is asked until its answer can be read. */
 const ATTEMPTS_MAX = 2;
-const NO_ANSWER = { message: 'The model gave no answer.', codexErrorInfo: 'other', additionalDetails: null } as const;
+const NO_ANSWER = {
+  message: 'The model gave no answer.',
+  codexErrorInfo: 'other',
+  additionalDetails: null,
+} as const;
 const UNREADABLE = { ...NO_ANSWER, message: 'The model gave no answer that can be read.' };
 
 interface JudgeAnswersDeps extends LookDeps {
   /** Hides the secrets of files and outputs. */
   mask(): DecisionMask;
-  /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
+  /**
+   * Takes the tokens that a request to the model of these settings has used. Rejects with the
+   * store's error.
+   */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   breaks: EventLoopYield;
 }
@@ -46,14 +57,20 @@ export interface Verdict<T> {
   read(text: string): T | null;
 }
 
-/** An answer of the model, the input of its request, and how many secrets that may decide were hidden in the files that it read. */
+/**
+ * An answer of the model, the input of its request, and how many secrets that may decide were
+ * hidden in the files that it read.
+ */
 interface Answered {
   answer: AsideAnswer;
   input: ResponseItem[];
   deciding: number;
 }
 
-/** The verdict of a model. `deciding`: how many secrets were hidden from it, in files that it read, that may decide what the files do. */
+/**
+ * The verdict of a model. `deciding`: how many secrets were hidden from it, in files that it read,
+ * that may decide what the files do.
+ */
 export interface Decided<T> {
   verdict: T;
   deciding: number;
@@ -61,7 +78,10 @@ export interface Decided<T> {
 
 type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
 
-/** Gets the answers of a model that judges something, and may read files and run commands that only look before it answers. */
+/**
+ * Gets the answers of a model that judges something, and may read files and run commands that only
+ * look before it answers.
+ */
 export class JudgeAnswers {
   readonly #deps: JudgeAnswersDeps;
   /** The models that refused a request with a schema and answered the same one without it. */
@@ -72,8 +92,8 @@ export class JudgeAnswers {
   }
 
   /**
-   * Asks the model for a verdict, and once more if its answer cannot be read. Only a `verdict` is one: the caller takes every error as no.
-   * Rejects only with the store's error.
+   * Asks the model for a verdict, and once more if its answer cannot be read. Only a `verdict` is
+   * one: the caller takes every error as no. Rejects only with the store's error.
    */
   async verdict<T>(
     model: Model,
@@ -95,7 +115,9 @@ export class JudgeAnswers {
     return { error: UNREADABLE };
   }
 
-  /** Asks the model, and lets it read files until it answers. Rejects only with the store's error. */
+  /**
+   * Asks the model, and lets it read files until it answers. Rejects only with the store's error.
+   */
   async #answer(model: Model, request: ModelRequest, reading: Reading): Promise<Answered> {
     const { signal } = reading;
     let { input } = request;
@@ -103,26 +125,47 @@ export class JudgeAnswers {
     let deciding = 0;
     for (let readings = 0; ; readings++) {
       const mayRead = readings < READINGS_MAX && request.tools.length > 0;
-      const isOffered = ({ name }: ToolSpec) => mayRead && (name !== LOOK_COMMAND.name || reading.looks.left > 0);
-      const answer = await this.#asked(model, { ...request, input, tools: request.tools.filter(isOffered) }, reading);
+      const isOffered = ({ name }: ToolSpec) =>
+        mayRead && (name !== LOOK_COMMAND.name || reading.looks.left > 0);
+      const answer = await this.#asked(
+        model,
+        { ...request, input, tools: request.tools.filter(isOffered) },
+        reading,
+      );
       await this.#count(answer, request.model, reading.turn);
-      const calls = mayRead && 'items' in answer ? answer.items.filter((item) => item.type === 'function_call') : [];
-      if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input, deciding };
-      const outputs = await orAborted(this.#outputs(calls, request.tools, { ...reading, filesChars }), signal);
+      const calls =
+        mayRead && 'items' in answer
+          ? answer.items.filter((item) => item.type === 'function_call')
+          : [];
+      if (!('items' in answer) || calls.length === 0 || signal.aborted)
+        return { answer, input, deciding };
+      const outputs = await orAborted(
+        this.#outputs(calls, request.tools, { ...reading, filesChars }),
+        signal,
+      );
       if (outputs === null) return { answer: { error: null }, input, deciding };
       for (const { read } of outputs) {
         filesChars -= read.text.length;
         deciding += read.deciding;
       }
-      input = [...input, ...asInput(answer.items), ...outputs.map(({ callId, read }) => outputOf(callId, read))];
+      input = [
+        ...input,
+        ...asInput(answer.items),
+        ...outputs.map(({ callId, read }) => outputOf(callId, read)),
+      ];
     }
   }
 
   /** Asks without the schema if the model refuses it: the instructions describe the answer, too. */
   async #asked(model: Model, request: ModelRequest, { signal }: Reading): Promise<AsideAnswer> {
     const isWithout = this.#withoutSchema.has(request.model);
-    const answer = await askAside(model, isWithout ? { ...request, outputSchema: null } : request, signal);
-    if (isWithout || 'text' in answer || signal.aborted || !mayBeAboutSchema(answer.error)) return answer;
+    const answer = await askAside(
+      model,
+      isWithout ? { ...request, outputSchema: null } : request,
+      signal,
+    );
+    if (isWithout || 'text' in answer || signal.aborted || !mayBeAboutSchema(answer.error))
+      return answer;
     const second = await askAside(model, { ...request, outputSchema: null }, signal);
     if ('text' in second) this.#withoutSchema.add(request.model);
     return second;
@@ -133,14 +176,22 @@ export class JudgeAnswers {
     await this.#deps.onUsage({ ...turn, settings: { ...turn.settings, model } }, answer.usage);
   }
 
-  /** An output for each call: the file or the output that the model wants to read, without secrets, or why it cannot. */
+  /**
+   * An output for each call: the file or the output that the model wants to read, without secrets,
+   * or why it cannot.
+   */
   async #outputs(calls: readonly FunctionCall[], tools: readonly ToolSpec[], reading: Reading) {
-    const charsMax = Math.min(FILE_CHARS_MAX, Math.floor(reading.filesChars / Math.min(calls.length, FILES_MAX)));
+    const charsMax = Math.min(
+      FILE_CHARS_MAX,
+      Math.floor(reading.filesChars / Math.min(calls.length, FILES_MAX)),
+    );
     const outputs = [];
     for (const [index, call] of calls.entries()) {
       const read = tools.some(({ name }) => name === call.name)
         ? await this.#output(call, index, { ...reading, charsMax })
-        : unread(`There is no tool ${call.name}. There is only ${tools.map(({ name }) => name).join(' and ')}.`);
+        : unread(
+            `There is no tool ${call.name}. There is only ${tools.map(({ name }) => name).join(' and ')}.`,
+          );
       outputs.push({ callId: call.call_id, read });
       await this.#deps.breaks.worked(1);
     }
@@ -152,12 +203,19 @@ export class JudgeAnswers {
     index: number,
     { turn, cwd, charsMax, looks, signal }: Reading & { charsMax: number },
   ): Promise<ReadFile> {
-    if (index >= FILES_MAX) return unread(`This was not done: at most ${FILES_MAX} files are read and commands run at once.`);
-    if (charsMax <= 0) return unread('This was not done: there is no room for more texts. Answer now.');
+    if (index >= FILES_MAX)
+      return unread(
+        `This was not done: at most ${FILES_MAX} files are read and commands run at once.`,
+      );
+    if (charsMax <= 0)
+      return unread('This was not done: there is no room for more texts. Answer now.');
     const { home, env } = this.#deps;
     const options = { settings: turn.settings, cwd, charsMax, mask: this.#deps.mask() };
     if (name !== LOOK_COMMAND.name) return readFileText(args, { home, env, ...options });
-    if (looks.left === 0) return unread('This command was not run: no more commands are possible in this review. Answer now.');
+    if (looks.left === 0)
+      return unread(
+        'This command was not run: no more commands are possible in this review. Answer now.',
+      );
     looks.left -= 1;
     return lookedUp(args, this.#deps, { ...options, signal });
   }
@@ -171,9 +229,16 @@ function outputOf(callId: string, { text }: ReadFile) {
   return { type: 'function_call_output' as const, call_id: callId, output: text };
 }
 
-/** Whether the model says nothing beside the text: no call, and no refusal. Its reasoning does not count. */
+/**
+ * Whether the model says nothing beside the text: no call, and no refusal. Its reasoning does not
+ * count.
+ */
 function isOnlyText({ items }: Extract<AsideAnswer, { items: unknown }>): boolean {
-  return items.every((item) => item.type === 'reasoning' || (item.type === 'message' && item.content.every((part) => 'text' in part)));
+  return items.every(
+    (item) =>
+      item.type === 'reasoning' ||
+      (item.type === 'message' && item.content.every((part) => 'text' in part)),
+  );
 }
 
 /** Asks again after an answer that cannot be read. */
@@ -186,12 +251,18 @@ function repairMessage(keys: readonly string[]): ResponseItem {
 
 /** The items of an answer for the next request: without calls that have no output. */
 function asInput(items: readonly ResponseItem[]): ResponseItem[] {
-  return items.filter(({ type }) => type === 'reasoning' || type === 'message' || type === 'function_call');
+  return items.filter(
+    ({ type }) => type === 'reasoning' || type === 'message' || type === 'function_call',
+  );
 }
 
-/** Whether a provider that knows no schema for the answer can have failed in this way. Providers say it in many words. */
+/**
+ * Whether a provider that knows no schema for the answer can have failed in this way. Providers say
+ * it in many words.
+ */
 function mayBeAboutSchema(error: TurnError | null): boolean {
   const info = error?.codexErrorInfo;
-  if (typeof info === 'object' && info !== null && 'httpConnectionFailed' in info) return info.httpConnectionFailed.httpStatusCode === 422;
+  if (typeof info === 'object' && info !== null && 'httpConnectionFailed' in info)
+    return info.httpConnectionFailed.httpStatusCode === 422;
   return info === 'other' || info === 'badRequest';
 }

@@ -13,13 +13,20 @@ export interface VerdictSchema extends JsonObject {
 const VERDICT_CHARS_MAX = 100_000;
 
 /**
- * Reads the answer of a model or a program that judges something. The whole answer must be one JSON object of the schema, with each key
- * once; only the keys in `required` must be there. Returns null if it is anything else.
+ * Reads the answer of a model or a program that judges something. The whole answer must be one JSON
+ * object of the schema, with each key once; only the keys in `required` must be there. Returns null
+ * if it is anything else.
  */
-export function readVerdict(text: string, schema: VerdictSchema, required: readonly string[]): JsonObject | null {
+export function readVerdict(
+  text: string,
+  schema: VerdictSchema,
+  required: readonly string[],
+): JsonObject | null {
   const answer = text.length > VERDICT_CHARS_MAX ? undefined : strictJson(text);
   if (!isObject(answer) || !required.every((key) => Object.hasOwn(answer, key))) return null;
-  return Object.entries(answer).every(([key, value]) => isOf(schema, key, value)) ? (answer as JsonObject) : null;
+  return Object.entries(answer).every(([key, value]) => isOf(schema, key, value))
+    ? (answer as JsonObject)
+    : null;
 }
 
 function isOf({ properties }: VerdictSchema, key: string, value: unknown): boolean {
@@ -29,5 +36,8 @@ function isOf({ properties }: VerdictSchema, key: string, value: unknown): boole
   const isOfType = types.includes(value === null ? 'null' : typeof value);
   // Half of a character is no text.
   if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) return false;
-  return isOfType && (property.enum === undefined || (typeof value === 'string' && property.enum.includes(value)));
+  return (
+    isOfType &&
+    (property.enum === undefined || (typeof value === 'string' && property.enum.includes(value)))
+  );
 }

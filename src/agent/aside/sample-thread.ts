@@ -12,8 +12,8 @@ export interface SampleRequest {
 }
 
 /**
- * Asks the model of a thread one question behind its history, without tools. The thread stays as it is. Null: the history is too large.
- * Rejects with the store's error.
+ * Asks the model of a thread one question behind its history, without tools. The thread stays as it
+ * is. Null: the history is too large. Rejects with the store's error.
  */
 export async function sampleThread(
   { state, history }: { state: ThreadState; history: PromptHistory },

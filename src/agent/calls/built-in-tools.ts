@@ -30,7 +30,10 @@ interface KeptEnvironment {
 export class BuiltInTools implements TurnPart {
   /** The running commands of the thread. */
   readonly commands: CommandSessions;
-  /** The time of waits for commands and of questions. It does not pass while a client asks its user something. */
+  /**
+   * The time of waits for commands and of questions. It does not pass while a client asks its user
+   * something.
+   */
   readonly waits: PausableTimers;
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
@@ -42,12 +45,27 @@ export class BuiltInTools implements TurnPart {
     this.#deps = deps;
     this.waits = new PausableTimers(clock);
     this.commands = new CommandSessions({ clock, processes, threadId: deps.threadId });
-    this.#applyPatch = new ApplyPatch({ clock, sandbox, home, env, unprotected: () => deps.configuration().commands.unprotected });
-    this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
+    this.#applyPatch = new ApplyPatch({
+      clock,
+      sandbox,
+      home,
+      env,
+      unprotected: () => deps.configuration().commands.unprotected,
+    });
+    this.#requestPermissions = requestPermissions({
+      home,
+      userHome: env.HOME ?? null,
+      now: () => clock.now(),
+    });
   }
 
   tools(): Tool[] {
-    const { commands, asksForPermissions, asksInDefaultMode, viewImage: showsImages } = this.#deps.configuration();
+    const {
+      commands,
+      asksForPermissions,
+      asksInDefaultMode,
+      viewImage: showsImages,
+    } = this.#deps.configuration();
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,
@@ -59,12 +77,14 @@ export class BuiltInTools implements TurnPart {
   }
 
   /**
-   * The tools with which a model reads files, if the configuration has them: commands and images. They do not reach the commands of
-   * other turns, which may run outside of any sandbox.
+   * The tools with which a model reads files, if the configuration has them: commands and images.
+   * They do not reach the commands of other turns, which may run outside of any sandbox.
    */
   readingTools(): Tool[] {
     const { commands, viewImage: showsImages } = this.#deps.configuration();
-    const ofCommands = commands.enabled ? commandTools({ ...this.commandDeps(), ownTurnOnly: true }) : [];
+    const ofCommands = commands.enabled
+      ? commandTools({ ...this.commandDeps(), ownTurnOnly: true })
+      : [];
     return [...ofCommands, ...(showsImages ? [viewImage(this.#deps)] : [])];
   }
 
@@ -81,7 +101,10 @@ export class BuiltInTools implements TurnPart {
     return {};
   }
 
-  /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */
+  /**
+   * Forgets the turn's patches. After an interrupt, kills the processes that its finished commands
+   * left behind.
+   */
   async cleanUp({ id, signal }: TurnContext): Promise<void> {
     this.#applyPatch.endTurn();
     await this.commands.turnEnded(id, { interrupted: signal.aborted });
@@ -118,8 +141,14 @@ export class BuiltInTools implements TurnPart {
     };
   }
 
-  /** The environment of the thread's commands, worked out once for a policy and what the user's shell exports. */
-  #environmentOf(policy: EnvironmentPolicy, exported: Readonly<Record<string, string>>): Record<string, string> {
+  /**
+   * The environment of the thread's commands, worked out once for a policy and what the user's
+   * shell exports.
+   */
+  #environmentOf(
+    policy: EnvironmentPolicy,
+    exported: Readonly<Record<string, string>>,
+  ): Record<string, string> {
     if (this.#environment?.policy !== policy || this.#environment.exported !== exported) {
       const { env } = commandEnvironment({ ...this.#deps.env, ...exported }, policy, UNATTENDED);
       this.#environment = { policy, exported, variables: env };
@@ -128,9 +157,15 @@ export class BuiltInTools implements TurnPart {
   }
 
   /** Prepares the patch of a command that only applies a patch; null for any other command. */
-  async #preparePatch({ script, cwd }: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null> {
+  async #preparePatch(
+    { script, cwd }: CommandCall,
+    context: CallContext,
+  ): Promise<Action | ActionOutcome | null> {
     const found = script === null ? null : patchInCommand(script);
     if (found === null) return null;
-    return this.#applyPatch.prepare({ patch: found.patch, folder: resolve(cwd, found.folder ?? '') }, context);
+    return this.#applyPatch.prepare(
+      { patch: found.patch, folder: resolve(cwd, found.folder ?? '') },
+      context,
+    );
   }
 }

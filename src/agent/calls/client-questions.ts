@@ -1,20 +1,30 @@
 import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Answer } from '../../protocol/answer.ts';
-import type { AskingAgent, ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
+import type {
+  AskingAgent,
+  ServerRequests,
+  ThreadActiveFlag,
+} from '../../protocol/generated/types.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientRequest } from '../../tools/action.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
 
-/** How many questions clients ask their users by themselves, and whether deadlines are paused for them. */
+/**
+ * How many questions clients ask their users by themselves, and whether deadlines are paused for
+ * them.
+ */
 export interface ElicitationCount {
   count: number;
   paused: boolean;
 }
 
-/** A client that asks its user something. `gone` aborts when it can not say any more that the question has ended. */
+/**
+ * A client that asks its user something. `gone` aborts when it can not say any more that the
+ * question has ended.
+ */
 interface AskingClient {
   /** The number of its connection. */
   id: number;
@@ -47,8 +57,9 @@ export class ClientQuestions {
   }
 
   /**
-   * A client asks its user something by itself. While such a question is open, the time of other questions and of waits for commands does
-   * not pass. The questions of a client end with its connection.
+   * A client asks its user something by itself. While such a question is open, the time of other
+   * questions and of waits for commands does not pass. The questions of a client end with its
+   * connection.
    */
   beginElicitation(client: AskingClient): ElicitationCount {
     const own = this.#elicitations.get(client.id) ?? this.#ownQuestions(client);
@@ -57,7 +68,10 @@ export class ClientQuestions {
     return this.#elicitationCount();
   }
 
-  /** Such a question has ended: of this client, if it has one, else of another. Returns null if there is none. */
+  /**
+   * Such a question has ended: of this client, if it has one, else of another. Returns null if
+   * there is none.
+   */
   endElicitation({ id }: AskingClient): ElicitationCount | null {
     const [first] = this.#elicitations.keys();
     const owner = this.#elicitations.has(id) ? id : first;
@@ -90,7 +104,10 @@ export class ClientQuestions {
     return this.#deps.state.configuration.approvalTimeoutMs;
   }
 
-  /** Does the work, and shows the thread as waiting meanwhile. Does not wait until clients are told of the end. */
+  /**
+   * Does the work, and shows the thread as waiting meanwhile. Does not wait until clients are told
+   * of the end.
+   */
   async whileWaiting<T>(flag: ThreadActiveFlag, work: () => Promise<T>): Promise<T> {
     await this.#wait(flag, 1);
     try {
@@ -100,7 +117,9 @@ export class ClientQuestions {
     }
   }
 
-  /** Asks the clients. If none answers within `answerMsMax`, the answer is `timeout`. Never rejects. */
+  /**
+   * Asks the clients. If none answers within `answerMsMax`, the answer is `timeout`. Never rejects.
+   */
   async ask<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,
@@ -108,17 +127,24 @@ export class ClientQuestions {
     const { state, clients } = this.#deps;
     const agent = askingAgent(state.record);
     const asked = agent === null ? request : { ...request, params: { ...request.params, agent } };
-    return this.#inTime(this.answerMsMax, signal, (limited) => clients.ask({ threadId: state.id }, asked, limited));
+    return this.#inTime(this.answerMsMax, signal, (limited) =>
+      clients.ask({ threadId: state.id }, asked, limited),
+    );
   }
 
-  /** Asks the client that provides the thread's tools, and gives it as much time as the configuration says. Never rejects. */
+  /**
+   * Asks the client that provides the thread's tools, and gives it as much time as the
+   * configuration says. Never rejects.
+   */
   async askToolProvider<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>> {
     const { state, clients } = this.#deps;
     const audience = { threadId: state.id, only: 'toolProvider' as const };
-    return this.#inTime(state.configuration.clientToolTimeoutMs, signal, (limited) => clients.ask(audience, request, limited));
+    return this.#inTime(state.configuration.clientToolTimeoutMs, signal, (limited) =>
+      clients.ask(audience, request, limited),
+    );
   }
 
   /** Null: without limit. While a client asks its user something, the time does not pass. */
@@ -141,14 +167,27 @@ export class ClientQuestions {
   async #wait(flag: ThreadActiveFlag, by: 1 | -1): Promise<void> {
     const { state, outbox } = this.#deps;
     if (!state.wait(flag, by)) return;
-    await outbox.announce([{ method: 'thread/status/changed', params: { threadId: state.id, status: state.shownStatus } }]);
+    await outbox.announce([
+      {
+        method: 'thread/status/changed',
+        params: { threadId: state.id, status: state.shownStatus },
+      },
+    ]);
   }
 }
 
-/** The agent whose thread this is, as clients of other threads see it; null if it is the thread of no agent. */
+/**
+ * The agent whose thread this is, as clients of other threads see it; null if it is the thread of
+ * no agent.
+ */
 function askingAgent({ id, source }: ThreadRecord): AskingAgent | null {
   const spawned = spawnSource(source);
   if (spawned === null) return null;
   const { agent_nickname, agent_role, parent_thread_id } = spawned;
-  return { threadId: id, nickname: agent_nickname ?? null, role: agent_role ?? null, parentThreadId: parent_thread_id };
+  return {
+    threadId: id,
+    nickname: agent_nickname ?? null,
+    role: agent_role ?? null,
+    parentThreadId: parent_thread_id,
+  };
 }

@@ -8,9 +8,16 @@ export function demandedAsk(ask: Ask, demand: string): Ask {
     async describe() {
       const planned = await ask.describe();
       const reason = planned.claims?.reason;
-      return { ...planned, claims: { ...planned.claims, reason: both(typeof reason === 'string' ? reason : null, demand) } };
+      return {
+        ...planned,
+        claims: {
+          ...planned.claims,
+          reason: both(typeof reason === 'string' ? reason : null, demand),
+        },
+      };
     },
-    askPerson: (askClients) => ask.askPerson((request, withdrawn) => askClients(withReason(request, demand), withdrawn)),
+    askPerson: (askClients) =>
+      ask.askPerson((request, withdrawn) => askClients(withReason(request, demand), withdrawn)),
   };
 }
 
@@ -20,9 +27,13 @@ export function both(reason: string | null, demand: string): string {
 }
 
 /** The request with a further reason, in the field that clients show. */
-function withReason<Method extends keyof ServerRequests>(request: ClientRequest<Method>, demand: string): ClientRequest<Method> {
+function withReason<Method extends keyof ServerRequests>(
+  request: ClientRequest<Method>,
+  demand: string,
+): ClientRequest<Method> {
   const { params } = request;
-  if ('reason' in params) return { ...request, params: { ...params, reason: both(params.reason, demand) } };
+  if ('reason' in params)
+    return { ...request, params: { ...params, reason: both(params.reason, demand) } };
   if (!('message' in params)) return request;
   const meta = { ...(params._meta as object | null), reason: demand };
   return { ...request, params: { ...params, _meta: meta, message: both(params.message, demand) } };

@@ -4,7 +4,15 @@ import { type ApprovalKind, whyNotAsked } from '../../policy/permissions/may-ask
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
-import type { Action, ActionHost, ActionOutcome, Ask, Judgement, OpenItem, Verdict } from '../../tools/action.ts';
+import type {
+  Action,
+  ActionHost,
+  ActionOutcome,
+  Ask,
+  Judgement,
+  OpenItem,
+  Verdict,
+} from '../../tools/action.ts';
 import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
@@ -26,7 +34,10 @@ export interface ActionDeps {
   grants: Grants;
   items: ThreadItems;
   outbox: Outbox;
-  /** Adds the usage of a request aside to that of the thread at once, and returns the step that stores and announces it. */
+  /**
+   * Adds the usage of a request aside to that of the thread at once, and returns the step that
+   * stores and announces it.
+   */
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** The call that prepared the action. Absent: the model did not call for it. */
   called?: PerformedCall;
@@ -34,11 +45,16 @@ export interface ActionDeps {
 }
 
 /**
- * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers answer policy's question, its item
- * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin, unless it is shown
- * first. Rejects if the store fails or the action throws.
+ * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers
+ * answer policy's question, its item begins, it is performed, its item completes. The item of an
+ * action that parts or policy refuse does not begin, unless it is shown first. Rejects if the store
+ * fails or the action throws.
  */
-export async function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<PerformedAction> {
+export async function performAction(
+  action: Action,
+  turn: ActiveTurn,
+  deps: ActionDeps,
+): Promise<PerformedAction> {
   const run = new ActionRun(action, turn, deps);
   const outcome = await run.take(async () => {
     const refusal = await deps.parts.beforeAction(action, turn);
@@ -53,7 +69,12 @@ export async function performAction(action: Action, turn: ActiveTurn, deps: Acti
 }
 
 /** Performs a user's action, which needs no decision. */
-export function performUserAction(action: Action, permit: Permit, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
+export function performUserAction(
+  action: Action,
+  permit: Permit,
+  turn: ActiveTurn,
+  deps: ActionDeps,
+): Promise<ActionOutcome> {
   const run = new ActionRun(action, turn, deps);
   return run.take(() => run.perform(permit));
 }
@@ -77,7 +98,10 @@ class ActionRun {
     this.#deps = deps;
   }
 
-  /** Takes the steps, and closes the action. If a step throws, an item that has begun completes as failed. */
+  /**
+   * Takes the steps, and closes the action. If a step throws, an item that has begun completes as
+   * failed.
+   */
   async take(steps: () => Promise<ActionOutcome>): Promise<ActionOutcome> {
     try {
       return await steps();
@@ -90,31 +114,46 @@ class ActionRun {
   }
 
   /**
-   * Asks if policy does, or if a check of the action or a part demands that. A check of the action asks under every approval policy, a part
-   * only where the policy allows questions of this kind.
+   * Asks if policy does, or if a check of the action or a part demands that. A check of the action
+   * asks under every approval policy, a part only where the policy allows questions of this kind.
    */
   async decide(judged: Exclude<Judgement, { refuse: string }>): Promise<Verdict> {
     const ofPart = this.#deps.called?.ask ?? null;
-    if ('ask' in judged) return this.#review(ofPart === null ? judged.ask : demandedAsk(judged.ask, ofPart), ofPart);
+    if ('ask' in judged)
+      return this.#review(ofPart === null ? judged.ask : demandedAsk(judged.ask, ofPart), ofPart);
     const checked = judged.demand ?? null;
-    const demand = checked === null || ofPart === null ? (checked ?? ofPart) : both(checked, ofPart);
+    const demand =
+      checked === null || ofPart === null ? (checked ?? ofPart) : both(checked, ofPart);
     if (demand === null) return this.#reviewStrictly(judged.run);
     const ask = this.#action.approval?.(judged.run, demand);
-    if (ask === undefined) return refusedUnasked(demand, 'nobody can be asked about calls of this kind');
-    const why = checked === null ? whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action)) : null;
+    if (ask === undefined)
+      return refusedUnasked(demand, 'nobody can be asked about calls of this kind');
+    const why =
+      checked === null
+        ? whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action))
+        : null;
     return why === null ? this.#review(ask, demand) : refusedUnasked(demand, why);
   }
 
-  /** Asks the parts, then the reviewer, and keeps what the verdict allows beyond this action. Parts cannot allow what a check demands. */
+  /**
+   * Asks the parts, then the reviewer, and keeps what the verdict allows beyond this action. Parts
+   * cannot allow what a check demands.
+   */
   async #review(ask: Ask, demand: string | null): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
-    const answered = await this.#deps.parts.approvalAsked({ ask, call: this.#deps.called?.call ?? null, demand }, this.#turn);
+    const answered = await this.#deps.parts.approvalAsked(
+      { ask, call: this.#deps.called?.call ?? null, demand },
+      this.#turn,
+    );
     const ofParts = answered !== null && 'allow' in answered && demand !== null ? null : answered;
     const verdict = this.#settled(
       ofParts ??
         (await (isForGuardian
-          ? this.#askGuardian(ask, { forPerson: (why) => demandedAsk(ask, why), isOfPolicy: this.#action.kind !== 'stdin' })
+          ? this.#askGuardian(ask, {
+              forPerson: (why) => demandedAsk(ask, why),
+              isOfPolicy: this.#action.kind !== 'stdin',
+            })
           : this.#askPerson(ask))),
       ask,
     );
@@ -122,7 +161,10 @@ class ActionRun {
     return verdict;
   }
 
-  /** A verdict ends the turn: at once if its action runs on, and would not end by itself; otherwise when its item has completed. */
+  /**
+   * A verdict ends the turn: at once if its action runs on, and would not end by itself; otherwise
+   * when its item has completed.
+   */
   #endTurn(cause: InterruptCause | null, { signal }: Pick<Ask, 'signal'>): void {
     if (cause === null) return;
     this.#turn.refuseInput();
@@ -130,13 +172,20 @@ class ActionRun {
     else this.#turn.interrupt(cause);
   }
 
-  /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
+  /**
+   * Asks the guardian about an action that policy allows, if a client has demanded that for the
+   * rest of the turn.
+   */
   async #reviewStrictly(permit: Permit): Promise<Verdict> {
     const { describe } = this.#action;
-    if (!this.#isReviewedStrictly || describe === undefined) return { allow: permit, scope: 'once' };
+    if (!this.#isReviewedStrictly || describe === undefined)
+      return { allow: permit, scope: 'once' };
     const question = { permit, describe: () => describe.call(this.#action, permit) };
     return this.#settled(
-      await this.#askGuardian(question, { forPerson: (why) => this.#action.approval?.(permit, why), isOfPolicy: false }),
+      await this.#askGuardian(question, {
+        forPerson: (why) => this.#action.approval?.(permit, why),
+        isOfPolicy: false,
+      }),
       {},
     );
   }
@@ -150,7 +199,10 @@ class ActionRun {
   async refuse(denial: Denial): Promise<ActionOutcome> {
     // Without the reason: it may be the output of a hook.
     const endsTurn = 'endsTurn' in denial && denial.endsTurn === true;
-    this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, by: denial.by, endsTurn }, 'an action was not allowed');
+    this.#deps.log.info(
+      { turnId: this.#turn.id, kind: this.#action.kind, by: denial.by, endsTurn },
+      'an action was not allowed',
+    );
     return this.#finish(this.#action.refused(denial), await this.show());
   }
 
@@ -164,14 +216,17 @@ class ActionRun {
     if (open !== null && !this.#isFinished) await open.complete(settleItem(open.item));
   }
 
-  /** Whether a client has demanded that the guardian reviews this action. Permissions are then still granted by the thread's reviewer. */
+  /**
+   * Whether a client has demanded that the guardian reviews this action. Permissions are then still
+   * granted by the thread's reviewer.
+   */
   get #isReviewedStrictly(): boolean {
     return this.#deps.grants.reviewsAll && this.#action.kind !== 'permissions';
   }
 
   /**
-   * Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the question for the person. `isOfPolicy`:
-   * policy has asked, so a person may be asked, too.
+   * Asks the guardian, or a person if the guardian cannot judge the action. `forPerson` makes the
+   * question for the person. `isOfPolicy`: policy has asked, so a person may be asked, too.
    */
   async #askGuardian(
     question: ActionQuestion,
@@ -179,9 +234,12 @@ class ActionRun {
   ): Promise<Verdict> {
     const answer = await this.#deps.guardian.review(question, () => this.show(), this.#turn);
     if (!('person' in answer)) return answer;
-    const why = isOfPolicy ? null : whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action));
+    const why = isOfPolicy
+      ? null
+      : whyNotAsked(this.#turn.settings.approvalPolicy, approvalKindOf(this.#action));
     const ask = forPerson(answer.person);
-    if (why !== null || ask === undefined) return refusedUnasked(answer.person, why ?? 'nobody can be asked about calls of this kind');
+    if (why !== null || ask === undefined)
+      return refusedUnasked(answer.person, why ?? 'nobody can be asked about calls of this kind');
     return this.#askPerson(ask);
   }
 
@@ -191,7 +249,8 @@ class ActionRun {
 
   /** The verdict that counts: after an interrupt, no answer does. */
   #settled(verdict: Verdict, question: Pick<Ask, 'signal'>): Verdict {
-    if (this.#turn.signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
+    if (this.#turn.signal.aborted)
+      return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
     if ('deny' in verdict) this.#endTurn(endOfTurn(verdict.deny), question);
     return verdict;
   }
@@ -199,7 +258,8 @@ class ActionRun {
   /** Begins the item, once. */
   show(): Promise<OpenItem | null> {
     const { item } = this.#action;
-    this.#begun ??= item === null ? Promise.resolve(null) : this.#deps.items.begin(this.#turn.id, item);
+    this.#begun ??=
+      item === null ? Promise.resolve(null) : this.#deps.items.begin(this.#turn.id, item);
     return this.#begun;
   }
 
@@ -208,7 +268,8 @@ class ActionRun {
     this.#isFinished = true;
     if (open !== null && item !== null && item !== 'runsOn')
       await open.complete(item, () => this.#deps.called?.output.entries(outcome) ?? []);
-    if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
+    if (outcome.after !== undefined && outcome.after.length > 0)
+      await this.#deps.outbox.commit({ announce: [...outcome.after] });
     if (this.#endsTurn !== null) this.#turn.interrupt(this.#endsTurn);
     return outcome;
   }
@@ -223,7 +284,8 @@ class ActionRun {
         const until = withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn]);
         return questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, until));
       },
-      callClientTool: (params) => questions.askToolProvider({ method: 'item/tool/call', params }, signal),
+      callClientTool: (params) =>
+        questions.askToolProvider({ method: 'item/tool/call', params }, signal),
       answerMsMax: questions.answerMsMax,
       countTokens: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)),
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
@@ -241,7 +303,12 @@ class ActionRun {
 
 /** A check demands an approval that nobody can give. */
 function refusedUnasked(demand: string, why: string): Verdict {
-  return { deny: { by: 'part', reason: `This call needs approval, but ${why}, so it was not performed. ${demand}` } };
+  return {
+    deny: {
+      by: 'part',
+      reason: `This call needs approval, but ${why}, so it was not performed. ${demand}`,
+    },
+  };
 }
 
 /** The kind of approval that policy allows or refuses for an action. */

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import type { ActionOutcome } from '../../tools/action.ts';
 import type { PendingCall } from '../turn/turn-part.ts';
 
@@ -15,7 +15,10 @@ export interface PerformedCall {
   call: PendingCall;
   /** It is stored with the item. */
   output: CallOutput;
-  /** Why the reviewer in force must approve the action, even if policy allows it. Null: no part demands it. */
+  /**
+   * Why the reviewer in force must approve the action, even if policy allows it. Null: no part
+   * demands it.
+   */
   ask: string | null;
 }
 

@@ -11,7 +11,11 @@ export class PersonReviewer implements Reviewer {
     this.#questions = questions;
   }
 
-  review(ask: Ask, show: () => Promise<OpenItem | null>, { signal }: TurnContext): Promise<Verdict> {
+  review(
+    ask: Ask,
+    show: () => Promise<OpenItem | null>,
+    { signal }: TurnContext,
+  ): Promise<Verdict> {
     return this.#questions.whileWaiting('waitingOnApproval', async () => {
       await show();
       const withdrawn = ask.signal === undefined ? signal : AbortSignal.any([signal, ask.signal]);

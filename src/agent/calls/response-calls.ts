@@ -1,7 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { Places } from '../../base/places.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { findTool, runToolCall, type ToolCall, type ToolCallDeps } from './run-tool-call.ts';
 
 export interface ResponseCallsDeps extends ToolCallDeps {
@@ -17,12 +17,13 @@ const PARALLEL_CALLS_MAX = 64;
 const CALL_UNITS = 1_250;
 
 /**
- * The calls of one response. Each begins as soon as it is stored, while the model may still respond. They run in parallel, but a call of an
- * exclusive tool runs alone, and calls with the same id run one after another, so that their outputs are stored in that order. An interrupt
- * ends the waiting calls at once.
+ * The calls of one response. Each begins as soon as it is stored, while the model may still
+ * respond. They run in parallel, but a call of an exclusive tool runs alone, and calls with the
+ * same id run one after another, so that their outputs are stored in that order. An interrupt ends
+ * the waiting calls at once.
  *
- * The output of each call is stored as the call ends. What calls store for the model while it responds is deferred, so that it comes behind
- * the whole response.
+ * The output of each call is stored as the call ends. What calls store for the model while it
+ * responds is deferred, so that it comes behind the whole response.
  */
 export class ResponseCalls {
   readonly #deps: ResponseCallsDeps;
@@ -55,7 +56,10 @@ export class ResponseCalls {
     this.#runs.push(run);
   }
 
-  /** To be called when the response has ended: the model now reads what calls have stored so far. Rejects only with the store's error. */
+  /**
+   * To be called when the response has ended: the model now reads what calls have stored so far.
+   * Rejects only with the store's error.
+   */
   async responded(): Promise<void> {
     this.#isResponding = false;
     if (!this.#hasDeferred) return;
@@ -64,7 +68,10 @@ export class ResponseCalls {
     if (entries.length > 0) await store(entries);
   }
 
-  /** Resolves when all calls have ended and their outputs are stored. Rejects then if the store has failed. */
+  /**
+   * Resolves when all calls have ended and their outputs are stored. Rejects then if the store has
+   * failed.
+   */
   async ended(): Promise<void> {
     if (this.#runs.length === 0) return;
     await Promise.allSettled(this.#runs);
@@ -74,7 +81,11 @@ export class ResponseCalls {
 
   async #run(
     call: ToolCall,
-    { stored, before, earlier }: { stored: Promise<void>; before: Promise<unknown>; earlier: Promise<void> | undefined },
+    {
+      stored,
+      before,
+      earlier,
+    }: { stored: Promise<void>; before: Promise<unknown>; earlier: Promise<void> | undefined },
   ): Promise<void> {
     const { learnId, pace } = this.#deps;
     await stored;
@@ -91,7 +102,10 @@ export class ResponseCalls {
     }
   }
 
-  /** Call it in the moment in which the entries are given to the outbox: what is deferred must stand before the `deferredRead`. */
+  /**
+   * Call it in the moment in which the entries are given to the outbox: what is deferred must stand
+   * before the `deferredRead`.
+   */
   #inPlace(entries: LogEntry[]): LogEntry[] {
     if (!this.#isResponding) return entries;
     this.#hasDeferred ||= entries.length > 0;

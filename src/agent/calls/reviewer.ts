@@ -12,8 +12,12 @@ export interface ForPerson {
 /** Answers questions about actions. */
 export interface Reviewer<Question extends ActionQuestion = Ask, Answer = Verdict> {
   /**
-   * Returns a verdict. `show` begins the item that the question is about, unless it has begun; it resolves with null if there is none.
-   * Rejects only with the store's error.
+   * Returns a verdict. `show` begins the item that the question is about, unless it has begun; it
+   * resolves with null if there is none. Rejects only with the store's error.
    */
-  review(question: Question, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Answer>;
+  review(
+    question: Question,
+    show: () => Promise<OpenItem | null>,
+    turn: TurnContext,
+  ): Promise<Answer>;
 }

@@ -7,15 +7,15 @@ import { flatSpecName } from '../../model/flat-tool-name.ts';
 import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
 import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /**
- * A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. `tool_search_call` is one
- * of `tool_search` where the API has that tool itself.
+ * A call as the model made it. `local_shell_call` comes from older models, and is answered like a
+ * function call. `tool_search_call` is one of `tool_search` where the API has that tool itself.
  */
 export type ToolCall =
   | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
@@ -24,7 +24,8 @@ export type ToolCall =
 
 export function isToolCall(item: ResponseItem): item is ToolCall {
   if (item.type === 'local_shell_call') return typeof item.call_id === 'string';
-  if (item.type === 'tool_search_call') return typeof item.call_id === 'string' && item.execution === 'client';
+  if (item.type === 'tool_search_call')
+    return typeof item.call_id === 'string' && item.execution === 'client';
   return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
@@ -38,14 +39,23 @@ export interface ToolCallDeps {
   /** The tools that were offered with the request that the call answers. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
-  /** Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  /**
+   * Decides about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's
+   * error.
+   */
   before: (call: PendingCall) => Promise<CallDecision | null>;
   /** Performs an action of a call. If its item completes, the output is stored with it. */
   perform: (action: Action, call: PerformedCall) => Promise<PerformedAction>;
   /** Whether `after` may change the output of this call. */
   watches: (call: PendingCall) => boolean;
-  /** Returns the outcome of a watched call as it counts, and messages for the model. Rejects only with the store's error. */
-  after: (call: PendingCall, outcome: ActionOutcome) => Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }>;
+  /**
+   * Returns the outcome of a watched call as it counts, and messages for the model. Rejects only
+   * with the store's error.
+   */
+  after: (
+    call: PendingCall,
+    outcome: ActionOutcome,
+  ) => Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }>;
   /** Takes entries out that are not for the thread's log. */
   withoutOwn: (entries: LogEntry[]) => LogEntry[];
   store: (entries: LogEntry[]) => Promise<void>;
@@ -54,10 +64,14 @@ export interface ToolCallDeps {
 }
 
 /**
- * Runs one call and stores its output, if it was not stored with its item. If the signal has aborted, the call does not begin. Rejects only
- * with the store's error.
+ * Runs one call and stores its output, if it was not stored with its item. If the signal has
+ * aborted, the call does not begin. Rejects only with the store's error.
  */
-export async function runToolCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
+export async function runToolCall(
+  call: ToolCall,
+  deps: ToolCallDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const output = callOutput(call, deps);
   const outcome = await outcomeOf(call, output, { deps, signal });
   const entries = output.entries(outcome);
@@ -69,12 +83,26 @@ interface OwnOutput extends CallOutput {
   isAsCalled: boolean;
 }
 
-function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): OwnOutput {
+function callOutput(
+  call: ToolCall,
+  { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>,
+): OwnOutput {
   let isMade = false;
   const made = (outcome: ActionOutcome, replaces: { replaces?: true }) => {
     const author = own.isAsCalled && outcome.author && { author: outcome.author };
-    const output: LogEntry = { kind: 'model', turnId, item: outputItem(call, outcome), ...replaces, ...author };
-    return withoutOwn([output, ...searchText(call, outcome).map((item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' }))]);
+    const output: LogEntry = {
+      kind: 'model',
+      turnId,
+      item: outputItem(call, outcome),
+      ...replaces,
+      ...author,
+    };
+    return withoutOwn([
+      output,
+      ...searchText(call, outcome).map(
+        (item): LogEntry => ({ kind: 'model', turnId, item, author: 'server' }),
+      ),
+    ]);
   };
   const own: OwnOutput = {
     isAsCalled: true,
@@ -91,14 +119,26 @@ function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, '
 function outputItem(call: ToolCall, { output, success, foundTools }: ActionOutcome): ResponseItem {
   const { call_id } = call;
   if (call.type === 'tool_search_call')
-    return { type: 'tool_search_output', call_id, execution: 'client', status: 'completed', tools: [...(foundTools ?? [])] };
-  const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
+    return {
+      type: 'tool_search_output',
+      call_id,
+      execution: 'client',
+      status: 'completed',
+      tools: [...(foundTools ?? [])],
+    };
+  const type =
+    call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id, output: success ? output : { body: output, success } };
 }
 
-/** The output of a search has tools and no text: a search without a result is answered with a message beside it. */
+/**
+ * The output of a search has tools and no text: a search without a result is answered with a
+ * message beside it.
+ */
 function searchText({ type }: ToolCall, { output, foundTools }: ActionOutcome): ResponseItem[] {
-  return type === 'tool_search_call' && foundTools === undefined ? [contextMessage('developer', [String(output)])] : [];
+  return type === 'tool_search_call' && foundTools === undefined
+    ? [contextMessage('developer', [String(output)])]
+    : [];
 }
 
 /** Never rejects: an error inside the server is an outcome, which the model reads. */
@@ -112,7 +152,8 @@ async function outcomeOf(
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: noTool(call, tools), success: false };
   const args = await argumentsOf(call);
-  if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
+  if (args === undefined)
+    return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
     const asked = pendingCall(call, tool, args);
@@ -125,19 +166,36 @@ async function outcomeOf(
     if (!('perform' in prepared)) return prepared;
     // Then the user answers another question than the one that is in the history.
     if (decision.args !== undefined) callOutput.isAsCalled = false;
-    return await performed(prepared, { call: pending, output: callOutput, ask: decision.ask ?? null }, deps);
+    return await performed(
+      prepared,
+      { call: pending, output: callOutput, ask: decision.ask ?? null },
+      deps,
+    );
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');
-    return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
+    return {
+      output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`,
+      success: false,
+    };
   }
 }
 
 function pendingCall(call: ToolCall, { spec, hookForm }: Tool, args: JsonValue): PendingCall {
-  return { callId: call.call_id, tool: spec.name, namespace: namespaceName(spec), args, ...(hookForm && { hookForm }) };
+  return {
+    callId: call.call_id,
+    tool: spec.name,
+    namespace: namespaceName(spec),
+    args,
+    ...(hookForm && { hookForm }),
+  };
 }
 
 /** Performs the action of a call. Parts that watch the call may change its output. */
-async function performed(action: Action, performedCall: PerformedCall, deps: ToolCallDeps): Promise<ActionOutcome> {
+async function performed(
+  action: Action,
+  performedCall: PerformedCall,
+  deps: ToolCallDeps,
+): Promise<ActionOutcome> {
   const { call, output } = performedCall;
   const { outcome, isPerformed } = await deps.perform(action, performedCall);
   if (!isPerformed || !deps.watches(call)) return outcome;
@@ -157,13 +215,22 @@ function noTool(call: ToolCall, tools: readonly Tool[]): string {
 }
 
 /** Stores messages that the model reads with the output of a call. */
-async function tell(messages: readonly ResponseItem[], { turnId, withoutOwn, store }: ToolCallDeps): Promise<void> {
-  const entries = withoutOwn(messages.map((item) => ({ kind: 'model', turnId, item, author: 'server' })));
+async function tell(
+  messages: readonly ResponseItem[],
+  { turnId, withoutOwn, store }: ToolCallDeps,
+): Promise<void> {
+  const entries = withoutOwn(
+    messages.map((item) => ({ kind: 'model', turnId, item, author: 'server' })),
+  );
   if (entries.length > 0) await store(entries);
 }
 
 /** For a call that was waiting when its turn was interrupted. Clients do not see it. */
-const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false, foundTools: [] };
+const NOT_BEGUN: ActionOutcome = {
+  output: 'The turn was interrupted before this call began.',
+  success: false,
+  foundTools: [],
+};
 
 /** The offered tool that a call names. */
 export function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
@@ -171,7 +238,10 @@ export function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefin
   const namespace = namespaceOf(call);
   const named = tools.find(({ spec }) => spec.name === name && namespaceName(spec) === namespace);
   // APIs without namespaces know a tool by its flat name.
-  return named ?? (namespace === null ? tools.find(({ spec }) => flatSpecName(spec) === name) : undefined);
+  return (
+    named ??
+    (namespace === null ? tools.find(({ spec }) => flatSpecName(spec) === name) : undefined)
+  );
 }
 
 function namespaceOf(call: ToolCall): string | null {

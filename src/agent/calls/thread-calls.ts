@@ -2,8 +2,8 @@ import { contextMessage } from '../../instructions/context-message.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import { UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
@@ -49,17 +49,31 @@ export class ThreadCalls {
   readonly questions: ClientQuestions;
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
-  /** Whether the ids of all items are known. Null: of none that were stored before the thread was loaded. */
+  /**
+   * Whether the ids of all items are known. Null: of none that were stored before the thread was
+   * loaded.
+   */
   #knowsAll: boolean | null = null;
 
   constructor(deps: ThreadCallsDeps) {
     const { state, agent, outbox, parts, grants, announce } = deps;
     const { clock, clients } = agent;
     const threadId = state.id;
-    const questions = new ClientQuestions({ state, outbox, clients, waits: parts.get(BuiltInTools).waits });
+    const questions = new ClientQuestions({
+      state,
+      outbox,
+      clients,
+      waits: parts.get(BuiltInTools).waits,
+    });
     this.questions = questions;
     this.#deps = deps;
-    this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
+    this.#items = new ThreadItems({
+      threadId,
+      clock,
+      outbox,
+      announce,
+      drained: () => clients.drained({ threadId }),
+    });
     this.#actions = {
       parts,
       guardian: parts.get(Guardian),
@@ -68,12 +82,19 @@ export class ThreadCalls {
       grants,
       items: this.#items,
       outbox,
-      tokensStep: (turn, usage) => mergedSteps([state.tokensStep(turn, usage, { isAside: true }), parts.tokensUsed(turn, usage)]),
+      tokensStep: (turn, usage) =>
+        mergedSteps([
+          state.tokensStep(turn, usage, { isAside: true }),
+          parts.tokensUsed(turn, usage),
+        ]),
       log: agent.log,
     };
   }
 
-  /** The calls of the response to a request that is about to be sent. The output of each is stored with its item. */
+  /**
+   * The calls of the response to a request that is about to be sent. The output of each is stored
+   * with its item.
+   */
   ofResponse({ tools, turn, withoutOwn }: AskedRequest): ResponseCalls {
     const { agent, outbox, parts } = this.#deps;
     return new ResponseCalls(
@@ -97,22 +118,33 @@ export class ThreadCalls {
     );
   }
 
-  /** Runs a user command, and returns the message about it for the model. Rejects only with the store's error. */
+  /**
+   * Runs a user command, and returns the message about it for the model. Rejects only with the
+   * store's error.
+   */
   async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
     const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
     const { agent, parts } = this.#deps;
     const context = this.#context(turn, agent.ids.next());
-    const action = await agent.pace.during(prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()));
+    const action = await agent.pace.during(
+      prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()),
+    );
     const { output } = await performUserAction(action, UNCONFINED, turn, this.#actions);
     return contextMessage('user', [String(output)]);
   }
 
-  /** The id of the item for a web search: the model's own, which clients expect, unless another item of the thread may have it. */
+  /**
+   * The id of the item for a web search: the model's own, which clients expect, unless another item
+   * of the thread may have it.
+   */
   searchItemId(modelId: string | null | undefined): string {
     return modelId && this.#knowsAll === true ? this.#itemId(modelId) : this.#deps.agent.ids.next();
   }
 
-  /** Remembers the ids of the calls in the history, so that no new item gets one of them. Does so once. */
+  /**
+   * Remembers the ids of the calls in the history, so that no new item gets one of them. Does so
+   * once.
+   */
   know({ items, isPart }: Prompt): void {
     if (this.#knowsAll !== null) return;
     this.#knowsAll = !isPart;
@@ -122,7 +154,10 @@ export class ThreadCalls {
     }
   }
 
-  /** Asks the store for the id of this call, if the calls of the history are not all known. Rejects with the store's error. */
+  /**
+   * Asks the store for the id of this call, if the calls of the history are not all known. Rejects
+   * with the store's error.
+   */
   async #learnId({ call_id: fromItemId }: ToolCall): Promise<void> {
     if (this.#knowsAll !== false || this.#itemIds.has(fromItemId)) return;
     const { agent, state } = this.#deps;
@@ -134,7 +169,10 @@ export class ThreadCalls {
     }
   }
 
-  /** The unfinished items of a turn that ends. From now on they complete as late items, after its end. */
+  /**
+   * The unfinished items of a turn that ends. From now on they complete as late items, after its
+   * end.
+   */
   runningOn(turnId: string): StoredItem[] {
     return this.#items.runOn(turnId);
   }
@@ -155,7 +193,10 @@ export class ThreadCalls {
     };
   }
 
-  /** The id of a call's item. Providers may reuse call ids in later responses, but an item id is unique in its thread. */
+  /**
+   * The id of a call's item. Providers may reuse call ids in later responses, but an item id is
+   * unique in its thread.
+   */
   #itemId(callId: string): string {
     const id = this.#itemIds.has(callId) ? this.#deps.agent.ids.next() : callId;
     this.#itemIds.add(id);

@@ -24,6 +24,8 @@ export class ClientTools implements TurnPart {
     const text = record().clientTools;
     if (text === null) return [];
     const charsMax = () => configuration().commands.limits.tokensMax * BYTES_PER_TOKEN;
-    return (JSON.parse(text) as ClientTool[]).map((tool) => createClientTool(tool, { clock, charsMax }));
+    return (JSON.parse(text) as ClientTool[]).map((tool) =>
+      createClientTool(tool, { clock, charsMax }),
+    );
   }
 }

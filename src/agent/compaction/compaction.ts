@@ -3,10 +3,14 @@ import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
+import type {
+  TokenUsageBreakdown,
+  TurnError,
+  UntimedItem,
+} from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import { offeredSpecs } from '../../tools/tool.ts';
 import { itemCompleted, itemStarted } from '../items/item-shown.ts';
 import { additionalContextIn, toldAfterCompaction } from '../prompt/additional-context.ts';
@@ -24,7 +28,10 @@ import { keptUserMessages, recentItems } from './kept-user-messages.ts';
 import { PromptLimit } from './prompt-limit.ts';
 import { lossOf, type Summary, summarize, withReason } from './summarize.ts';
 
-/** The user's messages, the summary and the latest items each take at most this part of the limit, but at least KEPT_TOKENS_MIN. */
+/**
+ * The user's messages, the summary and the latest items each take at most this part of the limit,
+ * but at least KEPT_TOKENS_MIN.
+ */
 const KEPT_SHARE = 0.25;
 const KEPT_TOKENS_MIN = 1_000;
 const KEPT_TOKENS_MAX = 20_000;
@@ -33,7 +40,10 @@ const TOOLS_ROOM_MIN = 32_000;
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
 
-/** Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused as too long. */
+/**
+ * Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused
+ * as too long.
+ */
 type Cause = 'requested' | 'limit' | 'exceeded';
 
 interface Begun {
@@ -42,20 +52,31 @@ interface Begun {
   startedAtMs: number;
 }
 
-/** The result of a compaction. If nothing was replaced: the error if a client asked for it, and a warning for clients. */
-type Outcome = { isCompacted: true } | { isCompacted: false; error: TurnError | null; warning: string | null };
+/**
+ * The result of a compaction. If nothing was replaced: the error if a client asked for it, and a
+ * warning for clients.
+ */
+type Outcome =
+  | { isCompacted: true }
+  | { isCompacted: false; error: TurnError | null; warning: string | null };
 
 /**
- * Compacts a thread: what the model has read so far is replaced by a summary and the user's own messages. The log keeps everything. If
- * there is no summary and the prompt does not fit, the oldest part is cut instead, so that the thread can always go on.
+ * Compacts a thread: what the model has read so far is replaced by a summary and the user's own
+ * messages. The log keeps everything. If there is no summary and the prompt does not fit, the
+ * oldest part is cut instead, so that the thread can always go on.
  */
 export class Compaction implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #limit: PromptLimit;
   #isRequested = false;
-  /** Whether the last request was refused as too long. Null: not known since the thread was loaded. */
+  /**
+   * Whether the last request was refused as too long. Null: not known since the thread was loaded.
+   */
   #isExceeded: boolean | null = null;
-  /** The running turn: its requests, how often the model was asked again, and the length of its last prompt. */
+  /**
+   * The running turn: its requests, how often the model was asked again, and the length of its last
+   * prompt.
+   */
   #turn = { id: '', requests: 0, retries: 0, tokens: 0 };
 
   constructor(deps: TurnPartDeps) {
@@ -126,7 +147,10 @@ export class Compaction implements TurnPart {
     return isReached && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
 
-  /** Whether the turn before this one, which another process may have run, failed because its prompt was too long. */
+  /**
+   * Whether the turn before this one, which another process may have run, failed because its prompt
+   * was too long.
+   */
   async #wasExceeded(turn: TurnContext): Promise<boolean> {
     const state = await this.#deps.history.state();
     if (state?.read.some(({ turnId }) => turnId !== turn.id) !== true) return false;
@@ -138,13 +162,18 @@ export class Compaction implements TurnPart {
     return prompt === null ? 0 : this.#limit.tokens(prompt);
   }
 
-  /** Compacts the thread. Returns the error if a client asked for it and it failed; the thread is then as it was. */
+  /**
+   * Compacts the thread. Returns the error if a client asked for it and it failed; the thread is
+   * then as it was.
+   */
   async #compact(turn: TurnContext, cause: Cause): Promise<TurnError | null> {
     const { history, promptBudget } = this.#deps;
     const state = await history.state();
     if (state === null) return null;
     const parts = dividedPrompt(state, turn.id);
-    const isEmpty = !(cause === 'exceeded' ? parts.body : parts.body.slice(state.replaced)).some(isConversation);
+    const isEmpty = !(cause === 'exceeded' ? parts.body : parts.body.slice(state.replaced)).some(
+      isConversation,
+    );
     if (cause !== 'requested' && (isEmpty || this.#isTailTooLong(turn, parts))) return null;
     const trigger = cause === 'requested' ? 'manual' : 'auto';
     if (await this.#deps.beforeCompaction(turn, trigger)) return null;
@@ -152,7 +181,9 @@ export class Compaction implements TurnPart {
     try {
       if (turn.signal.aborted) return null;
       const begun = await this.#begin(turn);
-      const outcome = isEmpty ? await this.#completeEmpty(begun) : await this.#replace(begun, { state, parts, cause });
+      const outcome = isEmpty
+        ? await this.#completeEmpty(begun)
+        : await this.#replace(begun, { state, parts, cause });
       if (outcome.isCompacted) {
         await this.#deps.afterCompaction(turn, trigger);
         return null;
@@ -165,7 +196,9 @@ export class Compaction implements TurnPart {
     }
   }
 
-  /** Whether the turn's input alone exceeds the context window, so that a compaction would not help. */
+  /**
+   * Whether the turn's input alone exceeds the context window, so that a compaction would not help.
+   */
   #isTailTooLong({ settings: { model } }: TurnContext, { tail }: DividedPrompt): boolean {
     return this.#limit.isTooLong(model, tokensOf(tail));
   }
@@ -187,34 +220,61 @@ export class Compaction implements TurnPart {
     return { isCompacted: true };
   }
 
-  async #replace(begun: Begun, { state, parts, cause }: { state: PromptState; parts: DividedPrompt; cause: Cause }): Promise<Outcome> {
+  async #replace(
+    begun: Begun,
+    { state, parts, cause }: { state: PromptState; parts: DividedPrompt; cause: Cause },
+  ): Promise<Outcome> {
     const { turn } = begun;
     const { log, threadId } = this.#deps;
     const made = await this.#summary(turn, parts, cause);
     const summary = 'text' in made ? { ...made, isCut: made.isCut || state.isCut } : made;
     if (turn.signal.aborted) return UNCHANGED;
     if ('error' in summary) {
-      log.warn({ threadId, turnId: turn.id, error: summary.error?.message }, 'a thread could not be summarized');
+      log.warn(
+        { threadId, turnId: turn.id, error: summary.error?.message },
+        'a thread could not be summarized',
+      );
       if (cause === 'requested') return { ...UNCHANGED, error: summary.error };
-      if (isOutage(summary.error) || (cause === 'limit' && !this.#hasToBeCut(turn, state, summary.error))) {
+      if (
+        isOutage(summary.error) ||
+        (cause === 'limit' && !this.#hasToBeCut(turn, state, summary.error))
+      ) {
         this.#limit.failed(turn, state.prompt);
         return { ...UNCHANGED, warning: keptWarning(summary.error) };
       }
     }
     const items = this.#replacement(turn, parts, summary);
-    const isReplaced = await this.#commit(begun, { state, tail: parts.tail, items, warning: lossOf(summary) });
+    const isReplaced = await this.#commit(begun, {
+      state,
+      tail: parts.tail,
+      items,
+      warning: lossOf(summary),
+    });
     if (isReplaced) {
       this.#isExceeded = false;
       this.#limit.compacted();
       return { isCompacted: true };
     }
     if (cause !== 'requested' || turn.signal.aborted) return UNCHANGED;
-    return { ...UNCHANGED, error: otherError('The history changed during the compaction. Compact the thread again.') };
+    return {
+      ...UNCHANGED,
+      error: otherError('The history changed during the compaction. Compact the thread again.'),
+    };
   }
 
-  /** Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has just refused to read it. */
-  #hasToBeCut({ settings: { model } }: TurnContext, { prompt }: PromptState, error: TurnError | null): boolean {
-    return error?.codexErrorInfo === 'contextWindowExceeded' || this.#limit.isTooLong(model, this.#limit.tokens(prompt));
+  /**
+   * Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has
+   * just refused to read it.
+   */
+  #hasToBeCut(
+    { settings: { model } }: TurnContext,
+    { prompt }: PromptState,
+    error: TurnError | null,
+  ): boolean {
+    return (
+      error?.codexErrorInfo === 'contextWindowExceeded' ||
+      this.#limit.isTooLong(model, this.#limit.tokens(prompt))
+    );
   }
 
   async #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
@@ -236,7 +296,11 @@ export class Compaction implements TurnPart {
     const tokens = tokensOf(body);
     await new EventLoopYield().yielded();
     return summarize(
-      { model: configuration.model, clock, onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)) },
+      {
+        model: configuration.model,
+        clock,
+        onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)),
+      },
       {
         items: body,
         request,
@@ -258,7 +322,10 @@ export class Compaction implements TurnPart {
 
   /** The messages that replace the body in the prompt, without the context. */
   #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): AuthoredItem[] {
-    const tokensMax = Math.min(KEPT_TOKENS_MAX, Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit.limit(turn.settings.model) * KEPT_SHARE)));
+    const tokensMax = Math.min(
+      KEPT_TOKENS_MAX,
+      Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit.limit(turn.settings.model) * KEPT_SHARE)),
+    );
     const kept = (items: readonly AuthoredItem[]) => [
       ...additionalContextIn(items, this.#deps.record().told, tokensMax),
       ...keptUserMessages(items, tokensMax),
@@ -278,18 +345,33 @@ export class Compaction implements TurnPart {
   }
 
   #warnings(message: string | null): Announcement[] {
-    return message === null ? [] : [{ method: 'warning', params: { threadId: this.#deps.threadId, message } }];
+    return message === null
+      ? []
+      : [{ method: 'warning', params: { threadId: this.#deps.threadId, message } }];
   }
 
-  /** Stores and announces the compaction. Returns false if the turn was interrupted or the history has changed in other ways. */
+  /**
+   * Stores and announces the compaction. Returns false if the turn was interrupted or the history
+   * has changed in other ways.
+   */
   async #commit(
     begun: Begun,
-    { state, tail, items, warning }: { state: PromptState; tail: AuthoredItem[]; items: AuthoredItem[]; warning: string | null },
+    {
+      state,
+      tail,
+      items,
+      warning,
+    }: { state: PromptState; tail: AuthoredItem[]; items: AuthoredItem[]; warning: string | null },
   ): Promise<boolean> {
     const { turn } = begun;
     const { outbox, clock, granted, keep, record } = this.#deps;
     const { instructions } = this.#deps.configuration();
-    const context = await instructions.contextUpdate({ settings: turn.settings, granted: granted(), told: null, now: clock.now() });
+    const context = await instructions.contextUpdate({
+      settings: turn.settings,
+      granted: granted(),
+      told: null,
+      now: clock.now(),
+    });
     let before: Pick<ThreadRecord, 'told' | 'tokenUsage'> | null = null;
     try {
       return await outbox.commitMade(() => {
@@ -298,16 +380,30 @@ export class Compaction implements TurnPart {
         const { told, tokenUsage } = record();
         before = { told, tokenUsage };
         const isToldAgain = toldAgain(context.messages);
-        const input = [...tail, ...added].filter((each) => authorOf(each) !== 'context' || !isToldAgain(each.item));
-        const read = [...authored('context', context.messages), ...this.#deps.compacted(turn), ...items, ...input];
-        const entry = { items: read.map(({ item }) => item), authors: read.map(({ author }) => author) };
+        const input = [...tail, ...added].filter(
+          (each) => authorOf(each) !== 'context' || !isToldAgain(each.item),
+        );
+        const read = [
+          ...authored('context', context.messages),
+          ...this.#deps.compacted(turn),
+          ...items,
+          ...input,
+        ];
+        const entry = {
+          items: read.map(({ item }) => item),
+          authors: read.map(({ author }) => author),
+        };
         const prompt = new PromptItems();
         prompt.begin(entry.items);
         const usage = this.#deps.promptStep(turn, prompt.tokens);
         const patch = { told: toldAfterCompaction(context.told, { before: told, prompt: read }) };
         keep(patch);
         return mergedSteps([
-          { entries: [{ kind: 'compacted', turnId: turn.id, ...entry }], patch, announce: this.#warnings(warning) },
+          {
+            entries: [{ kind: 'compacted', turnId: turn.id, ...entry }],
+            patch,
+            announce: this.#warnings(warning),
+          },
           usage,
           this.#completion(begun),
         ]);
@@ -324,7 +420,10 @@ export class Compaction implements TurnPart {
     const completed = { turnId: turn.id, item, startedAtMs, completedAtMs: clock.now() };
     return {
       entries: [{ kind: 'item', ...completed }],
-      announce: [itemCompleted(threadId, completed), { method: 'thread/compacted', params: { threadId, turnId: turn.id } }],
+      announce: [
+        itemCompleted(threadId, completed),
+        { method: 'thread/compacted', params: { threadId, turnId: turn.id } },
+      ],
     };
   }
 }
@@ -332,7 +431,10 @@ export class Compaction implements TurnPart {
 const UNCHANGED = { isCompacted: false, error: null, warning: null } as const;
 
 function keptWarning(error: TurnError | null): string {
-  return withReason('The thread is near its limit and could not be summarized; it does not change for now.', error);
+  return withReason(
+    'The thread is near its limit and could not be summarized; it does not change for now.',
+    error,
+  );
 }
 
 function tokensOf(items: readonly AuthoredItem[]): number {

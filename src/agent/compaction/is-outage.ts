@@ -1,6 +1,9 @@
 import type { TurnError } from '../../protocol/generated/types.ts';
 
-/** Whether the provider cannot answer now, whatever it is asked. The turn's own request shows that too. */
+/**
+ * Whether the provider cannot answer now, whatever it is asked. The turn's own request shows that
+ * too.
+ */
 export function isOutage(error: TurnError | null): boolean {
   const info = error?.codexErrorInfo ?? null;
   if (info === null || typeof info === 'string') return OUTAGES.has(info);
@@ -9,4 +12,9 @@ export function isOutage(error: TurnError | null): boolean {
 }
 
 const SERVER_ERROR = 500;
-const OUTAGES = new Set<unknown>(['usageLimitExceeded', 'rateLimitExceeded', 'serverOverloaded', 'unauthorized']);
+const OUTAGES = new Set<unknown>([
+  'usageLimitExceeded',
+  'rateLimitExceeded',
+  'serverOverloaded',
+  'unauthorized',
+]);

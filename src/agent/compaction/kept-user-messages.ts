@@ -1,8 +1,8 @@
 import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { messageText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
+import type { Author } from '../../store/log-entry.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Author } from '../../store/thread-store.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import { withoutBulk } from '../prompt/without-bulk.ts';
 
@@ -14,17 +14,22 @@ const KEPT: ReadonlySet<Author> = new Set<Author>(['user', 'client', 'parent', '
 const CUT_CHARS_MIN = 200;
 
 /**
- * Returns the messages that the user wrote or approved, or that the agent that started this one wrote, without images: the newest, as
- * many as fit into so many tokens. The last that fits may be cut.
+ * Returns the messages that the user wrote or approved, or that the agent that started this one
+ * wrote, without images: the newest, as many as fit into so many tokens. The last that fits may be
+ * cut.
  */
-export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: number): AuthoredItem[] {
+export function keptUserMessages(
+  items: readonly AuthoredItem[],
+  tokensMax: number,
+): AuthoredItem[] {
   const kept: AuthoredItem[] = [];
   let chars = tokensMax * CHARS_PER_TOKEN;
   for (const source of items.toReversed()) {
     const author = authorOf(source);
     if (author === null || !KEPT.has(author)) continue;
     const item = withoutBulk(source.item);
-    // Approvals of actions have another role. The guardian tells again those that no action has used.
+    // Approvals of actions have another role. The guardian tells again those that no action has
+    // used.
     if (item?.type !== 'message' || item.role !== 'user') continue;
     const text = messageText(item);
     if (text.length > chars && chars < CUT_CHARS_MIN) break;
@@ -37,8 +42,14 @@ export function keptUserMessages(items: readonly AuthoredItem[], tokensMax: numb
   return kept.toReversed();
 }
 
-/** The newest items, without images and huge texts, as many as fit into so many tokens; and how many of `items` are older. */
-export function recentItems(items: readonly AuthoredItem[], tokensMax: number): { recent: AuthoredItem[]; older: number } {
+/**
+ * The newest items, without images and huge texts, as many as fit into so many tokens; and how many
+ * of `items` are older.
+ */
+export function recentItems(
+  items: readonly AuthoredItem[],
+  tokensMax: number,
+): { recent: AuthoredItem[]; older: number } {
   const recent: AuthoredItem[] = [];
   let tokens = 0;
   let older = items.length;

@@ -13,24 +13,36 @@ const REFUSED_SHARE = 0.8;
 export const REFUSED_TOKENS_MIN = 4_096;
 /** Shorter prompts fit into every context window. */
 const UNKNOWN_WINDOW_TOKENS_MAX = 4_000;
-/** The provider is asked again for an unknown window when the prompt has become so many times as long. */
+/**
+ * The provider is asked again for an unknown window when the prompt has become so many times as
+ * long.
+ */
 const ASK_AGAIN_FACTOR = 4;
-/** After a compaction that did not help, or failed, the next one waits until the prompt has grown by this part of the limit. */
+/**
+ * After a compaction that did not help, or failed, the next one waits until the prompt has grown by
+ * this part of the limit.
+ */
 const GROWTH_SHARE = 0.25;
 const GROWTH_TOKENS_MIN = 1_000;
 
-/** How long the prompts of a thread may become: what is configured, what is known of the model, and what it has refused. */
+/**
+ * How long the prompts of a thread may become: what is configured, what is known of the model, and
+ * what it has refused.
+ */
 export class PromptLimit {
   readonly #deps: TurnPartDeps;
-  /** The model whose context window the provider was asked for, and the length of the prompt then. */
+  /**
+   * The model whose context window the provider was asked for, and the length of the prompt then.
+   */
   #asked: { model: string; tokens: number } | null = null;
   /** The length of the shortest prompt that this model has refused. */
   #refused: { model: string; tokens: number } | null = null;
   /** Shorter prompts are not compacted at the limit: in this turn; null: in any. */
   #pause: { turnId: string | null; tokens: number } | null = null;
   /**
-   * The provider's count for the first response after the prompt began or was compacted: its prefix. `begun`: there is no such response
-   * so far. Null: not known, because the thread was loaded with a response.
+   * The provider's count for the first response after the prompt began or was compacted: its
+   * prefix. `begun`: there is no such response so far. Null: not known, because the thread was
+   * loaded with a response.
    */
   #prefix: number | 'begun' | null = null;
   /** Whether no response since the last compaction has shown how long the prompt still is. */
@@ -49,7 +61,11 @@ export class PromptLimit {
   limit(model: string): number {
     const { contextWindow, compactionLimit, limitsBody } = this.#deps.configuration();
     const configured = limitsBody ? null : compactionLimit;
-    const limit = Math.min(configured ?? Number.POSITIVE_INFINITY, contextWindow(model).tokens * WINDOW_SHARE, this.room(model));
+    const limit = Math.min(
+      configured ?? Number.POSITIVE_INFINITY,
+      contextWindow(model).tokens * WINDOW_SHARE,
+      this.room(model),
+    );
     return Math.floor(limit);
   }
 
@@ -66,22 +82,37 @@ export class PromptLimit {
     return window.isKnown && tokens > window.tokens;
   }
 
-  /** Whether a prompt is to be compacted now. `warning`: for clients, once, if compactions do not help. */
-  reached({ id, settings: { model } }: TurnContext, prompt: Prompt): { isReached: boolean; warning: string | null } {
+  /**
+   * Whether a prompt is to be compacted now. `warning`: for clients, once, if compactions do not
+   * help.
+   */
+  reached(
+    { id, settings: { model } }: TurnContext,
+    prompt: Prompt,
+  ): { isReached: boolean; warning: string | null } {
     const limit = this.limit(model);
     const warning = this.#prove(prompt, limit);
     this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
-    const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
-    const isPaused = this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
-    return { isReached: (tokens >= limit || isLarge || this.#isBodyLong(prompt)) && (!isPaused || this.isTooLong(model, tokens)), warning };
+    const isLarge =
+      prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
+    const isPaused =
+      this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
+    return {
+      isReached:
+        (tokens >= limit || isLarge || this.#isBodyLong(prompt)) &&
+        (!isPaused || this.isTooLong(model, tokens)),
+      warning,
+    };
   }
 
   #isBodyLong(prompt: Prompt): boolean {
     const { compactionLimit, limitsBody } = this.#deps.configuration();
     if (!limitsBody || compactionLimit === null) return false;
     const isCounted = typeof this.#prefix === 'number' && this.#deps.lastUsage() !== null;
-    const body = isCounted ? this.tokens(prompt) - Number(this.#prefix) : prompt.tokens - prompt.tokensOfPrefix;
+    const body = isCounted
+      ? this.tokens(prompt) - Number(this.#prefix)
+      : prompt.tokens - prompt.tokensOfPrefix;
     return body >= compactionLimit;
   }
 
@@ -98,17 +129,27 @@ export class PromptLimit {
     this.#prefix = 'begun';
   }
 
-  /** A compaction has failed, and the prompt stays as it is. In this turn, it is not tried again for each request. */
+  /**
+   * A compaction has failed, and the prompt stays as it is. In this turn, it is not tried again for
+   * each request.
+   */
   failed({ id, settings: { model } }: TurnContext, prompt: Prompt): void {
     this.#pause = { turnId: id, tokens: this.tokens(prompt) + this.#growth(this.limit(model)) };
   }
 
-  /** The model has refused a prompt of so many tokens as too long; 0: it was too large to be sent, and nothing was refused. */
+  /**
+   * The model has refused a prompt of so many tokens as too long; 0: it was too large to be sent,
+   * and nothing was refused.
+   */
   refused(model: string, tokens: number): void {
-    if (tokens > 0 && (this.#refused?.model !== model || tokens < this.#refused.tokens)) this.#refused = { model, tokens };
+    if (tokens > 0 && (this.#refused?.model !== model || tokens < this.#refused.tokens))
+      this.#refused = { model, tokens };
   }
 
-  /** The model has read so many tokens. If it refused no more than that before, it was not for the length. */
+  /**
+   * The model has read so many tokens. If it refused no more than that before, it was not for the
+   * length.
+   */
   read(model: string, tokens: number): void {
     if (this.#refused?.model === model && tokens >= this.#refused.tokens) this.#refused = null;
   }
@@ -120,18 +161,27 @@ export class PromptLimit {
     this.#prefix = null;
   }
 
-  /** Asks the provider for the context window of a model that nothing is known about, when the thread has grown. */
+  /**
+   * Asks the provider for the context window of a model that nothing is known about, when the
+   * thread has grown.
+   */
   async learnWindow({ settings: { model }, signal }: TurnContext, prompt: Prompt): Promise<void> {
     const configuration = this.#deps.configuration();
     if (configuration.contextWindow(model).isKnown) return;
     const tokens = this.tokens(prompt);
-    const from = this.#asked?.model === model ? this.#asked.tokens * ASK_AGAIN_FACTOR : UNKNOWN_WINDOW_TOKENS_MAX;
+    const from =
+      this.#asked?.model === model
+        ? this.#asked.tokens * ASK_AGAIN_FACTOR
+        : UNKNOWN_WINDOW_TOKENS_MAX;
     if (tokens < from) return;
     this.#asked = { model, tokens };
     await orAborted(configuration.learnContextWindows(), signal);
   }
 
-  /** After the first response since a compaction: if the prompt is still over the limit, the next compaction waits until it has grown. */
+  /**
+   * After the first response since a compaction: if the prompt is still over the limit, the next
+   * compaction waits until it has grown.
+   */
   #prove({ tokensOfModel }: Prompt, limit: number): string | null {
     if (!this.#isUnproven || tokensOfModel === 0) return null;
     this.#isUnproven = false;

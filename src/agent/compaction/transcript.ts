@@ -10,10 +10,14 @@ const ITEM_SHARE = 0.25;
 const LINE_OVERHEAD_CHARS = 200;
 
 /**
- * Items as text, without images and huge texts: the newest, as many as `charsMax` allows. `isCut`: older ones are missing. Each is a line
- * of JSON, so no text can end its entry and pose as another. A provider can read the text whatever its API demands of items.
+ * Items as text, without images and huge texts: the newest, as many as `charsMax` allows. `isCut`:
+ * older ones are missing. Each is a line of JSON, so no text can end its entry and pose as another.
+ * A provider can read the text whatever its API demands of items.
  */
-export function transcript(items: readonly AuthoredItem[], charsMax: number): { text: string; isCut: boolean } {
+export function transcript(
+  items: readonly AuthoredItem[],
+  charsMax: number,
+): { text: string; isCut: boolean } {
   const lines: string[] = [];
   let chars = 0;
   for (const read of items.toReversed()) {
@@ -26,7 +30,10 @@ export function transcript(items: readonly AuthoredItem[], charsMax: number): { 
   return { text: lines.toReversed().join('\n'), isCut: false };
 }
 
-/** The line of an item, whose text is shortened until the line takes about `charsMax`: escapes can make it several times longer. */
+/**
+ * The line of an item, whose text is shortened until the line takes about `charsMax`: escapes can
+ * make it several times longer.
+ */
 function shortLine(read: AuthoredItem, charsMax: number): string | null {
   for (let textMax = charsMax; ; textMax /= 2) {
     const line = itemLine(read, textMax);
@@ -38,7 +45,12 @@ function itemLine(read: AuthoredItem, charsMax: number): string | null {
   const item = withoutBulk(read.item, charsMax);
   switch (item?.type) {
     case 'message':
-      return isConversation(read) ? jsonLine({ from: authorOf(read) === 'server' ? 'server' : item.role, text: messageText(item) }) : null;
+      return isConversation(read)
+        ? jsonLine({
+            from: authorOf(read) === 'server' ? 'server' : item.role,
+            text: messageText(item),
+          })
+        : null;
     case 'function_call':
       return jsonLine({ call: item.name, arguments: item.arguments });
     case 'custom_tool_call':

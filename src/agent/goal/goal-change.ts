@@ -1,7 +1,13 @@
 import type { ThreadGoal, ThreadGoalStatus } from '../../protocol/generated/types.ts';
-import { emptyObjective, invalidTokenBudget, noGoal, objectiveTooLong, type RpcError } from '../../protocol/rpc-error.ts';
+import {
+  emptyObjective,
+  invalidTokenBudget,
+  noGoal,
+  objectiveTooLong,
+  type RpcError,
+} from '../../protocol/rpc-error.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
 import { seconds } from '../turn/turn-view.ts';
 
@@ -25,10 +31,15 @@ export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | 
     if (length === 0) return emptyObjective();
     if (length > OBJECTIVE_CHARS_MAX) return objectiveTooLong(OBJECTIVE_CHARS_MAX, length);
   }
-  return typeof tokenBudget === 'number' && !(tokenBudget > 0 && Number.isSafeInteger(tokenBudget)) ? invalidTokenBudget() : null;
+  return typeof tokenBudget === 'number' && !(tokenBudget > 0 && Number.isSafeInteger(tokenBudget))
+    ? invalidTokenBudget()
+    : null;
 }
 
-/** The goal after a valid change, which keeps the counters. Throws `noGoal` if there was no goal and the change has no objective. */
+/**
+ * The goal after a valid change, which keeps the counters. Throws `noGoal` if there was no goal and
+ * the change has no objective.
+ */
 export function changedGoal(
   before: GoalRecord | null,
   change: GoalChange,
@@ -41,34 +52,57 @@ export function changedGoal(
     objective,
     ...(isModels && { isModels }),
     status: change.status ?? before?.status ?? 'active',
-    tokenBudget: change.tokenBudget === undefined ? (before?.tokenBudget ?? null) : change.tokenBudget,
+    tokenBudget:
+      change.tokenBudget === undefined ? (before?.tokenBudget ?? null) : change.tokenBudget,
     tokensUsed: before?.tokensUsed ?? 0,
     timeUsedMs: before?.timeUsedMs ?? 0,
     createdAtMs: before?.createdAtMs ?? nowMs,
     updatedAtMs: nowMs,
-    awaitsUser: before?.awaitsUser === true && change.objective === null && change.status !== 'active',
+    awaitsUser:
+      before?.awaitsUser === true && change.objective === null && change.status !== 'active',
   });
 }
 
-/** Lists a thread that a client has given a goal. The objective is its preview if it has none yet. */
+/**
+ * Lists a thread that a client has given a goal. The objective is its preview if it has none yet.
+ */
 export function listingPatch(record: ThreadRecord, { objective }: GoalChange): ThreadPatch {
-  return { listed: true, ...(objective === null ? {} : previewPatch(record, textPreview(objective.trim()))) };
+  return {
+    listed: true,
+    ...(objective === null ? {} : previewPatch(record, textPreview(objective.trim()))),
+  };
 }
 
-/** Keeps a thread with an active goal from beginning turns by itself until the next input of a client. */
+/**
+ * Keeps a thread with an active goal from beginning turns by itself until the next input of a
+ * client.
+ */
 export function awaitingUser(goal: GoalRecord | null): ThreadPatch {
-  return goal?.status === 'active' && !goal.awaitsUser ? { goal: { ...goal, awaitsUser: true } } : {};
+  return goal?.status === 'active' && !goal.awaitsUser
+    ? { goal: { ...goal, awaitsUser: true } }
+    : {};
 }
 
-/** Whether a turn's work is charged to this goal. A turn that exceeds the budget is charged to its end. */
+/**
+ * Whether a turn's work is charged to this goal. A turn that exceeds the budget is charged to its
+ * end.
+ */
 function isCounted({ status }: GoalRecord): boolean {
   return status === 'active' || status === 'budgetLimited';
 }
 
 /** The goal after this work is charged to it. */
-export function charged(goal: GoalRecord, { tokens, ms, nowMs }: { tokens: number; ms: number; nowMs: number }): GoalRecord {
+export function charged(
+  goal: GoalRecord,
+  { tokens, ms, nowMs }: { tokens: number; ms: number; nowMs: number },
+): GoalRecord {
   if (!isCounted(goal) || (tokens === 0 && ms === 0)) return goal;
-  return withinBudget({ ...goal, tokensUsed: goal.tokensUsed + tokens, timeUsedMs: goal.timeUsedMs + ms, updatedAtMs: nowMs });
+  return withinBudget({
+    ...goal,
+    tokensUsed: goal.tokensUsed + tokens,
+    timeUsedMs: goal.timeUsedMs + ms,
+    updatedAtMs: nowMs,
+  });
 }
 
 /** The goal as clients see it. */

@@ -1,16 +1,37 @@
-import { goalBudgetMessage, goalEditedMessage, goalTurnMessage } from '../../instructions/goal-turn-message.ts';
+import {
+  goalBudgetMessage,
+  goalEditedMessage,
+  goalTurnMessage,
+} from '../../instructions/goal-turn-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, ThreadGoal, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type {
+  ResponseItem,
+  ThreadGoal,
+  TokenUsageBreakdown,
+} from '../../protocol/generated/types.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadPatch } from '../../store/thread-store.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
 import { isDecided } from '../../tools/denial.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../step.ts';
 import { authored } from '../turn/turn-input.ts';
-import type { DueTurn, TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
-import { changedGoal, charged, type GoalChange, goalProblem, goalView, listingPatch } from './goal-change.ts';
+import type {
+  DueTurn,
+  TurnContext,
+  TurnOutcome,
+  TurnPart,
+  TurnPartDeps,
+} from '../turn/turn-part.ts';
+import {
+  changedGoal,
+  charged,
+  type GoalChange,
+  goalProblem,
+  goalView,
+  listingPatch,
+} from './goal-change.ts';
 
 /** How many turns in a row may begin for a goal without input of a client. */
 const GOAL_TURNS_MAX = 100;
@@ -18,12 +39,16 @@ const GOAL_TURNS_MAX = 100;
 const IDLE_GOAL_TURNS_MAX = 2;
 
 /**
- * The goal of a loaded thread. Clients and the model set it, turns are charged to it, and while it is active the thread begins turns
- * by itself. It changes in memory at once; the store and clients follow in the order of the thread's other steps.
+ * The goal of a loaded thread. Clients and the model set it, turns are charged to it, and while it
+ * is active the thread begins turns by itself. It changes in memory at once; the store and clients
+ * follow in the order of the thread's other steps.
  */
 export class GoalKeeper implements GoalAccess, TurnPart {
   readonly #deps: TurnPartDeps;
-  /** The running turn. `isUnprompted`: it was begun for the goal, and no client has given input since. */
+  /**
+   * The running turn. `isUnprompted`: it was begun for the goal, and no client has given input
+   * since.
+   */
   #turn: { isUnprompted: boolean } | null = null;
   /** The time up to which the turn has been charged to the goal, on the steady clock. */
   #chargedUntilMs = 0;
@@ -51,7 +76,10 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.isEnabled && !this.#deps.record().ephemeral;
   }
 
-  /** Makes a client's change, which must be valid. Resolves when it is stored; the caller announces it with `announce`. */
+  /**
+   * Makes a client's change, which must be valid. Resolves when it is stored; the caller announces
+   * it with `announce`.
+   */
   async set(change: GoalChange): Promise<ThreadGoal> {
     await this.#deps.turnBegun();
     const before = this.#charged();
@@ -77,7 +105,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     void this.#deps.outbox.announce([this.announcement(null)]);
   }
 
-  /** The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null. */
+  /**
+   * The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null.
+   */
   announcement(turnId: string | null): Announcement {
     const threadId = this.#threadId;
     const goal = this.available ? this.current() : null;
@@ -85,7 +115,15 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return { method: 'thread/goal/updated', params: { threadId, turnId, goal } };
   }
 
-  async create({ objective, tokenBudget, turnId }: { objective: string; tokenBudget: number | null; turnId: string }) {
+  async create({
+    objective,
+    tokenBudget,
+    turnId,
+  }: {
+    objective: string;
+    tokenBudget: number | null;
+    turnId: string;
+  }) {
     const change: GoalChange = { objective, isModels: true, status: 'active', tokenBudget };
     const problem = goalProblem(change);
     if (problem !== null) return { refused: problem.message };
@@ -100,7 +138,10 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   async mark(status: 'complete' | 'blocked' | 'paused', turnId: string) {
     const before = this.#charged();
     if (before === null) return { refused: 'This thread has no goal.' };
-    return this.#change(changedGoal(before, { objective: null, status, tokenBudget: undefined }, this.#now()), turnId);
+    return this.#change(
+      changedGoal(before, { objective: null, status, tokenBudget: undefined }, this.#now()),
+      turnId,
+    );
   }
 
   tools(): Tool[] {
@@ -110,9 +151,13 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   /** The next turn for the goal. There is none in plan mode, where the user decides. */
   due(): DueTurn | null {
     const { goal, settings } = this.#deps.record();
-    const isFree = this.available && this.#turn === null && settings.collaborationMode.mode !== 'plan';
+    const isFree =
+      this.available && this.#turn === null && settings.collaborationMode.mode !== 'plan';
     if (!isFree || goal?.status !== 'active' || goal.awaitsUser) return null;
-    return { kind: 'goal', tell: [goalTurnMessage(goalView(this.#threadId, goal), { idle: this.#idleTurns > 0 })] };
+    return {
+      kind: 'goal',
+      tell: [goalTurnMessage(goalView(this.#threadId, goal), { idle: this.#idleTurns > 0 })],
+    };
   }
 
   resumed(): Announcement[] {
@@ -141,7 +186,8 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   tokensUsed({ id }: TurnContext, usage: TokenUsageBreakdown): StepAddition {
     const before = this.current();
     const goal = this.#charged(chargedTokens(usage));
-    if (goal?.status === 'budgetLimited' && before?.status === 'active') this.#unreported.add('spent');
+    if (goal?.status === 'budgetLimited' && before?.status === 'active')
+      this.#unreported.add('spent');
     return this.#step(before, { goal, turnId: id });
   }
 
@@ -149,11 +195,15 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   agentsUsed(usage: TokenUsageBreakdown): void {
     const before = this.current();
     const goal = this.#charged(chargedTokens(usage));
-    if (goal?.status === 'budgetLimited' && before?.status === 'active') this.#unreported.add('spent');
+    if (goal?.status === 'budgetLimited' && before?.status === 'active')
+      this.#unreported.add('spent');
     const step = this.#step(before, { goal, turnId: null });
-    // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next change.
+    // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next
+    // change.
     if (step.patch !== undefined)
-      this.#deps.outbox.commit(step).catch((err: unknown) => this.#deps.log.info({ err }, 'a goal was not stored'));
+      this.#deps.outbox
+        .commit(step)
+        .catch((err: unknown) => this.#deps.log.info({ err }, 'a goal was not stored'));
   }
 
   beforeRequest(): { tell: ResponseItem[] } {
@@ -162,13 +212,19 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     this.#unreported.clear();
     if (goal === null) return { tell: [] };
     const relevant = changes.filter((kind) => kind === 'spent' || goal.status === 'active');
-    return { tell: relevant.map((kind) => (kind === 'edited' ? goalEditedMessage(goal) : goalBudgetMessage(goal))) };
+    return {
+      tell: relevant.map((kind) =>
+        kind === 'edited' ? goalEditedMessage(goal) : goalBudgetMessage(goal),
+      ),
+    };
   }
 
   /** The message that began a turn for the goal. */
   compacted({ kind }: TurnContext): AuthoredItem[] {
     const goal = kind === 'goal' ? this.current() : null;
-    return goal?.status === 'active' ? authored('context', [goalTurnMessage(goal, { idle: false })]) : [];
+    return goal?.status === 'active'
+      ? authored('context', [goalTurnMessage(goal, { idle: false })])
+      : [];
   }
 
   turnEnded({ id, kind }: TurnContext, { status, error, cause, acted }: TurnOutcome): StepAddition {
@@ -179,9 +235,13 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     if (goal?.status !== 'active') return this.#step(before, { goal, turnId: id });
     let warning: string | null = null;
     if (status === 'failed' && kind !== 'compact' && kind !== 'review') {
-      goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
+      goal = {
+        ...goal,
+        status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked',
+      };
     } else if (status === 'interrupted' && kind !== 'review') {
-      // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
+      // If the server interrupts the turn, for example to archive the thread, the goal stays as it
+      // is.
       goal = { ...goal, awaitsUser: isDecided(cause) };
     } else if (isUnprompted) {
       warning = this.#limitPassed(acted);
@@ -203,14 +263,22 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     this.#idleTurns = 0;
   }
 
-  /** Counts a turn that was begun for the goal. Returns a warning if no more may begin, else null. */
+  /**
+   * Counts a turn that was begun for the goal. Returns a warning if no more may begin, else null.
+   */
   #limitPassed(acted: boolean): string | null {
     this.#idleTurns = acted ? 0 : this.#idleTurns + 1;
-    if (this.#idleTurns >= IDLE_GOAL_TURNS_MAX) return stopped(`the agent ended ${IDLE_GOAL_TURNS_MAX} turns without calling a tool`);
-    return this.#unpromptedTurns >= GOAL_TURNS_MAX ? stopped(`the agent has taken ${GOAL_TURNS_MAX} turns by itself`) : null;
+    if (this.#idleTurns >= IDLE_GOAL_TURNS_MAX)
+      return stopped(`the agent ended ${IDLE_GOAL_TURNS_MAX} turns without calling a tool`);
+    return this.#unpromptedTurns >= GOAL_TURNS_MAX
+      ? stopped(`the agent has taken ${GOAL_TURNS_MAX} turns by itself`)
+      : null;
   }
 
-  /** The goal after the running turn's time so far and these tokens are charged to it. Does not store it. */
+  /**
+   * The goal after the running turn's time so far and these tokens are charged to it. Does not
+   * store it.
+   */
   #charged(tokens = 0): GoalRecord | null {
     const { clock } = this.#deps;
     const goal = this.#goal;
@@ -229,12 +297,21 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return goalView(this.#threadId, goal);
   }
 
-  /** Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is restored, unless it has changed again. */
-  async #store(patch: ThreadPatch & { goal: GoalRecord | null }, turnId: string | null = null): Promise<void> {
+  /**
+   * Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is
+   * restored, unless it has changed again.
+   */
+  async #store(
+    patch: ThreadPatch & { goal: GoalRecord | null },
+    turnId: string | null = null,
+  ): Promise<void> {
     const { goal, listed, preview, previewIsCommand } = this.#deps.record();
     this.#deps.keep(patch);
     try {
-      await this.#deps.outbox.commit({ patch, announce: turnId === null ? [] : [this.announcement(turnId)] });
+      await this.#deps.outbox.commit({
+        patch,
+        announce: turnId === null ? [] : [this.announcement(turnId)],
+      });
     } catch (error) {
       if (this.#goal === patch.goal) this.#deps.keep({ goal, listed, preview, previewIsCommand });
       throw error;
@@ -243,21 +320,35 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   #step(
     before: ThreadGoal | null,
-    { goal, turnId, warning = null }: { goal: GoalRecord | null; turnId: string | null; warning?: string | null },
+    {
+      goal,
+      turnId,
+      warning = null,
+    }: { goal: GoalRecord | null; turnId: string | null; warning?: string | null },
   ): StepAddition {
     if (!this.available || goal === null || goal === this.#goal) return {};
     this.#deps.keep({ goal });
     const threadId = this.#threadId;
-    const shown = JSON.stringify(this.current()) === JSON.stringify(before) ? [] : [this.announcement(turnId)];
-    const warnings: Announcement[] = warning === null ? [] : [{ method: 'warning', params: { threadId, message: warning } }];
+    const shown =
+      JSON.stringify(this.current()) === JSON.stringify(before) ? [] : [this.announcement(turnId)];
+    const warnings: Announcement[] =
+      warning === null ? [] : [{ method: 'warning', params: { threadId, message: warning } }];
     return { patch: { goal }, announce: [...shown, ...warnings] };
   }
 }
 
-const UNFINISHED = 'The thread already has a goal that is not complete. Complete it first, or let the user clear it.';
+const UNFINISHED =
+  'The thread already has a goal that is not complete. Complete it first, or let the user clear it.';
 
-/** The tokens of a response that count for a goal: its input without the cached part, and its output. */
-function chargedTokens({ inputTokens, cachedInputTokens, outputTokens }: TokenUsageBreakdown): number {
+/**
+ * The tokens of a response that count for a goal: its input without the cached part, and its
+ * output.
+ */
+function chargedTokens({
+  inputTokens,
+  cachedInputTokens,
+  outputTokens,
+}: TokenUsageBreakdown): number {
   return Math.max(0, inputTokens - cachedInputTokens) + outputTokens;
 }
 

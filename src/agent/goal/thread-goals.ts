@@ -3,9 +3,15 @@ import type { Config } from '../../config/config.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
 import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientChannel } from '../client-channel.ts';
-import { changedGoal, type GoalChange, goalProblem, goalView, listingPatch } from './goal-change.ts';
+import {
+  changedGoal,
+  type GoalChange,
+  goalProblem,
+  goalView,
+  listingPatch,
+} from './goal-change.ts';
 import { GoalKeeper } from './goal-keeper.ts';
 
 /** Access to the loaded and the stored threads. */
@@ -34,7 +40,10 @@ interface Changed<Result> {
   announce: () => void;
 }
 
-/** The goals of all threads, loaded or not. Methods reject with an RpcError if the thread cannot have a goal. */
+/**
+ * The goals of all threads, loaded or not. Methods reject with an RpcError if the thread cannot
+ * have a goal.
+ */
 export class ThreadGoals {
   readonly #deps: ThreadGoalsDeps;
 
@@ -65,7 +74,10 @@ export class ThreadGoals {
     const goal = goalView(record.id, changed);
     return {
       result: goal,
-      announce: this.#toEveryone({ method: 'thread/goal/updated', params: { threadId: record.id, turnId: null, goal } }),
+      announce: this.#toEveryone({
+        method: 'thread/goal/updated',
+        params: { threadId: record.id, turnId: null, goal },
+      }),
     };
   }
 
@@ -80,7 +92,13 @@ export class ThreadGoals {
     }
     if (record.goal === null) return { result: false, announce: () => {} };
     await threads.patchStored(record.id, { goal: null });
-    return { result: true, announce: this.#toEveryone({ method: 'thread/goal/cleared', params: { threadId: record.id } }) };
+    return {
+      result: true,
+      announce: this.#toEveryone({
+        method: 'thread/goal/cleared',
+        params: { threadId: record.id },
+      }),
+    };
   }
 
   /** Announces to every connection, because a thread that is not loaded has no followers. */
@@ -97,7 +115,9 @@ export class ThreadGoals {
   async #record(threadId: string): Promise<ThreadRecord> {
     const { threads, config } = this.#deps;
     const record = await threads.record(threadId);
-    const isEnabled = threads.part(record.id, GoalKeeper)?.isEnabled ?? (await config(record.settings.cwd)).get('features.goals');
+    const isEnabled =
+      threads.part(record.id, GoalKeeper)?.isEnabled ??
+      (await config(record.settings.cwd)).get('features.goals');
     if (!isEnabled) throw goalsDisabled();
     if (record.ephemeral) throw noGoalsInEphemeral(record.id);
     return record;

@@ -3,7 +3,9 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { jsonPieces } from '../../base/json-pieces.ts';
 import { type JsonObject, withSortedKeys } from '../../base/json-value.ts';
 
-/** Identifies an action: two actions have the same hash only if everything about them is the same. */
+/**
+ * Identifies an action: two actions have the same hash only if everything about them is the same.
+ */
 export async function actionHash(planned: JsonObject, breaks: EventLoopYield): Promise<string> {
   const hash = createHash('sha256');
   for (const piece of jsonPieces(withSortedKeys(planned))) {

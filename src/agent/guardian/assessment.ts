@@ -1,8 +1,14 @@
 import { cutText } from '../../base/text/cut-text.ts';
-import type { GuardianRiskLevel, GuardianUserAuthorization } from '../../protocol/generated/types.ts';
+import type {
+  GuardianRiskLevel,
+  GuardianUserAuthorization,
+} from '../../protocol/generated/types.ts';
 import { readVerdict, type VerdictSchema } from '../aside/read-verdict.ts';
 
-/** The guardian's answer about an action. An answer with the outcome only means a low risk, or a high one if it denies. */
+/**
+ * The guardian's answer about an action. An answer with the outcome only means a low risk, or a
+ * high one if it denies.
+ */
 export interface Assessment {
   outcome: 'allow' | 'deny';
   riskLevel: GuardianRiskLevel;
@@ -24,7 +30,10 @@ interface Answer {
 /** The longest rationale that is kept, in UTF-16 code units. */
 const RATIONALE_CHARS_MAX = 2_000;
 
-/** The JSON Schema of the answer. The server also accepts an answer with the outcome only, as the reference does. */
+/**
+ * The JSON Schema of the answer. The server also accepts an answer with the outcome only, as the
+ * reference does.
+ */
 export const ASSESSMENT_SCHEMA: VerdictSchema = {
   type: 'object',
   properties: {
@@ -37,11 +46,19 @@ export const ASSESSMENT_SCHEMA: VerdictSchema = {
   additionalProperties: false,
 };
 
-/** Reads an answer. Returns null if it is not one JSON object of the schema. Only the outcome is required. */
+/**
+ * Reads an answer. Returns null if it is not one JSON object of the schema. Only the outcome is
+ * required.
+ */
 export function readAssessment(text: string): Assessment | null {
   const answer = readVerdict(text, ASSESSMENT_SCHEMA, ['outcome']);
   if (answer === null) return null;
-  const { outcome, risk_level: risk, user_authorization: authorization, rationale } = answer as Partial<Answer> & Pick<Answer, 'outcome'>;
+  const {
+    outcome,
+    risk_level: risk,
+    user_authorization: authorization,
+    rationale,
+  } = answer as Partial<Answer> & Pick<Answer, 'outcome'>;
   return {
     outcome,
     riskLevel: risk ?? (outcome === 'allow' ? 'low' : 'high'),
@@ -50,8 +67,14 @@ export function readAssessment(text: string): Assessment | null {
   };
 }
 
-/** Whether the guardian's policy lets an action pass with this risk and authorization: its table, which no answer overrides. */
-export function mayPass({ riskLevel, userAuthorization }: Pick<Assessment, 'riskLevel' | 'userAuthorization'>): boolean {
+/**
+ * Whether the guardian's policy lets an action pass with this risk and authorization: its table,
+ * which no answer overrides.
+ */
+export function mayPass({
+  riskLevel,
+  userAuthorization,
+}: Pick<Assessment, 'riskLevel' | 'userAuthorization'>): boolean {
   return PASSES[riskLevel].includes(userAuthorization);
 }
 

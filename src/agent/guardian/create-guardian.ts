@@ -27,7 +27,9 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
       if (history === null) return null;
       // An agent that was started with fork_context has read what was said above until then.
       const said = new Set(saidByUsers(history).map(({ item }) => JSON.stringify(item)));
-      const above = (await deps.agents.saidAbove(threadId)).filter(({ item }) => !said.has(JSON.stringify(item)));
+      const above = (await deps.agents.saidAbove(threadId)).filter(
+        ({ item }) => !said.has(JSON.stringify(item)),
+      );
       return [...above, ...history];
     },
     goal: () => {
@@ -36,5 +38,14 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     },
   });
   const { sessionId } = deps.record();
-  return new Guardian({ threadId, sessionId, clock, ids, outbox, judge, denials: deps.agents.denials, history: own });
+  return new Guardian({
+    threadId,
+    sessionId,
+    clock,
+    ids,
+    outbox,
+    judge,
+    denials: deps.agents.denials,
+    history: own,
+  });
 }

@@ -11,7 +11,9 @@ const SESSIONS_KEPT_MAX = 10_000;
 /** The limit of denials that was reached. */
 export type DenialLimit = `${number} actions in this turn` | `${number} actions in this session`;
 
-/** Where an action is reviewed. A turn has the same root turn as the turn that started its agent. */
+/**
+ * Where an action is reviewed. A turn has the same root turn as the turn that started its agent.
+ */
 export interface DenialPlace {
   sessionId: string;
   rootTurnId: string;
@@ -28,24 +30,35 @@ interface Turn {
   denied: Map<string, Judged>;
 }
 
-/** The denials of all guardians, counted for each tree of agents as one, as long as the server runs. */
+/**
+ * The denials of all guardians, counted for each tree of agents as one, as long as the server runs.
+ */
 export class Denials {
   readonly #sessions = new Map<string, Session>();
   /** Reviews of the same action in the same turn. */
   readonly #reviews = new KeyedQueue();
 
   /**
-   * Returns the denial of this action in this turn, or lets it be reviewed if there is none. Equal actions are reviewed one after another, so
-   * that each knows the denial of those before it. A review that failed denies only its own action.
+   * Returns the denial of this action in this turn, or lets it be reviewed if there is none. Equal
+   * actions are reviewed one after another, so that each knows the denial of those before it. A
+   * review that failed denies only its own action.
    */
   reviewed(place: DenialPlace, hash: string, review: () => Promise<Judged>): Promise<Judged> {
-    return this.#reviews.run(JSON.stringify([place.sessionId, place.rootTurnId, hash]), async () => {
-      const earlier = this.#turn(place).denied.get(hash);
-      if (earlier !== undefined) return { ...earlier, rationale: `It was denied before in this turn. ${earlier.rationale ?? ''}`.trim() };
-      const judged = await review();
-      if (judged.status === 'denied' && !judged.hasFailed) this.#turn(place).denied.set(hash, judged);
-      return judged;
-    });
+    return this.#reviews.run(
+      JSON.stringify([place.sessionId, place.rootTurnId, hash]),
+      async () => {
+        const earlier = this.#turn(place).denied.get(hash);
+        if (earlier !== undefined)
+          return {
+            ...earlier,
+            rationale: `It was denied before in this turn. ${earlier.rationale ?? ''}`.trim(),
+          };
+        const judged = await review();
+        if (judged.status === 'denied' && !judged.hasFailed)
+          this.#turn(place).denied.set(hash, judged);
+        return judged;
+      },
+    );
   }
 
   /** Counts a denial. Returns the limit that the turn or the session has reached; null: none. */
@@ -59,16 +72,29 @@ export class Denials {
   }
 
   #turn({ sessionId, rootTurnId }: DenialPlace): Turn {
-    return kept(this.#session(sessionId).turns, rootTurnId, { max: TURNS_KEPT_MAX, make: () => ({ count: 0, denied: new Map() }) });
+    return kept(this.#session(sessionId).turns, rootTurnId, {
+      max: TURNS_KEPT_MAX,
+      make: () => ({ count: 0, denied: new Map() }),
+    });
   }
 
   #session(sessionId: string): Session {
-    return kept(this.#sessions, sessionId, { max: SESSIONS_KEPT_MAX, make: () => ({ count: 0, turns: new Map() }) });
+    return kept(this.#sessions, sessionId, {
+      max: SESSIONS_KEPT_MAX,
+      make: () => ({ count: 0, turns: new Map() }),
+    });
   }
 }
 
-/** The value of a key, which is made if it is not there. Those that were not used for the longest time are forgotten. */
-function kept<T>(values: Map<string, T>, key: string, { max, make }: { max: number; make: () => T }): T {
+/**
+ * The value of a key, which is made if it is not there. Those that were not used for the longest
+ * time are forgotten.
+ */
+function kept<T>(
+  values: Map<string, T>,
+  key: string,
+  { max, make }: { max: number; make: () => T },
+): T {
   const value = values.get(key) ?? make();
   values.delete(key);
   values.set(key, value);

@@ -40,9 +40,10 @@ export interface GuardianDeps {
 }
 
 /**
- * Answers approval requests with a model in place of the user. Reviews run side by side, except those of patches, which are exclusive
- * calls. Every answer but a clear approval is a denial. An action that it has
- * denied is not reviewed again in the turn. Several denials in a row interrupt the turn, and so do many in all agents together.
+ * Answers approval requests with a model in place of the user. Reviews run side by side, except
+ * those of patches, which are exclusive calls. Every answer but a clear approval is a denial. An
+ * action that it has denied is not reviewed again in the turn. Several denials in a row interrupt
+ * the turn, and so do many in all agents together.
  */
 export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | ForPerson> {
   /** The reviews of this thread since it was loaded. */
@@ -55,7 +56,10 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.#deps = deps;
   }
 
-  /** The users' words and approvals in this thread, with the questions that they answered, for the guardians of the agents that it started. */
+  /**
+   * The users' words and approvals in this thread, with the questions that they answered, for the
+   * guardians of the agents that it started.
+   */
   async userMessages(): Promise<AuthoredItem[]> {
     return saidByUsers((await this.#deps.history()) ?? []);
   }
@@ -84,12 +88,19 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     this.log.clear();
   }
 
-  /** The user overrules a denial: the action passes once without a review. Takes its hash, and the message that tells the model. */
+  /**
+   * The user overrules a denial: the action passes once without a review. Takes its hash, and the
+   * message that tells the model.
+   */
   approve(hash: string, message: ResponseItem): void {
     this.log.approve(hash, message);
   }
 
-  async review(question: ActionQuestion, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict | ForPerson> {
+  async review(
+    question: ActionQuestion,
+    show: () => Promise<OpenItem | null>,
+    turn: TurnContext,
+  ): Promise<Verdict | ForPerson> {
     const own = await show();
     const action = await question.describe();
     const person = this.#deps.judge.needsPerson(action.planned);
@@ -103,12 +114,14 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
       deps: this.#deps,
     });
     await review.begin();
-    const signal = question.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, question.signal]);
+    const signal =
+      question.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, question.signal]);
     const approval = signal.aborted || files === null ? null : this.log.takeApproval(hash);
     let judged: Judged = APPROVED_BY_USER;
     let limit: string | null = null;
     try {
-      if (approval === null) judged = await this.#judged(action, hash, { ...factsOf(turn), signal });
+      if (approval === null)
+        judged = await this.#judged(action, hash, { ...factsOf(turn), signal });
       limit = this.#count(judged, turn);
       await review.end(judged, limit);
     } catch (error) {
@@ -117,22 +130,35 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
       throw error;
     }
     if (judged.person !== undefined) return { person: judged.person };
-    this.log.add({ targetItemId: action.targetItemId, planned: keptPlan(action), review: review.stored });
+    this.log.add({
+      targetItemId: action.targetItemId,
+      planned: keptPlan(action),
+      review: review.stored,
+    });
     // Then the action is not performed.
     if (approval !== null && signal.aborted) this.log.approve(hash, approval);
     if (judged.status === 'approved') return { allow: question.permit, scope: 'once' };
     return { deny: { by: 'guardian', reason: toldOf(judged), endsTurn: limit !== null } };
   }
 
-  async #judged({ planned, files = {}, claims }: PlannedAction, hash: string, turn: TurnContext): Promise<Judged> {
+  async #judged(
+    { planned, files = {}, claims }: PlannedAction,
+    hash: string,
+    turn: TurnContext,
+  ): Promise<Judged> {
     const { judge, denials } = this.#deps;
     const key = await actionHash({ planned: await withoutSpelling(planned), files }, this.#breaks);
-    const judged = denials.reviewed(this.#place(turn), key, () => judge.judge({ ...planned, ...claims, actionHash: hash }, turn));
+    const judged = denials.reviewed(this.#place(turn), key, () =>
+      judge.judge({ ...planned, ...claims, actionHash: hash }, turn),
+    );
     const ended = await orAborted(judged, turn.signal);
     return ended === null || turn.signal.aborted ? ABORTED : ended;
   }
 
-  /** Counts a review. Returns the limit of denials that it has reached, which interrupts the turn; null: none. */
+  /**
+   * Counts a review. Returns the limit of denials that it has reached, which interrupts the turn;
+   * null: none.
+   */
   #count({ status }: Judged, turn: TurnContext): string | null {
     if (status === 'aborted') return null;
     this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;
@@ -152,8 +178,26 @@ function isOfAgent(kind: TurnContext['kind']): boolean {
 }
 
 function factsOf(turn: TurnContext): Omit<TurnContext, 'signal'> {
-  const { id, rootTurnId, kind, startedAtMs, clientMetadata, settings, steerRefusal, interruptCause } = turn;
-  return { id, rootTurnId, kind, startedAtMs, clientMetadata, settings, steerRefusal, interruptCause };
+  const {
+    id,
+    rootTurnId,
+    kind,
+    startedAtMs,
+    clientMetadata,
+    settings,
+    steerRefusal,
+    interruptCause,
+  } = turn;
+  return {
+    id,
+    rootTurnId,
+    kind,
+    startedAtMs,
+    clientMetadata,
+    settings,
+    steerRefusal,
+    interruptCause,
+  };
 }
 
 function keptPlan({ planned }: PlannedAction): JsonObject | null {
@@ -178,7 +222,12 @@ class OpenReview {
 
   constructor(
     action: PlannedAction,
-    { hash, item, turnId, deps }: { hash: string | null; item: OpenItem | null; turnId: string; deps: GuardianDeps },
+    {
+      hash,
+      item,
+      turnId,
+      deps,
+    }: { hash: string | null; item: OpenItem | null; turnId: string; deps: GuardianDeps },
   ) {
     this.#action = action;
     this.#item = item;
@@ -204,18 +253,28 @@ class OpenReview {
     const review = { status, riskLevel, userAuthorization, rationale };
     const completedAtMs = this.#deps.clock.now();
     this.stored = { ...this.stored, completedAtMs, review };
-    const warn = (message: string): Announcement => ({ method: 'guardianWarning', params: { threadId: this.#deps.threadId, message } });
+    const warn = (message: string): Announcement => ({
+      method: 'guardianWarning',
+      params: { threadId: this.#deps.threadId, message },
+    });
     const params = { ...this.#params(), completedAtMs, decisionSource: 'agent' as const };
     return this.#show([
       ...(status === 'aborted' ? [] : [warn(warning(judged))]),
       { method: 'item/autoApprovalReview/completed', params },
-      ...(limit === null ? [] : [warn(`The automatic reviewer denied ${limit}, so the turn is interrupted.`)]),
+      ...(limit === null
+        ? []
+        : [warn(`The automatic reviewer denied ${limit}, so the turn is interrupted.`)]),
     ]);
   }
 
   /** The review cannot be stored, or failed inside the server. Tells clients that it has ended. */
   giveUp(): Promise<void> {
-    const review = { status: 'aborted' as const, riskLevel: null, userAuthorization: null, rationale: null };
+    const review = {
+      status: 'aborted' as const,
+      riskLevel: null,
+      userAuthorization: null,
+      rationale: null,
+    };
     const completedAtMs = this.#deps.clock.now();
     const params = { ...this.#params(), review, completedAtMs, decisionSource: 'agent' as const };
     return this.#deps.outbox.announce([{ method: 'item/autoApprovalReview/completed', params }]);
@@ -224,7 +283,15 @@ class OpenReview {
   #params() {
     const { reviewId, startedAtMs, review, action } = this.stored;
     const { threadId } = this.#deps;
-    return { threadId, turnId: this.#turnId, startedAtMs, reviewId, targetItemId: this.#action.targetItemId, review, action };
+    return {
+      threadId,
+      turnId: this.#turnId,
+      startedAtMs,
+      reviewId,
+      targetItemId: this.#action.targetItemId,
+      review,
+      action,
+    };
   }
 
   /** Stores the review with its item, and then announces. */
@@ -243,7 +310,8 @@ function warning(judged: Judged): string {
 
 /** The text for the agent about an action that was not approved. */
 function toldOf({ status, rationale, hasFailed }: Judged): string {
-  if (status === 'aborted') return 'This action was not performed: it was no longer possible when its automatic review ended.';
+  if (status === 'aborted')
+    return 'This action was not performed: it was no longer possible when its automatic review ended.';
   if (hasFailed) {
     return `This action was rejected and not performed, because its automatic review did not succeed. ${rationale ?? ''} This does not mean that the action is dangerous. Do not work around the review: continue without the action, or ask the user.`;
   }

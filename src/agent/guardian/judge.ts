@@ -29,10 +29,15 @@ const FILES_CHARS_MAX = 256_000;
 /** A cautious estimate: most texts have more characters a token. */
 const CHARS_PER_TOKEN = 3;
 const ASSESSMENT = { keys: ASSESSMENT_SCHEMA.required, read: readAssessment };
-/** The parts of the room beside the action for the transcript and for files. The rest is for the answers. */
+/**
+ * The parts of the room beside the action for the transcript and for files. The rest is for the
+ * answers.
+ */
 const TRANSCRIPT_SHARE = 0.5;
 const FILES_SHARE = 0.35;
-/** The transcript and the files are halved so often, if the model refuses the request as too long. */
+/**
+ * The transcript and the files are halved so often, if the model refuses the request as too long.
+ */
 const HALVINGS_MAX = 5;
 
 /** The secrets of `env` are hidden from the model. */
@@ -43,7 +48,10 @@ export interface JudgeDeps extends LookDeps {
   /** The context window of a model of that provider. */
   ownWindow(model: string): ContextWindow;
   modelFor(provider: ProviderConfig): Promise<Model>;
-  /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
+  /**
+   * Takes the tokens that a request to the model of these settings has used. Rejects with the
+   * store's error.
+   */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;
@@ -77,19 +85,23 @@ export class Judge {
   }
 
   /**
-   * Makes the parts of a review that do not depend on its action, so that the next one does not wait for them. Call it while the thread's
-   * model works. Never rejects.
+   * Makes the parts of a review that do not depend on its action, so that the next one does not
+   * wait for them. Call it while the thread's model works. Never rejects.
    */
   async prepare(): Promise<void> {
     try {
       const history = await this.#deps.history();
-      if (history !== null) await transcript(history, { ...this.#transcriptOptions(), charsMax: TRANSCRIPT_CHARS_MAX });
+      if (history !== null)
+        await transcript(history, { ...this.#transcriptOptions(), charsMax: TRANSCRIPT_CHARS_MAX });
     } catch {
       // The review itself then fails with the same error, and says why.
     }
   }
 
-  /** Why a person has to judge this action: a secret that may decide would be hidden from the model. Null: the model can judge it. */
+  /**
+   * Why a person has to judge this action: a secret that may decide would be hidden from the model.
+   * Null: the model can judge it.
+   */
   needsPerson(planned: JsonObject): string | null {
     const { deciding } = this.#mask(planned);
     return deciding === 0 ? null : whyPerson(deciding, 'in it');
@@ -101,36 +113,59 @@ export class Judge {
       return await this.#judge(planned, turn);
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      return turn.signal.aborted ? ABORTED : failure(error instanceof Error ? error.message : String(error));
+      return turn.signal.aborted
+        ? ABORTED
+        : failure(error instanceof Error ? error.message : String(error));
     }
   }
 
   async #judge(planned: JsonObject, turn: TurnContext): Promise<Judged> {
     const { signal } = turn;
     if (signal.aborted) return ABORTED;
-    if (jsonWeight(planned, PLANNED_CHARS_MAX) > PLANNED_CHARS_MAX) return failure('The action is too long to be reviewed.');
+    if (jsonWeight(planned, PLANNED_CHARS_MAX) > PLANNED_CHARS_MAX)
+      return failure('The action is too long to be reviewed.');
     const history = await orAborted(this.#deps.history(), signal);
     if (signal.aborted) return ABORTED;
     if (history === null) return failure('The conversation is too large to be reviewed.');
     const config = this.#deps.config();
     const timeoutMs = config.get('auto_review.timeout_ms');
-    const subject = { history, ...shownPlan(this.#mask(planned)), policy: config.get('auto_review.policy'), timeoutMs };
-    const chosen = guardianModel({ config, settings: turn.settings, ownWindow: this.#deps.ownWindow });
+    const subject = {
+      history,
+      ...shownPlan(this.#mask(planned)),
+      policy: config.get('auto_review.policy'),
+      timeoutMs,
+    };
+    const chosen = guardianModel({
+      config,
+      settings: turn.settings,
+      ownWindow: this.#deps.ownWindow,
+    });
     const model = await this.#modelOf(chosen, timeoutMs, turn);
     return 'status' in model ? model : this.#ask(subject, { ...chosen, model }, turn);
   }
 
-  async #modelOf({ provider }: GuardianModel, timeoutMs: number, turn: TurnContext): Promise<Model | Judged> {
+  async #modelOf(
+    { provider }: GuardianModel,
+    timeoutMs: number,
+    turn: TurnContext,
+  ): Promise<Model | Judged> {
     if (provider === null) return this.#deps.ownModel();
-    return this.#within(timeoutMs, turn, (signal) => orAborted(this.#deps.modelFor(provider), signal));
+    return this.#within(timeoutMs, turn, (signal) =>
+      orAborted(this.#deps.modelFor(provider), signal),
+    );
   }
 
   /** Asks with as much of the conversation as the model can read. */
-  async #ask(subject: Subject, chosen: GuardianModel & { model: Model }, turn: TurnContext): Promise<Judged> {
+  async #ask(
+    subject: Subject,
+    chosen: GuardianModel & { model: Model },
+    turn: TurnContext,
+  ): Promise<Judged> {
     const { planned, policy, timeoutMs } = subject;
     const fixed = visibleJson(planned).length + guardianInstructions(policy).length;
     const room = chosen.window.tokens * CHARS_PER_TOKEN - fixed;
-    if (room < fixed / 4) return failure(`The action is too long for the context window of ${chosen.name}.`);
+    if (room < fixed / 4)
+      return failure(`The action is too long for the context window of ${chosen.name}.`);
     let transcriptChars = Math.floor(Math.min(TRANSCRIPT_CHARS_MAX, room * TRANSCRIPT_SHARE));
     let filesChars = Math.floor(Math.min(FILES_CHARS_MAX, room * FILES_SHARE));
     const tools = await lookTools(this.#deps);
@@ -138,13 +173,21 @@ export class Judge {
     let request = await this.#request({ ...subject, tools }, chosen, transcriptChars);
     return this.#within(timeoutMs, turn, async (signal) => {
       for (let halvings = 0; halvings <= HALVINGS_MAX; halvings++) {
-        const judged = await this.#assessed(request, chosen, { turn, signal, cwd: cwdOf(planned, turn), filesChars, looks });
+        const judged = await this.#assessed(request, chosen, {
+          turn,
+          signal,
+          cwd: cwdOf(planned, turn),
+          filesChars,
+          looks,
+        });
         if (judged !== 'tooLong') return judged;
         transcriptChars = Math.floor(transcriptChars / 2);
         filesChars = Math.floor(filesChars / 2);
         request = await this.#request({ ...subject, tools }, chosen, transcriptChars);
       }
-      return failure(`The conversation and the action are too long for the context window of ${chosen.name}.`);
+      return failure(
+        `The conversation and the action are too long for the context window of ${chosen.name}.`,
+      );
     });
   }
 
@@ -155,17 +198,38 @@ export class Judge {
   ) {
     const shown = await transcript(history, { ...this.#transcriptOptions(), charsMax });
     const { threadId } = this.#deps;
-    return reviewRequest({ threadId, name, effort, serviceTier, policy, transcript: shown, planned, hidden, tools });
+    return reviewRequest({
+      threadId,
+      name,
+      effort,
+      serviceTier,
+      policy,
+      transcript: shown,
+      planned,
+      hidden,
+      tools,
+    });
   }
 
   #transcriptOptions() {
-    return { mask: (text: string) => this.#mask(text).value, goal: this.#deps.goal(), known: this.#known, breaks: this.#breaks };
+    return {
+      mask: (text: string) => this.#mask(text).value,
+      goal: this.#deps.goal(),
+      known: this.#known,
+      breaks: this.#breaks,
+    };
   }
 
-  async #assessed(request: ModelRequest, { model }: { model: Model }, reading: Reading): Promise<Judged | 'tooLong'> {
+  async #assessed(
+    request: ModelRequest,
+    { model }: { model: Model },
+    reading: Reading,
+  ): Promise<Judged | 'tooLong'> {
     const answer = await this.#answers.verdict(model, request, ASSESSMENT, reading);
     if ('verdict' in answer) return judgedBy(answer);
-    return answer.error.codexErrorInfo === 'contextWindowExceeded' ? 'tooLong' : failure(answer.error.message);
+    return answer.error.codexErrorInfo === 'contextWindowExceeded'
+      ? 'tooLong'
+      : failure(answer.error.message);
   }
 
   /** Does work that ends at the deadline, or when the turn is interrupted. */
@@ -179,7 +243,8 @@ export class Judge {
     try {
       const result = await work(AbortSignal.any([turn.signal, timeout.signal]));
       if (turn.signal.aborted) return ABORTED;
-      if (timeout.signal.aborted) return { ...failure(`It did not end within ${ms / 1000} seconds.`), status: 'timedOut' };
+      if (timeout.signal.aborted)
+        return { ...failure(`It did not end within ${ms / 1000} seconds.`), status: 'timedOut' };
       return result ?? ABORTED;
     } finally {
       timer.clear();
@@ -206,10 +271,22 @@ function cwdOf({ cwd }: JsonObject, { settings }: TurnContext): string {
   return typeof cwd === 'string' ? cwd : settings.cwd;
 }
 
-export const ABORTED: Judged = { status: 'aborted', riskLevel: null, userAuthorization: null, rationale: null, hasFailed: true };
+export const ABORTED: Judged = {
+  status: 'aborted',
+  riskLevel: null,
+  userAuthorization: null,
+  rationale: null,
+  hasFailed: true,
+};
 
 function failure(why: string): Judged {
-  return { status: 'denied', riskLevel: null, userAuthorization: null, rationale: `The automatic review failed. ${why}`, hasFailed: true };
+  return {
+    status: 'denied',
+    riskLevel: null,
+    userAuthorization: null,
+    rationale: `The automatic review failed. ${why}`,
+    hasFailed: true,
+  };
 }
 
 function judgedBy({ verdict: assessment, deciding }: Decided<Assessment>): Judged {

@@ -8,7 +8,10 @@ import type { LoggedReview, ReviewLog } from './review-log.ts';
 export const ITEMS_MAX = 2_000;
 const PAGE_ITEMS_MAX = 200;
 
-/** The review that a client names by the params of its notification. Null: the thread has no such review. */
+/**
+ * The review that a client names by the params of its notification. Null: the thread has no such
+ * review.
+ */
 export async function namedReview(
   event: unknown,
   { threadId, log, store }: { threadId: string; log: ReviewLog; store: ThreadStore },
@@ -24,16 +27,26 @@ export async function namedReview(
 }
 
 /**
- * The last review among those that are stored with the thread's last items. Null: none of the last ITEMS_MAX items has a review that has
- * ended.
+ * The last review among those that are stored with the thread's last items. Null: none of the last
+ * ITEMS_MAX items has a review that has ended.
  */
-export async function lastReview(threadId: string, store: ThreadStore): Promise<LoggedReview | null> {
+export async function lastReview(
+  threadId: string,
+  store: ThreadStore,
+): Promise<LoggedReview | null> {
   let cursor: string | null = null;
   for (let read = 0; read < ITEMS_MAX; ) {
-    const page = await store.listItems(threadId, { direction: 'desc', limit: PAGE_ITEMS_MAX, cursor });
-    const ended = page.data.flatMap(({ item }) => reviewsOf(item)).filter(({ review }) => review.review.status !== 'inProgress');
+    const page = await store.listItems(threadId, {
+      direction: 'desc',
+      limit: PAGE_ITEMS_MAX,
+      cursor,
+    });
+    const ended = page.data
+      .flatMap(({ item }) => reviewsOf(item))
+      .filter(({ review }) => review.review.status !== 'inProgress');
     const [first, ...others] = ended;
-    if (first !== undefined) return others.reduce((last, each) => (endOf(each) > endOf(last) ? each : last), first);
+    if (first !== undefined)
+      return others.reduce((last, each) => (endOf(each) > endOf(last) ? each : last), first);
     if (page.nextCursor === null) return null;
     cursor = page.nextCursor;
     read += page.data.length;
@@ -41,10 +54,20 @@ export async function lastReview(threadId: string, store: ThreadStore): Promise<
   return null;
 }
 
-/** The item with this id, in whatever turn it began: input for a command is reviewed in later turns, too. */
-async function storedItem(itemId: string, { threadId, store }: { threadId: string; store: ThreadStore }): Promise<UntimedItem | null> {
+/**
+ * The item with this id, in whatever turn it began: input for a command is reviewed in later turns,
+ * too.
+ */
+async function storedItem(
+  itemId: string,
+  { threadId, store }: { threadId: string; store: ThreadStore },
+): Promise<UntimedItem | null> {
   try {
-    const { data } = await store.listItems(threadId, { fromItemId: itemId, direction: 'asc', limit: 1 });
+    const { data } = await store.listItems(threadId, {
+      fromItemId: itemId,
+      direction: 'asc',
+      limit: 1,
+    });
     return data[0]?.item ?? null;
   } catch (error) {
     if (error instanceof StoreError && error.code === 'item_not_found') return null;
@@ -54,7 +77,11 @@ async function storedItem(itemId: string, { threadId, store }: { threadId: strin
 
 function reviewsOf(item: UntimedItem | null): LoggedReview[] {
   if (item?.type !== 'commandExecution' && item?.type !== 'fileChange') return [];
-  return (item.approvalReviews ?? []).map((review) => ({ targetItemId: item.id, planned: null, review }));
+  return (item.approvalReviews ?? []).map((review) => ({
+    targetItemId: item.id,
+    planned: null,
+    review,
+  }));
 }
 
 /** When a review ended. A review that a kill cut off has only a start. */

@@ -64,7 +64,8 @@ export class ReviewLog {
   }
 
   turnEnded(): void {
-    for (const [hash, { isOffered }] of this.#approvals) if (isOffered) this.#approvals.delete(hash);
+    for (const [hash, { isOffered }] of this.#approvals)
+      if (isOffered) this.#approvals.delete(hash);
   }
 
   /** Forgets everything: the turns that it is about may be removed. */

@@ -13,15 +13,29 @@ function isUsers(read: AuthoredItem): boolean {
   return author === 'user' || author === 'approval';
 }
 
-/** The messages, answers and approvals of users in a history, and the questions that they answer: those are the words of the agent. */
+/**
+ * The messages, answers and approvals of users in a history, and the questions that they answer:
+ * those are the words of the agent.
+ */
 export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
-  const ids = new Set(history.filter(isUsers).map(({ item }) => ('call_id' in item ? item.call_id : null)));
-  const isAnswered = ({ item }: AuthoredItem) => item.type === 'function_call' && ids.has(item.call_id);
-  return history.flatMap((read): AuthoredItem[] => (isUsers(read) ? [read] : isAnswered(read) ? [{ ...read, author: 'parent' }] : []));
+  const ids = new Set(
+    history.filter(isUsers).map(({ item }) => ('call_id' in item ? item.call_id : null)),
+  );
+  const isAnswered = ({ item }: AuthoredItem) =>
+    item.type === 'function_call' && ids.has(item.call_id);
+  return history.flatMap((read): AuthoredItem[] =>
+    isUsers(read) ? [read] : isAnswered(read) ? [{ ...read, author: 'parent' }] : [],
+  );
 }
 
-/** The users' words in a thread that is not loaded, by `saidByUsers`. Rejects with the store's error. */
-export async function saidIn(threadId: string, store: Pick<ThreadStore, 'readModelEntries'>): Promise<AuthoredItem[]> {
+/**
+ * The users' words in a thread that is not loaded, by `saidByUsers`. Rejects with the store's
+ * error.
+ */
+export async function saidIn(
+  threadId: string,
+  store: Pick<ThreadStore, 'readModelEntries'>,
+): Promise<AuthoredItem[]> {
   const prompt = new OrderedPrompt(READ_BYTES);
   for (let cursor: string | null = null; ; ) {
     const slice = await store.readModelEntries(threadId, { cursor });
@@ -35,5 +49,10 @@ export async function saidIn(threadId: string, store: Pick<ThreadStore, 'readMod
 export function saidAsGoal(goal: GoalRecord | null): AuthoredItem[] {
   if (goal === null || goal.isModels) return [];
   const text = `The goal of the thread: ${goal.objective}`;
-  return [{ item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] }, author: 'user' }];
+  return [
+    {
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+      author: 'user',
+    },
+  ];
 }

@@ -9,19 +9,27 @@ import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 
 /**
- * The parts of the transcript for what the user said, and for what the user answered or approved: a flood of output cannot displace it. The
- * agent has written a part of each answer and approval, so these have room of their own and cannot displace what the user said.
+ * The parts of the transcript for what the user said, and for what the user answered or approved: a
+ * flood of output cannot displace it. The agent has written a part of each answer and approval, so
+ * these have room of their own and cannot displace what the user said.
  */
 const SHARES = { user: 0.4, answered: 0.1, other: 0.5 };
-/** The most characters of one entry, and the part of the room for its kind that it takes at most. Longer ones lose their middle. */
+/**
+ * The most characters of one entry, and the part of the room for its kind that it takes at most.
+ * Longer ones lose their middle.
+ */
 const ENTRY_CHARS_MAX = { user: 8_000, answered: 8_000, other: 4_000 };
 const ENTRY_SHARE = 0.5;
 /** The characters beside a cut that are read to recognize secrets at the cut, such as a token. */
 const MARGIN_CHARS = 2_000;
 /** The rest of a private key or a token at the start of a text that was cut off before. */
-const KEY_REST = /^(?:[\w+/=.-]{40,}|[^\n\\]{0,80}(?:\\[rn]|[\r\n])+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
+const KEY_REST =
+  /^(?:[\w+/=.-]{40,}|[^\n\\]{0,80}(?:\\[rn]|[\r\n])+[\w+/=-]{40,})(?:(?:\\[rn]|\s)+[\w+/=-]{16,})*/;
 
-/** The author of an entry of the transcript. `context`: from the server or from files of the project, not from a person. */
+/**
+ * The author of an entry of the transcript. `context`: from the server or from files of the
+ * project, not from a person.
+ */
 type EntryAuthor = 'user' | 'approval' | 'parent' | 'context' | 'agent' | 'tool';
 
 interface Entry {
@@ -35,7 +43,10 @@ interface Entry {
 export type KnownLines = WeakMap<ResponseItem, { line: string; charsMax: number }>;
 
 export interface TranscriptOptions {
-  /** Hides the secrets in a text. What the user says and what tools return decides too, so this is the mask of actions. */
+  /**
+   * Hides the secrets in a text. What the user says and what tools return decides too, so this is
+   * the mask of actions.
+   */
   mask(text: string): string;
   /** The most characters of the transcript. */
   charsMax: number;
@@ -49,10 +60,13 @@ export interface TranscriptOptions {
 export const APPROVAL_TAG = '<approved_action>';
 
 /**
- * A thread's history for the guardian: a line of JSON for each entry, so no text can end its entry. The oldest entries are left out
- * if there is too much. Reasoning and images are left out.
+ * A thread's history for the guardian: a line of JSON for each entry, so no text can end its entry.
+ * The oldest entries are left out if there is too much. Reasoning and images are left out.
  */
-export async function transcript(history: readonly AuthoredItem[], options: TranscriptOptions): Promise<string> {
+export async function transcript(
+  history: readonly AuthoredItem[],
+  options: TranscriptOptions,
+): Promise<string> {
   const room = new Room(options.charsMax);
   const goal = goalLines(room, options);
   const lines: string[] = [];
@@ -77,8 +91,9 @@ export async function transcript(history: readonly AuthoredItem[], options: Tran
 const ASKS = 'request_user_input';
 
 /**
- * The user's answer to a question of the agent is shown with the question, so that no output can displace one of them alone. Without the
- * question, the answer says nothing that is certainly the user's: the agent may have written its words.
+ * The user's answer to a question of the agent is shown with the question, so that no output can
+ * displace one of them alone. Without the question, the answer says nothing that is certainly the
+ * user's: the agent may have written its words.
  */
 function withQuestion(
   entry: Entry | null,
@@ -88,14 +103,23 @@ function withQuestion(
   const id = entry?.from === 'user' ? entry.facts.call : null;
   if (entry === null || typeof id !== 'string') return entry;
   const asked = questionOf(id, history.slice(0, at));
-  return asked === null ? { ...entry, from: 'tool' } : { ...entry, facts: { ...entry.facts, askedByAgent: mask(asked) } };
+  return asked === null
+    ? { ...entry, from: 'tool' }
+    : { ...entry, facts: { ...entry.facts, askedByAgent: mask(asked) } };
 }
 
-/** The question that the next output of a call answers. Null: it is not there, or another call of the same id may be meant. */
+/**
+ * The question that the next output of a call answers. Null: it is not there, or another call of
+ * the same id may be meant.
+ */
 function questionOf(id: string, before: readonly AuthoredItem[]): string | null {
-  const same = before.filter(({ item }) => 'call_id' in item && item.call_id === id).map(({ item }) => item);
+  const same = before
+    .filter(({ item }) => 'call_id' in item && item.call_id === id)
+    .map(({ item }) => item);
   const [asked, earlier] = [same.at(-1), same.at(-2)];
-  return asked?.type === 'function_call' && asked.name === ASKS && earlier?.type !== 'function_call' ? asked.arguments : null;
+  return asked?.type === 'function_call' && asked.name === ASKS && earlier?.type !== 'function_call'
+    ? asked.arguments
+    : null;
 }
 
 /** The user's goal, which stays if the messages about it are cut. */
@@ -119,7 +143,10 @@ class Room {
   readonly #left: Record<Kind, number>;
 
   constructor(charsMax: number) {
-    const [user, answered] = [Math.floor(charsMax * SHARES.user), Math.floor(charsMax * SHARES.answered)];
+    const [user, answered] = [
+      Math.floor(charsMax * SHARES.user),
+      Math.floor(charsMax * SHARES.answered),
+    ];
     this.#left = { user, answered, other: charsMax - user - answered };
   }
 
@@ -143,8 +170,15 @@ function entryCharsMax(kind: Kind, charsMax: number): number {
   return Math.min(ENTRY_CHARS_MAX[kind], Math.floor(charsMax * SHARES[kind] * ENTRY_SHARE));
 }
 
-/** The line of an item. Makes it once: hiding secrets takes time, and each review has most of the lines of the one before. */
-function knownLine(item: ResponseItem, entry: Entry, { mask, charsMax: transcriptMax, known }: TranscriptOptions): string {
+/**
+ * The line of an item. Makes it once: hiding secrets takes time, and each review has most of the
+ * lines of the one before.
+ */
+function knownLine(
+  item: ResponseItem,
+  entry: Entry,
+  { mask, charsMax: transcriptMax, known }: TranscriptOptions,
+): string {
   const charsMax = entryCharsMax(kindOf(entry), transcriptMax);
   const before = known.get(item);
   if (before?.charsMax === charsMax) return before.line;
@@ -153,7 +187,10 @@ function knownLine(item: ResponseItem, entry: Entry, { mask, charsMax: transcrip
   return line;
 }
 
-function entryLine({ from, facts, text }: Entry, { mask, charsMax }: Pick<TranscriptOptions, 'mask' | 'charsMax'>): string {
+function entryLine(
+  { from, facts, text }: Entry,
+  { mask, charsMax }: Pick<TranscriptOptions, 'mask' | 'charsMax'>,
+): string {
   return visibleJson({ from, ...facts, text: shortened(text, charsMax, mask) });
 }
 
@@ -162,7 +199,9 @@ function shortened(text: string, charsMax: number, mask: (text: string) => strin
   const part = Math.ceil(charsMax / 2) + MARGIN_CHARS;
   if (text.length <= 2 * part) {
     const whole = mask(text);
-    return whole.length <= charsMax ? whole : withoutMiddle(whole, whole, { charsMax, length: whole.length });
+    return whole.length <= charsMax
+      ? whole
+      : withoutMiddle(whole, whole, { charsMax, length: whole.length });
   }
   const end = mask(text.slice(-part)).replace(KEY_REST, HIDDEN);
   return withoutMiddle(mask(text.slice(0, part)), end, { charsMax, length: text.length });
@@ -185,7 +224,10 @@ function entryOf(read: AuthoredItem): Entry | null {
     case 'message':
       return messageEntry(item, messageAuthor(read));
     case 'function_call':
-      return { ...call(item.name, item.call_id, item.arguments), from: read.author === 'parent' ? 'parent' : 'agent' };
+      return {
+        ...call(item.name, item.call_id, item.arguments),
+        from: read.author === 'parent' ? 'parent' : 'agent',
+      };
     case 'custom_tool_call':
       return call(item.name, item.call_id, item.input);
     case 'local_shell_call':
@@ -197,19 +239,28 @@ function entryOf(read: AuthoredItem): Entry | null {
       return { from, facts: { call: item.call_id ?? null }, text: outputText(item.output) };
     }
     case 'web_search_call':
-      return { from: 'agent', facts: { tool: 'web_search' }, text: isObject(item.action) ? JSON.stringify(item.action) : '' };
+      return {
+        from: 'agent',
+        facts: { tool: 'web_search' },
+        text: isObject(item.action) ? JSON.stringify(item.action) : '',
+      };
     default:
       return null;
   }
 }
 
-function messageEntry(item: Extract<ResponseItem, { type: 'message' }>, from: EntryAuthor | null): Entry | null {
+function messageEntry(
+  item: Extract<ResponseItem, { type: 'message' }>,
+  from: EntryAuthor | null,
+): Entry | null {
   const text = messageText(item);
   if (from === null || (from === 'agent' && text === '')) return null;
   return { from, facts: {}, text };
 }
 
-/** Null: the message says nothing about what the user wants, such as the instructions of the model. */
+/**
+ * Null: the message says nothing about what the user wants, such as the instructions of the model.
+ */
 function messageAuthor(read: AuthoredItem): EntryAuthor | null {
   const { item } = read;
   if (item.type === 'message' && item.role === 'assistant') return 'agent';

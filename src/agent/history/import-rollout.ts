@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
-import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
 import { historyFacts } from './history-facts.ts';
@@ -19,8 +19,9 @@ interface ImportOptions {
 }
 
 /**
- * Stores the thread of a rollout file, with the file's id, path and times, and returns its record. A thread that is already
- * stored does not change, even if the file has grown since. Rejects with an RpcError that says why the file cannot be read.
+ * Stores the thread of a rollout file, with the file's id, path and times, and returns its record.
+ * A thread that is already stored does not change, even if the file has grown since. Rejects with
+ * an RpcError that says why the file cannot be read.
  */
 export async function importRollout(
   path: string,
@@ -42,7 +43,8 @@ export async function importRollout(
     sessionId: meta.sessionId,
     createdAtMs: meta.createdAtMs,
     updatedAtMs: rollout.updatedAtMs,
-    recencyAtMs: entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? meta.createdAtMs,
+    recencyAtMs:
+      entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? meta.createdAtMs,
     archivedAtMs: null,
     ephemeral: false,
     name: rollout.name,
@@ -80,10 +82,13 @@ export async function importRollout(
 }
 
 /**
- * The settings from the file, and the configuration's for the rest. The provider need not exist here: resuming the thread checks
- * that, and the request may name another one.
+ * The settings from the file, and the configuration's for the rest. The provider need not exist
+ * here: resuming the thread checks that, and the request may name another one.
  */
-async function settingsOf({ meta, last }: Rollout, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadSettings> {
+async function settingsOf(
+  { meta, last }: Rollout,
+  deps: Omit<AgentDeps, 'onTurnEnded'>,
+): Promise<ThreadSettings> {
   const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);
   const config = await deps.loadConfig(cwd, null);
   const kept: Partial<ThreadSettings> = {};

@@ -1,6 +1,6 @@
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import type { Session } from '../../rollout/session/read-session.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { newThread, resolveThread } from '../new-thread.ts';
 import { historyFacts } from './history-facts.ts';
@@ -14,8 +14,8 @@ export interface SessionImport {
 }
 
 /**
- * Stores a session of another agent as a new thread, with its title and times, and the settings of the configuration. Returns the record.
- * Rejects with an RpcError if the configuration is invalid.
+ * Stores a session of another agent as a new thread, with its title and times, and the settings of
+ * the configuration. Returns the record. Rejects with an RpcError if the configuration is invalid.
  */
 export async function importSession(
   { session, cwd, originator }: SessionImport,
@@ -42,7 +42,8 @@ export async function importSession(
     name: session.name,
     createdAtMs,
     updatedAtMs: session.updatedAtMs ?? createdAtMs,
-    recencyAtMs: entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? createdAtMs,
+    recencyAtMs:
+      entries.findLast((entry) => entry.kind === 'turnStarted')?.startedAtMs ?? createdAtMs,
     gitInfo: gitBranch === null ? null : { sha: null, branch: gitBranch, originUrl: null },
   };
   const onStored = () => {

@@ -1,13 +1,22 @@
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { type ImportProgress, importRollout } from './import-rollout.ts';
 import { importSession, type SessionImport } from './import-session.ts';
 
 /** The file of a rollout, or a session of another agent. */
-export type ImportSource = { path: string; onProgress: (progress: ImportProgress) => void } | SessionImport;
+export type ImportSource =
+  | { path: string; onProgress: (progress: ImportProgress) => void }
+  | SessionImport;
 
-/** Stores a thread of another program, and returns its record. `isClosing`: whether the server is being closed, which ends the import. */
-export function importThread(source: ImportSource, deps: AgentDeps, isClosing: () => boolean): Promise<ThreadRecord> {
+/**
+ * Stores a thread of another program, and returns its record. `isClosing`: whether the server is
+ * being closed, which ends the import.
+ */
+export function importThread(
+  source: ImportSource,
+  deps: AgentDeps,
+  isClosing: () => boolean,
+): Promise<ThreadRecord> {
   if ('session' in source) return importSession(source, deps, isClosing);
   return importRollout(source.path, deps, { onProgress: source.onProgress, isClosing });
 }

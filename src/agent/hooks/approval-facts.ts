@@ -13,21 +13,32 @@ export async function approvalFacts(
   const { name, names, input } = hookCall(call);
   const { shown } = await ask.describe();
   const description =
-    shown.type === 'networkAccess' ? `network access to ${shown.host}` : (ask.beyondCall ?? demand ?? justificationOf(call));
+    shown.type === 'networkAccess'
+      ? `network access to ${shown.host}`
+      : (ask.beyondCall ?? demand ?? justificationOf(call));
   const described = description === null ? {} : { description };
   const isOwn = call.hookForm === 'command' || call.hookForm === 'patch';
   // The arguments of other tools may have a description of their own.
-  const asked = isOwn ? { tool_input: { ...input, ...described } } : { tool_input: input, ...described };
+  const asked = isOwn
+    ? { tool_input: { ...input, ...described } }
+    : { tool_input: input, ...described };
   return { facts: { tool_name: name, ...asked, ...purpose(ask, shown, turn) }, names };
 }
 
 /** The purpose of the approval. The model does not write this. */
-function purpose({ permit, beyondCall }: Ask, shown: GuardianApprovalReviewAction, { settings }: TurnContext): JsonObject {
+function purpose(
+  { permit, beyondCall }: Ask,
+  shown: GuardianApprovalReviewAction,
+  { settings }: TurnContext,
+): JsonObject {
   if (beyondCall !== undefined) return { approval: 'sampling' };
   switch (shown.type) {
     case 'command':
     case 'execve':
-      return { approval: permit.sandboxed || !hasBounds(settings.sandboxPolicy) ? 'command' : 'outside_sandbox' };
+      return {
+        approval:
+          permit.sandboxed || !hasBounds(settings.sandboxPolicy) ? 'command' : 'outside_sandbox',
+      };
     case 'networkAccess':
       return { approval: 'network', host: shown.host };
     case 'writeStdin':

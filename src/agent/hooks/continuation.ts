@@ -7,8 +7,14 @@ export function continuation(
   reasons: readonly { reason: string; runId: string }[],
 ): { item: UntimedItem; tell: ResponseItem[] } {
   const fragments = reasons.map(({ reason, runId }) => ({ text: reason, hookRunId: runId }));
-  const texts = fragments.map(({ text, hookRunId }) => `<hook_prompt hook_run_id="${attribute(hookRunId)}">${text}</hook_prompt>`);
-  return { item: { type: 'hookPrompt', id: itemId, fragments }, tell: [contextMessage('user', texts)] };
+  const texts = fragments.map(
+    ({ text, hookRunId }) =>
+      `<hook_prompt hook_run_id="${attribute(hookRunId)}">${text}</hook_prompt>`,
+  );
+  return {
+    item: { type: 'hookPrompt', id: itemId, fragments },
+    tell: [contextMessage('user', texts)],
+  };
 }
 
 function attribute(text: string): string {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../base/json-value.ts';
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import type { HookEventName } from '../../protocol/generated/types.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 
 interface Occasion {
   record: ThreadRecord;
@@ -23,7 +23,11 @@ export function agentType({ source }: ThreadRecord): string | null {
 }
 
 /** The input of a hook: the facts of every event, and those of this one. */
-export async function hookInput(name: HookEventName, { record, settings, turnId }: Occasion, facts: JsonObject): Promise<JsonObject> {
+export async function hookInput(
+  name: HookEventName,
+  { record, settings, turnId }: Occasion,
+  facts: JsonObject,
+): Promise<JsonObject> {
   const role = agentType(record);
   const { path } = record;
   // There is a transcript only if the thread was imported from one, or has been exported.

@@ -7,7 +7,12 @@ import { Places } from '../../base/places.ts';
 import { type HookDefinition, hookName } from '../../config/hooks/hook-definition.ts';
 import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
 import { filledIn } from '../../hooks/filled-in.ts';
-import { boundedEffect, failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
+import {
+  boundedEffect,
+  failedHook,
+  type HookEffect,
+  type HookResult,
+} from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { failedCheck, readOutput, readText } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
@@ -76,16 +81,23 @@ export class HookRunner {
     this.#models = new ModelHooks(deps, this.#breaks);
   }
 
-  /** Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only with the store's error. */
+  /**
+   * Runs the hooks, and returns what they decide. Does not wait for asynchronous ones. Rejects only
+   * with the store's error.
+   */
   async run(occasion: Occasion): Promise<MergedEffects> {
     if (occasion.signal.aborted) return NO_EFFECTS;
     // Taken now: runs of an event before the thread is closed must not outlive that.
     const closed = this.#closed.signal;
     // Once for all hooks: it may be long.
     const input = await jsonText(occasion.input, this.#breaks);
-    const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map((hook) => this.#begun(hook, occasion, closed));
+    const waited = occasion.hooks
+      .filter((hook) => !isAsync(hook))
+      .map((hook) => this.#begun(hook, occasion, closed));
     for (const hook of occasion.hooks.filter(isAsync)) {
-      const aside = this.#runAside(this.#begun(hook, occasion, closed), input).finally(() => this.#aside.delete(aside));
+      const aside = this.#runAside(this.#begun(hook, occasion, closed), input).finally(() =>
+        this.#aside.delete(aside),
+      );
       this.#aside.add(aside);
     }
     await this.#announce(waited.map((run) => this.#startedRun(run)));
@@ -101,7 +113,9 @@ export class HookRunner {
     return mergedEffects(ended);
   }
 
-  /** Kills everything that still runs for hooks. Resolves when clients know the ends of all runs. */
+  /**
+   * Kills everything that still runs for hooks. Resolves when clients know the ends of all runs.
+   */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#closed = new AbortController();
@@ -115,20 +129,30 @@ export class HookRunner {
     const isTooMany = this.#aside.size >= ASYNC_MAX;
     try {
       await this.#announce([this.#startedRun(run)]);
-      const result = isTooMany ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`) : await this.#result(run, input);
+      const result = isTooMany
+        ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`)
+        : await this.#result(run, input);
       await this.#announce([this.#completed(run, result)]);
       const { context } = boundedOf(run, result);
       if (context !== undefined) this.#late(context);
     } catch (error) {
-      this.#deps.log.error({ err: error, threadId: this.#deps.threadId }, 'an asynchronous hook failed inside the server');
+      this.#deps.log.error(
+        { err: error, threadId: this.#deps.threadId },
+        'an asynchronous hook failed inside the server',
+      );
     }
   }
 
-  /** A check by a model that fails in any way counts as no. Never rejects, except with the store's error. */
+  /**
+   * A check by a model that fails in any way counts as no. Never rejects, except with the store's
+   * error.
+   */
   async #result(run: Run, input: JsonText): Promise<HookResult> {
     const result = await this.#placed(run, input);
     const { type } = run.hook.handler;
-    return result.status === 'failed' && (type === 'prompt' || type === 'agent') ? failedCheck(run.occasion.event, result) : result;
+    return result.status === 'failed' && (type === 'prompt' || type === 'agent')
+      ? failedCheck(run.occasion.event, result)
+      : result;
   }
 
   async #placed(run: Run, input: JsonText): Promise<HookResult> {
@@ -139,12 +163,17 @@ export class HookRunner {
     try {
       const result = await this.#handled(run, input);
       run.durationMs = this.#elapsedMs(run);
-      log.info({ threadId, key: hook.key, status: result.status, ms: run.durationMs }, 'a hook ended');
+      log.info(
+        { threadId, key: hook.key, status: result.status, ms: run.durationMs },
+        'a hook ended',
+      );
       return result;
     } catch (error) {
       if (error instanceof StoreError) throw error;
       log.error({ err: error, threadId, key: hook.key }, 'a hook failed inside the server');
-      return failedHook(`it failed inside the server: ${error instanceof Error ? error.message : String(error)}`);
+      return failedHook(
+        `it failed inside the server: ${error instanceof Error ? error.message : String(error)}`,
+      );
     } finally {
       if (isWaitedFor) this.#places.release();
     }
@@ -161,7 +190,9 @@ export class HookRunner {
       case 'prompt':
       case 'agent':
         if (turn === null) return failedHook('no turn is running, so there is no model to ask');
-        return this.#within(run, (signal) => this.#models.run({ event, handler, input, turn }, signal));
+        return this.#within(run, (signal) =>
+          this.#models.run({ event, handler, input, turn }, signal),
+        );
       default:
         return handler satisfies never;
     }
@@ -182,17 +213,26 @@ export class HookRunner {
     return runProgram(program, { processes, clock }, signal);
   }
 
-  async #mcpTool({ occasion }: Run, { server, tool, input }: McpHandler, signal: AbortSignal): Promise<HookResult> {
+  async #mcpTool(
+    { occasion }: Run,
+    { server, tool, input }: McpHandler,
+    signal: AbortSignal,
+  ): Promise<HookResult> {
     const { event, input: facts } = occasion;
     const filled = filledIn(input, facts);
-    if ('missing' in filled) return failedHook(`the event has no field ${filled.missing.join(', ')}, which the input of the hook names`);
+    if ('missing' in filled)
+      return failedHook(
+        `the event has no field ${filled.missing.join(', ')}, which the input of the hook names`,
+      );
     const answer = this.#deps.callMcpTool({ server, tool, input: filled.input }, signal);
     if (answer === null) return failedHook(`there is no MCP server named ${server}`);
     const outcome = await answer.then(
       (text) => ({ text }),
       (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
     );
-    return 'problem' in outcome ? failedHook(`the call of the tool ${tool} failed: ${outcome.problem}`) : readText(event, outcome.text);
+    return 'problem' in outcome
+      ? failedHook(`the call of the tool ${tool} failed: ${outcome.problem}`)
+      : readText(event, outcome.text);
   }
 
   /** Does work that ends at the time limit of the hook, or with its run. */
@@ -215,16 +255,34 @@ export class HookRunner {
     const id = `${separatedName(hook.event, '-')}:${hook.displayOrder}:${hook.sourcePath}${suffix}`;
     const { clock } = this.#deps;
     const signal = isAsync(hook) ? closed : AbortSignal.any([occasion.signal, closed]);
-    return { hook, occasion, id, startedAtMs: clock.now(), startedMs: clock.monotonic(), durationMs: null, signal };
+    return {
+      hook,
+      occasion,
+      id,
+      startedAtMs: clock.now(),
+      startedMs: clock.monotonic(),
+      durationMs: null,
+      signal,
+    };
   }
 
   #startedRun(run: Run): Announcement {
-    return this.#announcement('hook/started', run, { status: 'running', completedAt: null, durationMs: null, entries: [] });
+    return this.#announcement('hook/started', run, {
+      status: 'running',
+      completedAt: null,
+      durationMs: null,
+      entries: [],
+    });
   }
 
   #completed(run: Run, { status, entries }: HookResult): Announcement {
     const durationMs = run.durationMs ?? this.#elapsedMs(run);
-    return this.#announcement('hook/completed', run, { status, completedAt: seconds(run.startedAtMs + durationMs), durationMs, entries });
+    return this.#announcement('hook/completed', run, {
+      status,
+      completedAt: seconds(run.startedAtMs + durationMs),
+      durationMs,
+      entries,
+    });
   }
 
   #announcement(
@@ -245,7 +303,10 @@ export class HookRunner {
       startedAt: seconds(startedAtMs),
       ...end,
     };
-    return { method, params: { threadId: this.#deps.threadId, turnId: occasion.turn?.id ?? null, run } };
+    return {
+      method,
+      params: { threadId: this.#deps.threadId, turnId: occasion.turn?.id ?? null, run },
+    };
   }
 
   async #announce(announcements: readonly Announcement[]): Promise<void> {
@@ -263,5 +324,8 @@ function isAsync({ handler }: HookDefinition): boolean {
 
 /** The effect of a run, whose context is no longer than the hook may give. */
 function boundedOf({ hook: { contextTokensMax } }: Run, { effect }: HookResult): HookEffect {
-  return boundedEffect(effect, contextTokensMax === null ? null : contextTokensMax * CHARS_PER_TOKEN);
+  return boundedEffect(
+    effect,
+    contextTokensMax === null ? null : contextTokensMax * CHARS_PER_TOKEN,
+  );
 }

@@ -31,13 +31,19 @@ import { toolResponse } from './tool-response.ts';
 
 /** The tool whose calls reach commands in the background. */
 const WRITE_STDIN = 'write_stdin';
-/** How many commands in the background are remembered. The oldest may have ended without a call that has read it. */
+/**
+ * How many commands in the background are remembered. The oldest may have ended without a call that
+ * has read it.
+ */
 const BACKGROUND_MAX = 100;
 /** How often hooks may go on with one turn that would end. */
 const CONTINUATIONS_MAX = 100;
 /** The longest time that the end of a turn waits for hooks after an interrupt. */
 const INTERRUPT_MS_MAX = 10_000;
-/** The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it is LAST_PROGRAMS_MS_MAX. */
+/**
+ * The longest time that the end of a thread waits for its SessionEnd hooks. At the server's end it
+ * is LAST_PROGRAMS_MS_MAX.
+ */
 const CLOSE_MS_MAX = 60_000;
 
 interface Happening {
@@ -90,21 +96,32 @@ export class Hooks implements TurnPart {
     return { tell: this.#told(turn), ...(stop === null ? {} : { end: true }) };
   }
 
-  async checkInput({ item }: TurnInput, turn: TurnContext): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
+  async checkInput(
+    { item }: TurnInput,
+    turn: TurnContext,
+  ): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
     const content = item.type === 'userMessage' ? item.content : [];
     const prompt = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-    const { refusals, stop, contexts } = await this.#run('userPromptSubmit', { turn, facts: { prompt } });
+    const { refusals, stop, contexts } = await this.#run('userPromptSubmit', {
+      turn,
+      facts: { prompt },
+    });
     const tell = messages(contexts);
     if (stop !== null) return { refuse: true, end: true, tell };
     return { ...(refusals.length > 0 && { refuse: true }), tell };
   }
 
-  async beforeRequest(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: EndBeforeRequest }> {
+  async beforeRequest(
+    turn: TurnContext,
+  ): Promise<{ tell?: ResponseItem[]; end?: EndBeforeRequest }> {
     // The compaction that is part of this moment begins a session, too.
     if ((await this.#start(turn)) !== null) return { tell: this.#told(turn), end: { error: null } };
     const { refusals, stop } = await this.#run('preModelRequest', { turn });
     const reason = stop ?? refusals[0]?.reason ?? null;
-    return { tell: this.#told(turn), ...(reason === null ? {} : { end: { error: denied(reason) } }) };
+    return {
+      tell: this.#told(turn),
+      ...(reason === null ? {} : { end: { error: denied(reason) } }),
+    };
   }
 
   async afterRequest({ status, error, usage }: EndedResponse, turn: TurnContext): Promise<void> {
@@ -117,22 +134,37 @@ export class Hooks implements TurnPart {
     };
     const facts = { status, error: error?.message ?? null, token_usage: counted };
     if (!turn.signal.aborted) await this.#run('postModelRequest', { turn, facts });
-    // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by side.
-    else if (isDecided(turn.interruptCause)) this.#run('postModelRequest', { turn, facts, signal: this.#afterInterrupt() }).catch(() => {});
+    // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by
+    // side.
+    else if (isDecided(turn.interruptCause))
+      this.#run('postModelRequest', { turn, facts, signal: this.#afterInterrupt() }).catch(
+        () => {},
+      );
   }
 
   async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
     if (!this.#has('preToolUse')) return {};
     const { name, names, input } = hookCall(call);
     const facts = { tool_name: name, tool_input: input, tool_use_id: call.callId };
-    const { refusals, contexts, updatedInput, ask } = await this.#run('preToolUse', { turn, facts, names, callId: call.callId });
+    const { refusals, contexts, updatedInput, ask } = await this.#run('preToolUse', {
+      turn,
+      facts,
+      names,
+      callId: call.callId,
+    });
     const tell = messages(contexts);
     const [refusal] = refusals;
     if (refusal !== undefined)
-      return { tell, refuse: `A PreToolUse hook blocked this call, so it was not performed. Reason: ${refusal.reason}` };
+      return {
+        tell,
+        refuse: `A PreToolUse hook blocked this call, so it was not performed. Reason: ${refusal.reason}`,
+      };
     const changed = updatedInput === null ? {} : withInput(call, updatedInput);
     if ('problem' in changed)
-      return { tell, refuse: `A PreToolUse hook changed the input of this call to one that is not valid: ${changed.problem}.` };
+      return {
+        tell,
+        refuse: `A PreToolUse hook changed the input of this call to one that is not valid: ${changed.problem}.`,
+      };
     return { tell, ...changed, ...(ask === null ? {} : { ask }) };
   }
 
@@ -143,11 +175,16 @@ export class Hooks implements TurnPart {
   }
 
   /** A command in the background is over when the call has returned that has read its end. */
-  async afterCall(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<{ output?: string; tell?: ResponseItem[] }> {
+  async afterCall(
+    call: PendingCall,
+    outcome: ActionOutcome,
+    turn: TurnContext,
+  ): Promise<{ output?: string; tell?: ResponseItem[] }> {
     const { session } = outcome;
     if (outcome.item === 'runsOn') {
       if (session !== undefined) this.#inBackground.set(session.number, call);
-      if (this.#inBackground.size > BACKGROUND_MAX) this.#inBackground.delete([...this.#inBackground.keys()][0] ?? 0);
+      if (this.#inBackground.size > BACKGROUND_MAX)
+        this.#inBackground.delete([...this.#inBackground.keys()][0] ?? 0);
       return {};
     }
     const begun = session?.isOver ? this.#inBackground.get(session.number) : undefined;
@@ -159,22 +196,47 @@ export class Hooks implements TurnPart {
     const stop = merged.find((each) => each.stop !== null)?.stop ?? null;
     const reasons = merged.flatMap(({ refusals }) => refusals.map(({ reason }) => reason));
     const feedback = stop ?? (reasons.length > 0 ? reasons.join('\n\n') : null);
-    return { tell: messages(merged.flatMap(({ contexts }) => contexts)), ...(feedback === null ? {} : { output: feedback }) };
+    return {
+      tell: messages(merged.flatMap(({ contexts }) => contexts)),
+      ...(feedback === null ? {} : { output: feedback }),
+    };
   }
 
   #performed(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<MergedEffects> {
     const { name, names, input } = hookCall(call);
-    const facts = { tool_name: name, tool_input: input, tool_response: toolResponse(outcome), tool_use_id: call.callId };
+    const facts = {
+      tool_name: name,
+      tool_input: input,
+      tool_response: toolResponse(outcome),
+      tool_use_id: call.callId,
+    };
     return this.#run('postToolUse', { turn, facts, names, callId: call.callId });
   }
 
-  async approvalAsked({ ask, call, demand }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
+  async approvalAsked(
+    { ask, call, demand }: AskedApproval,
+    turn: TurnContext,
+  ): Promise<Verdict | null> {
     if (call === null || !this.#has('permissionRequest')) return null;
     const { facts, names } = await approvalFacts({ ask, call, demand }, turn);
-    const signal = ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, ask.signal]);
-    const merged = await this.#run('permissionRequest', { turn, facts, names, callId: call.callId, signal });
+    const signal =
+      ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, ask.signal]);
+    const merged = await this.#run('permissionRequest', {
+      turn,
+      facts,
+      names,
+      callId: call.callId,
+      signal,
+    });
     const [refusal] = merged.refusals;
-    if (refusal !== undefined) return { deny: { by: 'part', reason: refusal.reason, ...(merged.endsTurn ? { endsTurn: true } : {}) } };
+    if (refusal !== undefined)
+      return {
+        deny: {
+          by: 'part',
+          reason: refusal.reason,
+          ...(merged.endsTurn ? { endsTurn: true } : {}),
+        },
+      };
     return merged.isAllowed ? { allow: ask.permit, scope: 'once' } : null;
   }
 
@@ -189,17 +251,29 @@ export class Hooks implements TurnPart {
     return stop === null ? {} : { stop: true };
   }
 
-  async stopping(turn: TurnContext, lastMessage: string | null): Promise<{ goOn?: ReturnType<typeof continuation> }> {
+  async stopping(
+    turn: TurnContext,
+    lastMessage: string | null,
+  ): Promise<{ goOn?: ReturnType<typeof continuation> }> {
     const role = this.#role;
     const event = role === null ? 'stop' : 'subagentStop';
     if (!this.#has(event)) return {};
     if (this.#continued.turnId !== turn.id) this.#continued = { turnId: turn.id, count: 0 };
-    const facts = { stop_hook_active: this.#continued.count > 0, last_assistant_message: lastMessage };
-    const { refusals, stop } = await this.#run(event, { turn, facts, ...(role === null ? {} : { names: [role] }) });
+    const facts = {
+      stop_hook_active: this.#continued.count > 0,
+      last_assistant_message: lastMessage,
+    };
+    const { refusals, stop } = await this.#run(event, {
+      turn,
+      facts,
+      ...(role === null ? {} : { names: [role] }),
+    });
     if (stop !== null || refusals.length === 0) return {};
     if (this.#continued.count >= CONTINUATIONS_MAX) {
       const message = `Hooks have continued this turn ${CONTINUATIONS_MAX} times, which is the limit. The turn ends.`;
-      await this.#deps.outbox.announce([{ method: 'warning', params: { threadId: this.#deps.threadId, message } }]);
+      await this.#deps.outbox.announce([
+        { method: 'warning', params: { threadId: this.#deps.threadId, message } },
+      ]);
       return {};
     }
     this.#continued.count++;
@@ -208,7 +282,9 @@ export class Hooks implements TurnPart {
 
   async cleanUp(turn: TurnContext): Promise<void> {
     const isInterrupted = turn.signal.aborted && isDecided(turn.interruptCause);
-    const interrupt = isInterrupted ? this.#run('interrupt', { turn, signal: this.#afterInterrupt() }) : null;
+    const interrupt = isInterrupted
+      ? this.#run('interrupt', { turn, signal: this.#afterInterrupt() })
+      : null;
     await Promise.allSettled([...this.#open]);
     this.#interruptDeadline?.clear();
     this.#interruptDeadline = null;
@@ -216,7 +292,8 @@ export class Hooks implements TurnPart {
   }
 
   async closed(): Promise<void> {
-    const isDue = this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
+    const isDue =
+      this.#hasBegun && this.#role === null && this.#of('sessionEnd', [END_REASON]).length > 0;
     if (!isDue) return;
     const { clock, lastPrograms, log, threadId } = this.#deps;
     const deadline = deadlineIn(CLOSE_MS_MAX, clock);
@@ -225,7 +302,11 @@ export class Hooks implements TurnPart {
     try {
       const end = { turn: null, facts: { reason: END_REASON }, names: [END_REASON], signal };
       if (hasPlace) await this.#run('sessionEnd', end);
-      else log.warn({ threadId }, 'the SessionEnd hooks of a thread did not run, because too many threads were closed at once');
+      else
+        log.warn(
+          { threadId },
+          'the SessionEnd hooks of a thread did not run, because too many threads were closed at once',
+        );
     } finally {
       deadline.clear();
       if (hasPlace) lastPrograms.places.release();
@@ -254,7 +335,10 @@ export class Hooks implements TurnPart {
     return AbortSignal.any([this.#interruptDeadline.signal, lastPrograms.over]);
   }
 
-  /** Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns why they end the turn, or null. */
+  /**
+   * Runs the hooks of the beginning of a session, if one is due, and keeps their context. Returns
+   * why they end the turn, or null.
+   */
   async #start(turn: TurnContext): Promise<string | null> {
     const source = this.#due;
     this.#due = null;
@@ -269,7 +353,10 @@ export class Hooks implements TurnPart {
     return stop;
   }
 
-  /** The context that is ready, for the model. After an interrupt nobody takes it, so it stays for the next turn. */
+  /**
+   * The context that is ready, for the model. After an interrupt nobody takes it, so it stays for
+   * the next turn.
+   */
   #told(turn: TurnContext): ResponseItem[] {
     return turn.signal.aborted ? [] : messages(this.#ready.splice(0));
   }
@@ -316,8 +403,15 @@ export class Hooks implements TurnPart {
   }
 }
 
-/** The hooks that are for work in this folder. None if the signal aborts while the folder's file system hangs. */
-async function hooksFor(hooks: readonly HookDefinition[], cwd: string, signal: AbortSignal): Promise<readonly HookDefinition[]> {
+/**
+ * The hooks that are for work in this folder. None if the signal aborts while the folder's file
+ * system hangs.
+ */
+async function hooksFor(
+  hooks: readonly HookDefinition[],
+  cwd: string,
+  signal: AbortSignal,
+): Promise<readonly HookDefinition[]> {
   if (hooks.every(({ projectFolder }) => projectFolder === null)) return hooks;
   const realCwd = await orAborted(realPathOrSameLater(cwd), signal);
   return realCwd === null ? [] : hooks.filter((hook) => isFor(hook, realCwd));
@@ -331,5 +425,9 @@ function messages(contexts: readonly string[]): ResponseItem[] {
 }
 
 function denied(reason: string): TurnError {
-  return { message: `A hook denied the request to the model: ${reason}`, codexErrorInfo: 'inferenceHookDenied', additionalDetails: null };
+  return {
+    message: `A hook denied the request to the model: ${reason}`,
+    codexErrorInfo: 'inferenceHookDenied',
+    additionalDetails: null,
+  };
 }

@@ -30,7 +30,10 @@ interface ModelHook {
   turn: TurnContext;
 }
 
-/** Asks a model aside whether the condition of a hook is met. An `agent` may read files and run commands that only look before it answers. Whatever fails is a failed hook. */
+/**
+ * Asks a model aside whether the condition of a hook is met. An `agent` may read files and run
+ * commands that only look before it answers. Whatever fails is a failed hook.
+ */
 export class ModelHooks {
   readonly #deps: TurnPartDeps;
   readonly #answers: JudgeAnswers;
@@ -70,7 +73,13 @@ export class ModelHooks {
       verbosity,
       promptCacheKey: `${threadId}-hooks`,
     };
-    const reading = { turn, signal, cwd: settings.cwd, filesChars: FILES_CHARS_MAX, looks: { left: LOOKS_MAX } };
+    const reading = {
+      turn,
+      signal,
+      cwd: settings.cwd,
+      filesChars: FILES_CHARS_MAX,
+      looks: { left: LOOKS_MAX },
+    };
     const answer = await this.#answers.verdict(model, request, CONDITION, reading);
     if ('error' in answer) return failedHook(answer.error.message);
     const { verdict, deciding } = answer;
@@ -80,7 +89,9 @@ export class ModelHooks {
 
 /** The prompt with the event in its place, or behind it. */
 function withEvent(prompt: string, json: string): string {
-  return prompt.includes(PLACE) ? prompt.replaceAll(PLACE, () => json) : `${prompt}\n\nThe event:\n${json}`;
+  return prompt.includes(PLACE)
+    ? prompt.replaceAll(PLACE, () => json)
+    : `${prompt}\n\nThe event:\n${json}`;
 }
 
 /** The answer about a condition. */
@@ -94,14 +105,20 @@ const CONDITION = {
   read: (text: string) => readVerdict(text, HOOK_ANSWER_SCHEMA, ['ok']) as Condition | null,
 };
 
-const UNSEEN = 'A hook could not check this: its decision may depend on a secret that is hidden in a file or an output.';
+const UNSEEN =
+  'A hook could not check this: its decision may depend on a secret that is hidden in a file or an output.';
 
-/** The model did not see what may decide: the user decides about a call, and everything else counts as not checked. */
+/**
+ * The model did not see what may decide: the user decides about a call, and everything else counts
+ * as not checked.
+ */
 function unseen(event: HookEvent): HookResult {
   if (event.name !== 'preToolUse') return failedHook(UNSEEN);
   return { status: 'completed', entries: [entry('warning', UNSEEN)], effect: { ask: UNSEEN } };
 }
 
 function judged(event: HookEvent, { ok, reason }: Condition): HookResult {
-  return ok ? { status: 'completed', entries: [], effect: {} } : notMet(event, reason?.trim() || 'The condition of a hook is not met.');
+  return ok
+    ? { status: 'completed', entries: [], effect: {} }
+    : notMet(event, reason?.trim() || 'The condition of a hook is not met.');
 }

@@ -2,7 +2,10 @@ import type { ModelEvent } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 
-export type ReasoningEvent = Extract<ModelEvent, { type: 'reasoningSummaryPart' | 'reasoningSummaryDelta' | 'reasoningDelta' }>;
+export type ReasoningEvent = Extract<
+  ModelEvent,
+  { type: 'reasoningSummaryPart' | 'reasoningSummaryDelta' | 'reasoningDelta' }
+>;
 
 /** Adds an event's text to a reasoning item, and returns the announcement of it. */
 export function growReasoning(
@@ -20,7 +23,10 @@ export function growReasoning(
   const { delta } = event;
   if (event.type === 'reasoningSummaryDelta') {
     grow(item.summary, index, delta);
-    return { method: 'item/reasoning/summaryTextDelta', params: { ...ids, summaryIndex: index, delta } };
+    return {
+      method: 'item/reasoning/summaryTextDelta',
+      params: { ...ids, summaryIndex: index, delta },
+    };
   }
   grow(item.content, index, delta);
   return { method: 'item/reasoning/textDelta', params: { ...ids, contentIndex: index, delta } };

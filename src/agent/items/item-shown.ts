@@ -14,16 +14,41 @@ interface Completed extends Begun {
 
 /** The announcement that an item has begun. */
 export function itemStarted(threadId: string, { turnId, item, startedAtMs }: Begun): Announcement {
-  return { method: 'item/started', params: { threadId, turnId, item: timedItem({ item, startedAtMs, completedAtMs: null }), startedAtMs } };
+  return {
+    method: 'item/started',
+    params: {
+      threadId,
+      turnId,
+      item: timedItem({ item, startedAtMs, completedAtMs: null }),
+      startedAtMs,
+    },
+  };
 }
 
 /** The announcement that an item has completed. */
-export function itemCompleted(threadId: string, { turnId, item, startedAtMs, completedAtMs }: Completed): Announcement {
-  return { method: 'item/completed', params: { threadId, turnId, item: timedItem({ item, startedAtMs, completedAtMs }), completedAtMs } };
+export function itemCompleted(
+  threadId: string,
+  { turnId, item, startedAtMs, completedAtMs }: Completed,
+): Announcement {
+  return {
+    method: 'item/completed',
+    params: {
+      threadId,
+      turnId,
+      item: timedItem({ item, startedAtMs, completedAtMs }),
+      completedAtMs,
+    },
+  };
 }
 
 /** The announcements of an item that completes as it begins. */
-export function itemShown(threadId: string, { turnId, item, atMs }: { turnId: string; item: UntimedItem; atMs: number }): Announcement[] {
+export function itemShown(
+  threadId: string,
+  { turnId, item, atMs }: { turnId: string; item: UntimedItem; atMs: number },
+): Announcement[] {
   const times = { startedAtMs: atMs, completedAtMs: atMs };
-  return [itemStarted(threadId, { turnId, item, ...times }), itemCompleted(threadId, { turnId, item, ...times })];
+  return [
+    itemStarted(threadId, { turnId, item, ...times }),
+    itemCompleted(threadId, { turnId, item, ...times }),
+  ];
 }

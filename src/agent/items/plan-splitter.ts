@@ -10,8 +10,9 @@ export interface PlanSpan {
 }
 
 /**
- * Splits a streamed message into its own text and the plans in it. A tag counts only if it is alone on its line: a message may also
- * speak about the tags. Such a line belongs to neither part. A line may be split between deltas.
+ * Splits a streamed message into its own text and the plans in it. A tag counts only if it is alone
+ * on its line: a message may also speak about the tags. Such a line belongs to neither part. A line
+ * may be split between deltas.
  */
 export class PlanSplitter {
   /** How many plans have begun. */

@@ -4,7 +4,7 @@ import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
 import { beginItem, completeItem, messageText, withoutResults } from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
-import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import type { Outbox } from '../outbox.ts';
 import type { StepSequence } from '../step.ts';
@@ -15,7 +15,10 @@ import { saveWaitMs } from './save-wait-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
 import type { CompletingStep, ShownPart, StreamedItem } from './streamed-item.ts';
 
-/** How many parts of one reasoning item are shown while they stream. Further parts show when the item completes. */
+/**
+ * How many parts of one reasoning item are shown while they stream. Further parts show when the
+ * item completes.
+ */
 const REASONING_PARTS_MAX = 1000;
 
 interface ResponseItemsOptions {
@@ -38,15 +41,21 @@ interface ResponseItemsOptions {
   showsMessages: boolean;
   /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
-  /** A message that clients have seen in part before the model was asked again: this response may continue it. */
+  /**
+   * A message that clients have seen in part before the model was asked again: this response may
+   * continue it.
+   */
   shownBefore: ShownPart | null;
 }
 
-type ItemEvent = Extract<ModelEvent, { type: 'itemStarted' | 'textDelta' | 'itemCompleted' }> | ReasoningEvent;
+type ItemEvent =
+  | Extract<ModelEvent, { type: 'itemStarted' | 'textDelta' | 'itemCompleted' }>
+  | ReasoningEvent;
 
 /**
- * Turns a model's stream into the items that clients see: started, deltas, completed. An item is stored before it is announced, and
- * its growing text is stored at intervals, so that text that a client has read survives a crash of the server.
+ * Turns a model's stream into the items that clients see: started, deltas, completed. An item is
+ * stored before it is announced, and its growing text is stored at intervals, so that text that a
+ * client has read survives a crash of the server.
  */
 export class ResponseItems {
   readonly #options: ResponseItemsOptions;
@@ -102,7 +111,10 @@ export class ResponseItems {
     return open;
   }
 
-  /** Call it when the response has ended. Items that the model has not completed stay as they are stored. */
+  /**
+   * Call it when the response has ended. Items that the model has not completed stay as they are
+   * stored.
+   */
   end(): void {
     this.#hasEnded = true;
     for (const { item } of this.#announced()) this.#options.outbox.unfinished.end(item.id);
@@ -124,14 +136,19 @@ export class ResponseItems {
   }
 
   #announced(): StreamedItem[] {
-    return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(({ announced }) => announced);
+    return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(
+      ({ announced }) => announced,
+    );
   }
 
   #begin(source: ResponseItem, sourceId: string): StreamedItem | null {
     const { newId, searchItemId, clock, planMode, shownReasoning, showsMessages } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     if (source.type === 'message' && !showsMessages) return null;
-    const item = beginItem(source, source.type === 'web_search_call' ? searchItemId(source.id) : newId());
+    const item = beginItem(
+      source,
+      source.type === 'web_search_call' ? searchItemId(source.id) : newId(),
+    );
     if (item === null) return null;
     const open: StreamedItem = {
       item,
@@ -157,7 +174,10 @@ export class ResponseItems {
     const { threadId, turnId, outbox, sequence } = this.#options;
     const item = structuredClone(open.item);
     const stored = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: null };
-    const begun = outbox.commit({ partial: stored, announce: [itemStarted(threadId, stored)] }, sequence);
+    const begun = outbox.commit(
+      { partial: stored, announce: [itemStarted(threadId, stored)] },
+      sequence,
+    );
     const shown = () => {
       if (this.#isUnfinished(open)) outbox.unfinished.begin(item.id, () => this.#stored(open));
     };
@@ -166,7 +186,8 @@ export class ResponseItems {
 
   #text(sourceId: string, delta: string): void {
     const open = this.#open.get(sourceId);
-    if (open?.item.type === 'agentMessage') this.#shownText(open, open.citations?.push(delta) ?? []);
+    if (open?.item.type === 'agentMessage')
+      this.#shownText(open, open.citations?.push(delta) ?? []);
   }
 
   /** Shows the text of a message outside of its citations. */
@@ -190,8 +211,8 @@ export class ResponseItems {
   }
 
   /**
-   * Continues the message that was shown in part if the text fits it, and begins a new one if not. Returns the text that clients have
-   * seen of it.
+   * Continues the message that was shown in part if the text fits it, and begins a new one if not.
+   * Returns the text that clients have seen of it.
    */
   #beginRepeated(open: StreamedItem, shown: ShownPart, text: string): string {
     open.repeats = null;
@@ -227,7 +248,10 @@ export class ResponseItems {
   ): void {
     const { threadId, turnId, outbox, sequence } = this.#options;
     item.text += delta;
-    outbox.announceDelta({ method, params: { threadId, turnId, itemId: item.id, delta } }, sequence);
+    outbox.announceDelta(
+      { method, params: { threadId, turnId, itemId: item.id, delta } },
+      sequence,
+    );
     this.#saveSoon(open);
   }
 
@@ -236,7 +260,10 @@ export class ResponseItems {
     const open = this.#open.get(event.itemId);
     if (open?.item.type !== 'reasoning' || event.index >= REASONING_PARTS_MAX) return;
     if (event.type === 'reasoningDelta' && shownReasoning !== 'all') return;
-    outbox.announceDelta(growReasoning(open.item, event, { threadId, turnId, itemId: open.item.id }), sequence);
+    outbox.announceDelta(
+      growReasoning(open.item, event, { threadId, turnId, itemId: open.item.id }),
+      sequence,
+    );
     this.#saveSoon(open);
   }
 
@@ -245,7 +272,11 @@ export class ResponseItems {
     const open = this.#open.get(sourceId) ?? this.#begin(source, sourceId);
     const step: CompletingStep = { entries: [], announce: [], items: [] };
     if (open !== null) this.#completeShown(open, source, step);
-    step.entries.push(...this.#options.withoutOwn([{ kind: 'model', turnId: this.#options.turnId, item: withoutResults(source) }]));
+    step.entries.push(
+      ...this.#options.withoutOwn([
+        { kind: 'model', turnId: this.#options.turnId, item: withoutResults(source) },
+      ]),
+    );
     this.#open.delete(sourceId);
     if (source.type === 'message') this.#plan = null;
     this.#commit(step);
@@ -257,7 +288,8 @@ export class ResponseItems {
     this.#shownText(open, open.citations?.end() ?? []);
     if (open.splitter !== null) this.#planText(open, open.splitter.end());
     if (source.type === 'message') {
-      if (open.repeats !== null) this.#beginRepeated(open, open.repeats, memoryCitation(messageText(source)).text);
+      if (open.repeats !== null)
+        this.#beginRepeated(open, open.repeats, memoryCitation(messageText(source)).text);
       this.#completePlan(source, step);
     }
     const item = this.#withoutPlan(completeItem(open.item, source, shownReasoning === 'all'));
@@ -285,7 +317,9 @@ export class ResponseItems {
 
   /** False for a message that consists of a plan only: clients see just the plan. */
   #isShown(open: StreamedItem, item: UntimedItem): boolean {
-    return open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== '';
+    return (
+      open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== ''
+    );
   }
 
   #beginPlan(): StreamedItem {
@@ -305,15 +339,28 @@ export class ResponseItems {
     return this.#plan;
   }
 
-  /** Completes the plan from the whole message. A plan that only the deltas contained completes as it was streamed. */
+  /**
+   * Completes the plan from the whole message. A plan that only the deltas contained completes as
+   * it was streamed.
+   */
   #completePlan(message: Extract<ResponseItem, { type: 'message' }>, step: CompletingStep): void {
-    const { plan } = this.#options.planMode ? splitPlan(memoryCitation(messageText(message)).text) : { plan: null };
+    const { plan } = this.#options.planMode
+      ? splitPlan(memoryCitation(messageText(message)).text)
+      : { plan: null };
     if (plan === null && this.#plan === null) return;
     const open = this.#beginPlan();
-    this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);
+    this.#finish(
+      open,
+      plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan },
+      step,
+    );
   }
 
-  #finish(open: StreamedItem, item: UntimedItem, { entries, announce, items }: CompletingStep): ThreadItem {
+  #finish(
+    open: StreamedItem,
+    item: UntimedItem,
+    { entries, announce, items }: CompletingStep,
+  ): ThreadItem {
     const { threadId, turnId, clock } = this.#options;
     open.item = item;
     open.unsaved = false;

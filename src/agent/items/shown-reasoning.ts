@@ -1,6 +1,9 @@
 import type { Config } from '../../config/config.ts';
 
-/** How much of the model's reasoning clients see: nothing, its summaries, or its raw content as well. */
+/**
+ * How much of the model's reasoning clients see: nothing, its summaries, or its raw content as
+ * well.
+ */
 export type ShownReasoning = 'nothing' | 'summaries' | 'all';
 
 /** Returns what the configuration lets clients see. Hiding wins over showing raw content. */

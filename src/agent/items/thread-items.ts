@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, UntimedItem } from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import { settledReviews } from '../../store/settle-item.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
 import { itemCompleted, itemStarted } from './item-shown.ts';
@@ -14,11 +14,16 @@ interface ThreadItemsDeps {
   outbox: Outbox;
   /** Announces at once, before steps that wait in the outbox. */
   announce(announcement: Announcement): void;
-  /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
+  /**
+   * Returns null if the thread's clients keep up with their messages, else a promise that resolves
+   * when they have caught up.
+   */
   drained(): Promise<void> | null;
 }
 
-/** The most reviews that are kept with an item. A command in a terminal can have one for each input. */
+/**
+ * The most reviews that are kept with an item. A command in a terminal can have one for each input.
+ */
 const REVIEWS_MAX = 50;
 
 /** An item that has begun and not completed. */
@@ -47,7 +52,14 @@ export class ThreadItems {
   async begin(turnId: string, item: UntimedItem): Promise<OpenItem> {
     const { threadId, clock, outbox } = this.#deps;
     const startedMs = clock.monotonic();
-    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, reviews: [], saving: Promise.resolve(), runsOn: false };
+    const begun: BegunItem = {
+      turnId,
+      startedAtMs: clock.now(),
+      current: item,
+      reviews: [],
+      saving: Promise.resolve(),
+      runsOn: false,
+    };
     await outbox.commit({
       partial: stored(begun),
       announce: [itemStarted(threadId, { turnId, item, startedAtMs: begun.startedAtMs })],
@@ -57,7 +69,10 @@ export class ThreadItems {
     return this.#handle(begun, startedMs);
   }
 
-  /** Returns the unfinished items of a turn that ends. From now on they complete as late items, after its end. */
+  /**
+   * Returns the unfinished items of a turn that ends. From now on they complete as late items,
+   * after its end.
+   */
   runOn(turnId: string): StoredItem[] {
     const running = [...this.#begun].filter((begun) => begun.turnId === turnId);
     for (const begun of running) begun.runsOn = true;
@@ -83,7 +98,8 @@ export class ThreadItems {
         if (announcement !== undefined) announce(announcement);
       },
       review: async (review, announced) => {
-        // The command that input was reviewed for may have ended meanwhile. The review is then stored as aborted.
+        // The command that input was reviewed for may have ended meanwhile. The review is then
+        // stored as aborted.
         if (!this.#begun.has(begun)) return outbox.announce(announced);
         const before = begun.reviews.find(({ reviewId }) => reviewId === review.reviewId);
         begun.reviews = withReview(begun.reviews, review);
@@ -92,7 +108,10 @@ export class ThreadItems {
         try {
           await saved;
         } catch (error) {
-          begun.reviews = before === undefined ? begun.reviews.filter((each) => each !== review) : withReview(begun.reviews, before);
+          begun.reviews =
+            before === undefined
+              ? begun.reviews.filter((each) => each !== review)
+              : withReview(begun.reviews, before);
           throw error;
         }
       },
@@ -125,11 +144,19 @@ function currentItem({ current, reviews }: BegunItem): UntimedItem {
 }
 
 function withReviews(item: UntimedItem, reviews: readonly ItemApprovalReview[]): UntimedItem {
-  const canHave = item.type === 'commandExecution' || item.type === 'fileChange' || item.type === 'mcpToolCall';
+  const canHave =
+    item.type === 'commandExecution' || item.type === 'fileChange' || item.type === 'mcpToolCall';
   return canHave && reviews.length > 0 ? { ...item, approvalReviews: [...reviews] } : item;
 }
 
-/** Adds a review, or replaces the one with its id. The oldest are left out if there are too many. */
-function withReview(reviews: readonly ItemApprovalReview[], review: ItemApprovalReview): ItemApprovalReview[] {
-  return [...reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review].slice(-REVIEWS_MAX);
+/**
+ * Adds a review, or replaces the one with its id. The oldest are left out if there are too many.
+ */
+function withReview(
+  reviews: readonly ItemApprovalReview[],
+  review: ItemApprovalReview,
+): ItemApprovalReview[] {
+  return [...reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review].slice(
+    -REVIEWS_MAX,
+  );
 }

@@ -1,9 +1,12 @@
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 
-/** The items of a thread that were announced as started and are not stored as completed. The store has them as they were some time ago. */
+/**
+ * The items of a thread that were announced as started and are not stored as completed. The store
+ * has them as they were some time ago.
+ */
 export class UnfinishedItems {
   readonly #current = new Map<string, () => StoredItem>();
   readonly #waitingDeltas: (itemId: string) => Announcement[];
@@ -24,7 +27,8 @@ export class UnfinishedItems {
 
   /** Returns the stored item, or, if it is unfinished, a copy of it as clients have seen it. */
   asSeen(stored: StoredItem): StoredItem {
-    const current = stored.completedAtMs === null ? this.#current.get(stored.item.id)?.() : undefined;
+    const current =
+      stored.completedAtMs === null ? this.#current.get(stored.item.id)?.() : undefined;
     return current === undefined ? stored : { ...current, item: this.#seen(current.item) };
   }
 
@@ -32,7 +36,9 @@ export class UnfinishedItems {
   allAsSeen(items: readonly ThreadItem[]): ThreadItem[] {
     return items.map((item) => {
       const current = this.#current.get(item.id)?.();
-      return current === undefined ? item : timedItem({ ...current, item: this.#seen(current.item) });
+      return current === undefined
+        ? item
+        : timedItem({ ...current, item: this.#seen(current.item) });
     });
   }
 
@@ -46,10 +52,13 @@ export class UnfinishedItems {
 /** Removes the text of an item's last delta from it. */
 function removeDelta(item: UntimedItem, { method, params }: Announcement): void {
   if (method === 'item/agentMessage/delta' || method === 'item/plan/delta') {
-    if (item.type === 'agentMessage' || item.type === 'plan') item.text = without(item.text, params.delta);
+    if (item.type === 'agentMessage' || item.type === 'plan')
+      item.text = without(item.text, params.delta);
   } else if (item.type !== 'reasoning') return;
-  else if (method === 'item/reasoning/summaryTextDelta') removeFromPart(item.summary ?? [], params.summaryIndex, params.delta);
-  else if (method === 'item/reasoning/textDelta') removeFromPart(item.content ?? [], params.contentIndex, params.delta);
+  else if (method === 'item/reasoning/summaryTextDelta')
+    removeFromPart(item.summary ?? [], params.summaryIndex, params.delta);
+  else if (method === 'item/reasoning/textDelta')
+    removeFromPart(item.content ?? [], params.contentIndex, params.delta);
   else if (method === 'item/reasoning/summaryPartAdded') item.summary?.splice(params.summaryIndex);
 }
 

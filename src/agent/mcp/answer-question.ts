@@ -5,8 +5,12 @@ import type { AskedQuestion } from '../../mcp/mcp-user.ts';
 import type { McpAnswer } from '../../mcp/to-host.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import { mayAsk } from '../../policy/permissions/may-ask.ts';
-import type { McpServerElicitationRequestResponse, ResponseItem, ServerRequests } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type {
+  McpServerElicitationRequestResponse,
+  ResponseItem,
+  ServerRequests,
+} from '../../protocol/generated/types.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { type ActionHost, type Ask, UNCONFINED } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import { askAside } from '../aside/ask-aside.ts';
@@ -32,64 +36,119 @@ const REFUSED = -1;
 const INTERNAL = -32603;
 
 /** Answers a question of a server, for the thread whose call it is. `tag` is its `AskingCall`. */
-export async function answerQuestion(question: AskedQuestion, tag: unknown, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
-  if (tag === undefined) return question.kind === 'elicitation' ? { result: { action: 'decline' } } : refusal('nobody can be asked');
+export async function answerQuestion(
+  question: AskedQuestion,
+  tag: unknown,
+  deps: TurnPartDeps,
+  signal: AbortSignal,
+): Promise<McpAnswer> {
+  if (tag === undefined)
+    return question.kind === 'elicitation'
+      ? { result: { action: 'decline' } }
+      : refusal('nobody can be asked');
   const call = tag as AskingCall;
   if (question.kind === 'elicitation') return elicit(question.params, call, signal);
   return sample(question.params, call, deps, signal);
 }
 
-async function elicit(params: JsonObject, call: AskingCall, withdrawn: AbortSignal): Promise<McpAnswer> {
-  if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return { result: { action: 'decline' } };
+async function elicit(
+  params: JsonObject,
+  call: AskingCall,
+  withdrawn: AbortSignal,
+): Promise<McpAnswer> {
+  if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations'))
+    return { result: { action: 'decline' } };
   const asked = elicitationParams(params, call);
   if (typeof asked === 'string') return { error: { code: INVALID_PARAMS, message: asked } };
-  const answer = await call.host.askUser({ method: 'mcpServer/elicitation/request', params: asked }, withdrawn);
-  if (answer.type !== 'result') return { result: { action: answer.type === 'aborted' ? 'cancel' : 'decline' } };
+  const answer = await call.host.askUser(
+    { method: 'mcpServer/elicitation/request', params: asked },
+    withdrawn,
+  );
+  if (answer.type !== 'result')
+    return { result: { action: answer.type === 'aborted' ? 'cancel' : 'decline' } };
   return { result: elicitationResult(answer.result, asked.mode) };
 }
 
-function elicitationResult({ action, content, _meta }: McpServerElicitationRequestResponse, mode: 'form' | 'url'): JsonObject {
-  const given = action === 'accept' && mode === 'form' ? { content: (isObject(content) ? content : {}) as JsonObject } : {};
+function elicitationResult(
+  { action, content, _meta }: McpServerElicitationRequestResponse,
+  mode: 'form' | 'url',
+): JsonObject {
+  const given =
+    action === 'accept' && mode === 'form'
+      ? { content: (isObject(content) ? content : {}) as JsonObject }
+      : {};
   return { action, ...given, ...(isObject(_meta) ? { _meta: _meta as JsonObject } : {}) };
 }
 
 /** The question as clients get it, or why they cannot. */
-function elicitationParams(params: JsonObject, { threadId, turnId, server }: AskingCall): ElicitationParams | string {
+function elicitationParams(
+  params: JsonObject,
+  { threadId, turnId, server }: AskingCall,
+): ElicitationParams | string {
   const { mode, message, requestedSchema, url, elicitationId, _meta } = params;
-  const common = { threadId, turnId, serverName: server, _meta: metaOfServer(_meta), message: String(message ?? '') };
+  const common = {
+    threadId,
+    turnId,
+    serverName: server,
+    _meta: metaOfServer(_meta),
+    message: String(message ?? ''),
+  };
   if (mode === 'url') {
     const address = String(url ?? '');
-    if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) return 'the url is not an http or https URL';
+    if (!/^https?:\/\//i.test(address) || !URL.canParse(address))
+      return 'the url is not an http or https URL';
     return { ...common, mode: 'url', url: address, elicitationId: String(elicitationId ?? '') };
   }
   const form = elicitationForm(requestedSchema);
-  return form === null ? 'the requested schema is not valid for an elicitation form' : { ...common, mode: 'form', requestedSchema: form };
+  return form === null
+    ? 'the requested schema is not valid for an elicitation form'
+    : { ...common, mode: 'form', requestedSchema: form };
 }
 
 /** Without the keys by which clients recognize the server's own questions about approvals. */
 function metaOfServer(meta: JsonValue | undefined): JsonObject | null {
   if (!isObject(meta)) return null;
-  return Object.fromEntries(Object.entries(meta as JsonObject).filter(([key]) => !key.startsWith('codex_') && key !== 'persist'));
+  return Object.fromEntries(
+    Object.entries(meta as JsonObject).filter(
+      ([key]) => !key.startsWith('codex_') && key !== 'persist',
+    ),
+  );
 }
 
 /** The server wants the model to answer a prompt: the reviewer of the thread has to allow it. */
-async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, signal: AbortSignal): Promise<McpAnswer> {
+async function sample(
+  params: JsonObject,
+  call: AskingCall,
+  deps: TurnPartDeps,
+  signal: AbortSignal,
+): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
-  if (params.tools !== undefined) return refusal('tools are not offered to the model during sampling');
+  if (params.tools !== undefined)
+    return refusal('tools are not offered to the model during sampling');
   const other = messages.flatMap(blocksOf).find((block) => !isText(block));
   if (other !== undefined) {
     const type = isObject(other) ? String(other.type) : 'unknown';
-    return { error: { code: INVALID_PARAMS, message: `the prompt has content of the type ${type}, and only text is supported` } };
+    return {
+      error: {
+        code: INVALID_PARAMS,
+        message: `the prompt has content of the type ${type}, and only text is supported`,
+      },
+    };
   }
-  if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations')) return refusal('the approval policy does not allow it');
+  if (!mayAsk(call.settings.approvalPolicy, 'mcp_elicitations'))
+    return refusal('the approval policy does not allow it');
   const verdict = await call.host.requestMore({ ...samplingAsk(params, call), signal });
   if ('deny' in verdict) return refusal('the user refused it');
   const input = messages.flatMap(inputItem);
-  if (input.length === 0) return { error: { code: INVALID_PARAMS, message: 'the prompt has no text' } };
+  if (input.length === 0)
+    return { error: { code: INVALID_PARAMS, message: 'the prompt has no text' } };
   const configuration = deps.configuration();
   const request: ModelRequest = {
     model: call.settings.model,
-    instructions: typeof params.systemPrompt === 'string' ? params.systemPrompt : 'Answer the request of a tool that helps the user.',
+    instructions:
+      typeof params.systemPrompt === 'string'
+        ? params.systemPrompt
+        : 'Answer the request of a tool that helps the user.',
     input,
     tools: [],
     effort: call.settings.effort,
@@ -100,19 +159,44 @@ async function sample(params: JsonObject, call: AskingCall, deps: TurnPartDeps, 
     promptCacheKey: `${call.threadId}:mcp`,
     clientMetadata: { thread_id: call.threadId, purpose: 'mcp_sampling' },
   };
-  const answer = await askAside(configuration.model, request, AbortSignal.any([signal, call.host.signal]));
+  const answer = await askAside(
+    configuration.model,
+    request,
+    AbortSignal.any([signal, call.host.signal]),
+  );
   if ('usage' in answer && answer.usage !== null) await call.host.countTokens(answer.usage);
-  if (!('text' in answer)) return { error: { code: INTERNAL, message: answer.error?.message ?? 'the model gave no answer' } };
+  if (!('text' in answer))
+    return {
+      error: { code: INTERNAL, message: answer.error?.message ?? 'the model gave no answer' },
+    };
   const { text, stopReason } = withinLimits(answer.text, params);
-  return { result: { role: 'assistant', model: request.model, stopReason, content: { type: 'text', text } } };
+  return {
+    result: {
+      role: 'assistant',
+      model: request.model,
+      stopReason,
+      content: { type: 'text', text },
+    },
+  };
 }
 
-/** The answer up to the first stop sequence of the server, and at most so long as it wants. Not every API of models can stop there. */
-function withinLimits(text: string, { maxTokens, stopSequences }: JsonObject): { text: string; stopReason: string } {
-  const sequences = Array.isArray(stopSequences) ? stopSequences.filter((each) => typeof each === 'string' && each !== '') : [];
-  const ends = sequences.map((sequence) => text.indexOf(String(sequence))).filter((index) => index >= 0);
+/**
+ * The answer up to the first stop sequence of the server, and at most so long as it wants. Not
+ * every API of models can stop there.
+ */
+function withinLimits(
+  text: string,
+  { maxTokens, stopSequences }: JsonObject,
+): { text: string; stopReason: string } {
+  const sequences = Array.isArray(stopSequences)
+    ? stopSequences.filter((each) => typeof each === 'string' && each !== '')
+    : [];
+  const ends = sequences
+    .map((sequence) => text.indexOf(String(sequence)))
+    .filter((index) => index >= 0);
   const end = Math.min(text.length, ...ends);
-  const charsMax = typeof maxTokens === 'number' ? maxTokens * CHARS_PER_TOKEN : Number.POSITIVE_INFINITY;
+  const charsMax =
+    typeof maxTokens === 'number' ? maxTokens * CHARS_PER_TOKEN : Number.POSITIVE_INFINITY;
   if (end > charsMax) return { text: cutText(text, charsMax), stopReason: 'maxTokens' };
   return { text: text.slice(0, end), stopReason: ends.length > 0 ? 'stopSequence' : 'endTurn' };
 }
@@ -127,7 +211,14 @@ function samplingAsk(params: JsonObject, { threadId, turnId, itemId, server }: A
     beyondCall: `the MCP server ${server} sends a prompt to the model`,
     describe: () => ({
       targetItemId: itemId,
-      shown: { type: 'mcpToolCall', server, toolName: 'sampling/createMessage', toolTitle: null, connectorId: null, connectorName: null },
+      shown: {
+        type: 'mcpToolCall',
+        server,
+        toolName: 'sampling/createMessage',
+        toolTitle: null,
+        connectorId: null,
+        connectorName: null,
+      },
       planned: {
         tool: 'mcp_sampling',
         server,
@@ -149,7 +240,9 @@ function samplingAsk(params: JsonObject, { threadId, turnId, itemId, server }: A
         },
       });
       if (answer.type !== 'result') return unanswered(answer);
-      return answer.result.action === 'accept' ? { allow: UNCONFINED, scope: 'once' } : { deny: { by: 'declined' } };
+      return answer.result.action === 'accept'
+        ? { allow: UNCONFINED, scope: 'once' }
+        : { deny: { by: 'declined' } };
     },
   };
 }
@@ -158,7 +251,13 @@ function inputItem(message: JsonObject): ResponseItem[] {
   const texts = blocksOf(message).flatMap((block) => (isText(block) ? block.text : []));
   if (texts.length === 0) return [];
   if (message.role === 'assistant')
-    return [{ type: 'message', role: 'assistant', content: texts.map((text) => ({ type: 'output_text' as const, text })) }];
+    return [
+      {
+        type: 'message',
+        role: 'assistant',
+        content: texts.map((text) => ({ type: 'output_text' as const, text })),
+      },
+    ];
   return [contextMessage('user', texts)];
 }
 

@@ -1,5 +1,8 @@
 import { isObject, type JsonObject } from '../../base/json-value.ts';
-import type { McpElicitationPrimitiveSchema, McpElicitationSchema } from '../../protocol/generated/types.ts';
+import type {
+  McpElicitationPrimitiveSchema,
+  McpElicitationSchema,
+} from '../../protocol/generated/types.ts';
 
 /** The most fields of a form. */
 const FIELDS_MAX = 200;
@@ -12,7 +15,10 @@ const FIELD_KEYS: Record<string, Readonly<Record<string, string>>> = {
   integer: { ...TEXT_KEYS, minimum: 'number', maximum: 'number', default: 'number' },
 };
 
-/** The form that a server asks for, with what clients know of it. Null: it is none that a client could show. */
+/**
+ * The form that a server asks for, with what clients know of it. Null: it is none that a client
+ * could show.
+ */
 export function elicitationForm(schema: unknown): McpElicitationSchema | null {
   if (!isObject(schema) || !isObject(schema.properties)) return null;
   const fields = Object.entries(schema.properties);
@@ -21,10 +27,17 @@ export function elicitationForm(schema: unknown): McpElicitationSchema | null {
   for (const [name, field] of fields) {
     const read = isObject(field) ? readField(field) : null;
     if (read === null) return null;
-    Object.defineProperty(properties, name, { value: read, enumerable: true, writable: true, configurable: true });
+    Object.defineProperty(properties, name, {
+      value: read,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
   }
   const { required } = schema;
-  const names = Array.isArray(required) ? required.filter((name): name is string => typeof name === 'string') : null;
+  const names = Array.isArray(required)
+    ? required.filter((name): name is string => typeof name === 'string')
+    : null;
   return { type: 'object', properties, ...(names && { required: names }) };
 }
 
@@ -32,8 +45,11 @@ function readField(field: Record<string, unknown>): McpElicitationPrimitiveSchem
   const { type } = field;
   if (type === 'string') return readText(field);
   if (type === 'array') return readChoices(field);
-  const keys = typeof type === 'string' && Object.hasOwn(FIELD_KEYS, type) ? FIELD_KEYS[type] : undefined;
-  return keys === undefined ? null : ({ type, ...pick(field, keys) } as unknown as McpElicitationPrimitiveSchema);
+  const keys =
+    typeof type === 'string' && Object.hasOwn(FIELD_KEYS, type) ? FIELD_KEYS[type] : undefined;
+  return keys === undefined
+    ? null
+    : ({ type, ...pick(field, keys) } as unknown as McpElicitationPrimitiveSchema);
 }
 
 function readText(field: Record<string, unknown>): McpElicitationPrimitiveSchema | null {
@@ -47,8 +63,15 @@ function readText(field: Record<string, unknown>): McpElicitationPrimitiveSchema
     const options = readOptions(field.oneOf);
     return options && { type: 'string', ...texts, oneOf: options };
   }
-  const format = ['email', 'uri', 'date', 'date-time'].includes(String(field.format)) ? { format: String(field.format) } : {};
-  return { type: 'string', ...texts, ...lengths(field, ['minLength', 'maxLength']), ...format } as McpElicitationPrimitiveSchema;
+  const format = ['email', 'uri', 'date', 'date-time'].includes(String(field.format))
+    ? { format: String(field.format) }
+    : {};
+  return {
+    type: 'string',
+    ...texts,
+    ...lengths(field, ['minLength', 'maxLength']),
+    ...format,
+  } as McpElicitationPrimitiveSchema;
 }
 
 function readChoices(field: Record<string, unknown>): McpElicitationPrimitiveSchema | null {
@@ -59,24 +82,37 @@ function readChoices(field: Record<string, unknown>): McpElicitationPrimitiveSch
   const read = options === null ? enumeration : { anyOf: options };
   if (read === null) return null;
   const chosen = isTextList(field.default) ? { default: field.default } : {};
-  return { type: 'array', ...pick(field, TEXT_KEYS), ...lengths(field, ['minItems', 'maxItems']), items: read, ...chosen };
+  return {
+    type: 'array',
+    ...pick(field, TEXT_KEYS),
+    ...lengths(field, ['minItems', 'maxItems']),
+    items: read,
+    ...chosen,
+  };
 }
 
 function readOptions(value: unknown): { const: string; title: string }[] | null {
   if (!Array.isArray(value)) return null;
   const options = value.map((option: unknown) =>
-    isObject(option) && typeof option.const === 'string' ? { const: option.const, title: String(option.title ?? option.const) } : null,
+    isObject(option) && typeof option.const === 'string'
+      ? { const: option.const, title: String(option.title ?? option.const) }
+      : null,
   );
   return options.every((option) => option !== null) ? options : null;
 }
 
 function lengths(field: Record<string, unknown>, keys: readonly string[]): Record<string, number> {
-  const isLength = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-  return Object.fromEntries(keys.flatMap((key) => (isLength(field[key]) ? [[key, field[key]]] : [])));
+  const isLength = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 0;
+  return Object.fromEntries(
+    keys.flatMap((key) => (isLength(field[key]) ? [[key, field[key]]] : [])),
+  );
 }
 
 function pick(field: Record<string, unknown>, keys: Readonly<Record<string, string>>): JsonObject {
-  const entries = Object.entries(keys).flatMap(([key, type]) => (typeof field[key] === type ? [[key, field[key]]] : []));
+  const entries = Object.entries(keys).flatMap(([key, type]) =>
+    typeof field[key] === type ? [[key, field[key]]] : [],
+  );
   return Object.fromEntries(entries) as JsonObject;
 }
 

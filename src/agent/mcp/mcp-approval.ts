@@ -8,13 +8,23 @@ import type { McpCall } from './mcp-call.ts';
 import { storedToolKey, toolApprovalMode, toolKey } from './tool-key.ts';
 
 interface ApprovalOptions {
-  /** Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval is for one call. */
+  /**
+   * Why the safety check or a part of the turn wants a review; null: policy asks. Such an approval
+   * is for one call.
+   */
   reason: string | null;
   describe(): PlannedAction;
 }
 
-/** The question whether a tool may be called. People are asked by an elicitation; their answer may hold for the session, or always. */
-export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonObject, { reason, describe }: ApprovalOptions): Ask {
+/**
+ * The question whether a tool may be called. People are asked by an elicitation; their answer may
+ * hold for the session, or always.
+ */
+export function mcpApproval(
+  { used, tool, context, deps }: McpCall,
+  args: JsonObject,
+  { reason, describe }: ApprovalOptions,
+): Ask {
   const { name } = used.config;
   const { threadId, turnId, grants } = context;
   const mayLast = reason === null && toolApprovalMode(used.config, tool) === 'auto';
@@ -22,7 +32,12 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
     permit: UNCONFINED,
     describe,
     async askPerson(ask) {
-      const lasting = mayLast ? ['session', ...((await deps.toolApprovals.mayStore(used.config, tool.name)) ? ['always'] : [])] : [];
+      const lasting = mayLast
+        ? [
+            'session',
+            ...((await deps.toolApprovals.mayStore(used.config, tool.name)) ? ['always'] : []),
+          ]
+        : [];
       const question = `Allow the MCP server ${name} to run the tool "${tool.name}"?`;
       const answer = await ask({
         method: 'mcpServer/elicitation/request',
@@ -31,7 +46,11 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
           turnId,
           serverName: name,
           mode: 'form',
-          _meta: { ...factsOf(tool, args), ...(lasting.length > 0 ? { persist: lasting } : {}), ...(reason === null ? {} : { reason }) },
+          _meta: {
+            ...factsOf(tool, args),
+            ...(lasting.length > 0 ? { persist: lasting } : {}),
+            ...(reason === null ? {} : { reason }),
+          },
           message: reason === null ? question : `${question} ${reason}`,
           requestedSchema: { type: 'object', properties: {} },
         },
@@ -39,9 +58,14 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
       return answer.type === 'result' ? verdict(answer.result, lasting) : unanswered(answer);
     },
     async keep({ scope }, host) {
-      if (scope === 'session' || scope === 'always') grants.allowMcpTool(toolKey(used.config, tool));
+      if (scope === 'session' || scope === 'always')
+        grants.allowMcpTool(toolKey(used.config, tool));
       if (scope !== 'always') return;
-      const problem = await deps.toolApprovals.store(used.config, tool.name, storedToolKey(used.config, tool));
+      const problem = await deps.toolApprovals.store(
+        used.config,
+        tool.name,
+        storedToolKey(used.config, tool),
+      );
       if (problem === null) return;
       const message = `${problem} The tool ${tool.name} is allowed in this session only.`;
       await host.emit({ method: 'warning', params: { threadId, message } });
@@ -50,10 +74,16 @@ export function mcpApproval({ used, tool, context, deps }: McpCall, args: JsonOb
 }
 
 /** An answer is for this call only, unless it asks for more and that was offered. */
-function verdict({ action, _meta }: McpServerElicitationRequestResponse, lasting: readonly string[]): Verdict {
+function verdict(
+  { action, _meta }: McpServerElicitationRequestResponse,
+  lasting: readonly string[],
+): Verdict {
   if (action !== 'accept') return { deny: { by: 'declined' } };
   const persist = isObject(_meta) ? _meta.persist : undefined;
-  const scope = typeof persist === 'string' && lasting.includes(persist) ? (persist as 'session' | 'always') : 'once';
+  const scope =
+    typeof persist === 'string' && lasting.includes(persist)
+      ? (persist as 'session' | 'always')
+      : 'once';
   return { allow: UNCONFINED, scope };
 }
 

@@ -7,7 +7,7 @@ import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { McpToolCallResult, UntimedItem } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
   type ActionHost,
@@ -29,11 +29,17 @@ import { toolApprovalMode, toolKey } from './tool-key.ts';
 
 type McpItem = Extract<UntimedItem, { type: 'mcpToolCall' }>;
 
-/** The largest arguments of a call: more values hold up the main thread for too long when they are handed to the thread of MCP. */
+/**
+ * The largest arguments of a call: more values hold up the main thread for too long when they are
+ * handed to the thread of MCP.
+ */
 const ARGUMENTS = { chars: 16 * 1024 * 1024, values: 50_000, depth: 1_000 };
 const TOO_LARGE = `The arguments are too large: a call has at most ${ARGUMENTS.values} values and ${ARGUMENTS.chars / 1024 / 1024} MiB.`;
 
-/** Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have allowed it. */
+/**
+ * Calls a tool of an MCP server, after policy, the configured safety check and the reviewer have
+ * allowed it.
+ */
 export class McpCallAction implements Action {
   readonly kind = 'mcpTool';
   readonly item: McpItem;
@@ -77,14 +83,29 @@ export class McpCallAction implements Action {
     const judged = judgeMcpCall({ mode, annotations: tool.annotations, isGranted }, settings);
     if (typeof judged === 'object') return judged;
     const checked = await this.#check();
-    if (checked?.verdict === 'block') return { refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}` };
-    if (checked?.verdict === 'ask') return { run: UNCONFINED, demand: checked.reason ?? 'A safety check wants this call to be reviewed.' };
+    if (checked?.verdict === 'block')
+      return {
+        refuse: `A safety check blocked this call. ${checked.reason ?? 'It gave no reason.'}`,
+      };
+    if (checked?.verdict === 'ask')
+      return {
+        run: UNCONFINED,
+        demand: checked.reason ?? 'A safety check wants this call to be reviewed.',
+      };
     if (judged === 'run') return { run: UNCONFINED };
-    return { ask: mcpApproval(this.#call, this.#args, { reason: null, describe: () => this.describe(UNCONFINED) }) };
+    return {
+      ask: mcpApproval(this.#call, this.#args, {
+        reason: null,
+        describe: () => this.describe(UNCONFINED),
+      }),
+    };
   }
 
   approval(permit: Permit, reason: string): Ask {
-    return mcpApproval(this.#call, this.#args, { reason, describe: () => this.describe(permit, { reason }) });
+    return mcpApproval(this.#call, this.#args, {
+      reason,
+      describe: () => this.describe(permit, { reason }),
+    });
   }
 
   describe(_permit: Permit, claims: JsonObject = {}): PlannedAction {
@@ -99,7 +120,12 @@ export class McpCallAction implements Action {
         connectorId: null,
         connectorName: null,
       },
-      planned: { tool: 'mcp_tool_call', server: used.config.name, toolName: tool.name, arguments: this.#args },
+      planned: {
+        tool: 'mcp_tool_call',
+        server: used.config.name,
+        toolName: tool.name,
+        arguments: this.#args,
+      },
       files: { definition: toolKey(used.config, tool) },
       claims: {
         toolTitle: tool.title,
@@ -110,7 +136,11 @@ export class McpCallAction implements Action {
     };
   }
 
-  async perform(_permit: Permit, _shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome> {
+  async perform(
+    _permit: Permit,
+    _shown: OpenItem | null,
+    host: ActionHost,
+  ): Promise<ActionOutcome> {
     const { used, tool, context, deps } = this.#call;
     const { threadId, turnId, itemId } = context;
     const startedMs = deps.clock.monotonic();
@@ -119,12 +149,25 @@ export class McpCallAction implements Action {
       await used.server.settled(host.signal);
       this.#requireSameDefinition();
       const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
-      const request = { op: 'callTool' as const, name: tool.name, arguments: this.#args, meta: { threadId, turnId }, charsMax };
+      const request = {
+        op: 'callTool' as const,
+        name: tool.name,
+        arguments: this.#args,
+        meta: { threadId, turnId },
+        charsMax,
+      };
       const value = await used.server.request(request, {
         timeoutMs: used.config.toolTimeoutMs,
         signal: host.signal,
         user: used.user,
-        tag: { threadId, turnId, itemId, host, server: used.config.name, settings: context.settings },
+        tag: {
+          threadId,
+          turnId,
+          itemId,
+          host,
+          server: used.config.name,
+          settings: context.settings,
+        },
         onProgress: this.#progress(host),
         beforeRepeat: () => this.#requireSameDefinition(),
       });
@@ -136,17 +179,29 @@ export class McpCallAction implements Action {
       };
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
-      const message = host.signal.aborted ? refusalText({ by: 'interrupted', cause: host.interruptCause ?? 'user' }) : error.message;
-      return { output: failureFor(message, wallMs()), success: false, item: this.#ended('failed', { message, durationMs: wallMs() }) };
+      const message = host.signal.aborted
+        ? refusalText({ by: 'interrupted', cause: host.interruptCause ?? 'user' })
+        : error.message;
+      return {
+        output: failureFor(message, wallMs()),
+        success: false,
+        item: this.#ended('failed', { message, durationMs: wallMs() }),
+      };
     }
   }
 
-  /** Throws an McpError if the server has another definition of the tool by now than the one that the call was judged by. */
+  /**
+   * Throws an McpError if the server has another definition of the tool by now than the one that
+   * the call was judged by.
+   */
   #requireSameDefinition(): void {
     const { used, tool } = this.#call;
     const { server: current } = used;
     const now = current.tools.find(({ name }) => name === tool.name);
-    const isSame = now === undefined ? current.connected === null : toolKey(used.config, now) === toolKey(used.config, tool);
+    const isSame =
+      now === undefined
+        ? current.connected === null
+        : toolKey(used.config, now) === toolKey(used.config, tool);
     // A tool that only reads has needed no approval.
     const isUnlisted = current.hasChangedTools && tool.annotations?.readOnlyHint !== true;
     if (isSame && !isUnlisted) return;
@@ -160,12 +215,25 @@ export class McpCallAction implements Action {
 
   refused(denial: Denial): ActionOutcome {
     const message = refusalText(denial, 'The user declined this call.');
-    return { output: failureFor(message, 0), success: false, item: this.#ended('failed', { message, durationMs: 0 }) };
+    return {
+      output: failureFor(message, 0),
+      success: false,
+      item: this.#ended('failed', { message, durationMs: 0 }),
+    };
   }
 
-  #ended(status: 'completed' | 'failed', end: { durationMs: number; result?: McpToolCallResult; message?: string }): McpItem {
+  #ended(
+    status: 'completed' | 'failed',
+    end: { durationMs: number; result?: McpToolCallResult; message?: string },
+  ): McpItem {
     const error = end.message === undefined ? null : { message: end.message };
-    return { ...this.item, status, result: end.result ?? null, error, durationMs: Math.round(end.durationMs) };
+    return {
+      ...this.item,
+      status,
+      result: end.result ?? null,
+      error,
+      durationMs: Math.round(end.durationMs),
+    };
   }
 
   #check() {

@@ -5,21 +5,39 @@ const NAME_CHARS_MAX = 64;
 const NAMESPACE_CHARS_MAX = 32;
 const HASH_CHARS = 8;
 
-/** The namespaces of servers, as models see them: `mcp__` and the name. Different servers have different ones. */
+/**
+ * The namespaces of servers, as models see them: `mcp__` and the name. Different servers have
+ * different ones.
+ */
 export function mcpNamespaces(servers: readonly string[]): Map<string, string> {
-  return uniqueNames(servers, (server) => `mcp__${server.replace(/\W/g, '_')}`, NAMESPACE_CHARS_MAX);
+  return uniqueNames(
+    servers,
+    (server) => `mcp__${server.replace(/\W/g, '_')}`,
+    NAMESPACE_CHARS_MAX,
+  );
 }
 
 /** The names of a server's tools, as models see them. Different tools have different ones. */
 export function mcpToolNames(tools: readonly string[], namespace: string): Map<string, string> {
-  return uniqueNames(tools, (tool) => tool.replace(/[^\w-]/g, '_'), NAME_CHARS_MAX - namespace.length - 2);
+  return uniqueNames(
+    tools,
+    (tool) => tool.replace(/[^\w-]/g, '_'),
+    NAME_CHARS_MAX - namespace.length - 2,
+  );
 }
 
-function uniqueNames(all: readonly string[], nameOf: (each: string) => string, charsMax: number): Map<string, string> {
+function uniqueNames(
+  all: readonly string[],
+  nameOf: (each: string) => string,
+  charsMax: number,
+): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
   // A name that needs no change keeps it, whatever others are like.
-  const exactFirst = [...all.filter((each) => nameOf(each).endsWith(each)), ...all.filter((each) => !nameOf(each).endsWith(each))];
+  const exactFirst = [
+    ...all.filter((each) => nameOf(each).endsWith(each)),
+    ...all.filter((each) => !nameOf(each).endsWith(each)),
+  ];
   for (const each of exactFirst) {
     const wanted = nameOf(each) || '_';
     const fits = wanted.length <= charsMax && !taken.has(wanted);

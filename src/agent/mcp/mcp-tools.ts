@@ -22,7 +22,10 @@ export class McpTools implements TurnPart {
   #isClosing = false;
   /** Nothing releases servers any more. */
   #isClosed = false;
-  /** The warnings about tools that are not offered, by server; those of several servers by ''. Each is announced once. */
+  /**
+   * The warnings about tools that are not offered, by server; those of several servers by ''. Each
+   * is announced once.
+   */
   readonly #warnings = new Map<string, string | null>();
 
   constructor(deps: TurnPartDeps) {
@@ -42,34 +45,47 @@ export class McpTools implements TurnPart {
   }
 
   /**
-   * Starts the servers that the configuration names now, unless they are in use. To be called when a client has been told of the thread.
-   * Returns at once.
+   * Starts the servers that the configuration names now, unless they are in use. To be called when
+   * a client has been told of the thread. Returns at once.
    */
   opened(): void {
     if (!this.#isClosed) this.servers.use(this.settings);
   }
 
-  /** The thread has another configuration. If servers are in use, it uses those of that configuration. */
+  /**
+   * The thread has another configuration. If servers are in use, it uses those of that
+   * configuration.
+   */
   reconfigured(): void {
     if (this.servers.isInUse) this.opened();
   }
 
-  /** Waits for servers that are starting for the first time. Those that start again are offered as they were; nothing waits for them. */
+  /**
+   * Waits for servers that are starting for the first time. Those that start again are offered as
+   * they were; nothing waits for them.
+   */
   async tools(signal: AbortSignal): Promise<Tool[]> {
     this.opened();
     const used = this.servers.all;
     if (used.length === 0) return [];
     await Promise.all(
-      used.filter(({ server }) => server.connected === null && !server.hasFailed).map(({ server }) => server.settled(signal)),
+      used
+        .filter(({ server }) => server.connected === null && !server.hasFailed)
+        .map(({ server }) => server.settled(signal)),
     );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
-    for (const { config, server } of known) this.#warn(config.name, toolWarning(config.name, server.leftOut));
+    for (const { config, server } of known)
+      this.#warn(config.name, toolWarning(config.name, server.leftOut));
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
-    const all = known.flatMap((each) => this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name));
+    const all = known.flatMap((each) =>
+      this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name),
+    );
     const { tools: offered, warning } = withoutSameNames(all);
     this.#warn('', warning);
-    const hasResources = known.some(({ server }) => server.connected?.capabilities.resources !== undefined);
+    const hasResources = known.some(
+      ({ server }) => server.connected?.capabilities.resources !== undefined,
+    );
     return [...(hasResources ? resourceTools(this.servers, this.#deps) : []), ...offered];
   }
 
@@ -83,7 +99,10 @@ export class McpTools implements TurnPart {
     this.#isClosing = true;
   }
 
-  /** The thread is closed or reverted. The servers end a moment later, unless other threads use them. */
+  /**
+   * The thread is closed or reverted. The servers end a moment later, unless other threads use
+   * them.
+   */
   async endWork(): Promise<void> {
     this.#isClosed = this.#isClosing;
     this.servers.release();
@@ -93,23 +112,37 @@ export class McpTools implements TurnPart {
     const isNew = message !== (this.#warnings.get(server) ?? null);
     this.#warnings.set(server, message);
     const { threadId, outbox } = this.#deps;
-    if (isNew && message !== null) void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
+    if (isNew && message !== null)
+      void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }
 
   #toolsOf(used: ThreadServer, name: string): Tool[] {
     const { server, config } = used;
-    const enabled = server.tools.filter((tool) => isToolEnabled(config, tool.name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const enabled = server.tools
+      .filter((tool) => isToolEnabled(config, tool.name))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
     const names = mcpToolNames(
       enabled.map((tool) => tool.name),
       name,
     );
     const instructions = server.connected?.instructions ?? null;
     const description =
-      instructions === null ? `The tools of the MCP server ${config.name}.` : cutText(instructions, NAMESPACE_DESCRIPTION_CHARS_MAX);
-    return enabled.map((tool) => this.#toolOf(used, tool, { name: names.get(tool.name) ?? tool.name, namespace: { name, description } }));
+      instructions === null
+        ? `The tools of the MCP server ${config.name}.`
+        : cutText(instructions, NAMESPACE_DESCRIPTION_CHARS_MAX);
+    return enabled.map((tool) =>
+      this.#toolOf(used, tool, {
+        name: names.get(tool.name) ?? tool.name,
+        namespace: { name, description },
+      }),
+    );
   }
 
-  #toolOf(used: ThreadServer, tool: McpTool, { name, namespace }: { name: string; namespace: ToolNamespace }): Tool {
+  #toolOf(
+    used: ThreadServer,
+    tool: McpTool,
+    { name, namespace }: { name: string; namespace: ToolNamespace },
+  ): Tool {
     const onlyReads = tool.annotations?.readOnlyHint === true;
     return {
       spec: {
@@ -122,7 +155,14 @@ export class McpTools implements TurnPart {
       // The model's name for it may be another one.
       hookForm: { otherName: `mcp__${used.config.name}__${tool.name}` },
       ...(onlyReads || used.config.callsInParallel ? {} : { isExclusive: true as const }),
-      prepare: async (args, context) => McpCallAction.prepare(args, { used, tool, context, settings: this.settings, deps: this.#deps }),
+      prepare: async (args, context) =>
+        McpCallAction.prepare(args, {
+          used,
+          tool,
+          context,
+          settings: this.settings,
+          deps: this.#deps,
+        }),
     };
   }
 }

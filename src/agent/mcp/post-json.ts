@@ -18,7 +18,10 @@ interface Posted {
   charsMax: number;
 }
 
-/** Posts JSON, and reads the answer. Null: the signal aborted first. Rejects with an error for people. */
+/**
+ * Posts JSON, and reads the answer. Null: the signal aborted first. Rejects with an error for
+ * people.
+ */
 export async function postJson(
   { url: address, headers, body, charsMax }: Posted,
   { http, env }: PostDeps,

@@ -25,8 +25,9 @@ const ANSWER_CHARS_MAX = 64 * 1024;
 const REASON_CHARS_MAX = 2_000;
 
 /**
- * Asks the configured check about a call: a command gets it as JSON on its stdin, a URL by POST. It answers with JSON on stdout or in the
- * body: `{"decision": "ok" | "ask" | "block", "reason": "…"}`. A check that fails, or takes too long, counts as `ask`. Never rejects.
+ * Asks the configured check about a call: a command gets it as JSON on its stdin, a URL by POST. It
+ * answers with JSON on stdout or in the body: `{"decision": "ok" | "ask" | "block", "reason":
+ * "…"}`. A check that fails, or takes too long, counts as `ask`. Never rejects.
  */
 export async function runSafetyCheck(
   check: Check,
@@ -36,21 +37,30 @@ export async function runSafetyCheck(
 ): Promise<CheckAnswer> {
   if (check.type === 'invalid') return failed(check.error.message);
   try {
-    return readAnswer(check.type === 'command' ? await runCommand(check, call, deps, signal) : await post(check, call, deps, signal));
+    return readAnswer(
+      check.type === 'command'
+        ? await runCommand(check, call, deps, signal)
+        : await post(check, call, deps, signal),
+    );
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error), check.secrets);
   }
 }
 
 function failed(why: string, secrets: readonly string[] = []): CheckAnswer {
-  const reason = redactLikelySecrets(redact(`The safety check of MCP calls failed: ${why}.`, secrets));
+  const reason = redactLikelySecrets(
+    redact(`The safety check of MCP calls failed: ${why}.`, secrets),
+  );
   return { verdict: 'ask', reason: cutText(reason, REASON_CHARS_MAX) };
 }
 
 const DECISIONS = ['ok', 'ask', 'block'] as const;
 const ANSWER_SCHEMA: VerdictSchema = {
   type: 'object',
-  properties: { decision: { type: 'string', enum: [...DECISIONS] }, reason: { type: ['string', 'null'] } },
+  properties: {
+    decision: { type: 'string', enum: [...DECISIONS] },
+    reason: { type: ['string', 'null'] },
+  },
   required: ['decision', 'reason'],
   additionalProperties: false,
 };
@@ -62,7 +72,11 @@ function readAnswer(text: string): CheckAnswer {
     return failed(
       'it did not answer with a JSON object whose `decision` is "ok", "ask" or "block" and whose `reason` is a text, and nothing else',
     );
-  return { verdict, reason: typeof reason === 'string' && reason.trim() !== '' ? cutText(reason, REASON_CHARS_MAX) : null };
+  return {
+    verdict,
+    reason:
+      typeof reason === 'string' && reason.trim() !== '' ? cutText(reason, REASON_CHARS_MAX) : null,
+  };
 }
 
 /** Returns what the command prints. Rejects if it fails. */
@@ -99,8 +113,10 @@ async function post(
   try {
     const request = { url, headers, body: JSON.stringify(call), charsMax: ANSWER_CHARS_MAX };
     const answer = await postJson(request, deps, AbortSignal.any([signal, timeout.signal]));
-    if (answer === null) throw new Error(timeout.signal.aborted ? outOfTime(timeoutMs / 1000) : STOPPED_EARLY);
-    if (answer.status < 200 || answer.status > 299) throw new Error(`it answered with HTTP status ${answer.status}`);
+    if (answer === null)
+      throw new Error(timeout.signal.aborted ? outOfTime(timeoutMs / 1000) : STOPPED_EARLY);
+    if (answer.status < 200 || answer.status > 299)
+      throw new Error(`it answered with HTTP status ${answer.status}`);
     return answer.text;
   } finally {
     timer.clear();

@@ -53,7 +53,10 @@ export class ThreadServers {
     return this.#settings !== null;
   }
 
-  /** Uses exactly the enabled servers of the settings. Those that stay as they are go on, and hear of another working directory. */
+  /**
+   * Uses exactly the enabled servers of the settings. Those that stay as they are go on, and hear
+   * of another working directory.
+   */
   use(settings: McpSettings): void {
     const root = this.#deps.root();
     if (root !== this.#root) for (const { server } of this.all) server.rootsChanged();
@@ -70,7 +73,9 @@ export class ThreadServers {
   }
 
   #change({ servers, problems }: McpSettings): void {
-    const wanted = new Map(servers.filter(({ enabled }) => enabled).map((config) => [config.name, config]));
+    const wanted = new Map(
+      servers.filter(({ enabled }) => enabled).map((config) => [config.name, config]),
+    );
     for (const [name, { config, lease }] of this.#used) {
       if (isDeepStrictEqual(wanted.get(name), config)) continue;
       lease.release();
@@ -108,7 +113,12 @@ export class ThreadServers {
     else if (state.status !== 'stopped') this.#announce(name, state.status);
   }
 
-  #announce(name: string, status: 'starting' | 'ready' | 'failed' | 'cancelled', error: string | null = null, needsLogin = false): void {
+  #announce(
+    name: string,
+    status: 'starting' | 'ready' | 'failed' | 'cancelled',
+    error: string | null = null,
+    needsLogin = false,
+  ): void {
     const failureReason = needsLogin ? ('reauthenticationRequired' as const) : null;
     const params = { threadId: this.#deps.threadId, name, status, error, failureReason };
     this.#deps.announce([{ method: 'mcpServer/startupStatus/updated', params }]);

@@ -2,10 +2,14 @@ import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { Tool } from '../../tools/tool.ts';
 
 /**
- * The tools without those whose names are equal where an API knows no namespaces, such as `b__c` of `mcp__a` and `c` of `mcp__a__b`: a call
- * or an approval of one could reach the other. The warning names them; null: there are none.
+ * The tools without those whose names are equal where an API knows no namespaces, such as `b__c` of
+ * `mcp__a` and `c` of `mcp__a__b`: a call or an approval of one could reach the other. The warning
+ * names them; null: there are none.
  */
-export function withoutSameNames(tools: readonly Tool[]): { tools: Tool[]; warning: string | null } {
+export function withoutSameNames(tools: readonly Tool[]): {
+  tools: Tool[];
+  warning: string | null;
+} {
   const byName = new Map<string, Tool[]>();
   for (const tool of tools) {
     const name = flatSpecName(tool.spec);

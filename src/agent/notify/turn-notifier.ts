@@ -6,7 +6,8 @@ import { readOr } from '../../config/config-error.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { type Processes, ProcessStartError } from '../../sandbox/processes/processes.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { StoredTurn, ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
+import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 
@@ -15,7 +16,10 @@ const RUN_MS_MAX = 60_000;
 const RUNNING_MAX = 16;
 /** How long the end of the server waits for programs that run. */
 const LAST_MS_MAX = 1_000;
-/** The most of a message that a program gets: the system limits the length of an argument to 128 KiB. */
+/**
+ * The most of a message that a program gets: the system limits the length of an argument to 128
+ * KiB.
+ */
 const MESSAGE_CHARS_MAX = 8_000;
 /** Other turns may have begun since the one that has ended. */
 const TURNS_READ = 5;
@@ -29,7 +33,10 @@ interface NotifierDeps {
   /** The server's working directory, in which the programs run. */
   cwd: string;
   log: Log;
-  /** Whether the clock is simulated. Then no program runs: the server could not tell how long it takes. */
+  /**
+   * Whether the clock is simulated. Then no program runs: the server could not tell how long it
+   * takes.
+   */
   isSimulated: boolean;
 }
 
@@ -39,7 +46,10 @@ interface NotifyingThread {
   configuration: Pick<ThreadConfiguration, 'config'>;
 }
 
-/** Runs the program of `notify` in config.toml after each completed turn of a thread, with a description of the turn as its last argument. */
+/**
+ * Runs the program of `notify` in config.toml after each completed turn of a thread, with a
+ * description of the turn as its last argument.
+ */
 export class TurnNotifier {
   readonly #deps: NotifierDeps;
   readonly #running = new Set<Promise<void>>();
@@ -50,16 +60,27 @@ export class TurnNotifier {
     this.#deps = deps;
   }
 
-  /** Called when the end of a turn has been announced. Null: its thread is not loaded any more. Returns at once, and never throws. */
+  /**
+   * Called when the end of a turn has been announced. Null: its thread is not loaded any more.
+   * Returns at once, and never throws.
+   */
   turnEnded(thread: NotifyingThread | null, turnId: string): void {
     if (thread === null) return;
     const { id, record, configuration } = thread;
     const { config } = configuration;
     if (this.#deps.isSimulated) return;
     // Only users of the setting pay for it. An invalid one is told in a `configWarning`.
-    if (config.values.notify === undefined || spawnSource(record.source) !== null || this.#running.size >= RUNNING_MAX) return;
+    if (
+      config.values.notify === undefined ||
+      spawnSource(record.source) !== null ||
+      this.#running.size >= RUNNING_MAX
+    )
+      return;
     const run = this.#notify({ id, record, configuration }, turnId).catch((error: unknown) => {
-      this.#deps.log.error({ err: error, threadId: id, turnId }, 'running the program of notify failed');
+      this.#deps.log.error(
+        { err: error, threadId: id, turnId },
+        'running the program of notify failed',
+      );
     });
     this.#running.add(run);
     void run.finally(() => this.#running.delete(run));
@@ -80,7 +101,11 @@ export class TurnNotifier {
       () => null,
     );
     if (argv === null) return;
-    const { data } = await store.listTurns(id, { direction: 'desc', limit: TURNS_READ, view: 'summary' });
+    const { data } = await store.listTurns(id, {
+      direction: 'desc',
+      limit: TURNS_READ,
+      view: 'summary',
+    });
     const turn = data.find((one) => one.id === turnId);
     if (turn?.status !== 'completed') return;
     try {
@@ -120,7 +145,10 @@ export class TurnNotifier {
 }
 
 /** The argument, in the form that programs know from other agents. */
-function description({ id, items }: StoredTurn, { id: threadId, settings, originator }: ThreadRecord): Record<string, unknown> {
+function description(
+  { id, items }: StoredTurn,
+  { id: threadId, settings, originator }: ThreadRecord,
+): Record<string, unknown> {
   return {
     type: 'agent-turn-complete',
     'thread-id': threadId,

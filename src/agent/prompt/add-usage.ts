@@ -1,7 +1,10 @@
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 
 /** Adds the usage of a response to the earlier usage, which is null if there was none. */
-export function addUsage(before: TokenUsageBreakdown | null, last: TokenUsageBreakdown): TokenUsageBreakdown {
+export function addUsage(
+  before: TokenUsageBreakdown | null,
+  last: TokenUsageBreakdown,
+): TokenUsageBreakdown {
   if (before === null) return last;
   return {
     totalTokens: before.totalTokens + last.totalTokens,

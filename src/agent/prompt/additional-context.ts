@@ -12,7 +12,10 @@ import { itemSize } from './item-size.ts';
 /** The context that a client adds for the model, by name. */
 type Given = Record<string, AdditionalContextEntry>;
 
-/** The longest text of an entry that the model reads, in bytes of UTF-8. Of a longer one it reads the start and the end. */
+/**
+ * The longest text of an entry that the model reads, in bytes of UTF-8. Of a longer one it reads
+ * the start and the end.
+ */
 const TEXT_BYTES_MAX = 4_000;
 /** The most entries of one request. */
 const ENTRIES_MAX = 100;
@@ -20,22 +23,41 @@ const ENTRIES_MAX = 100;
 /** Throws if a request adds too many entries. */
 export function checkAdditionalContext(given: Given | null | undefined): void {
   const count = Object.keys(given ?? {}).length;
-  if (count > ENTRIES_MAX) throw invalidParams(`params.additionalContext must have at most ${ENTRIES_MAX} entries: it has ${count}`);
+  if (count > ENTRIES_MAX)
+    throw invalidParams(
+      `params.additionalContext must have at most ${ENTRIES_MAX} entries: it has ${count}`,
+    );
 }
 
 /**
- * The messages with the context that a client adds, except for those that are in the prompt since the request before this one. `told`: what
- * the model was told last, as the thread's record has it, and what it is told then.
+ * The messages with the context that a client adds, except for those that are in the prompt since
+ * the request before this one. `told`: what the model was told last, as the thread's record has it,
+ * and what it is told then.
  */
-export function additionalContext(given: Given | null | undefined, told: JsonValue): { messages: ResponseItem[]; told: JsonValue } {
+export function additionalContext(
+  given: Given | null | undefined,
+  told: JsonValue,
+): { messages: ResponseItem[]; told: JsonValue } {
   const names = Object.keys(given ?? {}).sort();
-  const all = names.flatMap((name) => (given?.[name] === undefined ? [] : [entryMessage(name, given[name])]));
+  const all = names.flatMap((name) =>
+    given?.[name] === undefined ? [] : [entryMessage(name, given[name])],
+  );
   const before = marksIn(told);
-  return { messages: all.filter((message) => !before.has(markOf(message))), told: withMarks(told, all.map(markOf)) };
+  return {
+    messages: all.filter((message) => !before.has(markOf(message))),
+    told: withMarks(told, all.map(markOf)),
+  };
 }
 
-/** Of the part of a prompt that a compaction replaces: the context that clients have added last. Empty if it has more tokens than that. */
-export function additionalContextIn(body: readonly AuthoredItem[], told: JsonValue, tokensMax: number): AuthoredItem[] {
+/**
+ * Of the part of a prompt that a compaction replaces: the context that clients have added last.
+ * Empty if it has more tokens than that.
+ */
+export function additionalContextIn(
+  body: readonly AuthoredItem[],
+  told: JsonValue,
+  tokensMax: number,
+): AuthoredItem[] {
   const last = new Map<string, AuthoredItem>();
   for (const each of addedByClients(body, told)) {
     const mark = markOf(each.item);
@@ -47,12 +69,17 @@ export function additionalContextIn(body: readonly AuthoredItem[], told: JsonVal
   return kept.reduce((sum, { item }) => sum + itemSize(item).tokens, 0) > tokensMax ? [] : kept;
 }
 
-/** Returns `told` after a compaction: of the context that clients have added, the model knows only the part that is in the new prompt. */
+/**
+ * Returns `told` after a compaction: of the context that clients have added, the model knows only
+ * the part that is in the new prompt.
+ */
 export function toldAfterCompaction(
   told: JsonValue,
   { before, prompt }: { before: JsonValue; prompt: readonly AuthoredItem[] },
 ): JsonValue {
-  return withMarks(told, [...new Set(addedByClients(prompt, before).map(({ item }) => markOf(item)))]);
+  return withMarks(told, [
+    ...new Set(addedByClients(prompt, before).map(({ item }) => markOf(item))),
+  ]);
 }
 
 /** Returns `told`, with the context that clients have added as in `before`. */
@@ -67,13 +94,19 @@ function entryMessage(name: string, { kind, value }: AdditionalContextEntry): Re
 }
 
 function cut(text: string): string {
-  return cutMiddleBytes(text, TEXT_BYTES_MAX, (charsLeftOut) => `…${Math.ceil(charsLeftOut / BYTES_PER_TOKEN)} tokens truncated…`);
+  return cutMiddleBytes(
+    text,
+    TEXT_BYTES_MAX,
+    (charsLeftOut) => `…${Math.ceil(charsLeftOut / BYTES_PER_TOKEN)} tokens truncated…`,
+  );
 }
 
 /** Of a prompt, the messages with the context that clients have added last. */
 function addedByClients(items: readonly AuthoredItem[], told: JsonValue): AuthoredItem[] {
   const marks = marksIn(told);
-  return marks.size === 0 ? [] : items.filter(({ item, author }) => author === 'server' && marks.has(markOf(item)));
+  return marks.size === 0
+    ? []
+    : items.filter(({ item, author }) => author === 'server' && marks.has(markOf(item)));
 }
 
 /** Identifies a message by what the model reads of it. */

@@ -9,7 +9,11 @@ import { projectFolders } from '../../config/layers/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../../instructions/base-instructions.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
-import { type ContextInput, contextChanges, contextMessages } from '../../instructions/context-messages.ts';
+import {
+  type ContextInput,
+  contextChanges,
+  contextMessages,
+} from '../../instructions/context-messages.ts';
 import { describeEnvironment } from '../../instructions/environment-text.ts';
 import { linksOut } from '../../instructions/links-out.ts';
 import type { ManagedNetwork } from '../../instructions/permissions-text.ts';
@@ -21,15 +25,25 @@ import { commandEnvironment } from '../../policy/command/command-environment.ts'
 import { patternText } from '../../policy/network/domain-pattern.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import { managedNetworkRule } from '../../policy/permissions/permission-profile.ts';
-import { type GrantedPermissions, hasBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import {
+  type GrantedPermissions,
+  hasBounds,
+  sandboxBounds,
+} from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { mayBeSeen } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import { withAdditional } from './additional-context.ts';
 
-/** The part of a thread's settings that decides which instructions and skills apply, and which files may be read for them. */
-type Place = Pick<ThreadSettings, 'cwd' | 'withoutProject' | 'sandboxPolicy' | 'workspaceRoots' | 'hidden'>;
+/**
+ * The part of a thread's settings that decides which instructions and skills apply, and which files
+ * may be read for them.
+ */
+type Place = Pick<
+  ThreadSettings,
+  'cwd' | 'withoutProject' | 'sandboxPolicy' | 'workspaceRoots' | 'hidden'
+>;
 
 /** The instructions and skills that apply in a place. */
 interface PlaceInstructions {
@@ -50,7 +64,10 @@ export interface InstructionsDeps {
   extraRoots: () => readonly string[];
 }
 
-/** The instructions and the context of a thread's prompts. The files are read at load, and again when the place changes. */
+/**
+ * The instructions and the context of a thread's prompts. The files are read at load, and again
+ * when the place changes.
+ */
 export class Instructions {
   readonly #config: Config;
   readonly #extraRoots: () => readonly string[];
@@ -59,7 +76,11 @@ export class Instructions {
   #withheldNames: string[] | null = null;
   #network: ReturnType<typeof managedNetworkRule> | null = null;
 
-  private constructor({ config, extraRoots }: InstructionsDeps, at: Place, found: PlaceInstructions) {
+  private constructor(
+    { config, extraRoots }: InstructionsDeps,
+    at: Place,
+    found: PlaceInstructions,
+  ) {
     this.#config = config;
     this.#extraRoots = extraRoots;
     this.#at = at;
@@ -75,7 +96,10 @@ export class Instructions {
     return Instructions.load({ config: this.#config, extraRoots: this.#extraRoots }, place);
   }
 
-  /** The names of the skills that the list for the model does not describe, because it would be too long. */
+  /**
+   * The names of the skills that the list for the model does not describe, because it would be too
+   * long.
+   */
   get undescribedSkills(): string[] {
     return skillList(this.#found.skills).leftOut;
   }
@@ -85,7 +109,10 @@ export class Instructions {
     return this.#found.leftOutSkills;
   }
 
-  /** The absolute paths of the folders with files of skills, also of those that are switched off, or left out because there are too many. */
+  /**
+   * The absolute paths of the folders with files of skills, also of those that are switched off, or
+   * left out because there are too many.
+   */
   get skillFolders(): readonly string[] {
     return this.#found.skillFolders;
   }
@@ -95,7 +122,10 @@ export class Instructions {
     return this.#found.agentsMd.sources;
   }
 
-  /** The absolute paths of instruction files and skills that are links out of the project. They are not followed. */
+  /**
+   * The absolute paths of instruction files and skills that are links out of the project. They are
+   * not followed.
+   */
   get leftOut(): string[] {
     return this.#found.leftOut;
   }
@@ -106,8 +136,8 @@ export class Instructions {
   }
 
   /**
-   * The context messages for the next turn: all of them if `told`, the context that the model last got, is null; else those that
-   * have changed since.
+   * The context messages for the next turn: all of them if `told`, the context that the model last
+   * got, is null; else those that have changed since.
    */
   async contextUpdate({
     settings,
@@ -124,7 +154,15 @@ export class Instructions {
     now: number;
   }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
     const { agentsMd, skills } = await this.#foundAt(settings);
-    const { sandboxPolicy, approvalPolicy, workspaceRoots = [], developerInstructions, collaborationMode, personality, cwd } = settings;
+    const {
+      sandboxPolicy,
+      approvalPolicy,
+      workspaceRoots = [],
+      developerInstructions,
+      collaborationMode,
+      personality,
+      cwd,
+    } = settings;
     const startsAgents = mayStartAgents(this.#config);
     const next: ContextInput = {
       sandboxPolicy,
@@ -138,10 +176,17 @@ export class Instructions {
       skills,
       developerInstructions,
       collaborationMode,
-      ...(startsAgents && settings.multiAgentMode !== undefined ? { multiAgentMode: settings.multiAgentMode } : {}),
+      ...(startsAgents && settings.multiAgentMode !== undefined
+        ? { multiAgentMode: settings.multiAgentMode }
+        : {}),
       personality,
       agentsMd,
-      environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld }),
+      environment: describeEnvironment({
+        cwd,
+        env: this.#config.env,
+        nowMs: now,
+        withheld: this.#withheld,
+      }),
     };
     const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
     return { messages, told: withAdditional(next as unknown as JsonValue, told) };
@@ -161,32 +206,50 @@ export class Instructions {
     };
   }
 
-  /** The variables of the server's environment that commands do not get. They are the same for all turns. */
+  /**
+   * The variables of the server's environment that commands do not get. They are the same for all
+   * turns.
+   */
   get #withheld(): string[] {
-    this.#withheldNames ??= commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
+    this.#withheldNames ??= commandEnvironment(
+      this.#config.env,
+      environmentPolicy(this.#config),
+    ).withheld;
     return this.#withheldNames;
   }
 
   /**
-   * The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. The real path of one that
-   * is not known must satisfy `mayLieAt`, and that of each the predicate that `mayBeSeen` resolves with.
+   * The messages with the skills that the input names. If a skill cannot be read, its message gives
+   * the reason. The real path of one that is not known must satisfy `mayLieAt`, and that of each
+   * the predicate that `mayBeSeen` resolves with.
    */
   async skillsNamedIn(
     input: readonly UserInput[],
     place: Place,
-    { mayLieAt, mayBeSeen }: { mayLieAt: (real: string) => boolean; mayBeSeen: () => Promise<(real: string) => boolean> },
+    {
+      mayLieAt,
+      mayBeSeen,
+    }: { mayLieAt: (real: string) => boolean; mayBeSeen: () => Promise<(real: string) => boolean> },
   ): Promise<ResponseItem[]> {
     const { skills } = await this.#foundAt(place);
     const { root } = projectFolders(place.cwd);
     const scopeOf = (path: string) => skills.find((known) => known.path === path)?.scope ?? null;
-    const isAllowed = { user: () => true, repo: (real: string) => isBelow(real, root), other: mayLieAt };
+    const isAllowed = {
+      user: () => true,
+      repo: (real: string) => isBelow(real, root),
+      other: mayLieAt,
+    };
     const used = skillsUsed(input, skills);
     const isSeen = used.length === 0 ? () => false : await mayBeSeen();
     const messages: ResponseItem[] = [];
     for (const skill of used) {
       const isIn = isAllowed[scopeOf(skill.path) ?? 'other'];
       const body = await skillBody(skill, (real) => isIn(real) && isSeen(real));
-      messages.push('message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]));
+      messages.push(
+        'message' in body
+          ? body.message
+          : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]),
+      );
     }
     return messages;
   }
@@ -210,10 +273,15 @@ function isSamePlace(one: Place, other: Place): boolean {
   );
 }
 
-async function readPlace({ config, extraRoots }: InstructionsDeps, place: Place): Promise<PlaceInstructions> {
+async function readPlace(
+  { config, extraRoots }: InstructionsDeps,
+  place: Place,
+): Promise<PlaceInstructions> {
   const { cwd, withoutProject } = place;
   const fallbackFileNames = config.get('project_doc_fallback_filenames');
-  const mayBeRead = await mayBeSeen(sandboxBounds(place.sandboxPolicy, sandboxFolders(place, config)));
+  const mayBeRead = await mayBeSeen(
+    sandboxBounds(place.sandboxPolicy, sandboxFolders(place, config)),
+  );
   const agentsMd = readAgentsMd({
     home: config.home,
     cwd,
@@ -221,7 +289,10 @@ async function readPlace({ config, extraRoots }: InstructionsDeps, place: Place)
     fallbackFileNames,
     mayBeRead,
   });
-  const { skills, leftOut } = await findSkills({ ...(await skillSearch(config, { cwd, extraRoots: extraRoots() })), mayBeRead });
+  const { skills, leftOut } = await findSkills({
+    ...(await skillSearch(config, { cwd, extraRoots: extraRoots() })),
+    mayBeRead,
+  });
   return {
     agentsMd,
     skills: skills.filter(({ enabled, scope }) => enabled && !(withoutProject && scope === 'repo')),
@@ -236,5 +307,7 @@ function isContext(told: JsonValue): told is ContextInput & JsonValue {
 }
 
 function hosts({ domains }: NetworkPolicy, access: 'allow' | 'deny'): Set<string> {
-  return new Set(domains.filter((entry) => entry.access === access).map(({ pattern }) => patternText(pattern)));
+  return new Set(
+    domains.filter((entry) => entry.access === access).map(({ pattern }) => patternText(pattern)),
+  );
 }

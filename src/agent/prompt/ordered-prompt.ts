@@ -1,5 +1,11 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { type AuthoredItem, lastOutputOf, ModelItems, outputCallId, type ReadItem } from '../../store/model-items.ts';
+import {
+  type AuthoredItem,
+  lastOutputOf,
+  ModelItems,
+  outputCallId,
+  type ReadItem,
+} from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
 import { PromptItems } from './prompt-items.ts';
 import { withoutBulk } from './without-bulk.ts';
@@ -11,7 +17,10 @@ export interface Prompt {
   tokens: number;
   /** The tokens up to the last item that the model made. */
   tokensOfModel: number;
-  /** The tokens before the first item that the model made, such as those of the context and of a summary. */
+  /**
+   * The tokens before the first item that the model made, such as those of the context and of a
+   * summary.
+   */
   tokensOfPrefix: number;
   /** Whether the history was too large, and is here without its images and huge outputs. */
   isShrunk: boolean;
@@ -19,7 +28,10 @@ export interface Prompt {
   isPart: boolean;
 }
 
-/** An item that is shrunk takes at most about this part, so that one huge item does not displace all others. */
+/**
+ * An item that is shrunk takes at most about this part, so that one huge item does not displace all
+ * others.
+ */
 const ITEM_SHARE = 0.25;
 
 /** The items of a prompt, as entries bring them. */
@@ -33,11 +45,17 @@ export class OrderedPrompt {
   /** Whether older items are missing, because they were too large. */
   isCut = false;
   items = new PromptItems();
-  readonly order = new ModelItems({ take: (read) => this.#take(read), restart: (items) => this.#restart(items) });
+  readonly order = new ModelItems({
+    take: (read) => this.#take(read),
+    restart: (items) => this.#restart(items),
+  });
   readonly #shrunkBytes: number | null;
   #shrinkAt: number;
 
-  /** With `shrunkBytes`, the items are shrunk to about so many bytes whenever they take twice as many. Null: they stay as they are. */
+  /**
+   * With `shrunkBytes`, the items are shrunk to about so many bytes whenever they take twice as
+   * many. Null: they stay as they are.
+   */
   constructor(shrunkBytes: number | null) {
     this.#shrunkBytes = shrunkBytes;
     this.#shrinkAt = shrunkBytes === null ? Number.POSITIVE_INFINITY : 2 * shrunkBytes;
@@ -86,19 +104,24 @@ export class OrderedPrompt {
   }
 
   /**
-   * Takes images and huge outputs away, and the oldest items if the rest has more than about `bytesMax`. The input of the last turn stays
-   * as it is.
+   * Takes images and huge outputs away, and the oldest items if the rest has more than about
+   * `bytesMax`. The input of the last turn stays as it is.
    */
   shrink(bytesMax: number): void {
     const lastTurnId = this.read.at(-1)?.turnId ?? null;
     const shrunk: ReadItem[] = [];
     let bytes = 0;
     for (const { item, author, turnId } of this.read.toReversed()) {
-      const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
+      const isInput =
+        turnId !== null &&
+        turnId === lastTurnId &&
+        item.type === 'message' &&
+        item.role !== 'assistant';
       const kept = isInput ? item : withoutBulk(item, bytesMax * ITEM_SHARE);
       if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
       this.isCut ||= bytes > bytesMax;
-      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, author, turnId });
+      if (kept !== null && (isInput || bytes <= bytesMax))
+        shrunk.push({ item: kept, author, turnId });
     }
     this.restarts++;
     this.read = shrunk.reverse();

@@ -42,7 +42,10 @@ export class PromptBudget {
 
   /** Asked at the first use: Node takes milliseconds to load what knows the heap. */
   get #bytesMax(): number {
-    this.#bytesMaxKnown ??= Math.min(PROMPTS_BYTES_MAX, Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE));
+    this.#bytesMaxKnown ??= Math.min(
+      PROMPTS_BYTES_MAX,
+      Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE),
+    );
     return this.#bytesMaxKnown;
   }
 
@@ -56,7 +59,10 @@ export class PromptBudget {
     }
   }
 
-  /** Counts a prompt, and drops those that were not used for the longest time, as many as are too many. */
+  /**
+   * Counts a prompt, and drops those that were not used for the longest time, as many as are too
+   * many.
+   */
   used(prompt: KeptPrompt): void {
     this.remove(prompt);
     this.#kept.set(prompt, prompt.bytes);
@@ -74,8 +80,9 @@ export class PromptBudget {
   }
 
   /**
-   * Resolves when a request with this prompt may be made, with the function that ends it. Until then the prompt is not dropped.
-   * Waits while the requests of other turns take the whole budget, unless the signal aborts.
+   * Resolves when a request with this prompt may be made, with the function that ends it. Until
+   * then the prompt is not dropped. Waits while the requests of other turns take the whole budget,
+   * unless the signal aborts.
    */
   async requesting(prompt: KeptPrompt, signal: AbortSignal): Promise<() => void> {
     this.#use(prompt, 1);

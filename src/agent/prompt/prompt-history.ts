@@ -1,5 +1,5 @@
+import type { LogEntry, ModelSlice } from '../../store/log-entry.ts';
 import type { AuthoredItem, ReadItem } from '../../store/model-items.ts';
-import type { LogEntry, ModelSlice } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 import { OrderedPrompt, type Prompt } from './ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from './prompt-budget.ts';
@@ -16,8 +16,8 @@ export interface PromptState {
   /** Whether older items are missing, because the history was too large. */
   isCut: boolean;
   /**
-   * The items that were added to the history since, with the deferred ones; null if it was cut or read again since. Call it between two
-   * steps of the outbox.
+   * The items that were added to the history since, with the deferred ones; null if it was cut or
+   * read again since. Call it between two steps of the outbox.
    */
   addedSince(): AuthoredItem[] | null;
 }
@@ -33,13 +33,16 @@ interface PromptHistoryDeps {
 }
 
 /**
- * The prompt of a thread. Its history is read from the store when it is first needed, in slices, and then kept up to date in memory,
- * as long as the budget of all threads allows.
+ * The prompt of a thread. Its history is read from the store when it is first needed, in slices,
+ * and then kept up to date in memory, as long as the budget of all threads allows.
  */
 export class PromptHistory implements KeptPrompt {
   readonly #deps: PromptHistoryDeps;
   #kept: OrderedPrompt | null = null;
-  /** Whether the history is known to be larger than any prompt can be. It is then read without images and huge outputs. */
+  /**
+   * Whether the history is known to be larger than any prompt can be. It is then read without
+   * images and huge outputs.
+   */
   #isTooLarge = false;
   /** The read of the whole history that is in progress. */
   #loading: Promise<OrderedPrompt | null> | null = null;
@@ -78,8 +81,9 @@ export class PromptHistory implements KeptPrompt {
   }
 
   /**
-   * The prompt of the history. If that is larger than the budget allows, it is without images and huge outputs, except in the last turn's
-   * input, and if need be without its oldest items. Null if that input alone is too large.
+   * The prompt of the history. If that is larger than the budget allows, it is without images and
+   * huge outputs, except in the last turn's input, and if need be without its oldest items. Null if
+   * that input alone is too large.
    */
   async prompt(): Promise<Prompt | null> {
     return (await this.#read())?.listed() ?? null;
@@ -98,18 +102,22 @@ export class PromptHistory implements KeptPrompt {
       deferred: kept.order.deferred,
       replaced: kept.replaced,
       isCut: kept.isCut,
-      addedSince: () => (isSame() ? [...kept.read.slice(read.length), ...kept.order.deferred] : null),
+      addedSince: () =>
+        isSame() ? [...kept.read.slice(read.length), ...kept.order.deferred] : null,
     };
   }
 
   async #read(): Promise<OrderedPrompt | null> {
     const { budget } = this.#deps;
-    const fits = (prompt: OrderedPrompt | null) => prompt !== null && prompt.items.bytes <= budget.promptBytesMax;
+    const fits = (prompt: OrderedPrompt | null) =>
+      prompt !== null && prompt.items.bytes <= budget.promptBytesMax;
     if (!fits(this.#kept)) this.drop();
     let kept = this.#kept ?? (this.#isTooLarge ? null : await this.#loaded());
     if (kept === null) {
       this.#isTooLarge = true;
-      kept = await budget.reading(() => this.#load(Math.floor(budget.promptBytesMax * SHRUNK_SHARE)));
+      kept = await budget.reading(() =>
+        this.#load(Math.floor(budget.promptBytesMax * SHRUNK_SHARE)),
+      );
     }
     if (kept === null) return null;
     budget.used(this);
@@ -127,8 +135,8 @@ export class PromptHistory implements KeptPrompt {
   }
 
   /**
-   * Reads the history. Reads on if entries were stored meanwhile, because they may or may not be in the last slice. Null if it is larger
-   * than the budget allows, even shrunk to so many bytes.
+   * Reads the history. Reads on if entries were stored meanwhile, because they may or may not be in
+   * the last slice. Null if it is larger than the budget allows, even shrunk to so many bytes.
    */
   async #load(shrunkBytes: number | null): Promise<OrderedPrompt | null> {
     const { read, outbox, budget } = this.#deps;

@@ -6,23 +6,27 @@ import { itemSize } from './item-size.ts';
 const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
 
 /**
- * Makes a history valid for model APIs, item by item. The items of one response, which end where an item comes that the model did not
- * make, are followed by the outputs of its calls in the order of the calls, with a placeholder for a missing output. Outputs without their
- * call, reasoning that no other item of the model follows, and items that are not for models are left out. The same history gives the same
- * prompt.
+ * Makes a history valid for model APIs, item by item. The items of one response, which end where an
+ * item comes that the model did not make, are followed by the outputs of its calls in the order of
+ * the calls, with a placeholder for a missing output. Outputs without their call, reasoning that no
+ * other item of the model follows, and items that are not for models are left out. The same history
+ * gives the same prompt.
  */
 export class PromptItems {
   #prompt: ResponseItem[] = [];
   /**
-   * The indexes of outputs in the prompt, by call id. Providers may reuse an id: across responses the last call counts, and within one
-   * response the outputs belong to the calls in their order.
+   * The indexes of outputs in the prompt, by call id. Providers may reuse an id: across responses
+   * the last call counts, and within one response the outputs belong to the calls in their order.
    */
   readonly #indexes = new Map<string, number[]>();
   /** The index of the last output that has come, by call id. */
   readonly #lastOutputs = new Map<string, number>();
   #awaited: MissingOutput[] = [];
   readonly #madeTogether = new Set<string>();
-  /** Reasoning at the end, which stays if another item of the model follows: providers refuse it otherwise. */
+  /**
+   * Reasoning at the end, which stays if another item of the model follows: providers refuse it
+   * otherwise.
+   */
   #reasoning: ResponseItem[] = [];
   #bytes = 0;
   #tokens = 0;
@@ -50,7 +54,10 @@ export class PromptItems {
     return this.#tokensOfPrefix ?? this.#tokens;
   }
 
-  /** Adds items that stand for an earlier part of the history, which the model did not make as they are. Call it first. */
+  /**
+   * Adds items that stand for an earlier part of the history, which the model did not make as they
+   * are. Call it first.
+   */
   begin(items: readonly ResponseItem[]): void {
     for (const item of items) this.add(item);
     this.#tokensOfModel = 0;
@@ -62,7 +69,8 @@ export class PromptItems {
     if (isNotForModels(item)) return;
     const missing = missingOutput(item);
     const endsResponse = !isOfModel(item);
-    if (endsResponse || this.#awaited.some(({ call_id }) => call_id === missing?.call_id)) this.#addMissing();
+    if (endsResponse || this.#awaited.some(({ call_id }) => call_id === missing?.call_id))
+      this.#addMissing();
     if (missing !== null) this.#awaited.push(missing);
     if (endsResponse) this.#madeTogether.clear();
     if (isCallOutput(item)) this.#fill(item);
@@ -90,7 +98,11 @@ export class PromptItems {
     copy.#awaited = [...this.#awaited];
     for (const id of this.#madeTogether) copy.#madeTogether.add(id);
     copy.#reasoning = [...this.#reasoning];
-    [copy.#bytes, copy.#tokens, copy.#tokensOfModel] = [this.#bytes, this.#tokens, this.#tokensOfModel];
+    [copy.#bytes, copy.#tokens, copy.#tokensOfModel] = [
+      this.#bytes,
+      this.#tokens,
+      this.#tokensOfModel,
+    ];
     copy.#tokensOfPrefix = this.#tokensOfPrefix;
     return copy;
   }
@@ -149,7 +161,10 @@ export class PromptItems {
 
 type MissingOutput = ResponseItem & { call_id: string };
 
-/** The item that replaces the output of this call until there is one; null if the item is not a call. */
+/**
+ * The item that replaces the output of this call until there is one; null if the item is not a
+ * call.
+ */
 function missingOutput(item: ResponseItem): MissingOutput | null {
   switch (item.type) {
     case 'function_call':
@@ -157,10 +172,18 @@ function missingOutput(item: ResponseItem): MissingOutput | null {
     case 'custom_tool_call':
       return { type: 'custom_tool_call_output', call_id: item.call_id, output: CALL_CUT_OFF };
     case 'local_shell_call':
-      return item.call_id ? { type: 'function_call_output', call_id: item.call_id, output: CALL_CUT_OFF } : null;
+      return item.call_id
+        ? { type: 'function_call_output', call_id: item.call_id, output: CALL_CUT_OFF }
+        : null;
     case 'tool_search_call':
       if (!item.call_id || item.execution !== 'client') return null;
-      return { type: 'tool_search_output', call_id: item.call_id, execution: 'client', status: 'completed', tools: [] };
+      return {
+        type: 'tool_search_output',
+        call_id: item.call_id,
+        execution: 'client',
+        status: 'completed',
+        tools: [],
+      };
     default:
       return null;
   }
@@ -174,14 +197,18 @@ function isOfModel(item: ResponseItem): boolean {
 /** Whether an item is kept in the history only. */
 function isNotForModels(item: ResponseItem): boolean {
   return (
-    item.type === 'ghost_snapshot' || item.type === 'other' || item.type === 'compaction_trigger' || item.type === 'configuration_update'
+    item.type === 'ghost_snapshot' ||
+    item.type === 'other' ||
+    item.type === 'compaction_trigger' ||
+    item.type === 'configuration_update'
   );
 }
 
 /**
- * Removes the id, because it names something that the provider was asked not to store, and reduces an output to its body. A generated image
- * keeps its id, as its only reference, and a web search, because its item may have the same id. Encrypted reasoning keeps it, because some
- * providers want it back.
+ * Removes the id, because it names something that the provider was asked not to store, and reduces
+ * an output to its body. A generated image keeps its id, as its only reference, and a web search,
+ * because its item may have the same id. Encrypted reasoning keeps it, because some providers want
+ * it back.
  */
 function forModel<Item extends ResponseItem>(item: Item): Item {
   if (item.type === 'image_generation_call' || item.type === 'web_search_call') return item;
@@ -189,5 +216,8 @@ function forModel<Item extends ResponseItem>(item: Item): Item {
   const { id: _, ...rest } = item as Item & { id?: unknown };
   if (!isCallOutput(item) || item.type === 'tool_search_output') return rest as Item;
   const { output } = item;
-  return { ...rest, output: typeof output === 'object' && !Array.isArray(output) ? output.body : output } as Item;
+  return {
+    ...rest,
+    output: typeof output === 'object' && !Array.isArray(output) ? output.body : output,
+  } as Item;
 }

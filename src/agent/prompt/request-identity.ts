@@ -3,17 +3,22 @@ import { jsonWeight } from '../../base/json-pieces.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
-/** The origin of a request: a turn, with the facts that its client adds, a review of code, or the summary of a compaction. */
+/**
+ * The origin of a request: a turn, with the facts that its client adds, a review of code, or the
+ * summary of a compaction.
+ */
 interface RequestOrigin {
   record: ThreadRecord;
   turn: TurnContext;
   kind: 'turn' | 'review' | 'compaction';
 }
 
-/** Facts of a client that make a longer header are only in the body. Servers refuse long headers. */
+/**
+ * Facts of a client that make a longer header are only in the body. Servers refuse long headers.
+ */
 const HEADER_CHARS_MAX = 4_096;
 /** More facts of a client are not sent at all. */
 const CLIENT_CHARS_MAX = 16 * 1024;
@@ -23,13 +28,19 @@ const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const ORIGINATOR_CHARS_MAX = 200;
 
 /**
- * The headers and the facts by which gateways and providers know the thread, the turn and the client of a request. None of them is a secret.
- * The facts that a client adds do not replace those of the server.
+ * The headers and the facts by which gateways and providers know the thread, the turn and the
+ * client of a request. None of them is a secret. The facts that a client adds do not replace those
+ * of the server.
  */
-export function requestIdentity(origin: RequestOrigin): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
+export function requestIdentity(
+  origin: RequestOrigin,
+): Required<Pick<ModelRequest, 'headers' | 'clientMetadata'>> {
   const { record, turn } = origin;
   const { id: threadId, sessionId, originator } = record;
-  const isName = originator !== null && originator.length <= ORIGINATOR_CHARS_MAX && HEADER_TEXT.test(originator);
+  const isName =
+    originator !== null &&
+    originator.length <= ORIGINATOR_CHARS_MAX &&
+    HEADER_TEXT.test(originator);
   const client = isName ? originator : 'heddle';
   const windowId = `${threadId}:${record.tokenUsage?.compactions ?? 0}`;
   const facts = turnFacts(origin, windowId);
@@ -55,7 +66,10 @@ export function requestIdentity(origin: RequestOrigin): Required<Pick<ModelReque
   };
 }
 
-function turnFacts({ record, turn, kind }: RequestOrigin, windowId: string): { own: object; withClients: object } {
+function turnFacts(
+  { record, turn, kind }: RequestOrigin,
+  windowId: string,
+): { own: object; withClients: object } {
   const { forkedFromId } = record;
   const parent = spawnSource(record.source)?.parent_thread_id;
   const own = {
@@ -91,5 +105,8 @@ function sendable(headers: Record<string, string>): Record<string, string> {
 
 /** JSON text that a header can have. */
 function asciiJson(value: object): string {
-  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,6 +1,6 @@
 import { cutText } from '../../base/text/cut-text.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 
 /** The longest preview, in characters. */
 const PREVIEW_CHARS_MAX = 500;
@@ -15,7 +15,10 @@ export function textPreview(text: string): string {
   return cutText(text, PREVIEW_CHARS_MAX);
 }
 
-/** Gives a thread its preview, unless it has one. That of a command is only for as long as there is no other. */
+/**
+ * Gives a thread its preview, unless it has one. That of a command is only for as long as there is
+ * no other.
+ */
 export function previewPatch(
   { preview, previewIsCommand }: Pick<ThreadRecord, 'preview' | 'previewIsCommand'>,
   text: string,

@@ -17,18 +17,28 @@ const NAME_CHARS_MAX = 128;
 const NAME = /^[a-zA-Z0-9_-]+$/;
 
 /** Throws if the tool output of a request is invalid, or stands beside input. */
-export function checkToolOutput({ toolOutput, input }: Pick<TurnStartParams, 'toolOutput' | 'input'>): void {
+export function checkToolOutput({
+  toolOutput,
+  input,
+}: Pick<TurnStartParams, 'toolOutput' | 'input'>): void {
   if (!toolOutput) return;
   const { name, namespace, output } = toolOutput;
-  if (input.length > 0) throw invalidParams('`toolOutput` cannot be combined with nonempty `input`: send them in two turns');
+  if (input.length > 0)
+    throw invalidParams(
+      '`toolOutput` cannot be combined with nonempty `input`: send them in two turns',
+    );
   checkName(name, 'params.toolOutput.name');
   if (namespace) checkName(namespace, 'params.toolOutput.namespace');
-  checkTexts(typeof output === 'string' ? [output] : output.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])));
+  checkTexts(
+    typeof output === 'string'
+      ? [output]
+      : output.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])),
+  );
 }
 
 /**
- * The item that shows clients a tool output as a call of a client's tool, and the call and the output that the model reads: providers refuse
- * an output alone.
+ * The item that shows clients a tool output as a call of a client's tool, and the call and the
+ * output that the model reads: providers refuse an output alone.
  */
 export async function toolOutputItems(
   { name, namespace = null, output }: TurnToolOutput,
@@ -49,8 +59,18 @@ export async function toolOutputItems(
       durationMs: null,
     },
     model: [
-      { type: 'function_call', call_id: callId, name, ...(namespace && { namespace }), arguments: '{}' },
-      { type: 'function_call_output', call_id: callId, output: typeof output === 'string' ? output : await modelOutput(output) },
+      {
+        type: 'function_call',
+        call_id: callId,
+        name,
+        ...(namespace && { namespace }),
+        arguments: '{}',
+      },
+      {
+        type: 'function_call_output',
+        call_id: callId,
+        output: typeof output === 'string' ? output : await modelOutput(output),
+      },
     ],
   };
 }
@@ -60,13 +80,21 @@ function contentItems(output: FunctionCallOutputBody): DynamicToolCallOutputCont
   if (typeof output === 'string') return [{ type: 'inputText', text: output }];
   return output.flatMap((part): DynamicToolCallOutputContentItem[] => {
     if (part.type === 'input_text') return [{ type: 'inputText', text: part.text }];
-    if (part.type === 'input_image' && part.image_url) return [{ type: 'inputImage', imageUrl: part.image_url }];
-    return part.type === 'input_audio' && part.audio_url ? [{ type: 'inputAudio', audioUrl: part.audio_url }] : [];
+    if (part.type === 'input_image' && part.image_url)
+      return [{ type: 'inputImage', imageUrl: part.image_url }];
+    return part.type === 'input_audio' && part.audio_url
+      ? [{ type: 'inputAudio', audioUrl: part.audio_url }]
+      : [];
   });
 }
 
-/** The output for the model, with all of its texts: they are within the limit for input. Providers refuse an empty list. */
-async function modelOutput(parts: readonly FunctionCallOutputContentItem[]): Promise<FunctionCallOutputBody> {
+/**
+ * The output for the model, with all of its texts: they are within the limit for input. Providers
+ * refuse an empty list.
+ */
+async function modelOutput(
+  parts: readonly FunctionCallOutputContentItem[],
+): Promise<FunctionCallOutputBody> {
   const output = await foreignOutput(parts.map(foreignPart), Number.POSITIVE_INFINITY);
   return output.length === 0 ? '' : output;
 }
@@ -89,5 +117,7 @@ function foreignPart(part: FunctionCallOutputContentItem): ForeignPart {
 function checkName(name: string, place: string): void {
   if (name.trim() === '') throw invalidParams(`${place} must not be empty`);
   if (!NAME.test(name) || name.length > NAME_CHARS_MAX)
-    throw invalidParams(`${place} must have at most ${NAME_CHARS_MAX} letters, digits, "_" and "-"`);
+    throw invalidParams(
+      `${place} must have at most ${NAME_CHARS_MAX} letters, digits, "_" and "-"`,
+    );
 }

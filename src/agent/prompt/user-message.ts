@@ -2,7 +2,13 @@ import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { encodeBase64 } from '../../base/text/encode-base64.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
-import type { ContentItem, ImageDetail, ResponseItem, UntimedItem, UserInput } from '../../protocol/generated/types.ts';
+import type {
+  ContentItem,
+  ImageDetail,
+  ResponseItem,
+  UntimedItem,
+  UserInput,
+} from '../../protocol/generated/types.ts';
 
 type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 
@@ -10,14 +16,21 @@ type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The item that clients see: the input, with its defaults filled in. */
-export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): UntimedItem {
+export function userMessageItem(
+  id: string,
+  input: readonly UserInput[],
+  clientId: string | null,
+): UntimedItem {
   return { type: 'userMessage', id, clientId, content: input.map(shownPart) };
 }
 
 /** Hides details of an image that clients of the older protocol do not know. */
 function shownPart(part: UserInput): UserInput {
   if (part.type === 'text') return { ...part, text_elements: part.text_elements ?? [] };
-  if ((part.type === 'image' || part.type === 'localImage') && (part.detail === 'auto' || part.detail === 'low'))
+  if (
+    (part.type === 'image' || part.type === 'localImage') &&
+    (part.detail === 'auto' || part.detail === 'low')
+  )
     return { ...part, detail: null };
   return part;
 }
@@ -30,18 +43,28 @@ interface UserMessage {
   notes: ResponseItem[];
 }
 
-/** Makes the messages for the model. Local images whose real paths satisfy `mayLieAt` are read now and stored in the message. */
-export async function userMessage(input: readonly UserInput[], mayLieAt: (real: string) => boolean): Promise<UserMessage> {
+/**
+ * Makes the messages for the model. Local images whose real paths satisfy `mayLieAt` are read now
+ * and stored in the message.
+ */
+export async function userMessage(
+  input: readonly UserInput[],
+  mayLieAt: (real: string) => boolean,
+): Promise<UserMessage> {
   let imageBytesLeft = IMAGES_BYTES_MAX;
   const content: ContentItem[] = [];
   const notes: string[] = [];
   for (const part of input) {
-    if (part.type === 'localAudio') notes.push(`[The user attached the audio file ${JSON.stringify(part.path)}.]`);
+    if (part.type === 'localAudio')
+      notes.push(`[The user attached the audio file ${JSON.stringify(part.path)}.]`);
     if (part.type !== 'localImage') {
       content.push(...contentOf(part));
       continue;
     }
-    const image = await localImage(part, { bytesMax: Math.min(IMAGE_BYTES_MAX, imageBytesLeft), mayLieAt });
+    const image = await localImage(part, {
+      bytesMax: Math.min(IMAGE_BYTES_MAX, imageBytesLeft),
+      mayLieAt,
+    });
     if ('problem' in image) {
       notes.push(`[The image ${JSON.stringify(part.path)} could not be read: ${image.problem}.]`);
       continue;
@@ -81,7 +104,9 @@ function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetai
   return detail ? { detail } : {};
 }
 
-/** An image as a data URL, and its size in bytes, or why it cannot be read: the turn goes on then. */
+/**
+ * An image as a data URL, and its size in bytes, or why it cannot be read: the turn goes on then.
+ */
 async function localImage(
   { path, detail }: LocalImage,
   limits: { bytesMax: number; mayLieAt(real: string): boolean },

@@ -10,16 +10,22 @@ const IMAGE_NOTE = '[An image was here.]';
 const AUDIO_NOTE = '[A recording was here.]';
 
 /**
- * Returns an item without images, recordings and huge texts; null if nothing is left that is of use later, as of reasoning. With
- * `charsMax`, no text stays longer than that, also of messages: the middle is cut out.
+ * Returns an item without images, recordings and huge texts; null if nothing is left that is of use
+ * later, as of reasoning. With `charsMax`, no text stays longer than that, also of messages: the
+ * middle is cut out.
  */
-export function withoutBulk(item: ResponseItem, charsMax = Number.POSITIVE_INFINITY): ResponseItem | null {
+export function withoutBulk(
+  item: ResponseItem,
+  charsMax = Number.POSITIVE_INFINITY,
+): ResponseItem | null {
   const partMax = Math.min(PART_CHARS_MAX, Math.floor(charsMax));
   switch (item.type) {
     case 'message':
       return { ...item, content: shortContent(item, Math.floor(charsMax)) };
     case 'function_call':
-      return item.arguments.length <= partMax ? item : { ...item, arguments: JSON.stringify({ cut: cutMiddle(item.arguments, partMax) }) };
+      return item.arguments.length <= partMax
+        ? item
+        : { ...item, arguments: JSON.stringify({ cut: cutMiddle(item.arguments, partMax) }) };
     case 'custom_tool_call':
       return { ...item, input: cutMiddle(item.input, partMax) };
     case 'function_call_output':
@@ -35,9 +41,16 @@ export function withoutBulk(item: ResponseItem, charsMax = Number.POSITIVE_INFIN
 /** The parts of a message as text; one part if they are too long together. */
 function shortContent({ role, content }: Message, charsMax: number): ContentItem[] {
   const parts = content.map(textOf);
-  const texts = parts.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''));
+  const texts = parts.map((part) =>
+    'text' in part && typeof part.text === 'string' ? part.text : '',
+  );
   if (texts.reduce((sum, { length }) => sum + length, 0) <= charsMax) return parts;
-  return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: cutMiddle(texts.join('\n'), charsMax) }];
+  return [
+    {
+      type: role === 'assistant' ? 'output_text' : 'input_text',
+      text: cutMiddle(texts.join('\n'), charsMax),
+    },
+  ];
 }
 
 function textOf(part: ContentItem): ContentItem {

@@ -1,8 +1,12 @@
 import { contextMessage } from '../../instructions/context-message.ts';
-import { REVIEW_INSTRUCTIONS, reviewHint, reviewTask } from '../../instructions/review-instructions.ts';
+import {
+  REVIEW_INSTRUCTIONS,
+  reviewHint,
+  reviewTask,
+} from '../../instructions/review-instructions.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { ReviewTarget, UntimedItem } from '../../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import { itemShown } from '../items/item-shown.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
@@ -14,8 +18,8 @@ import { REVIEW_SCHEMA } from './read-review.ts';
 import { ReviewConversation } from './review-conversation.ts';
 
 /**
- * Begins the turn of a review, which takes no input. It is stored when this resolves, and runs when `afterAnswer` is called. The
- * settings of the thread stay as they are.
+ * Begins the turn of a review, which takes no input. It is stored when this resolves, and runs when
+ * `afterAnswer` is called. The settings of the thread stay as they are.
  */
 export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): Promise<Joined> {
   const { state, outbox, parts, agent, run } = deps;
@@ -25,7 +29,12 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
   const startedMs = clock.monotonic();
   const turnId = ids.next();
   const settings = await reviewSettings(deps);
-  const { messages } = await configuration.instructions.contextUpdate({ settings, granted: [], told: null, now });
+  const { messages } = await configuration.instructions.contextUpdate({
+    settings,
+    granted: [],
+    told: null,
+    now,
+  });
   const hint = reviewHint(target);
   const task = reviewTask(target);
   const conversation = new ReviewConversation(
@@ -37,7 +46,12 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
     },
   );
   const entered: UntimedItem = { type: 'enteredReviewMode', id: ids.next(), review: hint };
-  const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, ...previewPatch(state.record, textPreview(task)) };
+  const patch: ThreadPatch = {
+    listed: true,
+    updatedAtMs: now,
+    recencyAtMs: now,
+    ...previewPatch(state.record, textPreview(task)),
+  };
   const start: StepAddition = {
     entries: [
       { kind: 'turnStarted', turnId, startedAtMs: now, isReview: true },
@@ -47,10 +61,19 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
   };
   await outbox.commit(mergedSteps([start, parts.inputArrived()]));
   state.keep(patch);
-  const turn = new ActiveTurn({ id: turnId, kind: 'review', startedAtMs: now, startedMs, settings, outputSchema: REVIEW_SCHEMA });
+  const turn = new ActiveTurn({
+    id: turnId,
+    kind: 'review',
+    startedAtMs: now,
+    startedMs,
+    settings,
+    outputSchema: REVIEW_SCHEMA,
+  });
   state.turn = turn;
   state.status = 'active';
-  const shown: StepAddition = { announce: itemShown(threadId, { turnId, item: entered, atMs: now }) };
+  const shown: StepAddition = {
+    announce: itemShown(threadId, { turnId, item: entered, atMs: now }),
+  };
   const step = mergedSteps([shown, parts.turnBegan(turn)]);
   const named: UntimedItem = {
     type: 'userMessage',
@@ -83,17 +106,27 @@ async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<Thread
     baseInstructions: REVIEW_INSTRUCTIONS,
     collaborationMode: {
       mode: 'default',
-      settings: { model, reasoning_effort: reviewEffort(model, settings), developer_instructions: null },
+      settings: {
+        model,
+        reasoning_effort: reviewEffort(model, settings),
+        developer_instructions: null,
+      },
     },
   };
 }
 
-/** A review model other than the thread's has its default effort: it may not have that of the thread. */
+/**
+ * A review model other than the thread's has its default effort: it may not have that of the
+ * thread.
+ */
 function reviewEffort(model: string, settings: ThreadSettings): string | null {
   return model === settings.model ? settings.effort : null;
 }
 
-/** Without a sandbox on this machine, full access stays, because the user chose to run commands without one. */
+/**
+ * Without a sandbox on this machine, full access stays, because the user chose to run commands
+ * without one.
+ */
 async function reviewSandbox(
   policy: ThreadSettings['sandboxPolicy'],
   sandbox: TurnStarterDeps['agent']['sandbox'],

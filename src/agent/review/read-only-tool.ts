@@ -2,12 +2,14 @@ import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Action, Judgement } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
 
-const NOT_IN_REVIEW = 'Rejected: a review changes nothing, and asks nobody for approval. Read within the sandbox.';
+const NOT_IN_REVIEW =
+  'Rejected: a review changes nothing, and asks nobody for approval. Read within the sandbox.';
 
 /**
- * The tool for a reviewer: its commands run in the sandbox as under a read-only policy, whatever rules and grants allow. It asks for no
- * approval and applies no patch. If the settings have no sandbox, because the client or the user confines the server, commands run as
- * they do in other turns.
+ * The tool for a reviewer: its commands run in the sandbox as under a read-only policy, whatever
+ * rules and grants allow. It asks for no approval and applies no patch. If the settings have no
+ * sandbox, because the client or the user confines the server, commands run as they do in other
+ * turns.
  */
 export function readOnlyTool(tool: Tool): Tool {
   return {
@@ -24,10 +26,12 @@ function readOnlyAction(action: Action): Action {
     kind: action.kind,
     item: action.item,
     judge: async (settings, grants): Promise<Judgement> => {
-      if (action.kind === 'patch' || action.kind === 'permissions') return { refuse: NOT_IN_REVIEW };
+      if (action.kind === 'patch' || action.kind === 'permissions')
+        return { refuse: NOT_IN_REVIEW };
       const judged = await action.judge(settings, grants);
       if ('ask' in judged) return { refuse: NOT_IN_REVIEW };
-      if ('refuse' in judged || action.kind !== 'command' || !hasBounds(settings.sandboxPolicy)) return judged;
+      if ('refuse' in judged || action.kind !== 'command' || !hasBounds(settings.sandboxPolicy))
+        return judged;
       return { run: { sandboxed: true, readOnly: true, askIfRefused: false } };
     },
     perform: (permit, shown, host) => action.perform(permit, shown, host),

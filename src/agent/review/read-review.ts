@@ -26,10 +26,18 @@ export const REVIEW_SCHEMA: JsonObject = strictObject({
 });
 
 function strictObject(properties: JsonObject): JsonObject {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
 }
 
-/** Returns the report in a reviewer's answer. An answer that is not the JSON that was asked for is the report itself. */
+/**
+ * Returns the report in a reviewer's answer. An answer that is not the JSON that was asked for is
+ * the report itself.
+ */
 export function readReview(answer: string): string {
   const review = reviewIn(answer);
   const report = review === null ? answer.trim() : reported(review);
@@ -37,19 +45,27 @@ export function readReview(answer: string): string {
 }
 
 function reported(review: JsonObject): string {
-  const findings = Array.isArray(review.findings) ? review.findings.filter((finding) => isObject(finding)).map(readFinding) : [];
+  const findings = Array.isArray(review.findings)
+    ? review.findings.filter((finding) => isObject(finding)).map(readFinding)
+    : [];
   const explanation = textOf(review.overall_explanation);
   return reviewReport({ explanation, findings }) || 'No findings.';
 }
 
-/** The object with the findings; null if there is none. Some models put a fence or a sentence around it. */
+/**
+ * The object with the findings; null if there is none. Some models put a fence or a sentence around
+ * it.
+ */
 function reviewIn(answer: string): JsonObject | null {
   const start = answer.indexOf('{');
   const end = answer.lastIndexOf('}');
   if (start === -1 || end < start) return null;
   try {
     const value = JSON.parse(answer.slice(start, end + 1)) as JsonValue;
-    return isObject(value) && (Array.isArray(value.findings) || typeof value.overall_explanation === 'string') ? value : null;
+    return isObject(value) &&
+      (Array.isArray(value.findings) || typeof value.overall_explanation === 'string')
+      ? value
+      : null;
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import { reviewMessage } from '../../instructions/review-message.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
@@ -51,8 +51,9 @@ interface ReviewConversationOptions {
 }
 
 /**
- * The conversation of a review: a reviewer with instructions and tools of its own, who reads nothing of the thread's history. It is
- * kept in memory only. Its result is stored with the end of the turn, and the thread's model reads it from the next turn on.
+ * The conversation of a review: a reviewer with instructions and tools of its own, who reads
+ * nothing of the thread's history. It is kept in memory only. Its result is stored with the end of
+ * the turn, and the thread's model reads it from the next turn on.
  */
 export class ReviewConversation implements Conversation, KeptPrompt {
   readonly showsMessages = false;
@@ -86,9 +87,14 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return null;
   }
 
-  /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */
+  /**
+   * If the provider refused the prompt as too long, the model is asked again with about half of it,
+   * as long as it can be shortened.
+   */
   requestFailed({ codexErrorInfo }: TurnError): boolean {
-    return codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2);
+    return (
+      codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2)
+    );
   }
 
   async request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
@@ -97,30 +103,46 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const request = modelRequest(turn, { threadId, configuration, input: [], tools });
     await this.#learnWindow(turn);
     const contextWindow = configuration.contextWindow(model);
-    const room = Math.min(contextWindow.tokens - requestTokens(request), promptBudget.promptBytesMax / CHARS_PER_TOKEN);
+    const room = Math.min(
+      contextWindow.tokens - requestTokens(request),
+      promptBudget.promptBytesMax / CHARS_PER_TOKEN,
+    );
     if (this.#prompt.items.tokens > room * LONG_SHARE) this.#shorten(room * SHORT_SHARE);
     const { items, tokens, bytes } = this.#prompt.listed();
-    const isTooLong = (contextWindow.isKnown && tokens > room) || bytes > promptBudget.promptBytesMax;
-    if (isTooLong) return tooLong(`the context window of ${model} has ${contextWindow.tokens} tokens`);
+    const isTooLong =
+      (contextWindow.isKnown && tokens > room) || bytes > promptBudget.promptBytesMax;
+    if (isTooLong)
+      return tooLong(`the context window of ${model} has ${contextWindow.tokens} tokens`);
     const end = await promptBudget.requesting(this, turn.signal);
     return { request: { ...request, input: items, schemaIsOptional: true }, end };
   }
 
-  /** Asks the provider, once, for the context window of a model that nothing is known about, when the conversation has grown. */
+  /**
+   * Asks the provider, once, for the context window of a model that nothing is known about, when
+   * the conversation has grown.
+   */
   async #learnWindow({ settings: { model }, signal }: ActiveTurn): Promise<void> {
     const { configuration } = this.#deps;
-    const isNeeded = !configuration.contextWindow(model).isKnown && this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
+    const isNeeded =
+      !configuration.contextWindow(model).isKnown &&
+      this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
     if (this.#hasAsked || !isNeeded) return;
     this.#hasAsked = true;
     await orAborted(configuration.learnContextWindows(), signal);
   }
 
-  /** Shortens older outputs, and leaves the oldest out, and tells the reviewer. Returns whether the prompt is shorter now. */
+  /**
+   * Shortens older outputs, and leaves the oldest out, and tells the reviewer. Returns whether the
+   * prompt is shorter now.
+   */
   #shorten(tokensMax: number): boolean {
     const before = this.#prompt.items.tokens;
     this.#prompt.shrink(tokensMax * CHARS_PER_TOKEN);
     if (this.#prompt.items.tokens >= before) return false;
-    if (!this.#isShortened) this.withoutOwn(modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])], 'context'));
+    if (!this.#isShortened)
+      this.withoutOwn(
+        modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])], 'context'),
+      );
     this.#isShortened = true;
     return true;
   }
@@ -152,7 +174,15 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       message: message && timedItem({ item: message, startedAtMs: atMs, completedAtMs: atMs }),
       step: {
         entries: [
-          ...items.map((item): LogEntry => ({ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs })),
+          ...items.map(
+            (item): LogEntry => ({
+              kind: 'item',
+              turnId,
+              item,
+              startedAtMs: atMs,
+              completedAtMs: atMs,
+            }),
+          ),
           ...modelEntries(turnId, [told], 'server'),
         ],
         announce: items.flatMap((item) => itemShown(threadId, { turnId, item, atMs })),
@@ -185,5 +215,14 @@ function reportOf(ending: Ending, answer: string): string {
 }
 
 function agentMessage(id: string, text: string): UntimedItem {
-  return { type: 'agentMessage', id, text, phase: null, memoryCitation: null, delivery: null, questions: null, moderation: null };
+  return {
+    type: 'agentMessage',
+    id,
+    text,
+    phase: null,
+    memoryCitation: null,
+    delivery: null,
+    questions: null,
+    moderation: null,
+  };
 }

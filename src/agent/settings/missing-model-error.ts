@@ -11,7 +11,9 @@ const INSTALL_HINTS: Record<LocalServer, string> = {
   lmstudio: 'none is installed; download one in LM Studio or with "lms get NAME"',
 };
 
-/** Adds the installed models to the error for a missing model, if the provider is a local server. */
+/**
+ * Adds the installed models to the error for a missing model, if the provider is a local server.
+ */
 export async function missingModelError(
   error: NoModelError,
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>,
@@ -20,8 +22,12 @@ export async function missingModelError(
   const { localServer } = provider;
   if (localServer === null) return error;
   const names = await installedModels(provider);
-  if ('problem' in names) return new NoModelError(provider, `set model in config.toml. ${names.problem}`);
+  if ('problem' in names)
+    return new NoModelError(provider, `set model in config.toml. ${names.problem}`);
   if (names.length === 0) return new NoModelError(provider, INSTALL_HINTS[localServer]);
   const more = names.length > NAMED_MAX ? `, and ${names.length - NAMED_MAX} more` : '';
-  return new NoModelError(provider, `set model in config.toml to one that is installed: ${names.slice(0, NAMED_MAX).join(', ')}${more}`);
+  return new NoModelError(
+    provider,
+    `set model in config.toml to one that is installed: ${names.slice(0, NAMED_MAX).join(', ')}${more}`,
+  );
 }

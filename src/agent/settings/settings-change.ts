@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 
 /** The announcement that a thread's next turn has other settings; empty if they are the same. */
-export function settingsChange(threadId: string, before: ThreadSettings, now: ThreadSettings): Announcement[] {
+export function settingsChange(
+  threadId: string,
+  before: ThreadSettings,
+  now: ThreadSettings,
+): Announcement[] {
   return isDeepStrictEqual(before, now) ? [] : [settingsAnnouncement(threadId, now)];
 }
 
 /** The announcement of the settings that a thread's next turn will have. */
-export function settingsAnnouncement(threadId: string, now: ThreadSettings): Announcement & { method: 'thread/settings/updated' } {
+export function settingsAnnouncement(
+  threadId: string,
+  now: ThreadSettings,
+): Announcement & { method: 'thread/settings/updated' } {
   const threadSettings = {
     cwd: now.cwd,
     approvalPolicy: now.approvalPolicy,

@@ -1,6 +1,6 @@
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
 import { type ConfiguredSettings, confined } from './confined-settings.ts';
@@ -28,15 +28,20 @@ export class SettingsChanges {
   /** The settings with a client's changes. */
   overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     const { serverCwd, state } = this.#deps;
-    return withTurnOverrides(settings, overrides, { serverCwd, config: state.configuration.config });
+    return withTurnOverrides(settings, overrides, {
+      serverCwd,
+      config: state.configuration.config,
+    });
   }
 
   /**
-   * Replaces the settings and the configuration, unless a turn runs. Returns the announcements of the change; null: a turn runs, and
-   * nothing has changed.
+   * Replaces the settings and the configuration, unless a turn runs. Returns the announcements of
+   * the change; null: a turn runs, and nothing has changed.
    */
   reconfigure(
-    configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
+    configure: (
+      last: ThreadSettings,
+    ) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
   ): Promise<Announcement[] | null> {
     const { beginnings, state, update } = this.#deps;
     return beginnings.change(async () => {
@@ -58,22 +63,32 @@ export class SettingsChanges {
     });
   }
 
-  /** Changes the settings of the next turn; a running turn keeps its own. Returns the announcements of the change. */
+  /**
+   * Changes the settings of the next turn; a running turn keeps its own. Returns the announcements
+   * of the change.
+   */
   change(changed: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
     return this.#deps.beginnings.change(() => this.#change(changed));
   }
 
-  /** Sees to it that the thread is allowed no more than `owner`: its next turn, and from now on its running one. */
+  /**
+   * Sees to it that the thread is allowed no more than `owner`: its next turn, and from now on its
+   * running one.
+   */
   confine(owner: ConfiguredSettings): Promise<Announcement[]> {
     const { beginnings, state } = this.#deps;
     return beginnings.change(() => {
       const { turn, configuration } = state;
-      if (turn !== null) turn.settings = confined({ settings: turn.settings, configuration }, owner);
+      if (turn !== null)
+        turn.settings = confined({ settings: turn.settings, configuration }, owner);
       return this.#change((settings) => confined({ settings, configuration }, owner));
     });
   }
 
-  /** Changes the settings of a running turn's next model requests. Returns false if it does not run, or is a review. */
+  /**
+   * Changes the settings of a running turn's next model requests. Returns false if it does not run,
+   * or is a review.
+   */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this.#deps.state;
     if (turn?.id !== turnId || turn.kind === 'review') return false;

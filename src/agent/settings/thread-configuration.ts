@@ -5,7 +5,7 @@ import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { WebSearch } from '../../config/web-search.ts';
 import type { Model } from '../../model/model.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Instructions } from '../prompt/instructions.ts';
@@ -25,14 +25,22 @@ export interface AgentSettings {
   roles: AgentRoles;
 }
 
-/** The configuration of a loaded thread. It is not stored, but made from config.toml at each load. */
+/**
+ * The configuration of a loaded thread. It is not stored, but made from config.toml at each load.
+ */
 export interface ThreadConfiguration {
   /** The settings in effect when the thread was loaded. */
   config: Config;
-  /** The settings that the request gave which loaded the thread; null: none. The agents that it starts have them, too. */
+  /**
+   * The settings that the request gave which loaded the thread; null: none. The agents that it
+   * starts have them, too.
+   */
   requested: JsonObject | null;
   model: Model;
-  /** Why the embedded model answers in place of the one that is configured or requested, and what the administrator does not allow. */
+  /**
+   * Why the embedded model answers in place of the one that is configured or requested, and what
+   * the administrator does not allow.
+   */
   warnings: readonly string[];
   instructions: Instructions;
   commands: CommandSettings;
@@ -64,9 +72,15 @@ export interface ThreadConfiguration {
   contextWindow(model: string): ContextWindow;
   /** Asks the provider for context windows. Never rejects, and takes a second at most. */
   learnContextWindows(): Promise<void>;
-  /** The length of a prompt, in tokens, from which the thread is compacted; null: a part of the context window. */
+  /**
+   * The length of a prompt, in tokens, from which the thread is compacted; null: a part of the
+   * context window.
+   */
   compactionLimit: number | null;
-  /** Whether this counts only what has come after the prefix of the prompt: after its context, or after a summary, and the input there. */
+  /**
+   * Whether this counts only what has come after the prefix of the prompt: after its context, or
+   * after a summary, and the input there.
+   */
   limitsBody: boolean;
   /** The user's own prompt for summaries; null: the server's. */
   compactPrompt: string | null;

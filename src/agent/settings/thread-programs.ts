@@ -29,7 +29,10 @@ interface ThreadFacts {
   turn: { settings: { cwd: string } } | null;
 }
 
-/** The programs of a configuration in a working directory. `key` is the same for programs that run the same. */
+/**
+ * The programs of a configuration in a working directory. `key` is the same for programs that run
+ * the same.
+ */
 interface ProgramSet {
   key: string;
   programs: readonly ServerProgram[];
@@ -51,7 +54,10 @@ interface ThreadProgramsDeps {
 /** A thread that works in more folders finds its programs anew. */
 const FOLDERS_MAX = 20;
 
-/** The programs that the server may start outside the sandbox for the loaded threads. They are found once for each configuration and folder. */
+/**
+ * The programs that the server may start outside the sandbox for the loaded threads. They are found
+ * once for each configuration and folder.
+ */
 export class ThreadPrograms {
   readonly #deps: ThreadProgramsDeps;
   readonly #threads = new Set<ThreadFacts>();
@@ -88,7 +94,11 @@ export class ThreadPrograms {
   /** A thread has been loaded, or its configuration has changed. */
   changed(): void {
     const { sandbox, log } = this.#deps;
-    sandbox.programsChanged().catch((error: unknown) => log.error({ err: error }, 'the files of new programs cannot be examined'));
+    sandbox
+      .programsChanged()
+      .catch((error: unknown) =>
+        log.error({ err: error }, 'the files of new programs cannot be examined'),
+      );
   }
 
   #of({ config, mcp }: Configured, cwd: string): ProgramSet {
@@ -108,8 +118,14 @@ export class ThreadPrograms {
   }
 }
 
-/** Commands of hooks, MCP servers, the safety check and `notify`. The only list of them: whoever starts one passes `startedFor`. */
-function configuredPrograms({ config, mcp }: Configured, { cwd, serverCwd, env }: Places): ServerProgram[] {
+/**
+ * Commands of hooks, MCP servers, the safety check and `notify`. The only list of them: whoever
+ * starts one passes `startedFor`.
+ */
+function configuredPrograms(
+  { config, mcp }: Configured,
+  { cwd, serverCwd, env }: Places,
+): ServerProgram[] {
   const kind = 'configured';
   const own = setVariables(env);
   const hooks = config.hooks.hooks.flatMap((hook): ServerProgram[] => {
@@ -120,17 +136,36 @@ function configuredPrograms({ config, mcp }: Configured, { cwd, serverCwd, env }
   const servers = mcp.servers.flatMap(({ name, enabled, transport }): ServerProgram[] => {
     if (!enabled || transport.type !== 'stdio') return [];
     const { command, args, env: ofServer, cwd: folder } = transport;
-    return [{ of: `the MCP server ${name}`, argv: [command, ...args], cwd: folder ?? cwd, env: ofServer, kind }];
+    return [
+      {
+        of: `the MCP server ${name}`,
+        argv: [command, ...args],
+        cwd: folder ?? cwd,
+        env: ofServer,
+        kind,
+      },
+    ];
   });
   const { check } = mcp;
   const checks: ServerProgram[] =
     check?.type === 'command'
-      ? [{ of: 'the safety check of MCP calls', argv: [check.command, ...check.args], cwd: check.cwd, env: { ...own, ...check.env }, kind }]
+      ? [
+          {
+            of: 'the safety check of MCP calls',
+            argv: [check.command, ...check.args],
+            cwd: check.cwd,
+            env: { ...own, ...check.env },
+            kind,
+          },
+        ]
       : [];
   const notify = readOr(
     () => config.get('notify'),
     () => null,
   );
-  const notified: ServerProgram[] = notify === null ? [] : [{ of: '`notify`', argv: notify, cwd: serverCwd, env: own, kind }];
-  return [...hooks, ...servers, ...checks, ...notified].filter((program) => isAbsolute(program.cwd));
+  const notified: ServerProgram[] =
+    notify === null ? [] : [{ of: '`notify`', argv: notify, cwd: serverCwd, env: own, kind }];
+  return [...hooks, ...servers, ...checks, ...notified].filter((program) =>
+    isAbsolute(program.cwd),
+  );
 }

@@ -28,7 +28,8 @@ export interface AgentFacts {
 
 /** The state of an agent. Null facts: there is no such agent. */
 export function agentState(facts: AgentFacts | null): AgentState {
-  const isElsewhere = facts?.closedAtMs === null && !facts.isRunning && facts.lastTurn?.status === 'inProgress';
+  const isElsewhere =
+    facts?.closedAtMs === null && !facts.isRunning && facts.lastTurn?.status === 'inProgress';
   return { ...stateOf(facts), turnId: facts?.lastTurn?.id ?? null, isElsewhere };
 }
 
@@ -62,12 +63,23 @@ export function isAtRest({ status }: CollabAgentState): boolean {
   return status !== 'running';
 }
 
-/** The state in the form that models know. `charsMax`: for the message; if that is too little for one, there is only the status. */
-export function stateForModel({ status, message = null }: AgentState, charsMax = READ_CHARS_MAX): JsonValue {
-  const text = message === null || charsMax < READ_CHARS_MIN ? null : shortened(message, Math.min(charsMax, READ_CHARS_MAX));
+/**
+ * The state in the form that models know. `charsMax`: for the message; if that is too little for
+ * one, there is only the status.
+ */
+export function stateForModel(
+  { status, message = null }: AgentState,
+  charsMax = READ_CHARS_MAX,
+): JsonValue {
+  const text =
+    message === null || charsMax < READ_CHARS_MIN
+      ? null
+      : shortened(message, Math.min(charsMax, READ_CHARS_MAX));
   if (message !== null && text === null) return statusForModel(status);
   if (status === 'completed') return { completed: text };
-  return status === 'errored' ? { errored: text ?? 'The agent failed without a message.' } : statusForModel(status);
+  return status === 'errored'
+    ? { errored: text ?? 'The agent failed without a message.' }
+    : statusForModel(status);
 }
 
 /** The status in the form that models know. */
@@ -89,7 +101,9 @@ export function statusForModel(status: AgentState['status']): string {
 }
 
 function shortened(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : withoutMiddle(text, text, { charsMax, length: text.length });
+  return text.length <= charsMax
+    ? text
+    : withoutMiddle(text, text, { charsMax, length: text.length });
 }
 
 function lastMessage({ items }: Pick<StoredTurn, 'items'>): string | null {

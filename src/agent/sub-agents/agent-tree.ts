@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown, UserInput } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Denials } from '../guardian/denials.ts';
 import type { AgentState } from './agent-state.ts';
@@ -48,17 +48,30 @@ export class AgentRefused extends Error {
 }
 
 /**
- * The agents of all threads. An agent is a thread that an agent of another thread started. A thread has access only to the agents below it:
- * for any other id, `states` says `notFound` and the other methods reject with AgentRefused. All reject with the store's error.
+ * The agents of all threads. An agent is a thread that an agent of another thread started. A thread
+ * has access only to the agents below it: for any other id, `states` says `notFound` and the other
+ * methods reject with AgentRefused. All reject with the store's error.
  */
 export interface AgentTree {
   /**
-   * Starts an agent with its first turn. If the turn cannot begin, or the signal aborts before it does, there is no agent, and this
-   * rejects, for the signal with AgentRefused.
+   * Starts an agent with its first turn. If the turn cannot begin, or the signal aborts before it
+   * does, there is no agent, and this rejects, for the signal with AgentRefused.
    */
-  start(parentId: string, agent: NewAgent, input: UserInput[], signal: AbortSignal): Promise<StartedAgent>;
-  /** Begins a turn of an agent, or adds the input to the running one. `interrupt`: the running turn is interrupted first. Returns the turn's id. */
-  send(ownerId: string, agentId: string, message: { input: UserInput[]; interrupt: boolean; limits: AgentLimits }): Promise<string>;
+  start(
+    parentId: string,
+    agent: NewAgent,
+    input: UserInput[],
+    signal: AbortSignal,
+  ): Promise<StartedAgent>;
+  /**
+   * Begins a turn of an agent, or adds the input to the running one. `interrupt`: the running turn
+   * is interrupted first. Returns the turn's id.
+   */
+  send(
+    ownerId: string,
+    agentId: string,
+    message: { input: UserInput[]; interrupt: boolean; limits: AgentLimits },
+  ): Promise<string>;
   /** Opens an agent again that was closed. */
   reopen(ownerId: string, agentId: string, limits: AgentLimits): Promise<void>;
   /** Ends the turns of an agent and of all agents below it, and closes them. */
@@ -73,13 +86,19 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** The messages and approvals of users in the threads above an agent, that of the uppermost thread first. */
+  /**
+   * The messages and approvals of users in the threads above an agent, that of the uppermost thread
+   * first.
+   */
   saidAbove(agentId: string): Promise<AuthoredItem[]>;
   /** The tokens that threads and the agents below them have used. */
   readonly usage: {
     used(threadId: string, tokens: TokenUsageBreakdown): void;
     below(threadId: string): TokenUsageBreakdown | null;
-    /** The tokens that agents have used so far do not count for what the thread begins now, such as a goal. */
+    /**
+     * The tokens that agents have used so far do not count for what the thread begins now, such as
+     * a goal.
+     */
     forgetUntold(threadId: string): void;
   };
   /** What the guardians of all threads have denied. */

@@ -1,5 +1,6 @@
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import type { ThreadRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 import { addUsage } from '../prompt/add-usage.ts';
 
 interface AgentsUsageDeps {
@@ -10,11 +11,17 @@ interface AgentsUsageDeps {
   loadedBelow(threadId: string): string[];
   /** The threads above a loaded thread. */
   above(threadId: string): readonly string[];
-  /** Agents below a thread have used these tokens since it was last told. Called at the end of a turn of one of them. */
+  /**
+   * Agents below a thread have used these tokens since it was last told. Called at the end of a
+   * turn of one of them.
+   */
   tell(threadId: string, used: TokenUsageBreakdown): void;
 }
 
-/** Counts the tokens of the agents below each loaded thread. The total of a thread itself counts its own requests only. */
+/**
+ * Counts the tokens of the agents below each loaded thread. The total of a thread itself counts its
+ * own requests only.
+ */
 export class AgentsUsage {
   readonly #deps: AgentsUsageDeps;
   readonly #below = new Map<string, TokenUsageBreakdown>();
@@ -57,7 +64,10 @@ export class AgentsUsage {
     }
   }
 
-  /** Counts the agents below these threads anew, from the store. Call it when a thread has been loaded, and when agents are deleted. */
+  /**
+   * Counts the agents below these threads anew, from the store. Call it when a thread has been
+   * loaded, and when agents are deleted.
+   */
   async count(threadIds: readonly string[]): Promise<void> {
     for (const threadId of threadIds) {
       let uses: number;
@@ -95,10 +105,16 @@ export class AgentsUsage {
 }
 
 /** The usage of a thread as clients see it, with that of the agents below it. */
-export function usageWithAgents(usage: ThreadTokenUsage, below: TokenUsageBreakdown | null): ThreadTokenUsage {
+export function usageWithAgents(
+  usage: ThreadTokenUsage,
+  below: TokenUsageBreakdown | null,
+): ThreadTokenUsage {
   return below === null ? usage : { ...usage, withAgents: addUsage(usage.total, below) };
 }
 
-function addTotals(sum: TokenUsageBreakdown | null, total: TokenUsageBreakdown | null): TokenUsageBreakdown | null {
+function addTotals(
+  sum: TokenUsageBreakdown | null,
+  total: TokenUsageBreakdown | null,
+): TokenUsageBreakdown | null {
   return total === null ? sum : addUsage(sum, total);
 }

@@ -9,7 +9,10 @@ export class IdleAgents {
     this.#max = max;
   }
 
-  /** Notes that an agent has become idle. Returns those of the session that are too many, which are no longer noted. */
+  /**
+   * Notes that an agent has become idle. Returns those of the session that are too many, which are
+   * no longer noted.
+   */
   add(sessionId: string, agentId: string): string[] {
     const idle = this.#bySession.get(sessionId) ?? new Set();
     idle.delete(agentId);

@@ -5,7 +5,8 @@ const BUILT_IN_ROLES: readonly AgentRole[] = [
   { name: 'default', description: 'A general agent.', nicknames: [], config: {} },
   {
     name: 'worker',
-    description: 'Makes changes: implements a part of the work, fixes a fault, writes tests. Say which files belong to it.',
+    description:
+      'Makes changes: implements a part of the work, fixes a fault, writes tests. Say which files belong to it.',
     nicknames: [],
     config: {
       developer_instructions:
@@ -29,8 +30,12 @@ export function isBuiltInRole(name: string): boolean {
   return BUILT_IN_ROLES.some((role) => role.name === name);
 }
 
-/** All roles: the built-in ones and the configured ones. A configured role, valid or not, takes the place of a built-in one. */
+/**
+ * All roles: the built-in ones and the configured ones. A configured role, valid or not, takes the
+ * place of a built-in one.
+ */
 export function knownRoles({ roles, problems }: AgentRoles): AgentRole[] {
-  const isConfigured = (name: string) => roles.some((role) => role.name === name) || problems.some(({ role }) => role === name);
+  const isConfigured = (name: string) =>
+    roles.some((role) => role.name === name) || problems.some(({ role }) => role === name);
   return [...BUILT_IN_ROLES.filter(({ name }) => !isConfigured(name)), ...roles];
 }

@@ -9,7 +9,9 @@ Wren Yarrow Zephyr Zinnia`;
 export function pickNickname(candidates: readonly string[], taken: ReadonlySet<string>): string {
   const names = candidates.length > 0 ? candidates : NICKNAMES.split(/\s+/);
   for (let round = 1; ; round++) {
-    const free = names.map((name) => (round === 1 ? name : `${name} ${round}`)).find((name) => !taken.has(name));
+    const free = names
+      .map((name) => (round === 1 ? name : `${name} ${round}`))
+      .find((name) => !taken.has(name));
     if (free !== undefined) return free;
   }
 }

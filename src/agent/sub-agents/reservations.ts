@@ -16,11 +16,17 @@ interface Running {
   running: readonly string[];
 }
 
-/** The agents of all sessions that are about to run, so that calls that run side by side cannot pass a limit together. */
+/**
+ * The agents of all sessions that are about to run, so that calls that run side by side cannot pass
+ * a limit together.
+ */
 export class Reservations {
   readonly #bySession = new Map<string, Set<Reservation>>();
 
-  /** Reserves a place at once. Throws AgentRefused if the session has none. Release it once the agent runs, or cannot. */
+  /**
+   * Reserves a place at once. Throws AgentRefused if the session has none. Release it once the
+   * agent runs, or cannot.
+   */
   take(sessionId: string, agentId: string | null, { limit, running }: Running): Reservation {
     const reserved = this.of(sessionId).filter(({ runs }) => runs);
     const ids = new Set([...running, ...reserved.flatMap((each) => each.agentId ?? [])]);

@@ -1,6 +1,7 @@
 import { spawnSource } from '../../store/spawn-source.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { AgentRecord, ThreadStore } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 
 /** How many threads are retired by one change of the store, so that it takes a few milliseconds. */
 const TOGETHER_MAX = 250;
@@ -13,15 +14,23 @@ export interface Retired {
 
 interface RetireDeps {
   store: Pick<ThreadStore, 'listAgents' | 'agentIds'>;
-  /** Ends a thread by a change after which it cannot be loaded. Resolves with whether it was loaded. */
+  /**
+   * Ends a thread by a change after which it cannot be loaded. Resolves with whether it was loaded.
+   */
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean>;
-  /** Makes the change if none of the threads is loaded, and none can be loaded meanwhile. Resolves with whether it was made. */
+  /**
+   * Makes the change if none of the threads is loaded, and none can be loaded meanwhile. Resolves
+   * with whether it was made.
+   */
   retireUnloaded(threadIds: readonly string[], change: () => Promise<unknown>): Promise<boolean>;
 }
 
 export interface RetireOptions {
   change(threadId: string): Promise<unknown>;
-  /** Makes the change of several threads that are not loaded, all of them or none. Absent: they are changed one by one. */
+  /**
+   * Makes the change of several threads that are not loaded, all of them or none. Absent: they are
+   * changed one by one.
+   */
   changeAll?(threadIds: readonly string[]): Promise<unknown>;
   /** Which agents below the thread are retired with it. */
   takes(agent: AgentRecord): boolean;
@@ -30,8 +39,8 @@ export interface RetireOptions {
 }
 
 /**
- * Retires a thread and agents below it, the deepest first: a failure leaves no agent without the thread that started it. Rejects with the
- * error of the first failure.
+ * Retires a thread and agents below it, the deepest first: a failure leaves no agent without the
+ * thread that started it. Rejects with the error of the first failure.
  */
 export async function retireTree(
   threadId: string,
@@ -44,9 +53,13 @@ export async function retireTree(
     done.add(id);
     retired({ threadId: id, wasLoaded });
   };
-  /** Ends threads together. If that is not possible, ends them one by one, so that the failure of one is its own. */
+  /**
+   * Ends threads together. If that is not possible, ends them one by one, so that the failure of
+   * one is its own.
+   */
   const endAll = async (ids: string[]) => {
-    const together = changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(noneIfStoreFailed));
+    const together =
+      changeAll && (await retireUnloaded(ids, () => changeAll(ids)).catch(noneIfStoreFailed));
     for (const id of ids) {
       if (together !== true) await end(id);
       else {
@@ -65,7 +78,8 @@ export async function retireTree(
       .reverse()
       .sort((a, b) => depthOf(b) - depthOf(a))
       .map(({ id }) => id);
-    for (let first = 0; first < ids.length; first += TOGETHER_MAX) await endAll(ids.slice(first, first + TOGETHER_MAX));
+    for (let first = 0; first < ids.length; first += TOGETHER_MAX)
+      await endAll(ids.slice(first, first + TOGETHER_MAX));
     if (below.length > 0) continue;
     if (done.has(threadId)) return;
     await end(threadId);

@@ -16,7 +16,10 @@ import { waitAgent } from './tools/wait-agent.ts';
 
 /** How many agents of a session may be open. */
 const OPEN_AGENTS_MAX = 200;
-/** The most characters of agents' messages that one message to the model has, or one output of wait_agent. */
+/**
+ * The most characters of agents' messages that one message to the model has, or one output of
+ * wait_agent.
+ */
 const TOLD_CHARS_MAX = 20_000;
 const WAIT_CHARS_MAX = 40_000;
 /** The parts of the context window for these. */
@@ -27,12 +30,18 @@ const CHARS_PER_TOKEN = 3;
 
 type KnownState = Pick<AgentState, 'status' | 'turnId'>;
 
-/** Lets the model start agents. Tells it how they ended, and ends their turns when its own is interrupted. */
+/**
+ * Lets the model start agents. Tells it how they ended, and ends their turns when its own is
+ * interrupted.
+ */
 export class SubAgents implements TurnPart {
   readonly #deps: TurnPartDeps;
   /** By agent: the state that the model knows. */
   readonly #known = new Map<string, KnownState>();
-  /** The version of the tree at which the model was last told. Null: not since the thread was loaded. */
+  /**
+   * The version of the tree at which the model was last told. Null: not since the thread was
+   * loaded.
+   */
   #toldVersion: number | null = null;
   /** The agents whose states are in outputs of calls that may not be stored yet. */
   readonly #unstored = new Set<string>();
@@ -43,11 +52,18 @@ export class SubAgents implements TurnPart {
 
   tools(): Tool[] {
     const deps = this.#toolDeps();
-    return deps === null ? [] : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
+    return deps === null
+      ? []
+      : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
   }
 
-  /** Tells the model of agents that have ended since it was last told, and of all open ones if it does not know them. */
-  async beforeRequest({ settings }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
+  /**
+   * Tells the model of agents that have ended since it was last told, and of all open ones if it
+   * does not know them.
+   */
+  async beforeRequest({
+    settings,
+  }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
     // The outputs of the calls before this request.
     this.#unstored.clear();
     const { agents, threadId } = this.#deps;
@@ -56,19 +72,30 @@ export class SubAgents implements TurnPart {
     if (version === this.#toldVersion) return {};
     const open = await agents.openAgents(threadId);
     const states = open.length === 0 ? [] : [...(await agents.states(threadId, open))];
-    const news = new Map(states.filter(([id, state]) => !this.#knows(id, state) && (isAtRest(state) || !knowsAgents)));
+    const news = new Map(
+      states.filter(([id, state]) => !this.#knows(id, state) && (isAtRest(state) || !knowsAgents)),
+    );
     const told = () => {
       this.#toldVersion = version;
       this.#learned(news);
     };
-    if (news.size > 0) return { tell: [agentsMessage(news, this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX))], told };
+    if (news.size > 0)
+      return {
+        tell: [agentsMessage(news, this.#chars(settings.model, TOLD_SHARE, TOLD_CHARS_MAX))],
+        told,
+      };
     told();
     return {};
   }
 
-  /** The model reads again what it knew, but not the messages of the agents: they may be what was too long. */
+  /**
+   * The model reads again what it knew, but not the messages of the agents: they may be what was
+   * too long.
+   */
   compacted(): AuthoredItem[] {
-    const open = [...this.#known].filter(([, { status }]) => status !== 'shutdown' && status !== 'notFound');
+    const open = [...this.#known].filter(
+      ([, { status }]) => status !== 'shutdown' && status !== 'notFound',
+    );
     return open.length === 0 ? [] : authored('context', [knownAgentsMessage(new Map(open))]);
   }
 
@@ -92,11 +119,17 @@ export class SubAgents implements TurnPart {
     const { agents, threadId } = this.#deps;
     // It must not go on with another agent, whose denials in a row are counted anew.
     if (interruptCause === 'guardian') agents.interruptAbove(threadId, interruptCause);
-    const endsServer = interruptCause === 'close' || interruptCause === 'clientGone' || interruptCause === 'shutdown';
+    const endsServer =
+      interruptCause === 'close' ||
+      interruptCause === 'clientGone' ||
+      interruptCause === 'shutdown';
     await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');
   }
 
-  /** Agents that work for the thread have used tokens. Tells clients, once the thread itself has a turn that used some. */
+  /**
+   * Agents that work for the thread have used tokens. Tells clients, once the thread itself has a
+   * turn that used some.
+   */
   agentsUsed(): void {
     const { threadId, outbox, agents, record } = this.#deps;
     const { tokenUsage } = record();

@@ -7,8 +7,15 @@ interface SweepDeps {
   isLoaded(threadId: string): boolean;
 }
 
-/** Deletes agents of a thread that a killed server has left without a turn. Call it when the thread has been loaded. Never rejects. */
-export async function sweepAgents(ownerId: string, unlistedIds: readonly string[], { store, log, isLoaded }: SweepDeps): Promise<void> {
+/**
+ * Deletes agents of a thread that a killed server has left without a turn. Call it when the thread
+ * has been loaded. Never rejects.
+ */
+export async function sweepAgents(
+  ownerId: string,
+  unlistedIds: readonly string[],
+  { store, log, isLoaded }: SweepDeps,
+): Promise<void> {
   try {
     for (const id of unlistedIds) if (!isLoaded(id)) await store.deleteThread(id);
   } catch (error) {

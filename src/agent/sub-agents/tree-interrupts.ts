@@ -3,7 +3,10 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 
 interface TreeInterruptsDeps {
   /** A loaded thread; null if it is not loaded. */
-  find(threadId: string): { readonly turn: ActiveTurn | null; interruptAndWait(cause: InterruptCause): Promise<void> } | null;
+  find(threadId: string): {
+    readonly turn: ActiveTurn | null;
+    interruptAndWait(cause: InterruptCause): Promise<void>;
+  } | null;
   /** The ids of the loaded agents below a thread. */
   below(threadId: string): string[];
   /** The thread that has started an agent, if it is loaded. */
@@ -13,7 +16,10 @@ interface TreeInterruptsDeps {
 /** Interrupts the turns of threads and of the agents below them. */
 export class TreeInterrupts {
   readonly #deps: TreeInterruptsDeps;
-  /** By each turn that the user has interrupted together with others: the turns of the agents then; null: an agent had none. */
+  /**
+   * By each turn that the user has interrupted together with others: the turns of the agents then;
+   * null: an agent had none.
+   */
   readonly #interrupted = new WeakMap<ActiveTurn, ReadonlyMap<string, ActiveTurn | null>>();
 
   constructor(deps: TreeInterruptsDeps) {
@@ -35,15 +41,16 @@ export class TreeInterrupts {
   }
 
   /**
-   * For the user: closes the turns of all agents below a thread to input, and returns the function that interrupts them. Input that a client
-   * sends to an agent after that begins a turn that goes on. `ownerTurn`: the turn of the thread, which is interrupted with them; null:
-   * none runs.
+   * For the user: closes the turns of all agents below a thread to input, and returns the function
+   * that interrupts them. Input that a client sends to an agent after that begins a turn that goes
+   * on. `ownerTurn`: the turn of the thread, which is interrupted with them; null: none runs.
    */
   withTurn(ownerId: string, ownerTurn: ActiveTurn | null): () => void {
     const { find, below } = this.#deps;
     const turns = new Map(below(ownerId).map((id) => [id, find(id)?.turn ?? null]));
     for (const turn of turns.values()) turn?.refuseInput();
-    for (const turn of [ownerTurn, ...turns.values()]) if (turn !== null) this.#interrupted.set(turn, turns);
+    for (const turn of [ownerTurn, ...turns.values()])
+      if (turn !== null) this.#interrupted.set(turn, turns);
     return () => {
       for (const turn of turns.values()) turn?.interrupt('parent');
     };
@@ -54,7 +61,8 @@ export class TreeInterrupts {
     const interrupted = ownerTurn === null ? undefined : this.#interrupted.get(ownerTurn)?.get(id);
     if (interrupted === undefined) return find(id)?.interruptAndWait(cause);
     await interrupted?.finished;
-    // A client's input may have begun a turn since, which goes on. One that a call of an interrupted turn has begun ends.
+    // A client's input may have begun a turn since, which goes on. One that a call of an
+    // interrupted turn has begun ends.
     const next = find(id)?.turn ?? null;
     if (next === null || next.rootTurnId !== ownerTurn?.rootTurnId) return;
     next.refuseInput();

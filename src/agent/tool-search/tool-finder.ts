@@ -10,8 +10,8 @@ export class ToolFinder implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #words: ToolWords = new WeakMap();
   /**
-   * The names of the tools that were found, at first those that the history tells of. They are offered from then on. Null: the
-   * history was not asked yet, or the API keeps them in the prompt.
+   * The names of the tools that were found, at first those that the history tells of. They are
+   * offered from then on. Null: the history was not asked yet, or the API keeps them in the prompt.
    */
   #found: Promise<Set<string>> | null = null;
 

@@ -1,12 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/resolve-settings.ts';
 import type { TurnContext, TurnInput, TurnKind } from './turn-part.ts';
 
-/** Input that arrives during a turn. `deferred`: stored items for the model only, which it reads after its current response. */
+/**
+ * Input that arrives during a turn. `deferred`: stored items for the model only, which it reads
+ * after its current response.
+ */
 export type Arrival = TurnInput | 'deferred';
 
 /** Keeps a running turn from ending while input for it is being stored. */
@@ -18,8 +21,9 @@ export interface InputReservation {
 }
 
 /**
- * A running turn: its signal, and the input that arrives while it runs. Whether it takes more input is decided here, in memory and
- * at once, so that no input is lost and no client is given the id of a turn that will not run its input.
+ * A running turn: its signal, and the input that arrives while it runs. Whether it takes more input
+ * is decided here, in memory and at once, so that no input is lost and no client is given the id of
+ * a turn that will not run its input.
  */
 export class ActiveTurn implements TurnContext {
   readonly id: string;
@@ -29,15 +33,24 @@ export class ActiveTurn implements TurnContext {
   readonly startedAtMs: number;
   /** The same time on the monotonic clock. */
   readonly startedMs: number;
-  /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
+  /**
+   * The settings of its next model request. Changes of the thread's settings count from the next
+   * turn on.
+   */
   settings: ThreadSettings;
   outputSchema: JsonValue;
   clientMetadata: Readonly<Record<string, string>> = {};
-  /** Whether work runs before the model is asked. Input that joins the turn meanwhile is answered with its own settings and schema. */
+  /**
+   * Whether work runs before the model is asked. Input that joins the turn meanwhile is answered
+   * with its own settings and schema.
+   */
   isOpening = false;
   /** The changes of clients for this turn only. */
   readonly changes: TurnOverrides[] = [];
-  /** A review takes no other input either. A compaction only refuses to be steered, and only until it has ended. */
+  /**
+   * A review takes no other input either. A compaction only refuses to be steered, and only until
+   * it has ended.
+   */
   steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
   readonly finished: Promise<void>;
@@ -58,7 +71,10 @@ export class ActiveTurn implements TurnContext {
   #onChange: (() => void)[] = [];
 
   constructor(
-    options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'> & { rootTurnId?: string },
+    options: Pick<
+      ActiveTurn,
+      'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'
+    > & { rootTurnId?: string },
   ) {
     this.id = options.id;
     this.rootTurnId = options.rootTurnId ?? options.id;
@@ -67,7 +83,8 @@ export class ActiveTurn implements TurnContext {
     this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
-    this.steerRefusal = options.kind === 'review' || options.kind === 'compact' ? options.kind : null;
+    this.steerRefusal =
+      options.kind === 'review' || options.kind === 'compact' ? options.kind : null;
     let markFinished = () => {};
     this.finished = new Promise((resolve) => {
       markFinished = resolve;
@@ -85,14 +102,17 @@ export class ActiveTurn implements TurnContext {
     return this.#interruptCause;
   }
 
-  /** Aborts when input arrives that the model has to read soon. There is another signal once that input is taken. */
+  /**
+   * Aborts when input arrives that the model has to read soon. There is another signal once that
+   * input is taken.
+   */
   get newInput(): AbortSignal {
     return this.#newInput.signal;
   }
 
   /**
-   * Interrupts the turn; may be called again. The cause `user` replaces others; otherwise the first cause counts. Does nothing if how the
-   * turn ends is fixed already.
+   * Interrupts the turn; may be called again. The cause `user` replaces others; otherwise the first
+   * cause counts. Does nothing if how the turn ends is fixed already.
    */
   interrupt(cause: InterruptCause): void {
     if (this.#isEndFixed) return;
@@ -103,8 +123,9 @@ export class ActiveTurn implements TurnContext {
   }
 
   /**
-   * Accepts an interrupt of the user: the turn then ends interrupted. Returns the function that interrupts, which must be called; null if
-   * how the turn ends is fixed already. Closes the turn to input.
+   * Accepts an interrupt of the user: the turn then ends interrupted. Returns the function that
+   * interrupts, which must be called; null if how the turn ends is fixed already. Closes the turn
+   * to input.
    */
   acceptInterrupt(): (() => void) | null {
     if (this.#isEndFixed) return null;
@@ -120,7 +141,10 @@ export class ActiveTurn implements TurnContext {
     };
   }
 
-  /** Waits for the interrupts that were accepted. From then on, none is accepted, and `signal` says whether the turn was interrupted. */
+  /**
+   * Waits for the interrupts that were accepted. From then on, none is accepted, and `signal` says
+   * whether the turn was interrupted.
+   */
   async fixEnd(): Promise<void> {
     while (this.#acceptedInterrupts > 0) await this.#change();
     this.#isEndFixed = true;
@@ -143,9 +167,9 @@ export class ActiveTurn implements TurnContext {
   }
 
   /**
-   * Reserves the turn for more input; null if the turn is closed to input or takes none. Stops the current response, which would
-   * otherwise be stored after input that the model had not read. With `isDeferred`, the response continues, because the input waits
-   * for its end.
+   * Reserves the turn for more input; null if the turn is closed to input or takes none. Stops the
+   * current response, which would otherwise be stored after input that the model had not read. With
+   * `isDeferred`, the response continues, because the input waits for its end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
     if (this.#closed || this.kind === 'review') return null;
@@ -173,7 +197,10 @@ export class ActiveTurn implements TurnContext {
     };
   }
 
-  /** Keeps the turn from ending until the returned function is called; null if the turn is closed to input. */
+  /**
+   * Keeps the turn from ending until the returned function is called; null if the turn is closed to
+   * input.
+   */
   hold(): (() => void) | null {
     if (this.#closed) return null;
     this.#holds++;
@@ -197,15 +224,20 @@ export class ActiveTurn implements TurnContext {
     return this.#inputs.splice(0);
   }
 
-  /** Waits for reservations and, while there is no input, for holds. Returns whether there is input to take. */
+  /**
+   * Waits for reservations and, while there is no input, for holds. Returns whether there is input
+   * to take.
+   */
   async hasInput(): Promise<boolean> {
-    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
+    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0))
+      await this.#change();
     return this.#inputs.length > 0;
   }
 
   /**
-   * Waits for reservations and, while there is no input, for holds. Then closes the turn to input unless some has arrived. Returns true
-   * if it is closed and may end, false if there is input to take.
+   * Waits for reservations and, while there is no input, for holds. Then closes the turn to input
+   * unless some has arrived. Returns true if it is closed and may end, false if there is input to
+   * take.
    */
   async closeUnlessInput(): Promise<boolean> {
     if (await this.hasInput()) return false;
@@ -213,10 +245,14 @@ export class ActiveTurn implements TurnContext {
     return true;
   }
 
-  /** Returns the signal of one model request. An interrupt aborts it, and so does new input, which needs a new request. */
+  /**
+   * Returns the signal of one model request. An interrupt aborts it, and so does new input, which
+   * needs a new request.
+   */
   beginRequest(): AbortSignal {
     this.#request = new AbortController();
-    if (this.signal.aborted || this.#inputs.length > 0 || this.#reservations > 0) this.#request.abort();
+    if (this.signal.aborted || this.#inputs.length > 0 || this.#reservations > 0)
+      this.#request.abort();
     return this.#request.signal;
   }
 

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { ModelEvent, ModelRequest } from '../../model/model.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
+import type {
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+} from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ResponseCalls } from '../calls/response-calls.ts';
 import { findTool, isToolCall, type ToolCall } from '../calls/run-tool-call.ts';
@@ -29,8 +33,9 @@ export interface CompletedResponse {
 }
 
 /**
- * How one model request ended. `stopped`: by an interrupt or by new input. `broken`: the response broke off after items of it were complete,
- * and the next request, after `delayMs`, continues `run.broken`.
+ * How one model request ended. `stopped`: by an interrupt or by new input. `broken`: the response
+ * broke off after items of it were complete, and the next request, after `delayMs`, continues
+ * `run.broken`.
  */
 export type ModelResponse =
   | CompletedResponse
@@ -45,10 +50,14 @@ export interface RequestTools {
 }
 
 /**
- * Sends one request to the model, shows its response to clients, as `run.response`, and begins its calls, each as soon as it is complete and
- * stored. Its items may not be stored yet when it resolves. Rejects if the model throws, or if the store has failed.
+ * Sends one request to the model, shows its response to clients, as `run.response`, and begins its
+ * calls, each as soon as it is complete and stored. Its items may not be stored yet when it
+ * resolves. Rejects if the model throws, or if the store has failed.
  */
-export async function askModel(run: RunningTurn, { tools, calls }: RequestTools): Promise<ModelResponse> {
+export async function askModel(
+  run: RunningTurn,
+  { tools, calls }: RequestTools,
+): Promise<ModelResponse> {
   const { deps, turn, conversation, broken } = run;
   run.broken = null;
   const prepared = await conversation.request(turn, tools);
@@ -62,7 +71,8 @@ export async function askModel(run: RunningTurn, { tools, calls }: RequestTools)
     outbox: deps.outbox,
     sequence: run.sequence,
     newId: () => deps.newId(),
-    searchItemId: (modelId) => (turn.kind === 'review' ? deps.newId() : deps.calls.searchItemId(modelId)),
+    searchItemId: (modelId) =>
+      turn.kind === 'review' ? deps.newId() : deps.calls.searchItemId(modelId),
     shownReasoning: deps.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     withoutOwn: conversation.withoutOwn,
@@ -81,7 +91,15 @@ export async function askModel(run: RunningTurn, { tools, calls }: RequestTools)
   run.response = items;
   try {
     const made: MadeItems = { earlier: broken?.calls ?? [], calls: [], hasCompleted: false };
-    return await readEvents(run, { items, previews, tools, calls, made, events: deps.model.stream(request, signal), signal });
+    return await readEvents(run, {
+      items,
+      previews,
+      tools,
+      calls,
+      made,
+      events: deps.model.stream(request, signal),
+      signal,
+    });
   } finally {
     turn.endRequest();
     prepared.end();
@@ -90,7 +108,11 @@ export async function askModel(run: RunningTurn, { tools, calls }: RequestTools)
 }
 
 /** The request with who asks, and with what has come of the turn's earlier requests. */
-function sentRequest(run: RunningTurn, prepared: ModelRequest, broken: RunningTurn['broken']): ModelRequest {
+function sentRequest(
+  run: RunningTurn,
+  prepared: ModelRequest,
+  broken: RunningTurn['broken'],
+): ModelRequest {
   const { deps, turn, turnState } = run;
   const { headers, clientMetadata } = deps.identity(turn);
   return {
@@ -109,14 +131,22 @@ function noteModel(run: RunningTurn, toModel: string): void {
   void commit(run, { announce: [{ method: 'model/rerouted', params }] });
 }
 
-/** Tells clients, once in the thread, that a parameter was left out. Another message about it is news only if another value was refused. */
-function noteLeftOut(run: RunningTurn, { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>): void {
+/**
+ * Tells clients, once in the thread, that a parameter was left out. Another message about it is
+ * news only if another value was refused.
+ */
+function noteLeftOut(
+  run: RunningTurn,
+  { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>,
+): void {
   if (!run.deps.isNews(['leftOut', run.turn.settings.model, parameter, message])) return;
   warn(run, message);
 }
 
 function warn(run: RunningTurn, message: string): void {
-  void commit(run, { announce: [{ method: 'warning', params: { threadId: run.deps.threadId, message } }] });
+  void commit(run, {
+    announce: [{ method: 'warning', params: { threadId: run.deps.threadId, message } }],
+  });
 }
 
 /** Whether a name is that of the model, or of a dated version of it. */
@@ -137,7 +167,9 @@ interface ResponseReading extends RequestTools {
   made: MadeItems;
 }
 
-/** The completed items of a response. `earlier`: the calls of the responses that this one continues. */
+/**
+ * The completed items of a response. `earlier`: the calls of the responses that this one continues.
+ */
 interface MadeItems {
   earlier: readonly ToolCall[];
   calls: ToolCall[];
@@ -147,7 +179,11 @@ interface MadeItems {
 async function readEvents(run: RunningTurn, reading: ResponseReading): Promise<ModelResponse> {
   const { outbox, drained } = run.deps;
   const { signal } = reading;
-  const exceededBy = responseLimits({ charsMax: RESPONSE_CHARS_MAX, bytesMax: null, itemsMax: RESPONSE_ITEMS_MAX });
+  const exceededBy = responseLimits({
+    charsMax: RESPONSE_CHARS_MAX,
+    bytesMax: null,
+    itemsMax: RESPONSE_ITEMS_MAX,
+  });
   for await (const event of reading.events) {
     if (signal.aborted) break;
     const limit = exceededBy(event);
@@ -160,7 +196,8 @@ async function readEvents(run: RunningTurn, reading: ResponseReading): Promise<M
     if (unread !== null) await orAborted(unread, signal);
   }
   if (run.sequence.failure !== null) throw run.sequence.failure.error;
-  if (!signal.aborted) return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
+  if (!signal.aborted)
+    return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
   return { ended: 'stopped' };
 }
 
@@ -183,7 +220,14 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
       warn(run, event.message);
       return null;
     case 'moderated':
-      void commit(run, { announce: [{ method: 'turn/moderationMetadata', params: { ...idsOf(run), metadata: event.metadata } }] });
+      void commit(run, {
+        announce: [
+          {
+            method: 'turn/moderationMetadata',
+            params: { ...idsOf(run), metadata: event.metadata },
+          },
+        ],
+      });
       return null;
     case 'callDelta':
       reading.previews.take(event);
@@ -191,7 +235,12 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
     case 'completed': {
       const counted = run.deps.tokensStep(run.turn, event.usage);
       if (counted !== null) void commit(run, counted);
-      return { ended: 'completed', hasCalls: made.calls.length > 0, usage: event.usage, responseId: event.responseId ?? null };
+      return {
+        ended: 'completed',
+        hasCalls: made.calls.length > 0,
+        usage: event.usage,
+        responseId: event.responseId ?? null,
+      };
     }
     case 'failed':
       return { ended: 'failed', error: event.error };
@@ -210,17 +259,30 @@ function take(run: RunningTurn, event: ModelEvent, reading: ResponseReading): Mo
   }
 }
 
-/** Stores a call, and then runs it. One that only repeats a call of the responses that this one continues has run. */
-function call(run: RunningTurn, item: ToolCall, { tools, calls, previews, made }: ResponseReading): void {
+/**
+ * Stores a call, and then runs it. One that only repeats a call of the responses that this one
+ * continues has run.
+ */
+function call(
+  run: RunningTurn,
+  item: ToolCall,
+  { tools, calls, previews, made }: ResponseReading,
+): void {
   previews.complete(item.call_id);
   made.hasCompleted = true;
   made.calls.push(item);
   if (made.earlier.some((earlier) => isSameCall(earlier, item))) return;
   if (findTool(tools, item)?.onlyRecords !== true) run.acted = true;
-  calls.begin(item, commit(run, { entries: run.conversation.withoutOwn(modelEntries(run.turn.id, [item], null)) }));
+  calls.begin(
+    item,
+    commit(run, { entries: run.conversation.withoutOwn(modelEntries(run.turn.id, [item], null)) }),
+  );
 }
 
-/** Continues the response by another request if items of it are complete. Otherwise the model sends the same request again. */
+/**
+ * Continues the response by another request if items of it are complete. Otherwise the model sends
+ * the same request again.
+ */
 function retry(
   run: RunningTurn,
   { error, delayMs, spent }: Extract<ModelEvent, { type: 'retrying' }>,
@@ -229,7 +291,11 @@ function retry(
   previews.drop();
   void commit(run, retryStep(run, error, items.drop()));
   if (!made.hasCompleted) return null;
-  run.broken = { calls: [...made.earlier, ...made.calls], shownBefore: items.shownBefore, retries: spent };
+  run.broken = {
+    calls: [...made.earlier, ...made.calls],
+    shownBefore: items.shownBefore,
+    retries: spent,
+  };
   return { ended: 'broken', delayMs };
 }
 
@@ -241,15 +307,32 @@ function commit({ deps, sequence }: RunningTurn, step: Step): Promise<void> {
 }
 
 function retryStep({ deps, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Step {
-  return { dropped, announce: [{ method: 'error', params: { error, willRetry: true, threadId: deps.threadId, turnId: turn.id } }] };
+  return {
+    dropped,
+    announce: [
+      {
+        method: 'error',
+        params: { error, willRetry: true, threadId: deps.threadId, turnId: turn.id },
+      },
+    ],
+  };
 }
 
 function tooLong(limit: string): TurnError {
   return otherError(`The model's response exceeded the limit of ${limit} and was stopped.`);
 }
 
-/** The items other than tool calls that are kept in the history. Others are unknown to this server, and ignored. */
-const KNOWN = new Set<ResponseItem['type']>(['message', 'reasoning', 'web_search_call', 'image_generation_call', 'compaction']);
+/**
+ * The items other than tool calls that are kept in the history. Others are unknown to this server,
+ * and ignored.
+ */
+const KNOWN = new Set<ResponseItem['type']>([
+  'message',
+  'reasoning',
+  'web_search_call',
+  'image_generation_call',
+  'compaction',
+]);
 
 function isKnown(item: ResponseItem): boolean {
   return KNOWN.has(item.type);

@@ -13,15 +13,20 @@ interface JoinCommandDeps {
 }
 
 /** Runs a user command in a turn of its own, and stores the message about it for the model. */
-export async function openWithCommand({ calls, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<null> {
+export async function openWithCommand(
+  { calls, outbox }: JoinCommandDeps,
+  turn: ActiveTurn,
+  command: UserCommand,
+): Promise<null> {
   const report = await calls.runUserCommand(turn, command);
   await outbox.commit({ entries: modelEntries(turn.id, [report], 'server') });
   return null;
 }
 
 /**
- * Returns the function that runs a user command in a running turn, which does not end before the command does; null if the
- * turn is closed to input. The model reads the message about it after its current response.
+ * Returns the function that runs a user command in a running turn, which does not end before the
+ * command does; null if the turn is closed to input. The model reads the message about it after its
+ * current response.
  */
 export function joinCommand(
   { threadId, calls, outbox, agent }: JoinCommandDeps,
@@ -32,8 +37,11 @@ export function joinCommand(
   if (release === null) return null;
   const run = async () => {
     const report = await calls.runUserCommand(turn, command);
-    await outbox.commit({ entries: [{ kind: 'model', turnId: turn.id, item: report, deferred: true, author: 'server' }] });
+    await outbox.commit({
+      entries: [{ kind: 'model', turnId: turn.id, item: report, deferred: true, author: 'server' }],
+    });
   };
-  const failed = (error: unknown) => agent.log.error({ err: error, threadId }, 'a user command failed inside the server');
+  const failed = (error: unknown) =>
+    agent.log.error({ err: error, threadId }, 'a user command failed inside the server');
   return () => void agent.keepAlive.during(run().catch(failed).finally(release));
 }

@@ -8,7 +8,10 @@ export interface PartGuardDeps {
   log: Log;
 }
 
-/** The result of a part; null if the signal aborts first. Adds a listener to the signal only for a promise. */
+/**
+ * The result of a part; null if the signal aborts first. Adds a listener to the signal only for a
+ * promise.
+ */
 export function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
   return value instanceof Promise ? orAborted(value, signal) : value;
 }
@@ -23,7 +26,10 @@ export class PartGuard {
     this.#deps = deps;
   }
 
-  /** The results of all parts in order, until the turn is interrupted. The error of a part is logged. */
+  /**
+   * The results of all parts in order, until the turn is interrupted. The error of a part is
+   * logged.
+   */
   async each<T extends object>(
     { id, signal }: TurnContext,
     message: string,
@@ -41,7 +47,10 @@ export class PartGuard {
     return results;
   }
 
-  /** The decision of a part; `otherwise` if it throws. The error is logged. Rejects only with the store's error. */
+  /**
+   * The decision of a part; `otherwise` if it throws. The error is logged. Rejects only with the
+   * store's error.
+   */
   async decided<T>(decide: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await decide();
@@ -52,7 +61,10 @@ export class PartGuard {
     }
   }
 
-  /** Returns the result of the work of a part, or `otherwise` if it throws; the error is logged with this message. */
+  /**
+   * Returns the result of the work of a part, or `otherwise` if it throws; the error is logged with
+   * this message.
+   */
   attempt<T>(work: () => T, otherwise: T, message: string): T {
     try {
       return work();

@@ -1,13 +1,19 @@
 import { sleep } from '../../base/clock.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { askModel, type CompletedResponse, type ModelResponse, type RequestTools } from './ask-model.ts';
+import {
+  askModel,
+  type CompletedResponse,
+  type ModelResponse,
+  type RequestTools,
+} from './ask-model.ts';
 import type { RunningTurn } from './turn-deps.ts';
 import type { EndedResponse } from './turn-part.ts';
 
 /**
- * Asks the model once, and runs the calls of its response while it still responds. Resolves when the response and its calls have ended,
- * however they did: what the model had completed, and the outputs of its calls, are then in the history. Rejects if the model throws, or if
- * the store has failed, and then too, the calls have ended.
+ * Asks the model once, and runs the calls of its response while it still responds. Resolves when
+ * the response and its calls have ended, however they did: what the model had completed, and the
+ * outputs of its calls, are then in the history. Rejects if the model throws, or if the store has
+ * failed, and then too, the calls have ended.
  */
 export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
   const { deps, turn, conversation } = run;
@@ -15,10 +21,14 @@ export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise
   try {
     const response = await responseEnd(run, { tools, calls });
     // At once, because the calls may run for long.
-    if (response.ended === 'stopped' && !turn.signal.aborted) await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
-    if (isTooLong(response) && turn.kind !== 'review') await deps.outbox.commit(deps.exceededStep(turn));
-    if (response.ended !== 'broken') await conversation.parts?.afterRequest(endedResponse(response), turn);
-    else if (response.delayMs > 0) await sleep(deps.clock, response.delayMs, AbortSignal.any([turn.signal, turn.newInput]));
+    if (response.ended === 'stopped' && !turn.signal.aborted)
+      await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+    if (isTooLong(response) && turn.kind !== 'review')
+      await deps.outbox.commit(deps.exceededStep(turn));
+    if (response.ended !== 'broken')
+      await conversation.parts?.afterRequest(endedResponse(response), turn);
+    else if (response.delayMs > 0)
+      await sleep(deps.clock, response.delayMs, AbortSignal.any([turn.signal, turn.newInput]));
     return response;
   } finally {
     await calls.ended();
@@ -39,8 +49,14 @@ async function responseEnd(run: RunningTurn, offered: RequestTools): Promise<Mod
   }
 }
 
-/** Announces the end of a response to clients that have asked for raw events: before the outputs of its calls. */
-async function showRaw({ deps, turn, conversation, sequence }: RunningTurn, response: CompletedResponse): Promise<void> {
+/**
+ * Announces the end of a response to clients that have asked for raw events: before the outputs of
+ * its calls.
+ */
+async function showRaw(
+  { deps, turn, conversation, sequence }: RunningTurn,
+  response: CompletedResponse,
+): Promise<void> {
   const announce = conversation.showsMessages ? deps.raw.completed(turn.id, response) : [];
   if (announce.length > 0) await deps.outbox.commit({ announce }, sequence);
 }
@@ -49,5 +65,9 @@ async function showRaw({ deps, turn, conversation, sequence }: RunningTurn, resp
 function endedResponse(response: Exclude<ModelResponse, { ended: 'broken' }>): EndedResponse {
   const usage = response.ended === 'completed' ? response.usage : null;
   if (response.ended === 'failed') return { status: 'failed', error: response.error, usage };
-  return { status: response.ended === 'completed' ? 'completed' : 'interrupted', error: null, usage };
+  return {
+    status: response.ended === 'completed' ? 'completed' : 'interrupted',
+    error: null,
+    usage,
+  };
 }

@@ -1,9 +1,9 @@
 import { interruptedMessage } from '../../instructions/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { itemShown } from '../items/item-shown.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
@@ -15,7 +15,10 @@ import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from '.
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
-/** How many requests one turn may send to the model: a limit for models that never stop calling tools. */
+/**
+ * How many requests one turn may send to the model: a limit for models that never stop calling
+ * tools.
+ */
 const MODEL_REQUESTS_MAX = 1000;
 
 export interface TurnBeginning {
@@ -28,10 +31,15 @@ export interface TurnBeginning {
 }
 
 /**
- * Runs a turn to its end: asks the model, runs the tools that it calls, and asks again until it calls none. Never rejects: a failure
- * ends the turn, and exactly one `turn/completed` announces the end. A turn with an opening may end without asking the model.
+ * Runs a turn to its end: asks the model, runs the tools that it calls, and asks again until it
+ * calls none. Never rejects: a failure ends the turn, and exactly one `turn/completed` announces
+ * the end. A turn with an opening may end without asking the model.
  */
-export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
+export async function runTurn(
+  deps: TurnDeps,
+  turn: ActiveTurn,
+  beginning: TurnBeginning,
+): Promise<void> {
   const sequence = new StepSequence();
   const conversation = beginning.conversation ?? threadConversation(deps);
   const run: RunningTurn = {
@@ -51,13 +59,23 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
   let ending: Ending;
   try {
     await begin(run, beginning.step);
-    ending = beginning.opening === null ? await converse(run) : await openWith(run, beginning.opening);
+    ending =
+      beginning.opening === null ? await converse(run) : await openWith(run, beginning.opening);
   } catch (error) {
     ending = { status: 'failed', error: unexpected(error, deps) };
   }
   ending = await finish(run, ending);
   const cause = ending.status === 'interrupted' ? { cause: turn.interruptCause } : {};
-  deps.log.info({ threadId: deps.threadId, turnId: turn.id, status: ending.status, ...cause, ms: elapsedMs(run) }, 'turn ended');
+  deps.log.info(
+    {
+      threadId: deps.threadId,
+      turnId: turn.id,
+      status: ending.status,
+      ...cause,
+      ms: elapsedMs(run),
+    },
+    'turn ended',
+  );
   turn.markFinished();
 }
 
@@ -65,13 +83,15 @@ async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<v
   await deps.outbox.commit(deps.statusStep('active'));
   const { id, rootTurnId, startedAtMs } = turn;
   const started = turnView({ id, rootTurnId, status: 'inProgress', startedAtMs });
-  const announce: Announcement[] = [{ method: 'turn/started', params: { threadId: deps.threadId, turn: started } }];
+  const announce: Announcement[] = [
+    { method: 'turn/started', params: { threadId: deps.threadId, turn: started } },
+  ];
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
 
 /**
- * Runs the opening, and asks the model only if input has arrived meanwhile, with the settings of that input. Without input, the turn
- * fails if the opening failed.
+ * Runs the opening, and asks the model only if input has arrived meanwhile, with the settings of
+ * that input. Without input, the turn fails if the opening failed.
  */
 async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending> {
   const error = await opening(run.turn);
@@ -82,7 +102,9 @@ async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending>
   if (ending !== null) return { status: 'failed', error };
   // The input that has arrived is answered, whatever became of the opening.
   const { threadId } = run.deps;
-  await run.deps.outbox.announce([{ method: 'error', params: { error, willRetry: true, threadId, turnId: run.turn.id } }]);
+  await run.deps.outbox.announce([
+    { method: 'error', params: { error, willRetry: true, threadId, turnId: run.turn.id } },
+  ]);
   return converse(run);
 }
 
@@ -99,7 +121,9 @@ async function converse(run: RunningTurn): Promise<Ending> {
   }
   return {
     status: 'failed',
-    error: otherError(`The turn asked the model ${MODEL_REQUESTS_MAX} times without coming to an end.`),
+    error: otherError(
+      `The turn asked the model ${MODEL_REQUESTS_MAX} times without coming to an end.`,
+    ),
   };
 }
 
@@ -110,13 +134,15 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   if (ready === null || 'status' in ready) return ready;
   run.left = 'request';
   const response = await respond(run, ready.tools);
-  if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
+  if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn))
+    return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
   if (response.ended === 'completed' && !response.hasCalls) {
     run.left = 'stopping';
     return endUnlessMore(run);
   }
-  if (response.ended === 'failed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+  if (response.ended === 'failed')
+    await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
   await deps.outbox.stored(run.sequence);
   return null;
 }
@@ -128,27 +154,42 @@ async function endUnlessMore(run: RunningTurn): Promise<Ending | null> {
   return ending;
 }
 
-/** Takes the input that has arrived, and prepares a request. Returns its tools, the turn's end, or null if input has arrived meanwhile. */
+/**
+ * Takes the input that has arrived, and prepares a request. Returns its tools, the turn's end, or
+ * null if input has arrived meanwhile.
+ */
 async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | Ending | null> {
   const { turn, conversation } = run;
-  const tell = (messages: readonly ResponseItem[]) => record(run, modelEntries(turn.id, messages, 'server'));
+  const tell = (messages: readonly ResponseItem[]) =>
+    record(run, modelEntries(turn.id, messages, 'server'));
   const opened = await conversation.parts?.beforeInput(turn);
   await tell(opened?.tell ?? []);
-  if (opened?.end === true) return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
+  if (opened?.end === true)
+    return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
   const taken = await takeInputs(run);
   if (turn.signal.aborted) return { status: 'interrupted' };
   if (taken === 'endsTurn') return { status: 'completed' };
   if (taken === 'refused' && run.left !== 'request') return endUnlessMore(run);
   const end = await conversation.beforeRequest(turn, tell);
-  if (end !== null) return end.error === null ? { status: 'completed' } : { status: 'failed', error: end.error };
+  if (end !== null)
+    return end.error === null ? { status: 'completed' } : { status: 'failed', error: end.error };
   const tools = await conversation.tools(turn);
   return turn.signal.aborted ? { status: 'interrupted' } : { tools };
 }
 
-/** Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes before. */
+/**
+ * Asks the parts whether a turn that has nothing left to do goes on. Input that has arrived goes
+ * before.
+ */
 async function goesOn(run: RunningTurn): Promise<boolean> {
   const { deps, turn, conversation } = run;
-  if (run.left === 'nothing' || conversation.parts === null || (await turn.hasInput()) || turn.signal.aborted) return false;
+  if (
+    run.left === 'nothing' ||
+    conversation.parts === null ||
+    (await turn.hasInput()) ||
+    turn.signal.aborted
+  )
+    return false;
   const message = run.lastMessage?.type === 'agentMessage' ? run.lastMessage.text : null;
   const reasons = await conversation.parts.stopping(turn, message);
   run.left = reasons.length === 0 ? 'nothing' : 'request';
@@ -159,10 +200,17 @@ async function goesOn(run: RunningTurn): Promise<boolean> {
 }
 
 /** The step that shows an item to clients and tells the model these messages. */
-function shownStep({ deps, turn }: RunningTurn, item: UntimedItem, tell: readonly ResponseItem[]): Step {
+function shownStep(
+  { deps, turn }: RunningTurn,
+  item: UntimedItem,
+  tell: readonly ResponseItem[],
+): Step {
   const atMs = deps.clock.now();
   return {
-    entries: [{ kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turn.id, tell, 'server')],
+    entries: [
+      { kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs },
+      ...modelEntries(turn.id, tell, 'server'),
+    ],
     announce: itemShown(deps.threadId, { turnId: turn.id, item, atMs }),
   };
 }
@@ -174,13 +222,15 @@ async function record(run: RunningTurn, items: LogEntry[]): Promise<void> {
 }
 
 /**
- * Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. A turn that was interrupted
- * until then ends interrupted, whatever it had come to. Returns the end that was announced.
+ * Stores and announces the end of the turn. If it cannot be stored, its failure is announced all
+ * the same. A turn that was interrupted until then ends interrupted, whatever it had come to.
+ * Returns the end that was announced.
  */
 async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
   const { deps, turn } = run;
   turn.end();
-  // After an interrupt, the commands that hold the turn are being killed. A turn that failed does not wait for them.
+  // After an interrupt, the commands that hold the turn are being killed. A turn that failed does
+  // not wait for them.
   if (turn.signal.aborted) await turn.released();
   deps.endGrants();
   await deps.parts.cleanUp(turn);
@@ -193,13 +243,18 @@ async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
     await turn.fixEnd();
     if (turn.signal.aborted) ending = { status: 'interrupted' };
     parts = partsStep(run, ending);
-    await deps.outbox.commit(endingStep(run, ending, parts), ending.status === 'completed' ? run.sequence : null);
+    await deps.outbox.commit(
+      endingStep(run, ending, parts),
+      ending.status === 'completed' ? run.sequence : null,
+    );
     return ending;
   } catch (error) {
-    const failed: Ending = ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps) };
+    const failed: Ending =
+      ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps) };
     // The parts have already changed memory for the first ending, so both steps are announced.
     const step = endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)]));
-    // If only the flush failed, the first end is in the file, and would be back after a kill. This end replaces it, without a flush.
+    // If only the flush failed, the first end is in the file, and would be back after a kill. This
+    // end replaces it, without a flush.
     await deps.outbox.commitOrAnnounce({ ...step, durable: false });
     return failed;
   } finally {
@@ -230,9 +285,25 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
   };
   const status = deps.statusStep(ending.status === 'failed' ? 'systemError' : 'idle');
   const errors: Announcement[] =
-    ending.status === 'failed' ? [{ method: 'error', params: { error: ending.error, willRetry: false, threadId, turnId: turn.id } }] : [];
-  const shown = ending.status === 'completed' ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const } : {};
-  const view = turnView({ id: turn.id, rootTurnId: turn.rootTurnId, startedAtMs: turn.startedAtMs, ...end, ...shown });
+    ending.status === 'failed'
+      ? [
+          {
+            method: 'error',
+            params: { error: ending.error, willRetry: false, threadId, turnId: turn.id },
+          },
+        ]
+      : [];
+  const shown =
+    ending.status === 'completed'
+      ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const }
+      : {};
+  const view = turnView({
+    id: turn.id,
+    rootTurnId: turn.rootTurnId,
+    startedAtMs: turn.startedAtMs,
+    ...end,
+    ...shown,
+  });
   const running: LogEntry[] = run.runningOn.map(({ item, startedAtMs }) => ({
     kind: 'item',
     turnId: turn.id,
@@ -266,8 +337,15 @@ function elapsedMs({ deps, turn }: RunningTurn): number {
   return Math.round(deps.clock.monotonic() - turn.startedMs);
 }
 
-/** The entries of a turn that was cut off: its unfinished items, for clients only, and after an interrupt a message for the model. */
-function cutOffEntries({ turn, response, conversation }: RunningTurn, ending: Ending, completedAtMs: number): LogEntry[] {
+/**
+ * The entries of a turn that was cut off: its unfinished items, for clients only, and after an
+ * interrupt a message for the model.
+ */
+function cutOffEntries(
+  { turn, response, conversation }: RunningTurn,
+  ending: Ending,
+  completedAtMs: number,
+): LogEntry[] {
   if (ending.status === 'completed') return [];
   const entries: LogEntry[] = (response?.openItems() ?? []).map(({ item, startedAtMs }) => ({
     kind: 'item',
@@ -278,7 +356,9 @@ function cutOffEntries({ turn, response, conversation }: RunningTurn, ending: En
     partial: true,
   }));
   if (ending.status === 'interrupted' && conversation.showsMessages)
-    entries.push(...modelEntries(turn.id, [interruptedMessage(turn.interruptCause ?? 'user')], 'server'));
+    entries.push(
+      ...modelEntries(turn.id, [interruptedMessage(turn.interruptCause ?? 'user')], 'server'),
+    );
   return entries;
 }
 

@@ -6,15 +6,19 @@ import { inputEntries, modelEntries, storedInput } from './turn-input.ts';
 import type { TurnInput } from './turn-part.ts';
 
 /**
- * Takes the input that has arrived: announces input that was stored before its request was answered, makes deferred items visible to the
- * model, and has withheld input checked. `refused`: all input that has arrived was refused. `endsTurn`: a part ends the turn because of it.
+ * Takes the input that has arrived: announces input that was stored before its request was
+ * answered, makes deferred items visible to the model, and has withheld input checked. `refused`:
+ * all input that has arrived was refused. `endsTurn`: a part ends the turn because of it.
  */
 export async function takeInputs(run: RunningTurn): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { turn } = run;
   const inputs = await turn.takeInputs();
   let refused = 0;
   for (const [index, input] of inputs.entries()) {
-    const taken = input === 'deferred' || !input.isWithheld ? await announce(run, input) : await check(run, input);
+    const taken =
+      input === 'deferred' || !input.isWithheld
+        ? await announce(run, input)
+        : await check(run, input);
     if (taken === 'endsTurn') {
       run.untaken.push(...inputs.slice(index + 1));
       return taken;
@@ -31,30 +35,58 @@ export async function leaveInputs(run: RunningTurn): Promise<void> {
   for (const input of inputs) {
     if (input !== 'deferred' && input.isWithheld) {
       const { item, atMs } = input;
-      const entry = { kind: 'item' as const, turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs, partial: true };
-      await deps.outbox.commit({ ...deps.previewStep(input), entries: [entry], announce: announcements(run, input) });
+      const entry = {
+        kind: 'item' as const,
+        turnId: turn.id,
+        item,
+        startedAtMs: atMs,
+        completedAtMs: atMs,
+        partial: true,
+      };
+      await deps.outbox.commit({
+        ...deps.previewStep(input),
+        entries: [entry],
+        announce: announcements(run, input),
+      });
     } else await announce(run, input);
   }
 }
 
 async function announce(run: RunningTurn, input: Arrival): Promise<'taken'> {
   const { deps, turn } = run;
-  if (input === 'deferred') await deps.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
+  if (input === 'deferred')
+    await deps.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
   else await deps.outbox.commit({ announce: announcements(run, input) });
   return 'taken';
 }
 
-/** Asks the parts whether the model reads this input. If the turn is interrupted meanwhile, the input is left for its end. */
-async function check(run: RunningTurn, input: TurnInput): Promise<'refused' | 'taken' | 'endsTurn'> {
+/**
+ * Asks the parts whether the model reads this input. If the turn is interrupted meanwhile, the
+ * input is left for its end.
+ */
+async function check(
+  run: RunningTurn,
+  input: TurnInput,
+): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { deps, turn } = run;
   const checked = turn.signal.aborted ? null : await deps.parts.checkInput(input, turn);
   if (checked === null) run.untaken.push(input);
   else if (checked.decision !== 'taken') {
-    await deps.outbox.commit({ dropped: [storedInput(turn.id, input)], entries: modelEntries(turn.id, checked.tell, 'server') });
+    await deps.outbox.commit({
+      dropped: [storedInput(turn.id, input)],
+      entries: modelEntries(turn.id, checked.tell, 'server'),
+    });
   } else {
     const { isWithheld: _, ...released } = input;
-    const entries = [...inputEntries(turn.id, released), ...modelEntries(turn.id, checked.tell, 'server')];
-    await deps.outbox.commit({ ...deps.previewStep(input), entries, announce: announcements(run, input) });
+    const entries = [
+      ...inputEntries(turn.id, released),
+      ...modelEntries(turn.id, checked.tell, 'server'),
+    ];
+    await deps.outbox.commit({
+      ...deps.previewStep(input),
+      entries,
+      announce: announcements(run, input),
+    });
   }
   return checked?.decision ?? 'taken';
 }

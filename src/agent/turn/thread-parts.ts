@@ -1,12 +1,18 @@
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import type { ThreadPatch } from '../../store/thread-store.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
-import type { CompactionTrigger, McpCall, ThreadOrigin, TurnContext, TurnPartDeps } from './turn-part.ts';
+import type {
+  CompactionTrigger,
+  McpCall,
+  ThreadOrigin,
+  TurnContext,
+  TurnPartDeps,
+} from './turn-part.ts';
 import { TurnParts } from './turn-parts.ts';
 
 /** How many turns are read to find the last one that was not a review. */
@@ -25,7 +31,15 @@ interface ThreadPartsDeps {
 }
 
 /** Creates one part of each kind for a loaded thread. */
-export function threadParts({ state, outbox, agent, history, grants, turnBegun, origin }: ThreadPartsDeps): TurnParts {
+export function threadParts({
+  state,
+  outbox,
+  agent,
+  history,
+  grants,
+  turnBegun,
+  origin,
+}: ThreadPartsDeps): TurnParts {
   const {
     clock,
     ids,
@@ -68,15 +82,26 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun, 
     granted: () => grants.permissions,
     lastUsage: () => state.lastUsage,
     tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown) =>
-      mergedSteps([state.tokensStep(turn, usage, { isAside: true }), parts.tokensUsed(turn, usage)]),
+      mergedSteps([
+        state.tokensStep(turn, usage, { isAside: true }),
+        parts.tokensUsed(turn, usage),
+      ]),
     promptStep: (turn: TurnContext, tokens: number) => state.promptStep(turn, tokens),
     tools: (signal: AbortSignal) => parts.tools(signal),
     compacted: (turn: TurnContext) => parts.compacted(turn),
     lastTurnError: async () => {
-      const { data } = await store.listTurns(state.id, { direction: 'desc', limit: TURNS_READ_MAX, view: 'notLoaded' });
+      const { data } = await store.listTurns(state.id, {
+        direction: 'desc',
+        limit: TURNS_READ_MAX,
+        view: 'notLoaded',
+      });
       for (const turn of data) {
         if (turn.status === 'inProgress') continue;
-        const { data: items } = await store.listItems(state.id, { turnId: turn.id, direction: 'asc', limit: 1 });
+        const { data: items } = await store.listItems(state.id, {
+          turnId: turn.id,
+          direction: 'asc',
+          limit: 1,
+        });
         if (items[0]?.item.type !== 'enteredReviewMode') return turn.error;
       }
       return null;

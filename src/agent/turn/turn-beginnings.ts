@@ -1,7 +1,7 @@
 /**
- * Runs the beginnings of turns, and the changes that affect the next turn, one at a time and in order. Requests have priority
- * over due turns: a due turn begins only if nothing is queued. Requests that arrive in the meantime wait until the turn has
- * begun.
+ * Runs the beginnings of turns, and the changes that affect the next turn, one at a time and in
+ * order. Requests have priority over due turns: a due turn begins only if nothing is queued.
+ * Requests that arrive in the meantime wait until the turn has begun.
  */
 export class TurnBeginnings {
   #tail: Promise<void> = Promise.resolve();

@@ -1,9 +1,14 @@
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import type {
+  ResponseItem,
+  TurnStartParams,
+  TurnSteerParams,
+} from '../../protocol/generated/types.ts';
+import type { Author, LogEntry, StoredItem } from '../../store/log-entry.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Author, LogEntry, StoredItem, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { mayBeSeen, mayRead } from '../../tools/may-read.ts';
 import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
@@ -31,7 +36,10 @@ export interface TurnMessage {
 /** The author of input: a client's user, or the agent that started this one. */
 export type InputAuthor = 'user' | 'parent';
 
-/** The input of a request, for clients and for the model, without the context that it adds; null if the request has none. */
+/**
+ * The input of a request, for clients and for the model, without the context that it adds; null if
+ * the request has none.
+ */
 export async function turnInput(
   { params, author }: TurnMessage,
   { settings, home, env, instructions, ids, atMs }: TurnInputDeps,
@@ -47,20 +55,36 @@ export async function turnInput(
   const model = [
     ...authored(author, message === null ? [] : [message]),
     ...authored('server', notes),
-    ...authored('server', await instructions.skillsNamedIn(params.input, settings, { mayLieAt, mayBeSeen: () => mayBeSeen(bounds) })),
+    ...authored(
+      'server',
+      await instructions.skillsNamedIn(params.input, settings, {
+        mayLieAt,
+        mayBeSeen: () => mayBeSeen(bounds),
+      }),
+    ),
   ];
   if (params.input.length === 0 && model.length === 0) return null;
-  return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
+  return {
+    item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null),
+    model,
+    atMs,
+  };
 }
 
 /** The log entries of this input. None if it is withheld. */
 export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
   if (input === null || input.isWithheld) return [];
   const { item, model, atMs } = input;
-  return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...model.map((each) => authoredEntry(turnId, each))];
+  return [
+    { kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs },
+    ...model.map((each) => authoredEntry(turnId, each)),
+  ];
 }
 
-/** The part of a step that keeps withheld input as an unfinished item, which clients see after a kill, and the model does not read. */
+/**
+ * The part of a step that keeps withheld input as an unfinished item, which clients see after a
+ * kill, and the model does not read.
+ */
 export function withheldItem(turnId: string, input: TurnInput | null): { partial?: StoredItem } {
   return input?.isWithheld ? { partial: storedInput(turnId, input) } : {};
 }
@@ -71,8 +95,15 @@ export function storedInput(turnId: string, { item, atMs }: TurnInput): StoredIt
 
 type ModelItemEntry = Extract<LogEntry, { kind: 'model' }>;
 
-/** The log entries of items that the model reads. `author`: of the messages; null: the items are the model's. */
-export function modelEntries(turnId: string | null, items: readonly ResponseItem[], author: Author | null): ModelItemEntry[] {
+/**
+ * The log entries of items that the model reads. `author`: of the messages; null: the items are the
+ * model's.
+ */
+export function modelEntries(
+  turnId: string | null,
+  items: readonly ResponseItem[],
+  author: Author | null,
+): ModelItemEntry[] {
   return authored(author, items).map((each) => authoredEntry(turnId, each));
 }
 

@@ -10,11 +10,17 @@ import type { McpServers } from '../../mcp/mcp-servers.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
+import type {
+  NonSteerableTurnKind,
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+  UntimedItem,
+} from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
 import type { CommandProxies } from '../../tools/command/network/command-proxies.ts';
 import type { ShellExports } from '../../tools/command/snapshot/shell-exports.ts';
@@ -31,8 +37,8 @@ import type { StepAddition } from '../step.ts';
 import type { AgentTree } from '../sub-agents/agent-tree.ts';
 
 /**
- * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, a review, which takes no input, or a
- * request to compact the thread.
+ * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread,
+ * a review, which takes no input, or a request to compact the thread.
  */
 export type TurnKind = 'user' | 'shell' | 'goal' | 'review' | 'compact';
 
@@ -72,8 +78,8 @@ export interface DueTurn {
   /** The messages for the model that begin the turn. */
   tell: ResponseItem[];
   /**
-   * Work before the model is asked; without it, the model is asked at once. Returns the error that fails the turn; null: none. Rejects only
-   * with the store's error.
+   * Work before the model is asked; without it, the model is asked at once. Returns the error that
+   * fails the turn; null: none. Rejects only with the store's error.
    */
   readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
 }
@@ -130,7 +136,10 @@ export interface EndedResponse {
 export interface AskedApproval {
   ask: Ask;
   call: PendingCall | null;
-  /** Why a check of the call demands the approval, which only the reviewer in force can then give. Parts can refuse it. Null: policy. */
+  /**
+   * Why a check of the call demands the approval, which only the reviewer in force can then give.
+   * Parts can refuse it. Null: policy.
+   */
   demand: string | null;
 }
 
@@ -144,21 +153,28 @@ export interface McpCall {
   input: JsonObject;
 }
 
-/** How a thread came to be loaded: a client started it, with a clear history, or it was resumed or forked. */
+/**
+ * How a thread came to be loaded: a client started it, with a clear history, or it was resumed or
+ * forked.
+ */
 export type ThreadOrigin = 'startup' | 'clear' | 'resume' | 'fork';
 
 /** The result of a part, at once or later. An interrupt of the turn ends the wait. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**
- * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
- * it needs. At each moment the parts act in the order of `turn-part-list.ts`. A method that returns a step changes memory at
- * once; the turn stores and announces the step in its own commit of that moment. If a method throws, the error is logged, and the part
- * is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of a moment that decides refuses: `checkInput`,
- * `beforeCall`, `beforeAction`.
+ * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a
+ * part implements the moments that it needs. At each moment the parts act in the order of
+ * `turn-part-list.ts`. A method that returns a step changes memory at once; the turn stores and
+ * announces the step in its own commit of that moment. If a method throws, the error is logged, and
+ * the part is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of a
+ * moment that decides refuses: `checkInput`, `beforeCall`, `beforeAction`.
  */
 export interface TurnPart {
-  /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
+  /**
+   * The tools that the part offers. Called once for each model request; the calls of the response
+   * are looked up in that list.
+   */
   tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called with the tools that all parts offer. Returns those that take their place. */
   arrangeTools?(tools: readonly Tool[]): Awaitable<readonly Tool[]>;
@@ -176,28 +192,49 @@ export interface TurnPart {
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
-  /** Whether input waits for `checkInput` before the model reads it. Until then, a kill shows it to clients, and not to the model. */
+  /**
+   * Whether input waits for `checkInput` before the model reads it. Until then, a kill shows it to
+   * clients, and not to the model.
+   */
   withholdsInput?(): boolean;
   /**
-   * Before the turn takes the input that has arrived, at its beginning and before each further request. `tell`: messages that the
-   * model reads before that input. `end`: the turn ends here.
+   * Before the turn takes the input that has arrived, at its beginning and before each further
+   * request. `tell`: messages that the model reads before that input. `end`: the turn ends here.
    */
   beforeInput?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; end?: true }>;
   /**
-   * Before the model reads input that was withheld. `refuse`: it does not read it. `end`: nor does it read anything else, because the turn
-   * ends here. `tell`: messages that it reads after the input, or in its place with the next request.
+   * Before the model reads input that was withheld. `refuse`: it does not read it. `end`: nor does
+   * it read anything else, because the turn ends here. `tell`: messages that it reads after the
+   * input, or in its place with the next request.
    */
-  checkInput?(input: TurnInput, turn: TurnContext): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
+  checkInput?(
+    input: TurnInput,
+    turn: TurnContext,
+  ): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
   /**
-   * Before each model request. `tell`: messages that the model reads with it. They are stored before the next part acts; then `told` is
-   * called. `end`: the turn ends instead.
+   * Before each model request. `tell`: messages that the model reads with it. They are stored
+   * before the next part acts; then `told` is called. `end`: the turn ends instead.
    */
-  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
-  /** A response has ended, and its calls may run. Not called for one that broke off and is continued by the next request. */
+  beforeRequest?(
+    turn: TurnContext,
+  ): Awaitable<{ tell?: ResponseItem[]; told?(): void; end?: EndBeforeRequest }>;
+  /**
+   * A response has ended, and its calls may run. Not called for one that broke off and is continued
+   * by the next request.
+   */
   afterRequest?(response: EndedResponse, turn: TurnContext): Awaitable<void>;
-  /** The model has nothing more to do. `goOn`: an item and messages for the model, with which the turn goes on. */
-  stopping?(turn: TurnContext, lastMessage: string | null): Awaitable<{ goOn?: { item: UntimedItem; tell: ResponseItem[] } }>;
-  /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
+  /**
+   * The model has nothing more to do. `goOn`: an item and messages for the model, with which the
+   * turn goes on.
+   */
+  stopping?(
+    turn: TurnContext,
+    lastMessage: string | null,
+  ): Awaitable<{ goOn?: { item: UntimedItem; tell: ResponseItem[] } }>;
+  /**
+   * A model request has failed for good. `again`: the part has an answer to the failure, and the
+   * model is asked again.
+   */
   requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
   /** The model forgets what it has read so far. Returns what it must read again for this turn. */
   compacted?(turn: TurnContext): AuthoredItem[];
@@ -205,19 +242,30 @@ export interface TurnPart {
   beforeCall?(call: PendingCall, turn: TurnContext): Awaitable<CallDecision>;
   /** Whether `afterCall` may change the output of this call. */
   watchesCall?(call: PendingCall): boolean;
-  /** After a watched call was performed, and its output stored. `output` replaces what the model reads. */
-  afterCall?(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
+  /**
+   * After a watched call was performed, and its output stored. `output` replaces what the model
+   * reads.
+   */
+  afterCall?(
+    call: PendingCall,
+    outcome: ActionOutcome,
+    turn: TurnContext,
+  ): Awaitable<{ output?: string; tell?: ResponseItem[] }>;
   /** Before a reviewer is asked. Returns a verdict in place of the reviewer's, or null. */
   approvalAsked?(asked: AskedApproval, turn: TurnContext): Awaitable<Verdict | null>;
   /** Before the thread is compacted. `stop`: it is not compacted, and the turn is interrupted. */
   beforeCompaction?(turn: TurnContext, trigger: CompactionTrigger): Awaitable<{ stop?: true }>;
   /** After the thread was compacted. `stop`: the turn is interrupted. */
   afterCompaction?(turn: TurnContext, trigger: CompactionTrigger): Awaitable<{ stop?: true }>;
-  /** Calls a tool of an MCP server, without asking anybody. Null: the part has no server of this name. Rejects if the call fails. */
+  /**
+   * Calls a tool of an MCP server, without asking anybody. Null: the part has no server of this
+   * name. Rejects if the call fails.
+   */
   callMcpTool?(call: McpCall, signal: AbortSignal): Promise<string> | null;
   /**
-   * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
-   * do not come here, nor does an action that asks for more while it is performed.
+   * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it,
+   * for the model. User commands do not come here, nor does an action that asks for more while it
+   * is performed.
    */
   beforeAction?(action: Action, turn: TurnContext): Awaitable<{ refuse?: string }>;
 
@@ -262,25 +310,42 @@ export interface TurnPartDeps {
   granted(): readonly GrantedPermissions[];
   /** The tokens that the provider counted for the thread's last response; null: unknown. */
   lastUsage(): LastUsage | null;
-  /** Adds the usage of a request aside to the thread's token usage at once, and returns the step that stores and announces it. */
+  /**
+   * Adds the usage of a request aside to the thread's token usage at once, and returns the step
+   * that stores and announces it.
+   */
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
-  /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
+  /**
+   * Notes at once how many tokens the thread's prompt has now, and returns the step that stores and
+   * announces it.
+   */
   promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
   /** The tools that all parts offer for the thread's next request. */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */
+  /**
+   * The messages that all parts tell the model again in a turn in which it has forgotten what it
+   * read.
+   */
   compacted(turn: TurnContext): AuthoredItem[];
-  /** The error of the thread's last turn that has ended and was not a review; null: there is none. Reads the store. */
+  /**
+   * The error of the thread's last turn that has ended and was not a review; null: there is none.
+   * Reads the store.
+   */
   lastTurnError(): Promise<TurnError | null>;
   /** How the thread came to be loaded. */
   readonly origin: ThreadOrigin;
   /** The programs of the user that run at the ends of turns and threads, of all threads. */
   readonly lastPrograms: Pick<LastPrograms, 'places' | 'over'>;
-  /** Asks all parts before a compaction. Returns whether one stops it; the turn is then interrupted. */
+  /**
+   * Asks all parts before a compaction. Returns whether one stops it; the turn is then interrupted.
+   */
   beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean>;
   /** Tells all parts of a compaction. If one stops the turn, it is interrupted. */
   afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<void>;
-  /** Calls a tool of an MCP server, without asking anybody. Null: no part has a server of this name. Rejects if the call fails. */
+  /**
+   * Calls a tool of an MCP server, without asking anybody. Null: no part has a server of this name.
+   * Rejects if the call fails.
+   */
   callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null;
   /** The agents that threads have started. */
   readonly agents: AgentTree;

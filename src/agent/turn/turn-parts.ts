@@ -1,6 +1,11 @@
 import { flatSpecName } from '../../model/flat-tool-name.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
+import type {
+  ResponseItem,
+  TokenUsageBreakdown,
+  TurnError,
+  UntimedItem,
+} from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -21,7 +26,9 @@ import type {
   TurnPart,
 } from './turn-part.ts';
 
-/** The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else. */
+/**
+ * The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else.
+ */
 interface CheckedInput {
   decision: 'taken' | 'refused' | 'endsTurn';
   tell: ResponseItem[];
@@ -47,8 +54,8 @@ export class TurnParts {
   }
 
   /**
-   * The tools for one model request. Of two with one name, the one of the earlier part counts. Empty if the turn is interrupted while the
-   * parts are asked.
+   * The tools for one model request. Of two with one name, the one of the earlier part counts.
+   * Empty if the turn is interrupted while the parts are asked.
    */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     const tools = new Map<string, Tool>();
@@ -72,14 +79,20 @@ export class TurnParts {
   /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {
-      const due = this.#guard.attempt(() => part.due?.() ?? null, null, 'a part failed to say whether a turn is due');
+      const due = this.#guard.attempt(
+        () => part.due?.() ?? null,
+        null,
+        'a part failed to say whether a turn is due',
+      );
       if (due !== null) return due;
     }
     return null;
   }
 
   resumed(): Announcement[] {
-    return this.#parts.flatMap((part) => this.#guard.attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'));
+    return this.#parts.flatMap((part) =>
+      this.#guard.attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'),
+    );
   }
 
   inputArrived(): StepAddition {
@@ -101,22 +114,42 @@ export class TurnParts {
   /** Whether a part checks input before the model reads it. */
   withholdsInput(): boolean {
     return this.#parts.some((part) =>
-      this.#guard.attempt(() => part.withholdsInput?.() === true, true, 'a part failed to say whether it checks input'),
+      this.#guard.attempt(
+        () => part.withholdsInput?.() === true,
+        true,
+        'a part failed to say whether it checks input',
+      ),
     );
   }
 
-  /** The messages that the model reads before the input that has arrived, and whether the turn ends instead. */
+  /**
+   * The messages that the model reads before the input that has arrived, and whether the turn ends
+   * instead.
+   */
   async beforeInput(turn: TurnContext): Promise<{ tell: ResponseItem[]; end: boolean }> {
-    const results = await this.#guard.each(turn, 'a part failed before the input of a turn', (part) => part.beforeInput?.(turn));
-    return { tell: results.flatMap(({ tell = [] }) => tell), end: results.some(({ end }) => end === true) };
+    const results = await this.#guard.each(
+      turn,
+      'a part failed before the input of a turn',
+      (part) => part.beforeInput?.(turn),
+    );
+    return {
+      tell: results.flatMap(({ tell = [] }) => tell),
+      end: results.some(({ end }) => end === true),
+    };
   }
 
-  /** Whether the model reads this input, and the messages after it. Null: the turn was interrupted meanwhile. */
+  /**
+   * Whether the model reads this input, and the messages after it. Null: the turn was interrupted
+   * meanwhile.
+   */
   async checkInput(input: TurnInput, turn: TurnContext): Promise<CheckedInput | null> {
     const tell: ResponseItem[] = [];
     const failed: { refuse: true; end?: true; tell?: ResponseItem[] } = { refuse: true };
     for (const part of this.#parts) {
-      const checked = await this.#guard.decided(async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal), failed);
+      const checked = await this.#guard.decided(
+        async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal),
+        failed,
+      );
       if (checked === null) return null;
       tell.push(...(checked.tell ?? []));
       if (checked.end === true) return { decision: 'endsTurn', tell };
@@ -125,8 +158,14 @@ export class TurnParts {
     return { decision: 'taken', tell };
   }
 
-  /** Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn goes on. */
-  async beforeRequest(turn: TurnContext, tell: (messages: readonly ResponseItem[]) => Promise<void>): Promise<EndBeforeRequest | null> {
+  /**
+   * Prepares the next request. `tell` stores messages that the model reads with it. Null: the turn
+   * goes on.
+   */
+  async beforeRequest(
+    turn: TurnContext,
+    tell: (messages: readonly ResponseItem[]) => Promise<void>,
+  ): Promise<EndBeforeRequest | null> {
     for (const part of this.#parts) {
       const before = (await returned(part.beforeRequest?.(turn) ?? {}, turn.signal)) ?? {};
       if (before.tell !== undefined && before.tell.length > 0) {
@@ -146,19 +185,30 @@ export class TurnParts {
   }
 
   /** The items and messages with which a turn goes on that would end. */
-  async stopping(turn: TurnContext, lastMessage: string | null): Promise<{ item: UntimedItem; tell: ResponseItem[] }[]> {
-    const results = await this.#guard.each(turn, 'a part failed at the end of a turn', (part) => part.stopping?.(turn, lastMessage));
+  async stopping(
+    turn: TurnContext,
+    lastMessage: string | null,
+  ): Promise<{ item: UntimedItem; tell: ResponseItem[] }[]> {
+    const results = await this.#guard.each(turn, 'a part failed at the end of a turn', (part) =>
+      part.stopping?.(turn, lastMessage),
+    );
     return results.flatMap(({ goOn }) => goOn ?? []);
   }
 
-  /** The decision about a call. Null: the turn was interrupted meanwhile. Rejects only with the store's error. */
+  /**
+   * The decision about a call. Null: the turn was interrupted meanwhile. Rejects only with the
+   * store's error.
+   */
   async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision | null> {
     const decision: CallDecision = {};
     const tell: ResponseItem[] = [];
     const failed = { refuse: 'Refused: a check of this call failed inside the server.' };
     for (const part of this.#parts) {
       const pending = decision.args === undefined ? call : { ...call, args: decision.args };
-      const result = await this.#guard.decided(async () => returned(part.beforeCall?.(pending, turn) ?? {}, turn.signal), failed);
+      const result = await this.#guard.decided(
+        async () => returned(part.beforeCall?.(pending, turn) ?? {}, turn.signal),
+        failed,
+      );
       if (result === null) return null;
       tell.push(...(result.tell ?? []));
       if (result.refuse !== undefined) return { refuse: result.refuse, tell };
@@ -171,12 +221,23 @@ export class TurnParts {
   /** Whether a part may change the output of this call. */
   watchesCall(call: PendingCall): boolean {
     return this.#parts.some((part) =>
-      this.#guard.attempt(() => part.watchesCall?.(call) === true, false, 'a part failed to say whether it watches a call'),
+      this.#guard.attempt(
+        () => part.watchesCall?.(call) === true,
+        false,
+        'a part failed to say whether it watches a call',
+      ),
     );
   }
 
-  /** The output of a call as the parts change it, and the messages that the model reads with it. Rejects only with the store's error. */
-  async afterCall(call: PendingCall, outcome: ActionOutcome, turn: TurnContext): Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }> {
+  /**
+   * The output of a call as the parts change it, and the messages that the model reads with it.
+   * Rejects only with the store's error.
+   */
+  async afterCall(
+    call: PendingCall,
+    outcome: ActionOutcome,
+    turn: TurnContext,
+  ): Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }> {
     let changed = outcome;
     const results = await this.#guard.each(turn, 'a part failed after a call', async (part) => {
       const result = (await part.afterCall?.(call, changed, turn)) ?? {};
@@ -188,9 +249,15 @@ export class TurnParts {
 
   /** The first verdict of a part, in place of a reviewer's. Null: none has one. */
   async approvalAsked(asked: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
-    const signal = asked.ask.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, asked.ask.signal]);
+    const signal =
+      asked.ask.signal === undefined
+        ? turn.signal
+        : AbortSignal.any([turn.signal, asked.ask.signal]);
     for (const part of this.#parts) {
-      const verdict = await this.#guard.decided(async () => returned(part.approvalAsked?.(asked, turn) ?? null, signal), null);
+      const verdict = await this.#guard.decided(
+        async () => returned(part.approvalAsked?.(asked, turn) ?? null, signal),
+        null,
+      );
       if (verdict !== null) return verdict;
     }
     return null;
@@ -198,13 +265,17 @@ export class TurnParts {
 
   /** Whether a part stops a compaction. */
   async beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
-    const results = await this.#guard.each(turn, 'a part failed before a compaction', (part) => part.beforeCompaction?.(turn, trigger));
+    const results = await this.#guard.each(turn, 'a part failed before a compaction', (part) =>
+      part.beforeCompaction?.(turn, trigger),
+    );
     return results.some(({ stop }) => stop === true);
   }
 
   /** Whether a part stops the turn after a compaction. */
   async afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
-    const results = await this.#guard.each(turn, 'a part failed after a compaction', (part) => part.afterCompaction?.(turn, trigger));
+    const results = await this.#guard.each(turn, 'a part failed after a compaction', (part) =>
+      part.afterCompaction?.(turn, trigger),
+    );
     return results.some(({ stop }) => stop === true);
   }
 
@@ -216,18 +287,32 @@ export class TurnParts {
     return null;
   }
 
-  /** Whether a part has an answer to the failure of a model request, so that the model is asked again. */
+  /**
+   * Whether a part has an answer to the failure of a model request, so that the model is asked
+   * again.
+   */
   requestFailed(error: TurnError, turn: TurnContext): boolean {
     const answers = this.#parts.map((part) =>
-      this.#guard.attempt(() => part.requestFailed?.(error, turn) ?? {}, {}, 'a part failed to judge the failure of a model request'),
+      this.#guard.attempt(
+        () => part.requestFailed?.(error, turn) ?? {},
+        {},
+        'a part failed to judge the failure of a model request',
+      ),
     );
     return answers.some(({ again }) => again === true);
   }
 
-  /** Items that the model must read again in this turn, because a compaction removed them from the prompt. */
+  /**
+   * Items that the model must read again in this turn, because a compaction removed them from the
+   * prompt.
+   */
   compacted(turn: TurnContext): AuthoredItem[] {
     return this.#parts.flatMap((part) =>
-      this.#guard.attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'),
+      this.#guard.attempt(
+        () => part.compacted?.(turn) ?? [],
+        [],
+        'a part failed to tell the model again',
+      ),
     );
   }
 
@@ -239,7 +324,11 @@ export class TurnParts {
         if (result === null) return INTERRUPTED;
         if (result.refuse !== undefined) return result.refuse;
       } catch (error) {
-        this.#guard.failed('a part failed to check an action, so it is refused', { err: error, turnId: turn.id, kind: action.kind });
+        this.#guard.failed('a part failed to check an action, so it is refused', {
+          err: error,
+          turnId: turn.id,
+          kind: action.kind,
+        });
         return 'Refused: a check of this action failed inside the server.';
       }
     }
@@ -252,32 +341,53 @@ export class TurnParts {
       try {
         await part.cleanUp?.(turn);
       } catch (error) {
-        this.#guard.failed('a part could not clean up after a turn', { err: error, turnId: turn.id });
+        this.#guard.failed('a part could not clean up after a turn', {
+          err: error,
+          turnId: turn.id,
+        });
       }
     }
   }
 
   /** Never rejects, and takes as long as the slowest part. */
   async closed(): Promise<void> {
-    const failed = (error: unknown) => this.#guard.failed('a part failed at the end of its thread', { err: error });
-    await Promise.all(this.#parts.map(async (part) => part.closed?.()).map((work) => work.catch(failed)));
+    const failed = (error: unknown) =>
+      this.#guard.failed('a part failed at the end of its thread', { err: error });
+    await Promise.all(
+      this.#parts.map(async (part) => part.closed?.()).map((work) => work.catch(failed)),
+    );
   }
 
   /** Never rejects: the error of one part must not keep a thread from being closed. */
   async endWork(): Promise<void> {
-    const failed = (error: unknown) => this.#guard.failed('a part failed to end its work', { err: error });
-    await Promise.all(this.#parts.map(async (part) => part.endWork?.()).map((work) => work.catch(failed)));
+    const failed = (error: unknown) =>
+      this.#guard.failed('a part failed to end its work', { err: error });
+    await Promise.all(
+      this.#parts.map(async (part) => part.endWork?.()).map((work) => work.catch(failed)),
+    );
   }
 
-  /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
+  /**
+   * Merges the steps of all parts. A part that throws takes no step, because its error must not
+   * keep a turn from beginning or ending.
+   */
   #merged(stepOf: (part: TurnPart) => StepAddition | undefined): StepAddition {
     return mergedSteps(
-      this.#parts.map((part) => this.#guard.attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')),
+      this.#parts.map((part) =>
+        this.#guard.attempt(
+          () => stepOf(part) ?? {},
+          {},
+          'a part failed to take its step in a turn',
+        ),
+      ),
     );
   }
 }
 
-/** The outcome of a call whose output is replaced: it is not the user's, and the model does not read the tools that a search has found. */
+/**
+ * The outcome of a call whose output is replaced: it is not the user's, and the model does not read
+ * the tools that a search has found.
+ */
 function replaced({ foundTools: _, author: __, ...outcome }: ActionOutcome): ActionOutcome {
   return outcome;
 }

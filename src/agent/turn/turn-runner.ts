@@ -55,7 +55,10 @@ export class TurnRunner {
     this.calls.know(prompt);
     this.#deps.state.noteRequest(prompt.tokensOfModel);
     const end = await promptBudget.requesting(history, turn.signal);
-    return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
+    return {
+      request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }),
+      end,
+    };
   }
 
   #isNews(facts: string): boolean {
@@ -70,7 +73,12 @@ export class TurnRunner {
     const { told: before } = state.record;
     const { instructions } = state.configuration;
     const now = agent.clock.now();
-    const { told, messages } = await instructions.contextUpdate({ settings, granted: grants.permissions, told: before, now });
+    const { told, messages } = await instructions.contextUpdate({
+      settings,
+      granted: grants.permissions,
+      told: before,
+      now,
+    });
     if (messages.length === 0) return;
     // Input that has arrived meanwhile has told the model what its client adds.
     await outbox.commitMade(() => {
@@ -96,14 +104,23 @@ export class TurnRunner {
       shownReasoning: configuration.shownReasoning,
       newId: () => ids.next(),
       drained: () => clients.drained({ threadId: state.id }),
-      identity: (turn) => requestIdentity({ record: state.record, turn, kind: turn.kind === 'review' ? 'review' : 'turn' }),
+      identity: (turn) =>
+        requestIdentity({
+          record: state.record,
+          turn,
+          kind: turn.kind === 'review' ? 'review' : 'turn',
+        }),
       isNews: (facts) => this.#isNews(JSON.stringify(facts)),
       exceededStep: (turn) => state.exceededStep(turn),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),
       tokensStep: (turn, usage) => {
         const isAside = turn.kind === 'review';
-        if (usage !== null) return mergedSteps([state.tokensStep(turn, usage, { isAside }), parts.tokensUsed(turn, usage)]);
+        if (usage !== null)
+          return mergedSteps([
+            state.tokensStep(turn, usage, { isAside }),
+            parts.tokensUsed(turn, usage),
+          ]);
         if (!isAside) state.noteUncounted();
         return null;
       },

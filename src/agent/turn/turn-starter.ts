@@ -3,8 +3,9 @@ import type { Config } from '../../config/config.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { additionalContext } from '../prompt/additional-context.ts';
@@ -16,12 +17,21 @@ import type { ThreadState } from '../thread-state.ts';
 import { ActiveTurn, type InputReservation } from './active-turn.ts';
 import type { TurnBeginning } from './run-turn.ts';
 import type { TurnOpening } from './turn-deps.ts';
-import { type InputAuthor, inputEntries, modelEntries, type TurnMessage, turnInput, withheldItem } from './turn-input.ts';
+import {
+  type InputAuthor,
+  inputEntries,
+  modelEntries,
+  type TurnMessage,
+  turnInput,
+  withheldItem,
+} from './turn-input.ts';
 import type { DueTurn, TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
-/** The turn that a request has begun or joined. Call `afterAnswer` after the request is answered. */
+/**
+ * The turn that a request has begun or joined. Call `afterAnswer` after the request is answered.
+ */
 export interface Joined {
   turn: Turn;
   afterAnswer: () => void;
@@ -53,7 +63,10 @@ interface NewTurn {
   command?: string | null;
 }
 
-/** Begins the turns of a thread and adds input to them: stores first, then lets the request be answered, then runs. */
+/**
+ * Begins the turns of a thread and adds input to them: stores first, then lets the request be
+ * answered, then runs.
+ */
 export class TurnStarter {
   readonly #deps: TurnStarterDeps;
 
@@ -64,7 +77,14 @@ export class TurnStarter {
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
-    const { params: given, author = 'user', settings = state.settings, due = null, opening = null, command = null } = newTurn;
+    const {
+      params: given,
+      author = 'user',
+      settings = state.settings,
+      due = null,
+      opening = null,
+      command = null,
+    } = newTurn;
     const params = given ?? { threadId: state.id, input: [] };
     const { clock, ids } = agent;
     const now = clock.now();
@@ -74,11 +94,23 @@ export class TurnStarter {
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
     const context = await this.#context(settings, now);
-    const added = given === undefined ? null : additionalContext(given.additionalContext, context.told);
+    const added =
+      given === undefined ? null : additionalContext(given.additionalContext, context.told);
     const told = added?.told ?? context.told;
-    const input = this.#withheld(await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }));
-    const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
-    const preview = command === null ? this.#preview(params, input) : previewPatch(state.record, textPreview(command), { isCommand: true });
+    const input = this.#withheld(
+      await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }),
+    );
+    const patch: ThreadPatch = {
+      listed: true,
+      updatedAtMs: now,
+      recencyAtMs: now,
+      told,
+      ...change.patch,
+    };
+    const preview =
+      command === null
+        ? this.#preview(params, input)
+        : previewPatch(state.record, textPreview(command), { isCommand: true });
     Object.assign(patch, preview);
     const start: StepAddition = {
       entries: [
@@ -89,7 +121,10 @@ export class TurnStarter {
       ],
       patch,
     };
-    await outbox.commit({ ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start), ...withheldItem(turnId, input) });
+    await outbox.commit({
+      ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start),
+      ...withheldItem(turnId, input),
+    });
     state.keep(patch);
     const turn = new ActiveTurn({
       id: turnId,
@@ -110,17 +145,24 @@ export class TurnStarter {
       this.#announce(change.announcements);
       this.#deps.run(turn, { opening: due?.opening ?? opening, step });
     };
-    return { turn: turnView({ id: turnId, ...root, status: 'inProgress', startedAtMs: null }), afterAnswer };
+    return {
+      turn: turnView({ id: turnId, ...root, status: 'inProgress', startedAtMs: null }),
+      afterAnswer,
+    };
   }
 
-  /** Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it is not tried again. Never rejects. */
+  /**
+   * Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it
+   * is not tried again. Never rejects.
+   */
   async beginDue(due: DueTurn): Promise<void> {
     const { state, outbox, agent } = this.#deps;
     let begun: Joined;
     try {
       begun = await this.begin({ due });
     } catch (error) {
-      if (!(error instanceof StoreError)) agent.log.error({ err: error, threadId: state.id }, 'a due turn could not begin');
+      if (!(error instanceof StoreError))
+        agent.log.error({ err: error, threadId: state.id }, 'a due turn could not begin');
       const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
       void outbox.announce([{ method: 'warning', params: { threadId: state.id, message } }]);
       return;
@@ -132,7 +174,11 @@ export class TurnStarter {
   async join(
     turn: ActiveTurn,
     reservation: InputReservation,
-    { params, settings, author = 'user' }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
+    {
+      params,
+      settings,
+      author = 'user',
+    }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
   ): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
     const { clock } = agent;
@@ -141,7 +187,12 @@ export class TurnStarter {
     let patch = change.patch;
     let before: Pick<ThreadRecord, 'told'> | null = null;
     try {
-      const deps = { settings, ...agent, instructions: state.configuration.instructions, atMs: clock.now() };
+      const deps = {
+        settings,
+        ...agent,
+        instructions: state.configuration.instructions,
+        atMs: clock.now(),
+      };
       const taken = this.#withheld(await turnInput({ params, author }, deps));
       input = taken;
       patch = { ...change.patch, ...this.#preview(params, taken) };
@@ -151,13 +202,17 @@ export class TurnStarter {
         before = { told: state.record.told };
         const { messages, told } = additionalContext(params.additionalContext, state.record.told);
         state.keep({ told });
-        // The reservation has stopped the response. So what is deferred, such as what calls have told meanwhile, comes before the new input.
+        // The reservation has stopped the response. So what is deferred, such as what calls have
+        // told meanwhile, comes before the new input.
         const entries: LogEntry[] = [
           { kind: 'deferredRead', turnId: turn.id },
           ...modelEntries(turn.id, messages, 'server'),
           ...inputEntries(turn.id, taken),
         ];
-        return { ...mergedSteps([{ entries, patch: { ...patch, told } }, arrived]), ...withheldItem(turn.id, taken) };
+        return {
+          ...mergedSteps([{ entries, patch: { ...patch, told } }, arrived]),
+          ...withheldItem(turn.id, taken),
+        };
       });
     } catch (error) {
       if (before !== null) state.keep(before);
@@ -173,10 +228,16 @@ export class TurnStarter {
       else reservation.deliver(input);
     };
     const { id, rootTurnId } = turn;
-    return { turn: turnView({ id, rootTurnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+    return {
+      turn: turnView({ id, rootTurnId, status: 'inProgress', startedAtMs: null }),
+      afterAnswer,
+    };
   }
 
-  /** The first context of a thread whose model was told none; else nothing. The caller stores it, and keeps its patch. */
+  /**
+   * The first context of a thread whose model was told none; else nothing. The caller stores it,
+   * and keeps its patch.
+   */
   async firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }> {
     const { state, agent } = this.#deps;
     if (state.record.told !== null) return { entries: [], patch: {} };
@@ -188,24 +249,42 @@ export class TurnStarter {
   #context(settings: ThreadSettings, now: number) {
     const { state, granted } = this.#deps;
     const { record, configuration } = state;
-    return configuration.instructions.contextUpdate({ settings, granted: granted(), told: record.told, now });
+    return configuration.instructions.contextUpdate({
+      settings,
+      granted: granted(),
+      told: record.told,
+      now,
+    });
   }
 
-  /** The preview of a thread that gets this input. If the input may be refused, it is the preview once it is not. */
+  /**
+   * The preview of a thread that gets this input. If the input may be refused, it is the preview
+   * once it is not.
+   */
   #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
-    return input?.isWithheld === true ? {} : previewPatch(this.#deps.state.record, threadPreview(given));
+    return input?.isWithheld === true
+      ? {}
+      : previewPatch(this.#deps.state.record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */
   #withheld(input: TurnInput | null): TurnInput | null {
-    return input !== null && this.#deps.parts.withholdsInput() ? { ...input, isWithheld: true } : input;
+    return input !== null && this.#deps.parts.withholdsInput()
+      ? { ...input, isWithheld: true }
+      : input;
   }
 
-  /** The turn has not asked the model yet: it does so with the settings and the schema of this input, and with its own changes. */
+  /**
+   * The turn has not asked the model yet: it does so with the settings and the schema of this
+   * input, and with its own changes.
+   */
   #answerWith(turn: ActiveTurn, params: TurnStartParams): void {
     const { state, agent } = this.#deps;
     const sources = { serverCwd: agent.cwd, config: state.configuration.config };
-    const changed = [...turn.changes, params].reduce((all, overrides) => withTurnOverrides(all, overrides, sources), state.settings);
+    const changed = [...turn.changes, params].reduce(
+      (all, overrides) => withTurnOverrides(all, overrides, sources),
+      state.settings,
+    );
     turn.settings = ofTurn(changed, params, sources.config);
     turn.outputSchema = (params.outputSchema ?? turn.outputSchema) as JsonValue;
   }
@@ -213,16 +292,29 @@ export class TurnStarter {
   /** The patch and the announcements that replace the thread's settings by these. */
   #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; announcements: Announcement[] } {
     const { state } = this.#deps;
-    return { patch: settings === state.settings ? {} : { settings }, announcements: settingsChange(state.id, state.settings, settings) };
+    return {
+      patch: settings === state.settings ? {} : { settings },
+      announcements: settingsChange(state.id, state.settings, settings),
+    };
   }
 
   #announce(announcements: Announcement[]): void {
     const { state, agent } = this.#deps;
-    for (const { method, params } of announcements) agent.clients.publish({ threadId: state.id }, method, params);
+    for (const { method, params } of announcements)
+      agent.clients.publish({ threadId: state.id }, method, params);
   }
 }
 
-/** The settings of a turn that begins with this request: those of the thread, and the tier for this turn only. */
-function ofTurn(settings: ThreadSettings, { serviceTierForTurn }: TurnStartParams, config: Config): ThreadSettings {
-  return serviceTierForTurn ? { ...settings, serviceTier: askedTier(config, serviceTierForTurn) } : settings;
+/**
+ * The settings of a turn that begins with this request: those of the thread, and the tier for this
+ * turn only.
+ */
+function ofTurn(
+  settings: ThreadSettings,
+  { serviceTierForTurn }: TurnStartParams,
+  config: Config,
+): ThreadSettings {
+  return serviceTierForTurn
+    ? { ...settings, serviceTier: askedTier(config, serviceTierForTurn) }
+    : settings;
 }

@@ -1,4 +1,14 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, renameSync, type Stats, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeOpenFilePrivate } from '../paths/make-private.ts';
 import { realPathOrSame } from '../paths/real-path.ts';
@@ -13,16 +23,23 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_WRONLY } = constants;
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 /**
- * A file that text is appended to, which only its user can read. If it is moved away or removed, as programs that rotate logs do, the next
- * text goes to a new file of its name, in the same folder. Nothing but a regular file takes its place: a link would lead anywhere, and
- * commands can make one if the file is in a workspace.
+ * A file that text is appended to, which only its user can read. If it is moved away or removed, as
+ * programs that rotate logs do, the next text goes to a new file of its name, in the same folder.
+ * Nothing but a regular file takes its place: a link would lead anywhere, and commands can make one
+ * if the file is in a workspace.
  */
 export class AppendedFile {
   #descriptor: number;
-  /** Null: the file is no regular one, such as a pipe, or has no path, such as a removed one at /dev/stderr. It is never looked for again. */
+  /**
+   * Null: the file is no regular one, such as a pipe, or has no path, such as a removed one at
+   * /dev/stderr. It is never looked for again.
+   */
   readonly #place: Place | null;
 
-  /** Opens whatever is at the path, through links, or creates a file. Throws the system's error or an OwnFileError. */
+  /**
+   * Opens whatever is at the path, through links, or creates a file. Throws the system's error or
+   * an OwnFileError.
+   */
   constructor(path: string) {
     this.#descriptor = openForAppendingSync(path, MODE);
     makeOpenFilePrivate(this.#descriptor);
@@ -42,7 +59,10 @@ export class AppendedFile {
     else writeSync(this.#descriptor, text);
   }
 
-  /** Adds `end` to the name of the file, in place of an earlier file of that name, and goes on in a new one. Throws if that fails. */
+  /**
+   * Adds `end` to the name of the file, in place of an earlier file of that name, and goes on in a
+   * new one. Throws if that fails.
+   */
   setAside(end: string): void {
     if (this.#place === null) return;
     const { path } = this.#place;
@@ -66,7 +86,8 @@ export class AppendedFile {
     if (this.#place === null) return;
     try {
       const now = lstatSync(this.#place.path, { throwIfNoEntry: false });
-      if (now === undefined || !isSame(now, fstatSync(this.#descriptor))) this.#openAgain(this.#place.path);
+      if (now === undefined || !isSame(now, fstatSync(this.#descriptor)))
+        this.#openAgain(this.#place.path);
     } catch {
       // The folder is gone, or what is there now is not for heddle.
     }
@@ -104,7 +125,11 @@ function openNext(path: string, user: number): number {
   } catch (error) {
     if (!hasErrorCode(error, ['EEXIST'])) throw error;
   }
-  return openPinnedSync(path, { flags: O_WRONLY | O_APPEND, followLinks: false, check: (stats) => requireOwn(stats, user) }).descriptor;
+  return openPinnedSync(path, {
+    flags: O_WRONLY | O_APPEND,
+    followLinks: false,
+    check: (stats) => requireOwn(stats, user),
+  }).descriptor;
 }
 
 function requireOwn(stats: Stats, user: number): void {

@@ -19,8 +19,8 @@ const listed = new Set<string>();
 let written: string | null = null;
 
 /**
- * Returns a new path beside a file, for the draft that is to replace it. The folder is listed beside the store, so that the next
- * server removes the draft if this process is killed before.
+ * Returns a new path beside a file, for the draft that is to replace it. The folder is listed
+ * beside the store, so that the next server removes the draft if this process is killed before.
  */
 export function draftFile(path: string): string {
   const folder = dirname(path);
@@ -33,7 +33,10 @@ export function isDraftName(path: string): boolean {
   return DRAFT_NAME.test(basename(path));
 }
 
-/** The tag of the process that has written the draft with this name. Null: it is none, or one of an earlier version. */
+/**
+ * The tag of the process that has written the draft with this name. Null: it is none, or one of an
+ * earlier version.
+ */
 export function draftTag(name: string): string | null {
   return TAGGED_NAME.exec(name)?.[1] ?? null;
 }
@@ -52,7 +55,8 @@ export function endDrafts(): void {
 
 function list(folder: string): void {
   const home = storeFolder();
-  if (home === null || listed.has(folder) || listed.size === FOLDERS_MAX || !existsSync(home)) return;
+  if (home === null || listed.has(folder) || listed.size === FOLDERS_MAX || !existsSync(home))
+    return;
   listed.add(folder);
   const file = written ?? join(home, `.heddle-${processTag()}${LIST_END}`);
   try {

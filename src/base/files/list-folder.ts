@@ -16,7 +16,10 @@ export interface FolderEntries {
   cut: boolean;
 }
 
-/** Lists at most `entriesMax` entries of a folder, off the main loop. Rejects with the system's error. */
+/**
+ * Lists at most `entriesMax` entries of a folder, off the main loop. Rejects with the system's
+ * error.
+ */
 export async function listFolder(path: string, entriesMax: number): Promise<FolderEntries> {
   if (hasNul(path)) throw absentPath(path);
   const folder = await opendir(path, { bufferSize: ENTRIES_AT_ONCE });
@@ -49,13 +52,15 @@ export function listFolderSync(path: string, entriesMax: number): FolderEntries 
 }
 
 /**
- * Passes all entries of a folder to a function, off the main loop. A folder that is gone or broken has none. Returns false if this user may
- * not read it.
+ * Passes all entries of a folder to a function, off the main loop. A folder that is gone or broken
+ * has none. Returns false if this user may not read it.
  */
 export async function eachEntry(path: string, take: (entry: Dirent) => void): Promise<boolean> {
   try {
-    if ((statOf(path)?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(path, { withFileTypes: true })) take(entry);
-    else for await (const entry of await opendir(path, { bufferSize: ENTRIES_AT_ONCE })) take(entry);
+    if ((statOf(path)?.size ?? 0) < LARGE_FOLDER_BYTES)
+      for (const entry of await readdir(path, { withFileTypes: true })) take(entry);
+    else
+      for await (const entry of await opendir(path, { bufferSize: ENTRIES_AT_ONCE })) take(entry);
   } catch (error) {
     if (hasErrorCode(error, ['EACCES', 'EPERM'])) return false;
     if (systemErrorCode(error) === null) throw error;

@@ -1,4 +1,13 @@
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
 import { type AnyPath, OwnFileError } from './file-refused-error.ts';
 import { O_PATH } from './o-path.ts';
@@ -10,7 +19,10 @@ export interface PinnedOptions {
   /** The system's flags, without O_CREAT. */
   flags: number;
   followLinks?: boolean;
-  /** Looks at the file before it is opened, because opening a device or a pipe may have an effect on it. Throws to refuse it. */
+  /**
+   * Looks at the file before it is opened, because opening a device or a pipe may have an effect on
+   * it. Throws to refuse it.
+   */
   check?: (stats: Stats) => void;
 }
 
@@ -21,10 +33,14 @@ export interface OpenFile {
 }
 
 /**
- * Opens what is at a path, unless it is a file of heddle's store, whatever its name here is: that rejects with an OwnFileError. Else
- * rejects with the system's error or with that of `check`. All files that others may have named are opened here.
+ * Opens what is at a path, unless it is a file of heddle's store, whatever its name here is: that
+ * rejects with an OwnFileError. Else rejects with the system's error or with that of `check`. All
+ * files that others may have named are opened here.
  */
-export async function openPinned(path: AnyPath, options: PinnedOptions): Promise<{ file: FileHandle; stats: Stats }> {
+export async function openPinned(
+  path: AnyPath,
+  options: PinnedOptions,
+): Promise<{ file: FileHandle; stats: Stats }> {
   const { flags, followLinks = true } = options;
   const linkFlag = followLinks ? 0 : O_NOFOLLOW;
   if (!canPin()) return openLooking(path, { ...options, linkFlag });
@@ -57,8 +73,9 @@ export function openPinnedSync(path: string, options: PinnedOptions): OpenFile {
 let pins: boolean | null = null;
 
 /**
- * Whether a file can be pinned: looked at through a handle that drops no lock, and then opened by that handle, so that nothing can
- * take its place in between. Linux can do it, unless /proc is not mounted.
+ * Whether a file can be pinned: looked at through a handle that drops no lock, and then opened by
+ * that handle, so that nothing can take its place in between. Linux can do it, unless /proc is not
+ * mounted.
  */
 function canPin(): boolean {
   pins ??= O_PATH !== 0 && existsSync(pathOf(0));
@@ -84,8 +101,9 @@ function checked(path: AnyPath, stats: Stats, { check }: Pick<PinnedOptions, 'ch
 }
 
 /**
- * Handles of the store's files, each of which took another file's place between the look and the opening. To close one would drop
- * the store's locks, and Node closes handles that nothing refers to.
+ * Handles of the store's files, each of which took another file's place between the look and the
+ * opening. To close one would drop the store's locks, and Node closes handles that nothing refers
+ * to.
  */
 const neverClosed: FileHandle[] = [];
 

@@ -4,10 +4,12 @@ import { absentPath, hasNul } from '../paths/stat-of.ts';
 import { type AnyPath, FileRefusedError } from './file-refused-error.ts';
 import { type OpenFile, openPinned, openPinnedSync } from './open-pinned.ts';
 
-// Others wrote the files of workspaces, temporary folders and homes, so anything may be at their paths: a pipe without a writer, an
-// endless device, a link, a name that the system refuses, heddle's own database.
+// Others wrote the files of workspaces, temporary folders and homes, so anything may be at their
+// paths: a pipe without a writer, an endless device, a link, a name that the system refuses,
+// heddle's own database.
 
-// Windows has neither of the last two flags. A pipe or a terminal must not make the server wait, or become its terminal.
+// Windows has neither of the last two flags. A pipe or a terminal must not make the server wait, or
+// become its terminal.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** The path leads to a folder, a pipe, a device or another file that is not regular. */
@@ -27,16 +29,27 @@ export class FileTooLargeError extends FileRefusedError {
 }
 
 /**
- * Opens a regular file for reading. Never waits for a pipe, a device or a socket. The caller closes the file. Rejects with the
- * system's error, with ENOENT for a path with a NUL, with an OwnFileError for a file of heddle's store, and with an
- * IrregularFileError for anything else than a regular file; without `followLinks` also for a link.
+ * Opens a regular file for reading. Never waits for a pipe, a device or a socket. The caller closes
+ * the file. Rejects with the system's error, with ENOENT for a path with a NUL, with an
+ * OwnFileError for a file of heddle's store, and with an IrregularFileError for anything else than
+ * a regular file; without `followLinks` also for a link.
  */
-export async function openRegularFile(path: AnyPath, { followLinks = true } = {}): Promise<{ file: FileHandle; stats: Stats }> {
+export async function openRegularFile(
+  path: AnyPath,
+  { followLinks = true } = {},
+): Promise<{ file: FileHandle; stats: Stats }> {
   if (hasNul(path)) throw absentPath(path);
-  return openPinned(path, { flags: FLAGS, followLinks, check: (stats) => requireRegular(path, stats) });
+  return openPinned(path, {
+    flags: FLAGS,
+    followLinks,
+    check: (stats) => requireRegular(path, stats),
+  });
 }
 
-/** The same at once, through links. Returns null, faster than an error, if there is nothing at the path. */
+/**
+ * The same at once, through links. Returns null, faster than an error, if there is nothing at the
+ * path.
+ */
 export function openRegularFileSync(path: string): OpenFile | null {
   if (hasNul(path) || statSync(path, { throwIfNoEntry: false }) === undefined) return null;
   return openPinnedSync(path, { flags: FLAGS, check: (stats) => requireRegular(path, stats) });

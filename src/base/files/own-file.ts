@@ -3,13 +3,14 @@ import { basename, dirname, join } from 'node:path';
 import { monotonicMs } from '../clock.ts';
 import { realPathOrSame } from '../paths/real-path.ts';
 
-// When a process closes any descriptor of a file, POSIX drops all locks that the process holds on the file, whoever took them. So
-// one read of the database outside of SQLite would let another process write into it. The locks belong to the process, and so does
-// this list: a process can have several servers, each with a store.
+// When a process closes any descriptor of a file, POSIX drops all locks that the process holds on
+// the file, whoever took them. So one read of the database outside of SQLite would let another
+// process write into it. The locks belong to the process, and so does this list: a process can have
+// several servers, each with a store.
 
 /**
- * The device and inode of a file, which are the same for all its paths. Numbers suffice, because both sides of a comparison are
- * rounded alike.
+ * The device and inode of a file, which are the same for all its paths. Numbers suffice, because
+ * both sides of a comparison are rounded alike.
  */
 export interface FileIdentity {
   dev: number | bigint;
@@ -27,7 +28,10 @@ export function storeFileIn(folder: string): string {
 export const WRITERS_FOLDER = 'heddle-writers';
 /** The folders are looked at again after this time: reads come in bursts. */
 const LOOK_MS = 1;
-/** The system's clock for times of change ticks this often. A folder that changed just now may change again in the same tick. */
+/**
+ * The system's clock for times of change ticks this often. A folder that changed just now may
+ * change again in the same tick.
+ */
 const TICK_MS = 50;
 /** More identities than a store's files have at one time are those of lock files that are gone. */
 const IDENTITIES_MAX = 256;
@@ -35,8 +39,9 @@ const IDENTITIES_MAX = 256;
 const stores = new Map<string, { users: number; files: StoreFiles }>();
 
 /**
- * Protects the files of a store from every opener of this process except SQLite, as long as the store is not released. `file` is
- * the database, which need not exist. Returns the release; call it when the store has closed its files.
+ * Protects the files of a store from every opener of this process except SQLite, as long as the
+ * store is not released. `file` is the database, which need not exist. Returns the release; call it
+ * when the store has closed its files.
  */
 export function protectStore(file: string): () => void {
   const kept = stores.get(file) ?? { users: 0, files: new StoreFiles(file) };
@@ -57,7 +62,10 @@ export function storeFolder(): string | null {
   return file === undefined ? null : dirname(file);
 }
 
-/** The path of the store's file that this is, by any name. Null: no store of this process has it. Costs a few microseconds. */
+/**
+ * The path of the store's file that this is, by any name. Null: no store of this process has it.
+ * Costs a few microseconds.
+ */
 export function ownFile(identity: FileIdentity): string | null {
   for (const { files } of stores.values()) {
     const path = files.pathOf(identity);
@@ -66,7 +74,10 @@ export function ownFile(identity: FileIdentity): string | null {
   return null;
 }
 
-/** The path of the store's file that a new file at `path` would be. Null: it would be none. Nothing needs to be at the path. */
+/**
+ * The path of the store's file that a new file at `path` would be. Null: it would be none. Nothing
+ * needs to be at the path.
+ */
 export function ownName(path: string | Buffer): string | null {
   if (stores.size === 0) return null;
   const [folder, name] = [dirname(String(path)), basename(String(path))];
@@ -87,7 +98,10 @@ export function ownFileBelow(folder: FileIdentity): string | null {
 
 class StoreFiles {
   readonly file: string;
-  /** Paths by identity. Those that are no longer at their path stay, because SQLite may have them open. */
+  /**
+   * Paths by identity. Those that are no longer at their path stay, because SQLite may have them
+   * open.
+   */
   readonly #paths = new Map<string, string>();
   #current = new Set<string>();
   #stamp: string | null = null;
@@ -125,7 +139,9 @@ class StoreFiles {
 
   /** File systems that ignore upper and lower case have only one file for both. */
   #ownName(name: string): string | null {
-    const end = DATABASE_ENDS.find((one) => name.toLowerCase() === (basename(this.file) + one).toLowerCase());
+    const end = DATABASE_ENDS.find(
+      (one) => name.toLowerCase() === (basename(this.file) + one).toLowerCase(),
+    );
     return end === undefined ? null : this.file + end;
   }
 
@@ -134,9 +150,13 @@ class StoreFiles {
     if (nowMs - this.#lookedAtMs < LOOK_MS) return;
     this.#lookedAtMs = nowMs;
     const folders = [dirname(this.file), join(dirname(this.file), WRITERS_FOLDER)].map(statOrNull);
-    const stamp = folders.map((stats) => (stats === null ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeMs}`)).join(' ');
+    const stamp = folders
+      .map((stats) => (stats === null ? '' : `${stats.dev}:${stats.ino}:${stats.mtimeMs}`))
+      .join(' ');
     if (stamp === this.#stamp) return;
-    const settled = folders.every((stats) => stats === null || Date.now() - stats.mtimeMs > TICK_MS);
+    const settled = folders.every(
+      (stats) => stats === null || Date.now() - stats.mtimeMs > TICK_MS,
+    );
     this.#stamp = settled ? stamp : null;
     this.#list();
   }
@@ -144,7 +164,10 @@ class StoreFiles {
   #list(): void {
     this.#current = new Set();
     const folder = join(dirname(this.file), WRITERS_FOLDER);
-    const paths = [...DATABASE_ENDS.map((end) => this.file + end), ...namesIn(folder).map((name) => join(folder, name))];
+    const paths = [
+      ...DATABASE_ENDS.map((end) => this.file + end),
+      ...namesIn(folder).map((name) => join(folder, name)),
+    ];
     for (const path of paths) {
       const stats = statOrNull(path);
       if (stats === null) continue;
@@ -152,7 +175,8 @@ class StoreFiles {
       this.#paths.set(keyOf(stats), path);
     }
     if (this.#paths.size <= this.#current.size + IDENTITIES_MAX) return;
-    for (const key of this.#paths.keys()) if (!this.#current.has(key) && !isOpenHere(key)) this.#paths.delete(key);
+    for (const key of this.#paths.keys())
+      if (!this.#current.has(key) && !isOpenHere(key)) this.#paths.delete(key);
   }
 }
 

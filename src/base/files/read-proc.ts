@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { unlessUnseen } from '../paths/stat-of.ts';
 
-// The kernel creates all files in /proc. They report no size, so the reader of regular files cannot read them.
+// The kernel creates all files in /proc. They report no size, so the reader of regular files cannot
+// read them.
 
 /** A path in /proc. */
 export type ProcPath = `/proc/${string}`;
@@ -16,14 +17,20 @@ export function readProcLink(path: ProcPath): string {
   return readlinkSync(path);
 }
 
-/** The names in a folder of /proc, or in /proc itself. Throws the system's error, also if its process has ended. */
+/**
+ * The names in a folder of /proc, or in /proc itself. Throws the system's error, also if its
+ * process has ended.
+ */
 export function namesInProc(path: '/proc' | ProcPath): string[] {
   return readdirSync(path);
 }
 
 let own: { uid: number; gid: number } | null = null;
 
-/** The user and group of this process. Returns null where there is no /proc. The link /proc/self itself always belongs to root. */
+/**
+ * The user and group of this process. Returns null where there is no /proc. The link /proc/self
+ * itself always belongs to root.
+ */
 export function ownUser(): { uid: number; gid: number } | null {
   own ??= readOwnUser();
   return own;
@@ -31,6 +38,8 @@ export function ownUser(): { uid: number; gid: number } | null {
 
 function readOwnUser(): typeof own {
   const status = readProc('/proc/self/status') ?? '';
-  const [uid, gid] = [/^Uid:\s+\d+\s+(\d+)/m, /^Gid:\s+\d+\s+(\d+)/m].map((effective) => effective.exec(status)?.[1]);
+  const [uid, gid] = [/^Uid:\s+\d+\s+(\d+)/m, /^Gid:\s+\d+\s+(\d+)/m].map(
+    (effective) => effective.exec(status)?.[1],
+  );
   return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
 }

@@ -6,11 +6,17 @@ import { FileTooLargeError, openRegularFile, openRegularFileSync } from './open-
 
 export interface ReadOptions {
   bytesMax: number;
-  /** If true, only the first `bytesMax` bytes of a larger file are read. Default false: a larger file is refused. */
+  /**
+   * If true, only the first `bytesMax` bytes of a larger file are read. Default false: a larger
+   * file is refused.
+   */
   cut?: boolean;
   /** Default true. If false, a link is refused. */
   followLinks?: boolean;
-  /** Returns whether a file may be read. `real` is the real path of the open file, so replacing the file does not bypass the check. */
+  /**
+   * Returns whether a file may be read. `real` is the real path of the open file, so replacing the
+   * file does not bypass the check.
+   */
   mayLieAt?: (real: string) => boolean;
 }
 
@@ -21,10 +27,14 @@ export interface FileContent {
 }
 
 /**
- * Reads a regular file, off the main loop. Resolves with null if there is none. Rejects with the system's error, and with a
- * FileRefusedError if the file is not a regular one, belongs to heddle's store, is too large, or lies where it may not be read.
+ * Reads a regular file, off the main loop. Resolves with null if there is none. Rejects with the
+ * system's error, and with a FileRefusedError if the file is not a regular one, belongs to heddle's
+ * store, is too large, or lies where it may not be read.
  */
-export async function readRegularFile(path: string, options: ReadOptions): Promise<FileContent | null> {
+export async function readRegularFile(
+  path: string,
+  options: ReadOptions,
+): Promise<FileContent | null> {
   const opened = await openRegularFile(path, options).catch((error: unknown) => {
     if (isAbsent(error)) return null;
     throw error;
@@ -46,7 +56,10 @@ export async function readRegularFile(path: string, options: ReadOptions): Promi
 }
 
 /** The same at once, for single small files: a read takes some microseconds. */
-export function readRegularFileSync(path: string, options: Omit<ReadOptions, 'followLinks'>): FileContent | null {
+export function readRegularFileSync(
+  path: string,
+  options: Omit<ReadOptions, 'followLinks'>,
+): FileContent | null {
   const opened = unlessAbsent(() => openRegularFileSync(path));
   if (opened === null) return null;
   const { descriptor, stats } = opened;
@@ -74,7 +87,11 @@ function unlessAbsent<T>(open: () => T): T | null {
 }
 
 /** Returns a buffer for the bytes to read from an open file. Throws if the file may not be read. */
-function roomFor(path: string, { descriptor, stats }: { descriptor: number; stats: Stats }, options: ReadOptions): Buffer {
+function roomFor(
+  path: string,
+  { descriptor, stats }: { descriptor: number; stats: Stats },
+  options: ReadOptions,
+): Buffer {
   const { bytesMax, cut = false, mayLieAt } = options;
   if (mayLieAt !== undefined && !mayLieAt(openedPath(descriptor, path))) {
     throw new FileRefusedError(`${path} is in, or links to, a folder that may not be read`);

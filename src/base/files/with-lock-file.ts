@@ -10,16 +10,24 @@ import { readRegularFileSync } from './read-regular-file.ts';
 const POLL_MS = 50;
 /** A lock this old was left by a process of which this one cannot tell that it has ended. */
 const LEFT_MS = 2 * 60 * 1000;
-/** A process writes its name into its lock at once. A lock without a name that is this old was left by one that was killed before. */
+/**
+ * A process writes its name into its lock at once. A lock without a name that is this old was left
+ * by one that was killed before.
+ */
 const EMPTY_MS = 1_000;
 const BYTES_MAX = 1024;
 const NEVER = new AbortController().signal;
 
 /**
- * Runs a task while a lock file of this path exists, so that of all processes one at a time runs one. Waits for the others. A task must
- * end within a minute. Rejects as the task does, and with the system's error if the file cannot be made.
+ * Runs a task while a lock file of this path exists, so that of all processes one at a time runs
+ * one. Waits for the others. A task must end within a minute. Rejects as the task does, and with
+ * the system's error if the file cannot be made.
  */
-export async function withLockFile<T>(path: string, clock: Clock, task: () => Promise<T>): Promise<T> {
+export async function withLockFile<T>(
+  path: string,
+  clock: Clock,
+  task: () => Promise<T>,
+): Promise<T> {
   const own = `${processTag()} ${randomUUID()}`;
   while (!(await made(path, own))) {
     const owner = ownerOf(path);
@@ -56,7 +64,9 @@ function isLeft(path: string, owner: string): boolean {
   return made !== null && systemClock.now() - made.mtimeMs > (owner === '' ? EMPTY_MS : LEFT_MS);
 }
 
-/** Removes the lock of this owner. If another process has taken it over meanwhile, its lock stays. */
+/**
+ * Removes the lock of this owner. If another process has taken it over meanwhile, its lock stays.
+ */
 function removeLeft(path: string, owner: string): void {
   const aside = `${path}.${randomUUID()}`;
   try {

@@ -9,17 +9,27 @@ export interface GitConfigEntry {
   value: string | null;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  b: '\b',
+  '\\': '\\',
+  '"': '"',
+};
 /** Longer values are ignored. No path or address is longer. */
 const VALUE_LENGTH_MAX = 8192;
 const KEY_CHARACTER = /[A-Za-z0-9-]/;
 const SPACE = /\s/;
 
 /**
- * Returns the settings in a text in git's config format, in their order, and whether all of it was understood. At the first error, the
- * rest is left out, as git itself stops there. Reads characters one by one, in the order and with the rules of git's own parser.
+ * Returns the settings in a text in git's config format, in their order, and whether all of it was
+ * understood. At the first error, the rest is left out, as git itself stops there. Reads characters
+ * one by one, in the order and with the rules of git's own parser.
  */
-export function gitConfigEntries(text: string): { entries: GitConfigEntry[]; isUnderstood: boolean } {
+export function gitConfigEntries(text: string): {
+  entries: GitConfigEntry[];
+  isUnderstood: boolean;
+} {
   const reader = new ConfigReader(text.replace(/^\uFEFF/, ''));
   const entries: GitConfigEntry[] = [];
   try {
@@ -61,7 +71,10 @@ class ConfigReader {
     }
   }
 
-  /** The next character. The end of the text counts as the end of a line, and so does a carriage return before one. */
+  /**
+   * The next character. The end of the text counts as the end of a line, and so does a carriage
+   * return before one.
+   */
   #next(): string {
     const character = this.#text[this.#at] ?? '\n';
     this.#at += 1;
@@ -87,7 +100,9 @@ class ConfigReader {
     }
     // An older form is `[section.subsection]`.
     const dot = name.indexOf('.');
-    return dot === -1 ? { section: name, subsection: null } : { section: name.slice(0, dot), subsection: name.slice(dot + 1) };
+    return dot === -1
+      ? { section: name, subsection: null }
+      : { section: name.slice(0, dot), subsection: name.slice(dot + 1) };
   }
 
   /** Reads the quoted name that follows a blank, and the end of the section's head. */

@@ -17,27 +17,40 @@ export interface GitFolder {
 }
 
 /**
- * Finds the repository of a working tree by its `.git`. Returns null if there is none that belongs to it. A `.git` file names
- * another folder, which counts only if it names the working tree in turn, as those of worktrees and submodules do. Otherwise
- * anyone could write a file that leads to another user's repository.
+ * Finds the repository of a working tree by its `.git`. Returns null if there is none that belongs
+ * to it. A `.git` file names another folder, which counts only if it names the working tree in
+ * turn, as those of worktrees and submodules do. Otherwise anyone could write a file that leads to
+ * another user's repository.
  */
 export async function gitFolder(root: string): Promise<GitFolder | null> {
   const path = join(root, '.git');
   const real = realPathOrSame(path);
-  if (isFolder(path)) return real === join(realPathOrSame(root), '.git') ? { own: real, shared: real } : null;
+  if (isFolder(path))
+    return real === join(realPathOrSame(root), '.git') ? { own: real, shared: real } : null;
   const named = (await firstLine(path, [root]))?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return null;
   const own = realPathOrSame(resolve(root, named));
   return (await worktree(own, path)) ?? submodule(own, root);
 }
 
-/** Reads a file of a repository, but not through a link that leads out of it. Returns null if there is none to read. */
-export function readGitFile(folder: string, name: string, bytesMax = SMALL_BYTES_MAX): Promise<string | null> {
+/**
+ * Reads a file of a repository, but not through a link that leads out of it. Returns null if there
+ * is none to read.
+ */
+export function readGitFile(
+  folder: string,
+  name: string,
+  bytesMax = SMALL_BYTES_MAX,
+): Promise<string | null> {
   return readText(join(folder, name), { bytesMax, within: [folder] });
 }
 
 /** The bytes of a file that may be large: their text would take milliseconds. */
-export function readGitBytes(folder: string, name: string, bytesMax: number): Promise<Buffer | null> {
+export function readGitBytes(
+  folder: string,
+  name: string,
+  bytesMax: number,
+): Promise<Buffer | null> {
   return readBytes(join(folder, name), { bytesMax, within: [folder] });
 }
 
@@ -55,13 +68,19 @@ async function worktree(own: string, dotGit: string): Promise<GitFolder | null> 
 }
 
 async function submodule(own: string, root: string): Promise<GitFolder | null> {
-  const tree = gitConfigValue((await readGitFile(own, 'config', CONFIG_BYTES_MAX)) ?? '', ['core', null, 'worktree']);
+  const tree = gitConfigValue((await readGitFile(own, 'config', CONFIG_BYTES_MAX)) ?? '', [
+    'core',
+    null,
+    'worktree',
+  ]);
   if (tree === null || realPathOrSame(resolve(own, tree)) !== realPathOrSame(root)) return null;
   return { own, shared: own };
 }
 
 async function firstLine(path: string, within: readonly string[]): Promise<string | null> {
-  return (await readText(path, { bytesMax: SMALL_BYTES_MAX, within }))?.split('\n')[0]?.trimEnd() ?? null;
+  return (
+    (await readText(path, { bytesMax: SMALL_BYTES_MAX, within }))?.split('\n')[0]?.trimEnd() ?? null
+  );
 }
 
 interface ReadLimits {
@@ -76,10 +95,12 @@ async function readText(path: string, limits: ReadLimits): Promise<string | null
 
 async function readBytes(path: string, { bytesMax, within }: ReadLimits): Promise<Buffer | null> {
   try {
-    const mayLieAt = (real: string) => within.some((folder) => isBelow(real, realPathOrSame(folder)));
+    const mayLieAt = (real: string) =>
+      within.some((folder) => isBelow(real, realPathOrSame(folder)));
     return (await readRegularFile(path, { bytesMax, mayLieAt }))?.bytes ?? null;
   } catch {
-    // A folder, a pipe, a file that is too large, a link that leads out, or no permission: git would not read it either, or should not.
+    // A folder, a pipe, a file that is too large, a link that leads out, or no permission: git
+    // would not read it either, or should not.
     return null;
   }
 }

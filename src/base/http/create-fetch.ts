@@ -29,10 +29,14 @@ const EVENT_ENDS = ['\n\n', '\n\r\n', '\r\r'];
 const NEVER = new AbortController().signal;
 
 /**
- * Returns a `fetch` that uses the proxies and certificates that the environment names. It has no time limit, takes texts and forms as
- * bodies, and passes redirects on instead of following them. Rejects with a TypeError if there is no response, as fetch does.
+ * Returns a `fetch` that uses the proxies and certificates that the environment names. It has no
+ * time limit, takes texts and forms as bodies, and passes redirects on instead of following them.
+ * Rejects with a TypeError if there is no response, as fetch does.
  */
-export function createFetch({ client, env }: FetchDeps, { headers, ...limits }: FetchOptions): Fetch {
+export function createFetch(
+  { client, env }: FetchDeps,
+  { headers, ...limits }: FetchOptions,
+): Fetch {
   return async (address, { method = 'GET', headers: own, body, signal } = {}) => {
     const url = new URL(address);
     const proxy = proxyFor(url, env);
@@ -41,8 +45,13 @@ export function createFetch({ client, env }: FetchDeps, { headers, ...limits }: 
       method,
       url,
       proxy,
-      headers: { ...headers, 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(own)) },
-      body: body == null ? null : new JsonText([Buffer.from(String(body as string | URLSearchParams))]),
+      headers: {
+        ...headers,
+        'accept-encoding': 'identity',
+        ...Object.fromEntries(new Headers(own)),
+      },
+      body:
+        body == null ? null : new JsonText([Buffer.from(String(body as string | URLSearchParams))]),
       connectMsMax: NO_LIMIT_MS,
       idleMsMax: NO_LIMIT_MS,
     };
@@ -50,7 +59,8 @@ export function createFetch({ client, env }: FetchDeps, { headers, ...limits }: 
     try {
       return await responseOf(
         exchange,
-        (why) => (why.broken === 'aborted' ? signal?.reason : new TypeError(breakText(why, httpRequest))),
+        (why) =>
+          why.broken === 'aborted' ? signal?.reason : new TypeError(breakText(why, httpRequest)),
         limits,
       );
     } catch (error) {
@@ -60,21 +70,34 @@ export function createFetch({ client, env }: FetchDeps, { headers, ...limits }: 
   };
 }
 
-async function responseOf(exchange: HttpExchange, failed: (why: Break) => unknown, limits: Limits): Promise<Response> {
+async function responseOf(
+  exchange: HttpExchange,
+  failed: (why: Break) => unknown,
+  limits: Limits,
+): Promise<Response> {
   const head = await exchange.head();
   if ('broken' in head) throw failed(head);
   const headers = new Headers();
-  for (const [name, values = []] of Object.entries(head.headers)) for (const value of [values].flat()) headers.append(name, value);
+  for (const [name, values = []] of Object.entries(head.headers))
+    for (const value of [values].flat()) headers.append(name, value);
   const encoding = headers.get('content-encoding') ?? 'identity';
-  if (encoding !== 'identity') throw new TypeError(`the response is compressed (${encoding}), although heddle did not ask for that`);
+  if (encoding !== 'identity')
+    throw new TypeError(
+      `the response is compressed (${encoding}), although heddle did not ask for that`,
+    );
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
   const body = bodyOf(exchange, failed, new Weight(limits, isStream));
-  if (!WITHOUT_BODY.includes(head.status)) return new Response(body, { status: head.status, headers });
+  if (!WITHOUT_BODY.includes(head.status))
+    return new Response(body, { status: head.status, headers });
   await body.cancel();
   return new Response(null, { status: head.status, headers });
 }
 
-function bodyOf(exchange: HttpExchange, failed: (why: Break) => unknown, weight: Weight): ReadableStream<Uint8Array> {
+function bodyOf(
+  exchange: HttpExchange,
+  failed: (why: Break) => unknown,
+  weight: Weight,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
@@ -119,7 +142,10 @@ class Weight {
 
   get problem(): string {
     const { bytesMax, partsMax } = this.#limits;
-    const what = this.#bytes > bytesMax ? `${bytesMax / 1024 / 1024} MiB` : `${partsMax} objects, arrays and members`;
+    const what =
+      this.#bytes > bytesMax
+        ? `${bytesMax / 1024 / 1024} MiB`
+        : `${partsMax} objects, arrays and members`;
     return `the server sent a message of more than ${what}`;
   }
 }

@@ -7,10 +7,17 @@ import { HttpExchange, type HttpRequest, type Send } from './http-exchange.ts';
 import { type HttpProxy, proxyAddress, proxyHeaders } from './proxy-for.ts';
 import { type TrustDeps, trustedContext } from './trusted-context.ts';
 
-/** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
+/**
+ * Shorter than the time for which common servers keep connections open (5 s), so that no request
+ * uses a connection that is closing.
+ */
 const IDLE_SOCKET_MS_MAX = 4_000;
 const IDLE_SOCKETS_MAX = 8;
-const KEPT: AgentOptions = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
+const KEPT: AgentOptions = {
+  keepAlive: true,
+  timeout: IDLE_SOCKET_MS_MAX,
+  maxFreeSockets: IDLE_SOCKETS_MAX,
+};
 
 export interface HttpClientDeps extends TrustDeps {
   clock: Clock;
@@ -21,8 +28,8 @@ export interface HttpClientDeps extends TrustDeps {
 type Request = (options: RequestOptions) => ClientRequest;
 
 /**
- * Sends requests over kept connections. Idle connections are limited and do not keep the process alive. What it needs of Node is loaded
- * with the first request.
+ * Sends requests over kept connections. Idle connections are limited and do not keep the process
+ * alive. What it needs of Node is loaded with the first request.
  */
 export class HttpClient {
   readonly #deps: HttpClientDeps;
@@ -36,23 +43,33 @@ export class HttpClient {
   async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
     const { url, proxy } = httpRequest;
     const key = `${url.protocol} ${proxy?.url.href ?? ''}`;
-    const sender = this.#senders.get(key) ?? new Once(() => this.#createSender(url.protocol === 'https:', proxy));
+    const sender =
+      this.#senders.get(key) ??
+      new Once(() => this.#createSender(url.protocol === 'https:', proxy));
     this.#senders.set(key, sender);
-    return new HttpExchange(httpRequest, { send: await sender.get(), clock: this.#deps.clock, signal });
+    return new HttpExchange(httpRequest, {
+      send: await sender.get(),
+      clock: this.#deps.clock,
+      signal,
+    });
   }
 
   async #createSender(isTls: boolean, proxy: HttpProxy | null): Promise<Send> {
     const { lookup } = this.#deps;
     if (isTls && proxy !== null) {
       const { TunnelAgent } = await import('./tunnel-agent.ts');
-      const agent = new TunnelAgent({ ...KEPT, ...(await this.#trust()) }, { proxy: proxy.url, lookup });
+      const agent = new TunnelAgent(
+        { ...KEPT, ...(await this.#trust()) },
+        { proxy: proxy.url, lookup },
+      );
       const send = await requestBy('https:');
       return (url, options) => send({ ...urlToHttpOptions(url), ...options, agent });
     }
     const protocol = isTls ? 'https:' : proxy === null ? 'http:' : proxy.url.protocol;
     const send = await requestBy(protocol);
     const fixed = { agent: await this.#createAgent(protocol), lookup };
-    if (proxy === null) return (url, options) => send({ ...urlToHttpOptions(url), ...options, ...fixed });
+    if (proxy === null)
+      return (url, options) => send({ ...urlToHttpOptions(url), ...options, ...fixed });
     // The proxy gets the whole address of the resource.
     const { host: hostname, ...address } = proxyAddress(proxy.url);
     const toProxy = { ...fixed, ...address, hostname, protocol };
@@ -67,7 +84,8 @@ export class HttpClient {
   }
 
   async #createAgent(protocol: string): Promise<Agent> {
-    if (protocol !== 'http:') return new (await import('node:https')).Agent({ ...KEPT, ...(await this.#trust()) });
+    if (protocol !== 'http:')
+      return new (await import('node:https')).Agent({ ...KEPT, ...(await this.#trust()) });
     return new (await import('node:http')).Agent(KEPT);
   }
 

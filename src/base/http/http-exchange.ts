@@ -10,7 +10,10 @@ export const NO_LIMIT_MS = 2 ** 31 - 1;
 const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
-/** When a caller that is farther behind gets the end of a response, the server, which sent it before, may have closed the connection. */
+/**
+ * When a caller that is farther behind gets the end of a response, the server, which sent it
+ * before, may have closed the connection.
+ */
 const BEHIND_MS_MAX = 1_000;
 
 export interface HttpRequest {
@@ -39,11 +42,14 @@ export type Break =
   | { broken: 'network'; cause: NodeJS.ErrnoException };
 
 /** Sends the head of a request. `until` aborts when the request ends. */
-export type Send = (url: URL, options: { method: string; headers: Record<string, string | number> } & TunnelRequest) => ClientRequest;
+export type Send = (
+  url: URL,
+  options: { method: string; headers: Record<string, string | number> } & TunnelRequest,
+) => ClientRequest;
 
 /**
- * One request and its response. The response is read from the network only as fast as `read` is called. Silence is measured
- * only while the caller waits. A broken exchange stays broken.
+ * One request and its response. The response is read from the network only as fast as `read` is
+ * called. Silence is measured only while the caller waits. A broken exchange stays broken.
  */
 export class HttpExchange {
   readonly #httpRequest: HttpRequest;
@@ -61,18 +67,30 @@ export class HttpExchange {
   /** By how much longer it has used the chunks than waited for them. */
   #behindMs = 0;
 
-  constructor(httpRequest: HttpRequest, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
+  constructor(
+    httpRequest: HttpRequest,
+    { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal },
+  ) {
     this.#httpRequest = httpRequest;
     this.#clock = clock;
     this.#signal = signal;
     const { method, url, headers, body } = httpRequest;
     const { signal: until } = this.#ending;
-    this.#request = send(url, { method, headers: { ...headers, 'content-length': body?.length ?? 0 }, until });
-    this.#connecting = clock.setTimer(() => this.#breakOff({ broken: 'connect' }), httpRequest.connectMsMax);
+    this.#request = send(url, {
+      method,
+      headers: { ...headers, 'content-length': body?.length ?? 0 },
+      until,
+    });
+    this.#connecting = clock.setTimer(
+      () => this.#breakOff({ broken: 'connect' }),
+      httpRequest.connectMsMax,
+    );
     this.#request.on('socket', (socket) => this.#awaitConnection(socket));
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
-    this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
+    this.#request.on('close', () =>
+      this.#breakOffUnanswered(new Error('closed without an answer')),
+    );
     signal.addEventListener('abort', this.#abort);
     if (signal.aborted) this.#abort();
     else this.#write(body?.parts ?? [], 0);
@@ -80,15 +98,16 @@ export class HttpExchange {
 
   /** Resolves with the response's status and headers. */
   async head(): Promise<ResponseHead | Break> {
-    while (this.#response === null && this.#break === null) await this.#change(this.#httpRequest.idleMsMax);
+    while (this.#response === null && this.#break === null)
+      await this.#change(this.#httpRequest.idleMsMax);
     if (this.#break !== null) return this.#break;
     const { statusCode = 0, headers } = this.#response as unknown as IncomingMessage;
     return { status: statusCode, headers };
   }
 
   /**
-   * Resolves with the next chunk of the body, never with a part of a UTF-8 character; null at the end. Call it after `head`.
-   * `idleMsMax`: how long to wait; by default the request's idle limit.
+   * Resolves with the next chunk of the body, never with a part of a UTF-8 character; null at the
+   * end. Call it after `head`. `idleMsMax`: how long to wait; by default the request's idle limit.
    */
   async read(idleMsMax = this.#httpRequest.idleMsMax): Promise<string | Break | null> {
     this.#keepOnlyIfQuick();
@@ -114,7 +133,10 @@ export class HttpExchange {
     if (!this.#ended) this.#destroy();
   }
 
-  /** Ends an exchange whose response is complete. Its last bytes are discarded, so that the connection can be used again. */
+  /**
+   * Ends an exchange whose response is complete. Its last bytes are discarded, so that the
+   * connection can be used again.
+   */
   finish(): void {
     this.#signal.removeEventListener('abort', this.#abort);
     this.#keepOnlyIfQuick();
@@ -137,7 +159,8 @@ export class HttpExchange {
 
   #awaitConnection(socket: Socket): void {
     // A kept connection is ready, and so is one through a proxy.
-    if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => this.#connected());
+    if (socket.connecting)
+      socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => this.#connected());
     else this.#connected();
   }
 
@@ -177,7 +200,9 @@ export class HttpExchange {
       this.#wake();
     });
     response.on('error', (cause) => this.#breakOff({ broken: 'network', cause }));
-    response.on('close', () => this.#breakOff({ broken: 'network', cause: new Error('closed before its end') }));
+    response.on('close', () =>
+      this.#breakOff({ broken: 'network', cause: new Error('closed before its end') }),
+    );
     this.#wake();
   }
 

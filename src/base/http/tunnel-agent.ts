@@ -15,12 +15,18 @@ interface TunnelOptions {
   lookup: LookupFunction | undefined;
 }
 
-/** A request's own signal: when it aborts, the request's connection is given up, if it is not open yet. */
+/**
+ * A request's own signal: when it aborts, the request's connection is given up, if it is not open
+ * yet.
+ */
 export interface TunnelRequest {
   until: AbortSignal;
 }
 
-/** Connects to hosts through an HTTP proxy, by CONNECT, and then with TLS. A request gets its connection after the handshake. */
+/**
+ * Connects to hosts through an HTTP proxy, by CONNECT, and then with TLS. A request gets its
+ * connection after the handshake.
+ */
 export class TunnelAgent extends Agent {
   readonly #tunnel: TunnelOptions;
 
@@ -39,7 +45,10 @@ export class TunnelAgent extends Agent {
     );
   }
 
-  async #connect({ until, ...options }: ClientRequestArgs & Partial<TunnelRequest>): Promise<Duplex> {
+  async #connect({
+    until,
+    ...options
+  }: ClientRequestArgs & Partial<TunnelRequest>): Promise<Duplex> {
     const socket = this.#connectToProxy();
     const giveUp = () => void socket.destroy(new Error('the request has ended'));
     until?.addEventListener('abort', giveUp);
@@ -60,8 +69,12 @@ export class TunnelAgent extends Agent {
     const { proxy, lookup } = this.#tunnel;
     const address = { ...proxyAddress(proxy), ...(lookup && { lookup }), keepAlive: true };
     const { secureContext } = this.options;
-    const socket = proxy.protocol === 'https:' ? connectTls({ ...address, ...(secureContext && { secureContext }) }) : connectTcp(address);
-    // Its errors reach the code that waits for it; later ones are those of the connection through it.
+    const socket =
+      proxy.protocol === 'https:'
+        ? connectTls({ ...address, ...(secureContext && { secureContext }) })
+        : connectTcp(address);
+    // Its errors reach the code that waits for it; later ones are those of the connection through
+    // it.
     socket.on('error', () => {});
     return socket;
   }
@@ -78,7 +91,9 @@ export class TunnelAgent extends Agent {
 }
 
 function refusal(answer: string, status = ''): NodeJS.ErrnoException {
-  return Object.assign(new Error(`the proxy did not connect to it, and answered ${answer}`), { code: `${PROXY_REFUSED}${status}` });
+  return Object.assign(new Error(`the proxy did not connect to it, and answered ${answer}`), {
+    code: `${PROXY_REFUSED}${status}`,
+  });
 }
 
 /** Resolves with the head of the answer. What follows it stays in the socket. */
@@ -97,7 +112,8 @@ async function headOf(socket: Socket): Promise<string> {
       if (rest.length > 0) socket.unshift(rest);
       return head.subarray(0, end).toString('latin1');
     }
-    if (head.length > HEAD_BYTES_MAX) throw refusal(`more than ${HEAD_BYTES_MAX / 1024} KiB of headers`);
+    if (head.length > HEAD_BYTES_MAX)
+      throw refusal(`more than ${HEAD_BYTES_MAX / 1024} KiB of headers`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * A value that is made when it is first needed, once for all who need it. A failure is not kept, because its cause may pass, such as too
- * many open files: the next call makes the value again.
+ * A value that is made when it is first needed, once for all who need it. A failure is not kept,
+ * because its cause may pass, such as too many open files: the next call makes the value again.
  */
 export class Once<T> {
   readonly #make: () => Promise<T>;

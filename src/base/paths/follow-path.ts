@@ -40,7 +40,10 @@ export function followPath(path: string): FollowedPath {
   return { end, links, isComplete: true };
 }
 
-/** Returns the place that an absolute path leads to. A part that does not exist or cannot be seen stays as it is named. */
+/**
+ * Returns the place that an absolute path leads to. A part that does not exist or cannot be seen
+ * stays as it is named.
+ */
 export function resolveLinks(path: string): string {
   // For a path that exists, the system does it much faster.
   return realPath(path) ?? followPath(path).end;

@@ -7,8 +7,9 @@ import { isFolder } from './is-folder.ts';
 const MODE_DEFAULT = 0o777;
 
 /**
- * Makes a folder and its missing parents, each with this mode, less the umask. A folder that exists stays as it is. Rejects
- * with the system's error. (Node's own `recursive` never returns where the system refuses a child with ENOENT, as in /proc.)
+ * Makes a folder and its missing parents, each with this mode, less the umask. A folder that exists
+ * stays as it is. Rejects with the system's error. (Node's own `recursive` never returns where the
+ * system refuses a child with ENOENT, as in /proc.)
  */
 export async function makeFolder(path: string, mode = MODE_DEFAULT): Promise<void> {
   const steps = foldersToMake(path);
@@ -21,7 +22,10 @@ export function makeFolderSync(path: string, mode = MODE_DEFAULT): void {
   for (let step = steps.next(); !step.done; step = steps.next(failureOfSync(step.value, mode)));
 }
 
-/** Yields the next folder to make, and takes the error of making it, or null if the folder is there now. */
+/**
+ * Yields the next folder to make, and takes the error of making it, or null if the folder is there
+ * now.
+ */
 function* foldersToMake(path: string): Generator<string, void, unknown> {
   const failure = yield path;
   if (failure === null) return;

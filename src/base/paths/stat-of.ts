@@ -7,20 +7,27 @@ import { hasErrorCode } from '../system-error-code.ts';
 /** The server, and not the path, is the reason for these errors. The path may be there. */
 const OWN_FAILURES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
-/** Whether an error is about this process, such as too many open files, so that what it looked for may be there. */
+/**
+ * Whether an error is about this process, such as too many open files, so that what it looked for
+ * may be there.
+ */
 export function isOwnFailure(error: unknown): boolean {
   return hasErrorCode(error, OWN_FAILURES);
 }
 
-/** Returns the stats of a file; of a link, those of the link itself. Returns null if this user can see nothing at the path. */
+/**
+ * Returns the stats of a file; of a link, those of the link itself. Returns null if this user can
+ * see nothing at the path.
+ */
 export function statOf(path: string): Stats | null {
   return unlessUnseen(() => lstatSync(path, { throwIfNoEntry: false })) ?? null;
 }
 
 /**
- * Returns null if nothing can be seen at a path, whatever the system says about the path: that nothing is there, that this user
- * may not look, that the links go in a circle, that the name is too long or contains a NUL, or that the file system is broken.
- * Other programs of this user see nothing there either. Throws other errors.
+ * Returns null if nothing can be seen at a path, whatever the system says about the path: that
+ * nothing is there, that this user may not look, that the links go in a circle, that the name is
+ * too long or contains a NUL, or that the file system is broken. Other programs of this user see
+ * nothing there either. Throws other errors.
  */
 export function unlessUnseen<T>(look: () => T): T | null {
   try {
@@ -31,7 +38,10 @@ export function unlessUnseen<T>(look: () => T): T | null {
   }
 }
 
-/** Whether a path contains a NUL. The system has no such paths, and Node refuses them with an error of its own. */
+/**
+ * Whether a path contains a NUL. The system has no such paths, and Node refuses them with an error
+ * of its own.
+ */
 export function hasNul(path: string | Buffer): boolean {
   return path.includes('\0');
 }
@@ -39,7 +49,10 @@ export function hasNul(path: string | Buffer): boolean {
 /** The system's error for a path at which there is nothing. */
 export function absentPath(path: string | Buffer): Error {
   const shown = JSON.stringify(String(path));
-  return Object.assign(new Error(`ENOENT: no such file or directory, ${shown}`), { code: 'ENOENT', errno: -constants.errno.ENOENT });
+  return Object.assign(new Error(`ENOENT: no such file or directory, ${shown}`), {
+    code: 'ENOENT',
+    errno: -constants.errno.ENOENT,
+  });
 }
 
 function isAboutPath(error: unknown): boolean {

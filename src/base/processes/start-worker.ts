@@ -9,17 +9,24 @@ export interface WorkerOptions<Message> {
   data?: unknown;
   onMessage(message: Message): void;
   /**
-   * Called once, after the last message, however the thread ends: by an error, by `process.exit`, out of memory, by `terminate`, or
-   * because a message of it cannot be read. What waits for the thread must end here, because it gets no answer.
+   * Called once, after the last message, however the thread ends: by an error, by `process.exit`,
+   * out of memory, by `terminate`, or because a message of it cannot be read. What waits for the
+   * thread must end here, because it gets no answer.
    */
   onEnd(reason: Error): void;
 }
 
 /**
- * Starts a thread, for everything that runs in threads of this server. It does not keep the process alive until `ref` is called. Throws
- * if the system has no resources for it.
+ * Starts a thread, for everything that runs in threads of this server. It does not keep the process
+ * alive until `ref` is called. Throws if the system has no resources for it.
  */
-export function startWorker<Message>({ script, heapMbMax, data, onMessage, onEnd }: WorkerOptions<Message>): Worker {
+export function startWorker<Message>({
+  script,
+  heapMbMax,
+  data,
+  onMessage,
+  onEnd,
+}: WorkerOptions<Message>): Worker {
   const worker = new Worker(script, {
     workerData: data,
     env: SHARE_ENV,

@@ -1,5 +1,12 @@
-/** Cuts the middle out of a text that is longer than `bytesMax` in UTF-8. `note` stands in its place. Of a long text only what stays is read. */
-export function cutMiddleBytes(text: string, bytesMax: number, note: (charsLeftOut: number) => string): string {
+/**
+ * Cuts the middle out of a text that is longer than `bytesMax` in UTF-8. `note` stands in its
+ * place. Of a long text only what stays is read.
+ */
+export function cutMiddleBytes(
+  text: string,
+  bytesMax: number,
+  note: (charsLeftOut: number) => string,
+): string {
   if (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax) return text;
   // No character has fewer bytes than UTF-16 units, so these parts are long enough.
   const start = unitsWithin(text.slice(0, bytesMax), bytesMax / 2);

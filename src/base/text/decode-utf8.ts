@@ -5,7 +5,10 @@ const PIECE_BYTES = 512 * 1024;
 /** So many bytes count as one unit of work. */
 const BYTES_A_UNIT = 500;
 
-/** The text of bytes, including a byte order mark. Resolves with null if they are not UTF-8. Lets other work run in between. */
+/**
+ * The text of bytes, including a byte order mark. Resolves with null if they are not UTF-8. Lets
+ * other work run in between.
+ */
 export async function decodeUtf8(bytes: Buffer, breaks: EventLoopYield): Promise<string | null> {
   const text = new Utf8Text();
   for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
@@ -17,10 +20,15 @@ export async function decodeUtf8(bytes: Buffer, breaks: EventLoopYield): Promise
 }
 
 /**
- * The text of bytes that come in parts, without a byte order mark removed. Bytes that are not UTF-8 become U+FFFD. `isCut`: leaves out a
- * last character whose end is missing. Lets other work run in between.
+ * The text of bytes that come in parts, without a byte order mark removed. Bytes that are not UTF-8
+ * become U+FFFD. `isCut`: leaves out a last character whose end is missing. Lets other work run in
+ * between.
  */
-export async function decodeAnyBytes(parts: readonly Buffer[], { isCut }: { isCut: boolean }, breaks: EventLoopYield): Promise<string> {
+export async function decodeAnyBytes(
+  parts: readonly Buffer[],
+  { isCut }: { isCut: boolean },
+  breaks: EventLoopYield,
+): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
   for (const part of parts) {

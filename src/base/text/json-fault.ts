@@ -1,8 +1,12 @@
 /** Why a text is not JSON. */
 export interface JsonFault {
-  /** The fault: the expected or the refused part. Has nothing of the text, which may have secrets. */
+  /**
+   * The fault: the expected or the refused part. Has nothing of the text, which may have secrets.
+   */
   reason: string;
-  /** The index of the first character that does not fit. The length of the text if it ends too soon. */
+  /**
+   * The index of the first character that does not fit. The length of the text if it ends too soon.
+   */
   index: number;
 }
 
@@ -22,8 +26,9 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
 /**
- * Finds the first character at which a text is not JSON. Null: it is JSON. The messages of JSON.parse differ between versions of Node, and
- * many do not say where. Takes time in proportion to the length of the text.
+ * Finds the first character at which a text is not JSON. Null: it is JSON. The messages of
+ * JSON.parse differ between versions of Node, and many do not say where. Takes time in proportion
+ * to the length of the text.
  */
 export function jsonFault(text: string): JsonFault | null {
   const open: ('[' | '{')[] = [];
@@ -43,10 +48,15 @@ export function jsonFault(text: string): JsonFault | null {
     expected = next;
     at = end;
   }
-  return expected === 'the end' ? null : { reason: `it ends too soon: expected ${expected}`, index: text.length };
+  return expected === 'the end'
+    ? null
+    : { reason: `it ends too soon: expected ${expected}`, index: text.length };
 }
 
-/** Takes a mark that opens, separates or closes. Returns what may follow, or null if it is no such mark, or not allowed here. */
+/**
+ * Takes a mark that opens, separates or closes. Returns what may follow, or null if it is no such
+ * mark, or not allowed here.
+ */
 function openedOrClosed(mark: string, expected: Expected, open: ('[' | '{')[]): Expected | null {
   if ((mark === '[' || mark === '{') && expected.startsWith('a value')) {
     open.push(mark);
@@ -57,12 +67,20 @@ function openedOrClosed(mark: string, expected: Expected, open: ('[' | '{')[]): 
     return afterValue(open);
   }
   if (mark === ':' && expected === 'a colon') return 'a value';
-  if (mark === ',' && expected.startsWith('a comma')) return open.at(-1) === '[' ? 'a value' : 'a name in double quotes';
+  if (mark === ',' && expected.startsWith('a comma'))
+    return open.at(-1) === '[' ? 'a value' : 'a name in double quotes';
   return null;
 }
 
-/** Takes a string or a scalar that begins with this mark. Returns what may follow, or null if it is not allowed here. */
-function afterWhole(mark: string, expected: Expected, open: readonly ('[' | '{')[]): Expected | null {
+/**
+ * Takes a string or a scalar that begins with this mark. Returns what may follow, or null if it is
+ * not allowed here.
+ */
+function afterWhole(
+  mark: string,
+  expected: Expected,
+  open: readonly ('[' | '{')[],
+): Expected | null {
   if (expected.startsWith('a name')) return mark === '"' ? 'a colon' : null;
   return expected.startsWith('a value') ? afterValue(open) : null;
 }
@@ -72,12 +90,16 @@ function afterValue(open: readonly ('[' | '{')[]): Expected {
   return inner === undefined ? 'the end' : inner === '[' ? 'a comma or ]' : 'a comma or }';
 }
 
-/** The index behind the string that begins at `from`. By hand: a regular expression needs a stack as deep as the string is long. */
+/**
+ * The index behind the string that begins at `from`. By hand: a regular expression needs a stack as
+ * deep as the string is long.
+ */
 function stringEnd(text: string, from: number): number | JsonFault {
   for (let at = from + 1; at < text.length; ) {
     const mark = text[at] ?? '';
     if (mark === '"') return at + 1;
-    if (mark < ' ') return { reason: 'a string has a control character: write it as an escape', index: at };
+    if (mark < ' ')
+      return { reason: 'a string has a control character: write it as an escape', index: at };
     const end = mark === '\\' ? endOf(ESCAPE, text, at) : at + 1;
     if (end === at) return { reason: 'a string has an escape that JSON does not know', index: at };
     at = end;

@@ -1,6 +1,9 @@
 import { Utf8Text } from './utf8-text.ts';
 
-/** The maximum length of a message. A longer one is dropped, and no more than this much of it is kept in memory. */
+/**
+ * The maximum length of a message. A longer one is dropped, and no more than this much of it is
+ * kept in memory.
+ */
 export const LINE_BYTES_MAX = 32 * 1024 * 1024;
 
 const LF = 0x0a;
@@ -9,8 +12,9 @@ const LF = 0x0a;
 export type Skipped = 'too_long' | 'not_utf8' | 'no_content_length' | 'cut_off';
 
 /**
- * Splits bytes into lines. Only LF ends a line (a CR before it is white space in JSON), since readers differ in which other
- * characters they take for line ends. A line that is too long or not UTF-8 is skipped; the lines after it are read.
+ * Splits bytes into lines. Only LF ends a line (a CR before it is white space in JSON), since
+ * readers differ in which other characters they take for line ends. A line that is too long or not
+ * UTF-8 is skipped; the lines after it are read.
  */
 export class LineSplitter {
   readonly #text = new Utf8Text();

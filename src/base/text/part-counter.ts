@@ -6,7 +6,10 @@ const BRACE = 0x7b;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Counts the objects, arrays and members of JSON that comes in pieces of text. The texts between lines of JSON count little. */
+/**
+ * Counts the objects, arrays and members of JSON that comes in pieces of text. The texts between
+ * lines of JSON count little.
+ */
 export class PartCounter {
   #count = 0;
   #isInString = false;

@@ -1,8 +1,9 @@
 import { latePattern } from './late-pattern.ts';
 
 /**
- * Characters that a terminal or a window acts on or does not show: control characters, line and paragraph separators, marks that
- * change the direction of text, zero-width and other invisible characters. Emoji keep the invisible characters that join them.
+ * Characters that a terminal or a window acts on or does not show: control characters, line and
+ * paragraph separators, marks that change the direction of text, zero-width and other invisible
+ * characters. Emoji keep the invisible characters that join them.
  */
 const hidden = latePattern(
   () =>
@@ -11,20 +12,28 @@ const hidden = latePattern(
 const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * The text with hidden characters shown as what they are: `\n`, `\x1b`, `\u{202e}`. Use it for everything that models, commands and
- * files say before you print it: an escape sequence can hide or replace what a person is asked about. With `multiline`, line feeds
- * and tabs stay.
+ * The text with hidden characters shown as what they are: `\n`, `\x1b`, `\u{202e}`. Use it for
+ * everything that models, commands and files say before you print it: an escape sequence can hide
+ * or replace what a person is asked about. With `multiline`, line feeds and tabs stay.
  */
-export function showText(text: string, { multiline = false }: { multiline?: boolean } = {}): string {
+export function showText(
+  text: string,
+  { multiline = false }: { multiline?: boolean } = {},
+): string {
   return text.replace(hidden(), (char, joint: string | undefined) => {
     if (joint !== undefined || (multiline && (char === '\n' || char === '\t'))) return char;
     return NAMED[char] ?? escaped(char);
   });
 }
 
-/** A line of JSON with its hidden characters escaped as JSON does, except for the line feed at its end. */
+/**
+ * A line of JSON with its hidden characters escaped as JSON does, except for the line feed at its
+ * end.
+ */
 export function showJsonLine(line: string): string {
-  return line.replace(hidden(), (char) => (char === '\n' ? char : char.split('').map(jsonEscaped).join('')));
+  return line.replace(hidden(), (char) =>
+    char === '\n' ? char : char.split('').map(jsonEscaped).join(''),
+  );
 }
 
 function escaped(char: string): string {

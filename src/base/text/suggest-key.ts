@@ -7,10 +7,11 @@ const START_LENGTH_MIN = 5;
 const KEY_LENGTH_MAX = 200;
 
 /**
- * Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys, and if none is similar. Keys that differ
- * only in case, hyphens and underscores are similar, such as `approval_policy` and `approvalPolicy`. So are keys of which one begins with
- * all words of the other, such as `sandbox` and `sandbox_mode`, if only one key has so few other words. Nothing is similar to a text of more
- * than 200 characters.
+ * Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys,
+ * and if none is similar. Keys that differ only in case, hyphens and underscores are similar, such
+ * as `approval_policy` and `approvalPolicy`. So are keys of which one begins with all words of the
+ * other, such as `sandbox` and `sandbox_mode`, if only one key has so few other words. Nothing is
+ * similar to a text of more than 200 characters.
  */
 export function suggestKey(key: string, knownKeys: readonly string[]): string | null {
   if (key.length > KEY_LENGTH_MAX || knownKeys.includes(key)) return null;
@@ -20,7 +21,8 @@ export function suggestKey(key: string, knownKeys: readonly string[]): string | 
   for (const known of knownKeys) {
     const word = plain(known);
     const editsMax = word.length < TWO_EDITS_LENGTH_MIN ? 1 : EDITS_MAX;
-    if (word.length < SUGGESTED_LENGTH_MIN || Math.abs(word.length - wanted.length) > editsMax) continue;
+    if (word.length < SUGGESTED_LENGTH_MIN || Math.abs(word.length - wanted.length) > editsMax)
+      continue;
     const edits = editDistance(word, wanted);
     if (edits >= fewest || edits > editsMax) continue;
     best = known;
@@ -29,13 +31,18 @@ export function suggestKey(key: string, knownKeys: readonly string[]): string | 
   return best ?? keyWithSameStart(key, knownKeys);
 }
 
-/** The only known key whose words are the first ones of the key, or the other way round, with the fewest words that the other lacks. */
+/**
+ * The only known key whose words are the first ones of the key, or the other way round, with the
+ * fewest words that the other lacks.
+ */
 function keyWithSameStart(key: string, knownKeys: readonly string[]): string | null {
   const wanted = wordsOf(key);
   const more = knownKeys.flatMap((known) => {
     const words = wordsOf(known);
     const [short, long] = words.length < wanted.length ? [words, wanted] : [wanted, words];
-    const isStart = short.join('').length >= START_LENGTH_MIN && short.every((word, index) => word === long[index]);
+    const isStart =
+      short.join('').length >= START_LENGTH_MIN &&
+      short.every((word, index) => word === long[index]);
     return isStart ? [{ known, count: long.length - short.length }] : [];
   });
   const fewest = Math.min(...more.map(({ count }) => count));
@@ -51,7 +58,10 @@ function plain(key: string): string {
   return key.replace(/[-_]/g, '').toLowerCase();
 }
 
-/** Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/**
+ * Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into
+ * the other.
+ */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -7,14 +7,20 @@ export interface TagSpan {
 interface Tags {
   open: string;
   close: string;
-  /** An opening tag counts only before one of these texts or the closing tag, after spaces. Default: always. */
+  /**
+   * An opening tag counts only before one of these texts or the closing tag, after spaces. Default:
+   * always.
+   */
   before?: readonly string[];
 }
 
 /** How many characters behind an opening tag decide whether it counts. */
 const DECIDING_CHARS = 200;
 
-/** Splits a text that comes in pieces at its tags, which may be split between pieces. Text without tags is all outside. */
+/**
+ * Splits a text that comes in pieces at its tags, which may be split between pieces. Text without
+ * tags is all outside.
+ */
 export class TagSplitter {
   readonly #tags: Tags;
   #rest = '';
@@ -51,7 +57,10 @@ export class TagSplitter {
     return spans;
   }
 
-  /** Whether a tag that ends here is one, and not text about it. Null: the text that decides it has not come yet. */
+  /**
+   * Whether a tag that ends here is one, and not text about it. Null: the text that decides it has
+   * not come yet.
+   */
   #counts(end: number): boolean | null {
     const { before, close } = this.#tags;
     if (this.#isInside || before === undefined) return true;
@@ -59,7 +68,9 @@ export class TagSplitter {
     const next = text.trimStart();
     const allowed = [...before, close];
     if (allowed.some((start) => next.startsWith(start))) return true;
-    return text.length < DECIDING_CHARS && allowed.some((start) => start.startsWith(next)) ? null : false;
+    return text.length < DECIDING_CHARS && allowed.some((start) => start.startsWith(next))
+      ? null
+      : false;
   }
 
   #emit(spans: TagSpan[], text: string): void {

@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 
-/** More bytes are decoded as they come: copying them into one buffer and decoding them at once takes milliseconds. */
+/**
+ * More bytes are decoded as they come: copying them into one buffer and decoding them at once takes
+ * milliseconds.
+ */
 const AT_ONCE_BYTES = 256 * 1024;
 
 /** The text of UTF-8 bytes that come in parts. A long text is decoded as its parts come. */
@@ -23,7 +26,10 @@ export class Utf8Text {
     this.#decode(bytes.subarray(0, length));
   }
 
-  /** Returns the text, including a byte order mark, and begins a new one. Returns null if the bytes are not UTF-8. */
+  /**
+   * Returns the text, including a byte order mark, and begins a new one. Returns null if the bytes
+   * are not UTF-8.
+   */
   take(): string | null {
     this.#decode(this.#bytes());
     const text = this.#decoded;
@@ -44,7 +50,8 @@ export class Utf8Text {
   }
 
   #decode(bytes: Buffer): void {
-    if (this.#decoded !== null) this.#decoded = isUtf8(bytes) ? this.#decoded + bytes.toString('utf8') : null;
+    if (this.#decoded !== null)
+      this.#decoded = isUtf8(bytes) ? this.#decoded + bytes.toString('utf8') : null;
   }
 }
 
@@ -60,7 +67,9 @@ function wholeCharacters(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** The length of the character that a byte begins, which its first bits say. Null: it begins none. */
+/**
+ * The length of the character that a byte begins, which its first bits say. Null: it begins none.
+ */
 function characterBytes(first: number): number | null {
   if (first < 0x80) return 1;
   if (first < 0xc0) return null;

@@ -1,9 +1,14 @@
 import { latePattern } from './late-pattern.ts';
 
-/** The JSON of a value, with characters made visible that are not shown, or that change the order of others. */
+/**
+ * The JSON of a value, with characters made visible that are not shown, or that change the order of
+ * others.
+ */
 export function visibleJson(value: object): string {
   return JSON.stringify(value).replace(hiddenCharacters(), (hidden) =>
-    [...Array(hidden.length).keys()].map((at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+    [...Array(hidden.length).keys()]
+      .map((at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
 }
 

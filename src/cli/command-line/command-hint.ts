@@ -4,7 +4,9 @@ const KEYS = 'heddle works with API keys: set OPENAI_API_KEY, or a provider in c
 const ANSWER = 'in a pipe, stdout has only the last message';
 const QUIET = 'to see only the answer, use 2>/dev/null';
 
-/** Commands of other agents, and those that people try first, with the way to do the same in heddle. */
+/**
+ * Commands of other agents, and those that people try first, with the way to do the same in heddle.
+ */
 const COMMANDS = new Map(
   Object.entries({
     ask: ASK,
@@ -29,7 +31,15 @@ const COMMANDS = new Map(
 
 /** Actions by their names in other programs, with the names that they have here. */
 const ACTIONS = new Map(
-  Object.entries({ ls: 'list', rm: 'delete', remove: 'delete', get: 'show', cat: 'show', find: 'search', auth: 'login' }),
+  Object.entries({
+    ls: 'list',
+    rm: 'delete',
+    remove: 'delete',
+    get: 'show',
+    cat: 'show',
+    find: 'search',
+    auth: 'login',
+  }),
 );
 
 /** Options of other agents, with the way to do the same in heddle. */
@@ -48,7 +58,9 @@ const OPTIONS = new Map(
   }),
 );
 
-/** The end of an error about an unknown command: how to do the same in heddle. Null: nobody knows. */
+/**
+ * The end of an error about an unknown command: how to do the same in heddle. Null: nobody knows.
+ */
 export function commandHint(word: string): string | null {
   return COMMANDS.get(word) ?? (/\s/.test(word) ? ASK : null);
 }
@@ -66,5 +78,7 @@ export function optionHint(option: string): string | null {
 
 /** The end of an error about an action that a command does not have. Null: nobody knows. */
 export function actionHint(command: string, action: string): string | null {
-  return command === 'mcp' && ['add', 'remove', 'rm'].includes(action) ? 'servers are in config.toml, as [mcp_servers.NAME]' : null;
+  return command === 'mcp' && ['add', 'remove', 'rm'].includes(action)
+    ? 'servers are in config.toml, as [mcp_servers.NAME]'
+    : null;
 }

@@ -21,8 +21,8 @@ export type OptionRows = Readonly<Partial<Record<OptionName, OptionRow>>>;
 /** Something that a command can do. */
 export interface ActionRow {
   /**
-   * The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more), `[WORD...]`
-   * (any number), `bash|zsh|fish` (one of these).
+   * The arguments as the help shows them: `FILE`, `[FOLDER]` (optional), `WORD...` (one or more),
+   * `[WORD...]` (any number), `bash|zsh|fish` (one of these).
    */
   arguments: string;
   /** Its effect, in one line. */
@@ -40,11 +40,25 @@ export interface CommandRow extends ActionRow {
 }
 
 const SETTINGS: OptionRows = {
-  config: { value: 'KEY=VALUE', text: 'override a value of config.toml; VALUE is TOML; can be repeated' },
+  config: {
+    value: 'KEY=VALUE',
+    text: 'override a value of config.toml; VALUE is TOML; can be repeated',
+  },
   model: { value: 'NAME', text: 'use this model, like -c model=NAME' },
-  profile: { value: 'NAME', text: 'use [profiles.NAME] of config.toml, and NAME.config.toml beside it, which wins' },
-  sandbox: { value: 'MODE', text: `limit commands: ${SANDBOX_MODES.join(', ')}`, choices: SANDBOX_MODES },
-  'ask-for-approval': { value: 'POLICY', text: `when to ask for approval: ${APPROVAL_POLICIES.join(', ')}`, choices: APPROVAL_POLICIES },
+  profile: {
+    value: 'NAME',
+    text: 'use [profiles.NAME] of config.toml, and NAME.config.toml beside it, which wins',
+  },
+  sandbox: {
+    value: 'MODE',
+    text: `limit commands: ${SANDBOX_MODES.join(', ')}`,
+    choices: SANDBOX_MODES,
+  },
+  'ask-for-approval': {
+    value: 'POLICY',
+    text: `when to ask for approval: ${APPROVAL_POLICIES.join(', ')}`,
+    choices: APPROVAL_POLICIES,
+  },
   enable: { value: 'FEATURE', text: 'like -c features.FEATURE=true; can be repeated' },
   disable: { value: 'FEATURE', text: 'like -c features.FEATURE=false; can be repeated' },
   search: { text: 'let the model search the web, like -c web_search="live"' },
@@ -57,7 +71,11 @@ const YES_OPTION: OptionRows = { yes: { text: 'do not ask first' } };
 
 const EXPORT_FORMATS = ['jsonl', 'markdown'] as const;
 const EXPORT_OPTIONS: OptionRows = {
-  format: { value: 'FORMAT', text: 'jsonl (the default: a line for the thread and for each item) or markdown', choices: EXPORT_FORMATS },
+  format: {
+    value: 'FORMAT',
+    text: 'jsonl (the default: a line for the thread and for each item) or markdown',
+    choices: EXPORT_FORMATS,
+  },
 };
 const { config, profile } = SETTINGS;
 /** The settings of commands that ask a server. */
@@ -66,15 +84,29 @@ const PROVIDER_OPTIONS: OptionRows = { config, profile } as OptionRows;
 /** The options of every server that runs in this process. */
 const SERVER_OPTIONS: OptionRows = {
   ...SETTINGS,
-  'strict-config': { text: 'do not start if the configuration has a key that heddle does not know' },
-  cd: { value: 'DIR', text: 'the working directory of threads that do not set one', names: 'folder' },
+  'strict-config': {
+    text: 'do not start if the configuration has a key that heddle does not know',
+  },
+  cd: {
+    value: 'DIR',
+    text: 'the working directory of threads that do not set one',
+    names: 'folder',
+  },
   'model-script': {
     value: 'FILE',
     text: 'use this script (YAML or JSON) in place of the model of every thread; the exit code is 1 if the run did not follow it',
     names: 'file',
   },
-  'log-level': { value: 'LEVEL', text: 'off, error, warn (the default), info or debug', choices: LOG_LEVELS },
-  'log-file': { value: 'FILE', text: 'write the log to this file instead of stderr', names: 'file' },
+  'log-level': {
+    value: 'LEVEL',
+    text: 'off, error, warn (the default), info or debug',
+    choices: LOG_LEVELS,
+  },
+  'log-file': {
+    value: 'FILE',
+    text: 'write the log to this file instead of stderr',
+    names: 'file',
+  },
   'wire-log': {
     value: 'FILE',
     text: 'write all messages in both directions to this file; secrets are hidden, long strings truncated',
@@ -87,14 +119,20 @@ const APP_SERVER: CommandRow = {
   summary: 'serve one client on stdin and stdout (the default)',
   options: {
     ...SERVER_OPTIONS,
-    listen: { value: 'stdio://', text: 'the transport: only stdio:// is supported; --stdio is the same', choices: ['stdio://'] },
+    listen: {
+      value: 'stdio://',
+      text: 'the transport: only stdio:// is supported; --stdio is the same',
+      choices: ['stdio://'],
+    },
     framing: {
       value: 'FRAMING',
       text: 'lines (the default) or content-length, the framing of the Language Server Protocol',
       choices: ['lines', 'content-length'],
     },
     drain: { text: 'at the end of the input, let running turns finish before exiting' },
-    deterministic: { text: 'the same output for the same input: simulated time and ids, the embedded model, no data stored' },
+    deterministic: {
+      text: 'the same output for the same input: simulated time and ids, the embedded model, no data stored',
+    },
   },
   accepts: ['stdio', ...WITHOUT_EFFECT, ...ALLOWING_NOTHING],
   text: `Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdin and stdout, one message per line.
@@ -104,17 +142,28 @@ Further options of Codex that clients pass, such as --analytics-default-enabled,
 The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.`,
 };
 
-const EXEC_LOG_LEVEL: OptionRow = { value: 'LEVEL', text: 'off (the default), error, warn, info or debug', choices: LOG_LEVELS };
+const EXEC_LOG_LEVEL: OptionRow = {
+  value: 'LEVEL',
+  text: 'off (the default), error, warn, info or debug',
+  choices: LOG_LEVELS,
+};
 
 const EXEC: CommandRow = {
   arguments: '[PROMPT]',
   summary: 'run one turn and print the answer',
   options: {
     ...SERVER_OPTIONS,
-    cd: { value: 'DIR', text: 'the folder of the agent, in place of the current one', names: 'folder' },
+    cd: {
+      value: 'DIR',
+      text: 'the folder of the agent, in place of the current one',
+      names: 'folder',
+    },
     'log-level': EXEC_LOG_LEVEL,
     json: { text: 'print the notifications of the server, one on a line, instead of the answer' },
-    resume: { value: 'ID', text: 'continue this thread; FILE imports and continues a rollout of Codex' },
+    resume: {
+      value: 'ID',
+      text: 'continue this thread; FILE imports and continues a rollout of Codex',
+    },
     last: { text: 'continue the last thread of the folder' },
     image: { value: 'FILE', text: 'give the model an image; can be repeated', names: 'file' },
     'output-schema': { value: 'FILE', text: 'the JSON Schema of the answer', names: 'file' },
@@ -133,8 +182,14 @@ const INIT: CommandRow = {
   arguments: '',
   summary: 'write a config.toml, by three questions or with the settings of Codex',
   options: {
-    provider: { value: 'NAME', text: `the provider: ${OFFERED_PROVIDERS.map(({ id }) => id).join(', ')}, or the URL of another API` },
-    'env-key': { value: 'VARIABLE', text: 'the environment variable with the key of a provider that is a URL' },
+    provider: {
+      value: 'NAME',
+      text: `the provider: ${OFFERED_PROVIDERS.map(({ id }) => id).join(', ')}, or the URL of another API`,
+    },
+    'env-key': {
+      value: 'VARIABLE',
+      text: 'the environment variable with the key of a provider that is a URL',
+    },
     model: { value: 'NAME', text: 'its model' },
     sandbox: SETTINGS.sandbox,
     'from-codex': {
@@ -153,8 +208,16 @@ const WIRE: CommandRow = {
   options: {
     ...SERVER_OPTIONS,
     'log-level': EXEC_LOG_LEVEL,
-    save: { value: 'FILE', text: 'write the lines that are sent to this new file, to send them again', names: 'file' },
-    replay: { value: 'FILE', text: 'send the lines of this file, before those of stdin', names: 'file' },
+    save: {
+      value: 'FILE',
+      text: 'write the lines that are sent to this new file, to send them again',
+      names: 'file',
+    },
+    replay: {
+      value: 'FILE',
+      text: 'send the lines of this file, before those of stdin',
+      names: 'file',
+    },
     whole: { text: 'show long messages in full at a terminal' },
   },
   text: `At a terminal, a line is a method and its params: turn/start input="say hello". Tab completes methods, fields and values; help lists
@@ -163,13 +226,17 @@ a request was refused or a turn has failed. docs/wire.md has the whole language.
 };
 
 const GENERATE_OPTIONS: OptionRows = {
-  out: { value: 'DIR', text: 'the folder to write to; created if it does not exist', names: 'folder' },
+  out: {
+    value: 'DIR',
+    text: 'the folder to write to; created if it does not exist',
+    names: 'folder',
+  },
   experimental: { text: 'include the experimental API' },
 };
 
 /**
- * The commands, in the order of the help. The parser, the help and the completions read this table, so an option that is not in the row of
- * a command cannot be used with it.
+ * The commands, in the order of the help. The parser, the help and the completions read this table,
+ * so an option that is not in the row of a command cannot be used with it.
  */
 export const COMMANDS = {
   'app-server': APP_SERVER,
@@ -196,16 +263,22 @@ them. Until then they have no effect. The project itself must be trusted in conf
     summary: 'keep the database of threads in order: backup, restore, check, repair, vacuum',
     options: JSON_OPTION,
     actions: {
-      backup: { arguments: 'FILE', summary: 'write a complete copy to a new file; servers may run', options: {} },
+      backup: {
+        arguments: 'FILE',
+        summary: 'write a complete copy to a new file; servers may run',
+        options: {},
+      },
       restore: {
         arguments: 'FILE',
-        summary: 'replace the database by a backup; the old one stays beside it, with the date in its name',
+        summary:
+          'replace the database by a backup; the old one stays beside it, with the date in its name',
         options: {},
       },
       check: { arguments: '', summary: 'look for damage; servers may run', options: {} },
       repair: {
         arguments: '',
-        summary: 'copy all that can be read of a damaged database into a new one; the old one is kept',
+        summary:
+          'copy all that can be read of a damaged database into a new one; the old one is kept',
         options: {},
       },
       vacuum: { arguments: '', summary: 'return free space to the system', options: {} },
@@ -217,22 +290,42 @@ them. Until then they have no effect. The project itself must be trusted in conf
     summary: 'write the protocol as JSON Schema and as an OpenRPC document',
     options: GENERATE_OPTIONS,
   },
-  'generate-ts': { arguments: '', summary: 'write the protocol as TypeScript types', options: GENERATE_OPTIONS },
-  models: { arguments: '', summary: 'list the models of the configured provider', options: { ...PROVIDER_OPTIONS, ...JSON_OPTION } },
+  'generate-ts': {
+    arguments: '',
+    summary: 'write the protocol as TypeScript types',
+    options: GENERATE_OPTIONS,
+  },
+  models: {
+    arguments: '',
+    summary: 'list the models of the configured provider',
+    options: { ...PROVIDER_OPTIONS, ...JSON_OPTION },
+  },
   threads: {
     arguments: '',
     summary: 'list, show, search, export and delete threads',
     options: {},
     actions: {
-      list: { arguments: '', summary: 'list the threads that are not archived, the newest first', options: JSON_OPTION },
+      list: {
+        arguments: '',
+        summary: 'list the threads that are not archived, the newest first',
+        options: JSON_OPTION,
+      },
       search: {
         arguments: 'WORD...',
         summary: 'list the threads whose name or first message has these words next to each other',
         options: JSON_OPTION,
       },
       show: { arguments: 'ID', summary: 'print a thread as Markdown', options: {} },
-      export: { arguments: 'ID', summary: 'print a thread in full, for programs or people', options: EXPORT_OPTIONS },
-      delete: { arguments: 'ID', summary: 'delete a thread and its history, after asking', options: YES_OPTION },
+      export: {
+        arguments: 'ID',
+        summary: 'print a thread in full, for programs or people',
+        options: EXPORT_OPTIONS,
+      },
+      delete: {
+        arguments: 'ID',
+        summary: 'delete a thread and its history, after asking',
+        options: YES_OPTION,
+      },
     },
     text: 'search looks only at names and first messages, not at the text of threads. The exit code is 1 if it finds nothing.',
   },
@@ -241,8 +334,16 @@ them. Until then they have no effect. The project itself must be trusted in conf
     summary: 'list MCP servers, and log in to them',
     options: PROVIDER_OPTIONS,
     actions: {
-      list: { arguments: '', summary: 'start the configured MCP servers and print their state', options: JSON_OPTION },
-      login: { arguments: 'NAME', summary: 'log in to a server by OAuth: print the address to open, and wait', options: {} },
+      list: {
+        arguments: '',
+        summary: 'start the configured MCP servers and print their state',
+        options: JSON_OPTION,
+      },
+      login: {
+        arguments: 'NAME',
+        summary: 'log in to a server by OAuth: print the address to open, and wait',
+        options: {},
+      },
     },
     text: 'docs/mcp.md says how servers are configured.',
   },

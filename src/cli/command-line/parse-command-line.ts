@@ -5,8 +5,22 @@ import { isLogLevel, type LogLevel } from '../lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
 import { type WireOptions, wireOptions } from '../wire/wire-options.ts';
 import { actionHint, actionMeant, commandHint, optionHint } from './command-hint.ts';
-import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type StoreAction } from './commands.ts';
-import { type CommandLine, type OptionName, type OptionValues, overridesOf, readOptions, unusedOptions } from './read-options.ts';
+import {
+  COMMAND_NAMES,
+  COMMON_OPTIONS,
+  type CommandName,
+  commandRow,
+  type OptionRow,
+  type StoreAction,
+} from './commands.ts';
+import {
+  type CommandLine,
+  type OptionName,
+  type OptionValues,
+  overridesOf,
+  readOptions,
+  unusedOptions,
+} from './read-options.ts';
 import type { Shell } from './show-completion.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -23,7 +37,10 @@ export interface ServeOptions {
   strictConfig: boolean;
   /** The working directory of threads that name none. Null: that of the process. */
   cwd: string | null;
-  /** The given options that have no effect, with their hyphens. `allowing`: those that would allow more. */
+  /**
+   * The given options that have no effect, with their hyphens. `allowing`: those that would allow
+   * more.
+   */
   unused: { harmless: string[]; allowing: string[] };
   drain: boolean;
   deterministic: boolean;
@@ -62,21 +79,30 @@ interface Words {
 export function parseCommandLine(argv: string[]): Command {
   const hasOptions = argv.some((argument) => argument.startsWith('-'));
   // The first call of parseArgs takes about 1 % of the time of the start.
-  const { values, positionals }: CommandLine = hasOptions ? helpedBy(argv, () => readOptions(argv)) : { values: {}, positionals: argv };
+  const { values, positionals }: CommandLine = hasOptions
+    ? helpedBy(argv, () => readOptions(argv))
+    : { values: {}, positionals: argv };
   if (values.version === true) return { run: 'version' };
   const name = commandIn(positionals);
   if (values.help === true) return { run: 'help', command: positionals.length === 0 ? null : name };
-  return helpedBy([name], () => commandFrom({ name, ...actionAndArguments(name, afterCommand(name, positionals)) }, values));
+  return helpedBy([name], () =>
+    commandFrom({ name, ...actionAndArguments(name, afterCommand(name, positionals)) }, values),
+  );
 }
 
-/** Returns the result of `read`. A UsageError of it names the help of the first command among the words. */
+/**
+ * Returns the result of `read`. A UsageError of it names the help of the first command among the
+ * words.
+ */
 function helpedBy<T>(words: readonly string[], read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const name = words.find((word) => COMMAND_NAMES.some((known) => known === word)) ?? 'app-server';
+    const name =
+      words.find((word) => COMMAND_NAMES.some((known) => known === word)) ?? 'app-server';
     // "heddle help help" would print nothing about the command that help was asked for.
-    if (error instanceof UsageError && name !== 'app-server' && name !== 'help') error.help = `heddle help ${name}`;
+    if (error instanceof UsageError && name !== 'app-server' && name !== 'help')
+      error.help = `heddle help ${name}`;
     throw error;
   }
 }
@@ -106,13 +132,21 @@ function commandFrom(words: Words, values: OptionValues): Command {
     case 'generate-json-schema':
     case 'generate-ts':
       if (!values.out) throw new UsageError(`${name} requires --out DIR, the folder to write to`);
-      return { run: 'generate', generator: name, out: values.out, experimental: values.experimental === true };
+      return {
+        run: 'generate',
+        generator: name,
+        out: values.out,
+        experimental: values.experimental === true,
+      };
     case 'models':
       return { run: 'request', request: { kind: 'models', json }, overrides: overridesOf(values) };
     case 'threads':
       return { run: 'request', request: threadsRequest(action, args, values), overrides: [] };
     case 'mcp': {
-      const request: Request = action === 'list' ? { kind: 'mcpServers', json } : { kind: 'mcpLogin', name: args[0] ?? '' };
+      const request: Request =
+        action === 'list'
+          ? { kind: 'mcpServers', json }
+          : { kind: 'mcpLogin', name: args[0] ?? '' };
       return { run: 'request', request, overrides: overridesOf(values) };
     }
     case 'completion':
@@ -124,11 +158,20 @@ function commandFrom(words: Words, values: OptionValues): Command {
   }
 }
 
-function threadsRequest(action: string | null, args: readonly string[], { json = false, yes = false, format }: OptionValues): Request {
+function threadsRequest(
+  action: string | null,
+  args: readonly string[],
+  { json = false, yes = false, format }: OptionValues,
+): Request {
   const [threadId = ''] = args;
-  if (action === 'list' || action === 'search') return { kind: 'threads', searchTerm: action === 'list' ? null : args.join(' '), json };
+  if (action === 'list' || action === 'search')
+    return { kind: 'threads', searchTerm: action === 'list' ? null : args.join(' '), json };
   if (action === 'delete') return { kind: 'deleteThread', threadId, yes };
-  return { kind: 'thread', threadId, format: action === 'show' || format === 'markdown' ? 'markdown' : 'jsonl' };
+  return {
+    kind: 'thread',
+    threadId,
+    format: action === 'show' || format === 'markdown' ? 'markdown' : 'jsonl',
+  };
 }
 
 function serveOptions(values: OptionValues): ServeOptions {
@@ -149,14 +192,20 @@ function serveOptions(values: OptionValues): ServeOptions {
   };
 }
 
-/** The command that the words begin with. `app-server generate-ts` is another name of `generate-ts`, as in Codex. */
+/**
+ * The command that the words begin with. `app-server generate-ts` is another name of `generate-ts`,
+ * as in Codex.
+ */
 function commandIn(words: readonly string[]): CommandName {
   const [first = 'app-server', second] = words;
-  const isGenerator = first === 'app-server' && second !== undefined && second.startsWith('generate-');
+  const isGenerator =
+    first === 'app-server' && second !== undefined && second.startsWith('generate-');
   const found = isGenerator ? second : first;
   const name = COMMAND_NAMES.find((known) => known === found);
   if (name === undefined)
-    throw new UsageError(`unknown command '${found}'${ending(commandHint(found)) || suggestion(found, COMMAND_NAMES)}`);
+    throw new UsageError(
+      `unknown command '${found}'${ending(commandHint(found)) || suggestion(found, COMMAND_NAMES)}`,
+    );
   return name;
 }
 
@@ -172,7 +221,9 @@ function actionAndArguments(name: CommandName, words: string[]): Omit<Words, 'na
   if (action === undefined) throw new UsageError(`${name}: expected ${listed(known)}`);
   if (!known.includes(action)) {
     const meant = actionMeant(action, known);
-    const end = ending(actionHint(name, action)) || (meant === null ? suggestion(action, known) : `: did you mean ${meant}?`);
+    const end =
+      ending(actionHint(name, action)) ||
+      (meant === null ? suggestion(action, known) : `: did you mean ${meant}?`);
     throw new UsageError(`${name} ${action}: expected ${listed(known)}${end}`);
   }
   return { action, args };
@@ -184,7 +235,11 @@ function requireFitting({ name, action, args }: Words, values: OptionValues): vo
   const rows = [whole, ...(action === null ? [] : [actions?.[action] ?? whole])];
   const own = rows.at(-1) ?? whole;
   requireArguments(action === null ? name : `${name} ${action}`, own.arguments, args);
-  const options: Partial<Record<OptionName, OptionRow>> = Object.assign({}, COMMON_OPTIONS, ...rows.map((row) => row.options));
+  const options: Partial<Record<OptionName, OptionRow>> = Object.assign(
+    {},
+    COMMON_OPTIONS,
+    ...rows.map((row) => row.options),
+  );
   const accepted: readonly OptionName[] = rows.flatMap((row) => row.accepts ?? []);
   for (const [given, value] of Object.entries(values) as [OptionName, unknown][]) {
     const option = options[given];
@@ -198,7 +253,8 @@ function requireFitting({ name, action, args }: Words, values: OptionValues): vo
 function requireArguments(command: string, wanted: string, args: readonly string[]): void {
   const names = wanted.split(' ').filter((one) => one !== '');
   const missing = names.slice(args.length).find((one) => !one.startsWith('['));
-  if (missing !== undefined) throw new UsageError(`${command} requires ${listed(missing.replace('...', '').split('|'))}`);
+  if (missing !== undefined)
+    throw new UsageError(`${command} requires ${listed(missing.replace('...', '').split('|'))}`);
   const [surplus] = names.some((one) => one.includes('...')) ? [] : args.slice(names.length);
   if (surplus !== undefined) throw new UsageError(`${command}: unexpected '${surplus}'`);
   if (args.includes('')) throw new UsageError(`${command}: an argument is empty`);
@@ -209,18 +265,26 @@ function requireArguments(command: string, wanted: string, args: readonly string
 }
 
 function requireChoice(what: string, value: string, choices: readonly string[]): void {
-  if (!choices.includes(value)) throw new UsageError(`${what} ${value}: expected ${listed(choices)}${suggestion(value, choices)}`);
+  if (!choices.includes(value))
+    throw new UsageError(
+      `${what} ${value}: expected ${listed(choices)}${suggestion(value, choices)}`,
+    );
 }
 
 function misplaced(option: OptionName, name: CommandName): UsageError {
   const taking = COMMAND_NAMES.filter((other) => {
     const { options, actions = {} } = commandRow(other);
-    return [options, ...Object.values(actions).map((action) => action.options)].some((rows) => option in rows);
+    return [options, ...Object.values(actions).map((action) => action.options)].some(
+      (rows) => option in rows,
+    );
   });
   // Codex calls the file for the last message so.
-  const hint = option === 'out' && name === 'exec' ? ending(optionHint('--output-last-message')) : '';
+  const hint =
+    option === 'out' && name === 'exec' ? ending(optionHint('--output-last-message')) : '';
   if (hint !== '') return new UsageError(`--${option} cannot be used with ${name}${hint}`);
-  return new UsageError(`--${option} cannot be used with ${name}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`);
+  return new UsageError(
+    `--${option} cannot be used with ${name}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`,
+  );
 }
 
 function ending(hint: string | null): string {
@@ -233,5 +297,7 @@ function suggestion(word: string, known: readonly string[]): string {
 }
 
 function listed(words: readonly string[], joint = 'or'): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
+  return words.length < 2
+    ? words.join('')
+    : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }

@@ -96,10 +96,16 @@ const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** Options of Codex that clients pass and that change nothing here: there are no analytics, no screen and no remote control. */
+/**
+ * Options of Codex that clients pass and that change nothing here: there are no analytics, no
+ * screen and no remote control.
+ */
 export const WITHOUT_EFFECT = Object.keys(NO_EFFECT) as OptionName[];
 
-/** Options of Codex that would allow more, and do not here: the configuration and the requests of clients decide. */
+/**
+ * Options of Codex that would allow more, and do not here: the configuration and the requests of
+ * clients decide.
+ */
 export const ALLOWING_NOTHING = Object.keys(NO_ALLOWANCE) as OptionName[];
 
 const OPTION_NAMES = Object.keys(OPTIONS) as OptionName[];
@@ -116,7 +122,11 @@ export function readOptions(argv: string[]) {
     return parseArgs({ args: argv, allowPositionals: true, options: OPTIONS });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new UsageError(error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION' ? unknownOption(error.message) : valueProblem(error.message));
+    throw new UsageError(
+      error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+        ? unknownOption(error.message)
+        : valueProblem(error.message),
+    );
   }
 }
 
@@ -131,22 +141,31 @@ function unknownOption(message: string): string {
   return `unknown option ${option}${nearest === null ? '' : `: did you mean --${nearest}?`}`;
 }
 
-/** The first line of Node's message names the option and its form; the others say how to write a value that begins with a hyphen. */
+/**
+ * The first line of Node's message names the option and its form; the others say how to write a
+ * value that begins with a hyphen.
+ */
 function valueProblem(message: string): string {
   const [first = '', ...others] = message.split('\n');
   const [, option = ''] = /^Option '([^']*?)(?: <value>)?'/.exec(first) ?? [];
   if (first.includes('does not take an argument')) return `${option} takes no value`;
-  const long = /--[\w-]+/.exec(option)?.[0] ?? `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
+  const long =
+    /--[\w-]+/.exec(option)?.[0] ??
+    `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
   return `${option} requires a value${others.length === 0 ? '' : `: write one that begins with a hyphen as ${long}=VALUE`}`;
 }
 
 /** Returns the options that are given and have no effect, with their hyphens. */
 export function unusedOptions(values: OptionValues): { harmless: string[]; allowing: string[] } {
-  const given = (names: readonly string[]) => Object.keys(values).flatMap((name) => (names.includes(name) ? [`--${name}`] : []));
+  const given = (names: readonly string[]) =>
+    Object.keys(values).flatMap((name) => (names.includes(name) ? [`--${name}`] : []));
   return { harmless: given(WITHOUT_EFFECT), allowing: given(ALLOWING_NOTHING) };
 }
 
-/** The settings on the command line, as `key=value` strings. Throws an Error if a value cannot be one. */
+/**
+ * The settings on the command line, as `key=value` strings. Throws an Error if a value cannot be
+ * one.
+ */
 export function overridesOf(values: OptionValues): string[] {
   const { config = [], enable = [], disable = [], model, profile, sandbox, search, oss } = values;
   const provider = values['local-provider'] ?? (oss === true ? 'ollama' : undefined);
@@ -162,11 +181,16 @@ export function overridesOf(values: OptionValues): string[] {
     ...config,
     ...enable.map((name) => `features.${featureName(name)}=true`),
     ...disable.map((name) => `features.${featureName(name)}=false`),
-    ...Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`])),
+    ...Object.entries(settings).flatMap(([key, value]) =>
+      value === undefined ? [] : [`${key}=${JSON.stringify(value)}`],
+    ),
   ];
 }
 
 function featureName(name: string): string {
-  if (!/^[\w-]+$/.test(name)) throw new UsageError(`--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`);
+  if (!/^[\w-]+$/.test(name))
+    throw new UsageError(
+      `--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`,
+    );
   return name;
 }

@@ -1,4 +1,11 @@
-import { COMMAND_NAMES, COMMON_OPTIONS, type CommandName, commandRow, type OptionRow, type OptionRows } from './commands.ts';
+import {
+  COMMAND_NAMES,
+  COMMON_OPTIONS,
+  type CommandName,
+  commandRow,
+  type OptionRow,
+  type OptionRows,
+} from './commands.ts';
 import { letterOf, type OptionName } from './read-options.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
@@ -7,7 +14,9 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 export function showCompletion(shell: Shell): string {
   if (shell === 'fish') return fish();
   // zsh runs the functions of bash.
-  return shell === 'zsh' ? `autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n${bash()}` : bash();
+  return shell === 'zsh'
+    ? `autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n${bash()}`
+    : bash();
 }
 
 /** The words that can follow a command, and the options, also those of its actions. */
@@ -31,9 +40,14 @@ function bash(): string {
   const values = allOptions().flatMap(([option, row]) => {
     const letter = letterOf(option);
     const pattern = letter === null ? `--${option}` : `--${option}|-${letter}`;
-    if (row.choices !== undefined) return [`    ${pattern}) COMPREPLY=($(compgen -W '${row.choices.join(' ')}' -- "$word")); return ;;\n`];
+    if (row.choices !== undefined)
+      return [
+        `    ${pattern}) COMPREPLY=($(compgen -W '${row.choices.join(' ')}' -- "$word")); return ;;\n`,
+      ];
     if (row.names !== undefined)
-      return [`    ${pattern}) COMPREPLY=($(compgen -${row.names === 'file' ? 'f' : 'd'} -- "$word")); return ;;\n`];
+      return [
+        `    ${pattern}) COMPREPLY=($(compgen -${row.names === 'file' ? 'f' : 'd'} -- "$word")); return ;;\n`,
+      ];
     return row.value === undefined ? [] : [`    ${pattern}) return ;;\n`];
   });
   const [first] = COMMAND_NAMES;
@@ -59,15 +73,22 @@ complete -o filenames -F _heddle heddle
 
 function fish(): string {
   const commands = COMMAND_NAMES.map(
-    (name) => `complete -c heddle -n __fish_use_subcommand -f -a ${name} -d ${fishText(commandRow(name).summary)}\n`,
+    (name) =>
+      `complete -c heddle -n __fish_use_subcommand -f -a ${name} -d ${fishText(commandRow(name).summary)}\n`,
   );
   const rest = COMMAND_NAMES.flatMap((name) => {
     const { words, options } = wordsAfter(name);
     const isServer = name === 'app-server';
-    const when = isServer ? `'__fish_use_subcommand; or __fish_seen_subcommand_from app-server'` : `'__fish_seen_subcommand_from ${name}'`;
+    const when = isServer
+      ? `'__fish_use_subcommand; or __fish_seen_subcommand_from app-server'`
+      : `'__fish_seen_subcommand_from ${name}'`;
     return [
-      ...(words.length === 0 ? [] : [`complete -c heddle -n ${when} -f -a ${fishText(words.join(' '))}\n`]),
-      ...options.map(([option, row]) => `complete -c heddle -n ${when} ${fishOption(option, row)}\n`),
+      ...(words.length === 0
+        ? []
+        : [`complete -c heddle -n ${when} -f -a ${fishText(words.join(' '))}\n`]),
+      ...options.map(
+        ([option, row]) => `complete -c heddle -n ${when} ${fishOption(option, row)}\n`,
+      ),
     ];
   });
   return [...commands, ...rest].join('');
@@ -75,7 +96,12 @@ function fish(): string {
 
 function fishOption(name: OptionName, { value, text, choices, names }: OptionRow): string {
   const letter = letterOf(name);
-  const argument = choices === undefined ? (names === undefined ? '-x' : '-r') : `-x -a ${fishText(choices.join(' '))}`;
+  const argument =
+    choices === undefined
+      ? names === undefined
+        ? '-x'
+        : '-r'
+      : `-x -a ${fishText(choices.join(' '))}`;
   return [
     `-l ${name}`,
     ...(letter === null ? [] : [`-s ${letter}`]),

@@ -41,9 +41,17 @@ The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level
 function helpOf(name: CommandName, row: CommandRow): string {
   const { actions = {}, summary, text } = row;
   const usages =
-    Object.keys(actions).length === 0 ? [usage(name, row)] : Object.entries(actions).map(([word, own]) => usage(`${name} ${word}`, own));
-  const entries = Object.entries(actions).map(([word, own]) => entry(`${word} ${own.arguments}`.trim(), own.summary));
-  const shared = { ...row.options, ...Object.assign({}, ...Object.values(actions).map(({ options }) => options)), ...COMMON_OPTIONS };
+    Object.keys(actions).length === 0
+      ? [usage(name, row)]
+      : Object.entries(actions).map(([word, own]) => usage(`${name} ${word}`, own));
+  const entries = Object.entries(actions).map(([word, own]) =>
+    entry(`${word} ${own.arguments}`.trim(), own.summary),
+  );
+  const shared = {
+    ...row.options,
+    ...Object.assign({}, ...Object.values(actions).map(({ options }) => options)),
+    ...COMMON_OPTIONS,
+  };
   const parts = [
     usages.map((line, index) => `${index === 0 ? 'usage: ' : '       '}${line}\n`).join(''),
     text === undefined ? `${capitalized(summary)}.\n` : `${capitalized(summary)}.\n\n${text}\n`,
@@ -62,7 +70,10 @@ function optionLines(rows: OptionRows): string {
   return (Object.entries(rows) as [OptionName, OptionRow][])
     .map(([name, { value, text }]) => {
       const letter = letterOf(name);
-      return entry(`${letter === null ? '    ' : `-${letter}, `}--${name}${value === undefined ? '' : ` ${value}`}`, text);
+      return entry(
+        `${letter === null ? '    ' : `-${letter}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
+        text,
+      );
     })
     .join('');
 }
@@ -72,8 +83,11 @@ function entry(left: string, text: string): string {
   const indent = ' '.repeat(LEFT_CHARS);
   const first = `  ${left}`;
   const lines = wrapped(text, LINE_CHARS_MAX - LEFT_CHARS);
-  if (first.length + GAP.length > LEFT_CHARS) return `${first}\n${lines.map((line) => `${indent}${line}\n`).join('')}`;
-  return lines.map((line, index) => `${index === 0 ? first.padEnd(LEFT_CHARS) : indent}${line}\n`).join('');
+  if (first.length + GAP.length > LEFT_CHARS)
+    return `${first}\n${lines.map((line) => `${indent}${line}\n`).join('')}`;
+  return lines
+    .map((line, index) => `${index === 0 ? first.padEnd(LEFT_CHARS) : indent}${line}\n`)
+    .join('');
 }
 
 function wrapped(text: string, charsMax: number): string[] {

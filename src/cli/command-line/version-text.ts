@@ -2,8 +2,9 @@ import { basename } from 'node:path';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 
 /**
- * The answer to `--version` of the program at this path. Clients take the first version, or the last word, for the version of the
- * protocol. Those that run `codex` check for the name that Codex writes.
+ * The answer to `--version` of the program at this path. Clients take the first version, or the
+ * last word, for the version of the protocol. Those that run `codex` check for the name that Codex
+ * writes.
  */
 export function versionText(program: string, ownVersion: string): string {
   const name = basename(program) === 'codex' ? 'codex-cli' : 'heddle';

@@ -10,8 +10,8 @@ const ENDPOINT = /\/(?:responses|chat\/completions|completions|chat|models|messa
 const VERSION = /\/v\d/;
 
 /**
- * Looks at the form of a base_url. `answers`: the provider was reached; `lists`: it has listed its models, so that the URL is right,
- * whatever its form.
+ * Looks at the form of a base_url. `answers`: the provider was reached; `lists`: it has listed its
+ * models, so that the URL is right, whatever its form.
  */
 export function baseUrlProblem(
   config: Config,
@@ -22,15 +22,25 @@ export function baseUrlProblem(
   const url = new URL(baseUrl);
   const path = url.pathname.replace(/\/+$/, '');
   const place = settingPlace(config, ['model_providers', id, 'base_url']);
-  const fix = (to: string) => `Set base_url = ${JSON.stringify(withPath(url, to))} in [model_providers.${id}] in config.toml`;
+  const fix = (to: string) =>
+    `Set base_url = ${JSON.stringify(withPath(url, to))} in [model_providers.${id}] in config.toml`;
   const [ending] = ENDPOINT.exec(path) ?? [];
   if (ending !== undefined) {
     const message = `the base_url of the provider ${id} ends in ${ending}, but heddle adds the path of each request itself`;
-    return [{ severity: 'error', message, fix: `${fix(path.slice(0, -ending.length))}.`, ...place }];
+    return [
+      { severity: 'error', message, fix: `${fix(path.slice(0, -ending.length))}.`, ...place },
+    ];
   }
   if (VERSION.test(path) || (path !== '' && !answers)) return [];
   const message = `the base_url of the provider ${id} has no version such as /v1, which most providers need`;
-  return [{ severity: 'warning', message, fix: `${fix(`${path}/v1`)}, unless the provider documents another one.`, ...place }];
+  return [
+    {
+      severity: 'warning',
+      message,
+      fix: `${fix(`${path}/v1`)}, unless the provider documents another one.`,
+      ...place,
+    },
+  ];
 }
 
 function withPath(url: URL, path: string): string {

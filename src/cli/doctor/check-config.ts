@@ -16,26 +16,42 @@ import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 /** The most files of a project that are told. */
 const UNTRUSTED_MAX = 10;
 
-/** The result of the check, and the configuration for the other checks. Null: a file of the user cannot be read. */
+/**
+ * The result of the check, and the configuration for the other checks. Null: a file of the user
+ * cannot be read.
+ */
 export interface CheckedConfig {
   check: DoctorCheck;
   config: Config | null;
 }
 
-/** Reads all layers and the rules. If a file of the project cannot be read, the configuration is that without the project. */
+/**
+ * Reads all layers and the rules. If a file of the project cannot be read, the configuration is
+ * that without the project.
+ */
 export async function checkConfig(sources: ConfigSources): Promise<CheckedConfig> {
   const loaded = await loadedOrError(sources);
-  const other = loaded instanceof ConfigError ? await loadedOrError({ ...sources, cwd: parse(sources.cwd).root }) : loaded;
+  const other =
+    loaded instanceof ConfigError
+      ? await loadedOrError({ ...sources, cwd: parse(sources.cwd).root })
+      : loaded;
   const config = other instanceof ConfigError ? null : other;
   // The check of the provider tells about the embedded model.
-  const found = loaded instanceof ConfigError ? [unreadable(loaded)] : allProblems(loaded, sources, policyReads);
+  const found =
+    loaded instanceof ConfigError
+      ? [unreadable(loaded)]
+      : allProblems(loaded, sources, policyReads);
   const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
   const layers = loaded instanceof ConfigError ? [] : loaded.layers.map(shownLayer);
-  const names = layers.map(({ source, inForce }) => (inForce ? source : `${source} (not in force)`));
+  const names = layers.map(({ source, inForce }) =>
+    inForce ? source : `${source} (not in force)`,
+  );
   const summary = loaded instanceof ConfigError ? 'cannot be read' : names.join(', ');
   const problems = [
     ...found.map(({ severity, fix, warning }) => toProblem(warning, { severity, fix })),
-    ...ofRules.map((warning) => toProblem(warning, { severity: 'warning', fix: warning.details ?? null })),
+    ...ofRules.map((warning) =>
+      toProblem(warning, { severity: 'warning', fix: warning.details ?? null }),
+    ),
     ...(await untrustedFiles(sources)),
   ];
   return { config, check: { name: 'configuration', summary, facts: { layers }, problems } };
@@ -45,12 +61,22 @@ export async function checkConfig(sources: ConfigSources): Promise<CheckedConfig
 async function untrustedFiles(sources: ConfigSources): Promise<DoctorProblem[]> {
   const user = await readOrNull(() => ownSettings(sources));
   if (user === null) return [];
-  const files = await projectFiles({ cwd: sources.cwd, home: sources.home, user }, sources.trustedFiles);
+  const files = await projectFiles(
+    { cwd: sources.cwd, home: sources.home, user },
+    sources.trustedFiles,
+  );
   return files.slice(0, UNTRUSTED_MAX).flatMap((file): DoctorProblem[] => {
     if (file.isInForce || file.isFolderTrusted) return [];
     const [why = file.reason, fix = null] = file.reason.split(/\. (?=To )/);
     const message = `${file.path} is not in force: ${why}`;
-    return [{ severity: 'warning', message, fix: fix === null ? 'Correct the file.' : `${fix}.`, file: file.path }];
+    return [
+      {
+        severity: 'warning',
+        message,
+        fix: fix === null ? 'Correct the file.' : `${fix}.`,
+        file: file.path,
+      },
+    ];
   });
 }
 
@@ -84,7 +110,13 @@ function shownLayer(layer: Layer) {
   };
 }
 
-function toProblem({ summary, path, range }: ConfigWarningNotification, told: Pick<DoctorProblem, 'severity' | 'fix'>): DoctorProblem {
-  const line = range === null || range === undefined ? {} : { line: range.start.line, column: range.start.column };
+function toProblem(
+  { summary, path, range }: ConfigWarningNotification,
+  told: Pick<DoctorProblem, 'severity' | 'fix'>,
+): DoctorProblem {
+  const line =
+    range === null || range === undefined
+      ? {}
+      : { line: range.start.line, column: range.start.column };
   return { ...told, message: summary, ...(path ? { file: path } : {}), ...line };
 }

@@ -8,7 +8,13 @@ export async function checkGit(cwd: string, env: Env): Promise<DoctorCheck> {
   const path = typeof found === 'string' ? found : null;
   const problems: DoctorProblem[] =
     path === null
-      ? [{ severity: 'warning', message: 'git is not in the PATH, so commands of models cannot use it', fix: 'Install git.' }]
+      ? [
+          {
+            severity: 'warning',
+            message: 'git is not in the PATH, so commands of models cannot use it',
+            fix: 'Install git.',
+          },
+        ]
       : [];
   return { name: 'git', summary: path ?? 'not found', facts: { path }, problems };
 }

@@ -18,7 +18,10 @@ interface HomeDeps {
   userHome: string | null;
 }
 
-/** Looks at the home: whether it exists, can be read and written, and is the one that the user may expect. */
+/**
+ * Looks at the home: whether it exists, can be read and written, and is the one that the user may
+ * expect.
+ */
 export function checkHome(home: string, { source, userHome }: HomeDeps): DoctorCheck {
   const exists = isFolder(home);
   const path = join(home, AUTH_FILE);
@@ -54,12 +57,26 @@ function placeProblems(home: string, exists: boolean): DoctorProblem[] {
     return [{ severity: 'error', message, fix: `Move it away, or ${other}.`, file: taken }];
   }
   if (exists && !may(home, constants.R_OK | constants.X_OK)) {
-    return [{ severity: 'error', message: `${home} cannot be read`, fix: `Make it readable, or ${other}.` }];
+    return [
+      {
+        severity: 'error',
+        message: `${home} cannot be read`,
+        fix: `Make it readable, or ${other}.`,
+      },
+    ];
   }
-  const paths = exists ? [home, ...CHANGED.map((name) => join(home, name)).filter((path) => statOf(path) !== null)] : [above];
+  const paths = exists
+    ? [home, ...CHANGED.map((name) => join(home, name)).filter((path) => statOf(path) !== null)]
+    : [above];
   const [locked] = paths.filter((path) => !may(path, constants.W_OK));
   if (locked === undefined) return [];
-  return [{ severity: 'error', message: `${locked} cannot be written`, fix: `Make it writable, or ${other}.` }];
+  return [
+    {
+      severity: 'error',
+      message: `${locked} cannot be written`,
+      fix: `Make it writable, or ${other}.`,
+    },
+  ];
 }
 
 /** The home of another program with the same files is easily taken for heddle's. */
@@ -69,7 +86,11 @@ function otherHome(home: string, { source, userHome }: HomeDeps): DoctorProblem[
   if (other === home || !OTHERS_FILES.some((name) => statOf(join(other, name)) !== null)) return [];
   const message = `heddle does not use ${other}, which is there, because CODEX_HOME is not set`;
   return [
-    { severity: 'warning', message, fix: `To use it, set CODEX_HOME=${other}. docs/coming-from-codex.md says what heddle does with it.` },
+    {
+      severity: 'warning',
+      message,
+      fix: `To use it, set CODEX_HOME=${other}. docs/coming-from-codex.md says what heddle does with it.`,
+    },
   ];
 }
 

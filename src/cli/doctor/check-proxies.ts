@@ -8,14 +8,26 @@ const CERTIFICATE_VARIABLES = ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS'];
 
 /** Lists the variables of proxies and certificates, without passwords. */
 export function checkProxies(env: Env): DoctorCheck {
-  const names = [...PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]), ...CERTIFICATE_VARIABLES];
-  const found = names.flatMap((name) => (env[name] ? [[name, shownValue(name, env[name])] as const] : []));
+  const names = [
+    ...PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]),
+    ...CERTIFICATE_VARIABLES,
+  ];
+  const found = names.flatMap((name) =>
+    env[name] ? [[name, shownValue(name, env[name])] as const] : [],
+  );
   const problems = CERTIFICATE_VARIABLES.flatMap((name): DoctorProblem[] => {
     const file = env[name];
     if (!file || statOf(file) !== null) return [];
-    return [{ severity: 'error', message: `${name} names a file that does not exist: ${file}`, fix: `Correct ${name}, or remove it.` }];
+    return [
+      {
+        severity: 'error',
+        message: `${name} names a file that does not exist: ${file}`,
+        fix: `Correct ${name}, or remove it.`,
+      },
+    ];
   });
-  const summary = found.length === 0 ? 'none' : found.map(([name, value]) => `${name}=${value}`).join(', ');
+  const summary =
+    found.length === 0 ? 'none' : found.map(([name, value]) => `${name}=${value}`).join(', ');
   return { name: 'proxies', summary, facts: Object.fromEntries(found), problems };
 }
 

@@ -8,5 +8,10 @@ export function checkSearch(path = ripgrepPath()): DoctorCheck {
     message: 'ripgrep is not installed for this platform, so clients cannot search files',
     fix: 'Install heddle with its optional dependencies (npm install --include=optional).',
   };
-  return { name: 'search', summary: path ?? 'not found', facts: { path }, problems: path === null ? [problem] : [] };
+  return {
+    name: 'search',
+    summary: path ?? 'not found',
+    facts: { path },
+    problems: path === null ? [problem] : [],
+  };
 }

@@ -8,11 +8,25 @@ import { userShell } from '../../tools/command/call/user-shell.ts';
 import { type SnapshotDeps, takeSnapshot } from '../../tools/command/snapshot/take-snapshot.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
-/** Starts the user's shell like a server, and tells which start files it read, how long that took and how many variables it exports. */
+/**
+ * Starts the user's shell like a server, and tells which start files it read, how long that took
+ * and how many variables it exports.
+ */
 export async function checkShell(config: Config | null, deps: SnapshotDeps): Promise<DoctorCheck> {
   const shell = userShell(deps.env);
-  const why = config !== null && isOff(config) ? 'features.shell_snapshot is false' : deps.env.HOME ? null : 'HOME is not set';
-  if (why !== null) return { name: 'shell', summary: `${shell}, not read: ${why}`, facts: { shell, isRead: false }, problems: [] };
+  const why =
+    config !== null && isOff(config)
+      ? 'features.shell_snapshot is false'
+      : deps.env.HOME
+        ? null
+        : 'HOME is not set';
+  if (why !== null)
+    return {
+      name: 'shell',
+      summary: `${shell}, not read: ${why}`,
+      facts: { shell, isRead: false },
+      problems: [],
+    };
   const files = startFiles(shell, deps.env);
   const snapshot = await takeSnapshot(deps, new AbortController().signal);
   if ('problem' in snapshot) {
@@ -21,19 +35,34 @@ export async function checkShell(config: Config | null, deps: SnapshotDeps): Pro
       message: `commands do not get the variables that your shell exports: ${snapshot.problem}`,
       fix: 'Correct its start files, or set shell_snapshot = false in [features] of config.toml.',
     };
-    return { name: 'shell', summary: `${shell}, not known`, facts: { shell, isRead: false, files }, problems: [problem] };
+    return {
+      name: 'shell',
+      summary: `${shell}, not known`,
+      facts: { shell, isRead: false, files },
+      problems: [problem],
+    };
   }
   const names = Object.keys(snapshot.variables).sort();
   const found = `${names.length} ${names.length === 1 ? 'variable' : 'variables'} in ${snapshot.ms} ms`;
   const summary = `${shell}, ${found}, from ${files.length === 0 ? 'no start files' : files.join(', ')}`;
-  return { name: 'shell', summary, facts: { shell, isRead: true, files, milliseconds: snapshot.ms, variables: names }, problems: [] };
+  return {
+    name: 'shell',
+    summary,
+    facts: { shell, isRead: true, files, milliseconds: snapshot.ms, variables: names },
+    problems: [],
+  };
 }
 
 /** An invalid value is a problem of the configuration. */
 function isOff(config: Config): boolean {
-  return errorOf(() => config.get('features.shell_snapshot')) === null && !config.get('features.shell_snapshot');
+  return (
+    errorOf(() => config.get('features.shell_snapshot')) === null &&
+    !config.get('features.shell_snapshot')
+  );
 }
 
 function startFiles(shell: string, env: Env): string[] {
-  return ownFiles(programName(shell), { env, login: true, interactive: true }).filter((path) => isFile(path) && !path.endsWith('logout'));
+  return ownFiles(programName(shell), { env, login: true, interactive: true }).filter(
+    (path) => isFile(path) && !path.endsWith('logout'),
+  );
 }

@@ -3,7 +3,8 @@ import { findSkills } from '../../instructions/skills/find-skills.ts';
 import { skillSearch } from '../../instructions/skills/skill-search.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
-const FRONT_MATTER = 'Begin the file with a line of ---, then name: and description:, then another line of ---.';
+const FRONT_MATTER =
+  'Begin the file with a line of ---, then name: and description:, then another line of ---.';
 
 interface SkillDeps {
   home: string;
@@ -11,10 +12,17 @@ interface SkillDeps {
   userHome: string | null;
 }
 
-/** Reads the skills that a thread in this folder would have. Without a configuration, none is switched off. */
-export async function checkSkills(config: Config | null, { home, cwd, userHome }: SkillDeps): Promise<DoctorCheck> {
+/**
+ * Reads the skills that a thread in this folder would have. Without a configuration, none is
+ * switched off.
+ */
+export async function checkSkills(
+  config: Config | null,
+  { home, cwd, userHome }: SkillDeps,
+): Promise<DoctorCheck> {
   const where = { cwd, extraRoots: [] };
-  const search = config === null ? { ...where, home, userHome, switches: [] } : await skillSearch(config, where);
+  const search =
+    config === null ? { ...where, home, userHome, switches: [] } : await skillSearch(config, where);
   const { skills, errors, leftOut } = await findSkills(search);
   const unusable = errors.map(
     ({ path, message }): DoctorProblem => ({
@@ -34,5 +42,10 @@ export async function checkSkills(config: Config | null, { home, cwd, userHome }
   );
   const names = skills.map(({ name, enabled }) => (enabled ? name : `${name} (switched off)`));
   const facts = { skills: skills.map(({ name, path, enabled }) => ({ name, path, enabled })) };
-  return { name: 'skills', summary: names.length === 0 ? 'none' : names.join(', '), facts, problems: [...unusable, ...unread] };
+  return {
+    name: 'skills',
+    summary: names.length === 0 ? 'none' : names.join(', '),
+    facts,
+    problems: [...unusable, ...unread],
+  };
 }

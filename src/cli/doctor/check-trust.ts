@@ -6,12 +6,17 @@ import { isTable } from '../../config/layers/config-table.ts';
 import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { settingPlace } from './setting-place.ts';
 
-/** Looks for the folders of `[projects]`, in which the user has said which projects to trust. The check of the configuration tells invalid ones. */
+/**
+ * Looks for the folders of `[projects]`, in which the user has said which projects to trust. The
+ * check of the configuration tells invalid ones.
+ */
 export function checkTrust(config: Config | null): DoctorCheck {
   if (config === null) return { name: 'trust', summary: NO_CONFIGURATION, facts: {}, problems: [] };
   const { projects } = config.values;
   const folders = isTable(projects) ? Object.keys(projects) : [];
-  const ofNoUse = folders.filter((folder) => isAbsolute(folder) && !isFolder(folder)).map((folder) => ({ path: ['projects', folder] }));
+  const ofNoUse = folders
+    .filter((folder) => isAbsolute(folder) && !isFolder(folder))
+    .map((folder) => ({ path: ['projects', folder] }));
   const problems = tellSome(ofNoUse, {
     each: ({ path }) => ({ ...problemOf(path[1] ?? ''), ...settingPlace(config, path) }),
     rest: (_, first): DoctorProblem => ({
@@ -23,7 +28,9 @@ export function checkTrust(config: Config | null): DoctorCheck {
   });
   const count = folders.length - ofNoUse.length;
   const summary =
-    folders.length === 0 ? 'none' : `${count} of ${folders.length} ${folders.length === 1 ? 'entry is' : 'entries are'} of use`;
+    folders.length === 0
+      ? 'none'
+      : `${count} of ${folders.length} ${folders.length === 1 ? 'entry is' : 'entries are'} of use`;
   return { name: 'trust', summary, facts: { folders }, problems };
 }
 

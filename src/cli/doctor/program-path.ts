@@ -1,7 +1,10 @@
 import { findProgram } from '../../sandbox/processes/find-program.ts';
 import { ProcessStartError } from '../../sandbox/processes/processes.ts';
 
-/** Returns the path of a program as it is found from this folder with this PATH, or why it cannot be started. */
+/**
+ * Returns the path of a program as it is found from this folder with this PATH, or why it cannot be
+ * started.
+ */
 export async function programPath(
   name: string,
   { cwd, path }: { cwd: string; path: string | undefined },

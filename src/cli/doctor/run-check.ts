@@ -4,14 +4,19 @@ import type { DoctorCheck } from './doctor-check.ts';
 /** How long a check may take. A provider is asked for five seconds at most. */
 const CHECK_MS_MAX = 15_000;
 
-/** Runs a check on its own. If it throws, or does not end in time, this is its result. Never rejects. */
+/**
+ * Runs a check on its own. If it throws, or does not end in time, this is its result. Never
+ * rejects.
+ */
 export async function runCheck(
   name: DoctorCheck['name'],
   check: () => DoctorCheck | Promise<DoctorCheck>,
   clock: Clock,
 ): Promise<DoctorCheck> {
   const ended = new AbortController();
-  const tooLate = sleep(clock, CHECK_MS_MAX, ended.signal).then(() => failed(name, `it has not ended within ${CHECK_MS_MAX / 1_000} s`));
+  const tooLate = sleep(clock, CHECK_MS_MAX, ended.signal).then(() =>
+    failed(name, `it has not ended within ${CHECK_MS_MAX / 1_000} s`),
+  );
   try {
     return await Promise.race([check(), tooLate]);
   } catch (error) {

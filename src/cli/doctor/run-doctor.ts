@@ -55,33 +55,58 @@ export interface DoctorStreams {
 }
 
 /**
- * Looks at everything that a server would use, and prints what was found, with one thing to do for each problem. Changes nothing, but
- * removes the guards that killed servers have left, and runs nothing of the project. No check ends another one. Returns whether there is
- * no error; warnings do not count. A check that hangs may go on after that, so the caller ends the process.
+ * Looks at everything that a server would use, and prints what was found, with one thing to do for
+ * each problem. Changes nothing, but removes the guards that killed servers have left, and runs
+ * nothing of the project. No check ends another one. Returns whether there is no error; warnings do
+ * not count. A check that hangs may go on after that, so the caller ends the process.
  */
-export async function runDoctor(options: DoctorOptions, { print, stderr }: DoctorStreams): Promise<boolean> {
+export async function runDoctor(
+  options: DoctorOptions,
+  { print, stderr }: DoctorStreams,
+): Promise<boolean> {
   const deps = { clock: systemClock, write: (text: string) => stderr.write(text) };
   const progress = options.json ? null : new ProgressLine(progressPlace(stderr, options.env), deps);
-  const checks = await allChecks(options, (open) => progress?.step(`checking ${open.join(', ')}`)).finally(() => progress?.end());
-  const isWell = !checks.some(({ problems }) => problems.some(({ severity }) => severity === 'error'));
+  const checks = await allChecks(options, (open) =>
+    progress?.step(`checking ${open.join(', ')}`),
+  ).finally(() => progress?.end());
+  const isWell = !checks.some(({ problems }) =>
+    problems.some(({ severity }) => severity === 'error'),
+  );
   const { version, nodeVersions, platform } = options;
-  print(options.json ? `${JSON.stringify({ ok: isWell, version, node: nodeVersions.node, platform, checks })}\n` : shown(checks, isWell));
+  print(
+    options.json
+      ? `${JSON.stringify({ ok: isWell, version, node: nodeVersions.node, platform, checks })}\n`
+      : shown(checks, isWell),
+  );
   return isWell;
 }
 
 /** `onProgress` gets the titles of the checks that have not ended. */
-async function allChecks(options: DoctorOptions, onProgress: (open: string[]) => void): Promise<DoctorCheck[]> {
-  const { home, cwd, env, overrides, platform, installation, version, systemDir, sendSignal } = options;
+async function allChecks(
+  options: DoctorOptions,
+  onProgress: (open: string[]) => void,
+): Promise<DoctorCheck[]> {
+  const { home, cwd, env, overrides, platform, installation, version, systemDir, sendSignal } =
+    options;
   // The doctor records nothing.
   const trustedFiles = new TrustedFiles({ home, writes: false });
   const userHome = env.HOME || null;
   const reading = readConfig({ home, cwd, env, overrides, trustedFiles, systemDir });
   const configured = async () => (await reading).config;
-  // The sandbox makes files in the home, which must not appear for that, and whose faults have their own line.
+  // The sandbox makes files in the home, which must not appear for that, and whose faults have
+  // their own line.
   const scratch = isWritableFolder(home) ? null : mkdtempSync(join(tmpdir(), 'heddle-doctor-'));
   const sandboxHome = scratch ?? home;
   const guardLists = guardListsFolder(env);
-  const deps = { platform, arch: arch(), home: sandboxHome, storeDir: sandboxHome, clock: systemClock, installation, userHome };
+  const deps = {
+    platform,
+    arch: arch(),
+    home: sandboxHome,
+    storeDir: sandboxHome,
+    clock: systemClock,
+    installation,
+    userHome,
+  };
   const sandbox = createSandbox(deps);
   const providerDeps = { env, clock: systemClock, log: SILENT_LOG, userAgent: `heddle/${version}` };
   const processes = createProcesses({ platform, env, sandbox, sendSignal, log: SILENT_LOG });
@@ -101,7 +126,10 @@ async function allChecks(options: DoctorOptions, onProgress: (open: string[]) =>
     ['proxies', () => checkProxies(env)],
   ];
   const open = new Set(checks.map(([name]) => name));
-  const run = async (name: DoctorCheck['name'], check: () => DoctorCheck | Promise<DoctorCheck>) => {
+  const run = async (
+    name: DoctorCheck['name'],
+    check: () => DoctorCheck | Promise<DoctorCheck>,
+  ) => {
     const result = await runCheck(name, check, systemClock);
     open.delete(name);
     onProgress([...open].map((each) => TITLES[each]));
@@ -144,7 +172,10 @@ const TITLES: Record<DoctorCheck['name'], string> = {
 };
 
 function shown(checks: readonly DoctorCheck[], isWell: boolean): string {
-  const parts = checks.map(({ name, summary, problems }) => `${TITLES[name]}: ${line(summary)}\n${problems.map(shownProblem).join('')}`);
+  const parts = checks.map(
+    ({ name, summary, problems }) =>
+      `${TITLES[name]}: ${line(summary)}\n${problems.map(shownProblem).join('')}`,
+  );
   const count = checks.flatMap(({ problems }) => problems).length;
   const end =
     count === 0

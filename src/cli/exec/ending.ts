@@ -21,8 +21,8 @@ const SIGNALLED = 128;
 const FAILED = 1;
 
 /**
- * The first signal interrupts the turn, and a second one ends the process. A reader that goes away interrupts the turn, too. `notice` says to
- * a person what the first signal does.
+ * The first signal interrupts the turn, and a second one ends the process. A reader that goes away
+ * interrupts the turn, too. `notice` says to a person what the first signal does.
  */
 export class Ending {
   readonly #abort = new AbortController();
@@ -32,7 +32,11 @@ export class Ending {
   /** The exit code, whatever comes of the turn. Null: the turn decides. */
   exitCode: number | null = null;
 
-  constructor({ stdout, stderr, onSignal, onReaderGone, exit }: EndingHost, screen: Notes, notice = 'interrupting the turn') {
+  constructor(
+    { stdout, stderr, onSignal, onReaderGone, exit }: EndingHost,
+    screen: Notes,
+    notice = 'interrupting the turn',
+  ) {
     this.#exit = exit;
     this.#screen = screen;
     this.#notice = notice;
@@ -59,7 +63,8 @@ export class Ending {
     }
     if (signal === SIGINT) {
       this.#screen.release();
-      if (this.#screen.notesToTerminal) this.#screen.note('', `${this.#notice}; Ctrl-C again ends at once`);
+      if (this.#screen.notesToTerminal)
+        this.#screen.note('', `${this.#notice}; Ctrl-C again ends at once`);
       this.#abort.abort();
     } else this.#end(SIGNALLED + signal);
   }

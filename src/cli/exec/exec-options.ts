@@ -1,7 +1,10 @@
 import type { OptionValues } from '../command-line/read-options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 
-/** How to answer requests for approval: `ask` at the terminal, or always with this decision of the protocol. */
+/**
+ * How to answer requests for approval: `ask` at the terminal, or always with this decision of the
+ * protocol.
+ */
 export const APPROVALS = ['ask', 'accept', 'acceptForSession', 'decline', 'cancel'] as const;
 
 export type Approve = (typeof APPROVALS)[number];
@@ -14,7 +17,10 @@ export interface ExecOptions {
   readsStdin: boolean;
   /** Whether stdout has the notifications of the server in place of the answer. */
   json: boolean;
-  /** The thread to continue: its id, its rollout file, or `last` for the most recent one of the folder. Null: a new thread. */
+  /**
+   * The thread to continue: its id, its rollout file, or `last` for the most recent one of the
+   * folder. Null: a new thread.
+   */
   resume: { threadId: string } | { file: string } | 'last' | null;
   images: string[];
   outputSchema: string | null;
@@ -23,9 +29,20 @@ export interface ExecOptions {
   settings: { model?: string; sandbox?: string; approvalPolicy?: string };
 }
 
-/** Returns what the words behind `exec`, of which there is one at most, and its options ask for. Throws a UsageError if they contradict. */
+/**
+ * Returns what the words behind `exec`, of which there is one at most, and its options ask for.
+ * Throws a UsageError if they contradict.
+ */
 export function execOptions(words: readonly string[], values: OptionValues): ExecOptions {
-  const { json = false, last = false, image = [], approve = 'ask', model, sandbox, 'ask-for-approval': approvalPolicy } = values;
+  const {
+    json = false,
+    last = false,
+    image = [],
+    approve = 'ask',
+    model,
+    sandbox,
+    'ask-for-approval': approvalPolicy,
+  } = values;
   return {
     prompt: words[0] === undefined || words[0] === '-' ? null : words[0],
     readsStdin: words[0] === '-',
@@ -45,12 +62,17 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
 /** Throws a UsageError with a hint if there is more than one word. */
 export function requireOnePrompt(words: readonly string[]): void {
   if (words.length <= 1) return;
-  const hint = words[0] === 'resume' ? 'to continue a thread, use --resume ID or --last' : 'put the whole prompt in quotes';
+  const hint =
+    words[0] === 'resume'
+      ? 'to continue a thread, use --resume ID or --last'
+      : 'put the whole prompt in quotes';
   throw new UsageError(`exec: expected one prompt, found ${words.length} words: ${hint}`);
 }
 
 function resumed(threadId: string | undefined, last: boolean): ExecOptions['resume'] {
-  if (threadId !== undefined && last) throw new UsageError('--resume and --last cannot be used together');
-  if (threadId !== undefined) return /[/\\]|\.jsonl$/.test(threadId) ? { file: threadId } : { threadId };
+  if (threadId !== undefined && last)
+    throw new UsageError('--resume and --last cannot be used together');
+  if (threadId !== undefined)
+    return /[/\\]|\.jsonl$/.test(threadId) ? { file: threadId } : { threadId };
   return last ? 'last' : null;
 }

@@ -19,8 +19,15 @@ export interface OpenedThread {
   cwd: string;
 }
 
-/** Starts a thread, or continues the one that the options name. Rejects with an OptionError if `--last` finds none. */
-export async function openThread(client: Client, { resume, settings }: ExecOptions, folder: Folder): Promise<OpenedThread> {
+/**
+ * Starts a thread, or continues the one that the options name. Rejects with an OptionError if
+ * `--last` finds none.
+ */
+export async function openThread(
+  client: Client,
+  { resume, settings }: ExecOptions,
+  folder: Folder,
+): Promise<OpenedThread> {
   const params = settings as Pick<ThreadStartParams, 'model' | 'sandbox' | 'approvalPolicy'>;
   if (resume === null) return client.request('thread/start', { ...params, cwd: folder.path });
   const cwd = folder.isGiven ? { cwd: folder.path } : {};
@@ -29,7 +36,10 @@ export async function openThread(client: Client, { resume, settings }: ExecOptio
   return client.request('thread/resume', { ...params, ...cwd, ...thread, excludeTurns: true });
 }
 
-/** The thread of this folder that was used last, whichever client started it. Threads of agents do not count. */
+/**
+ * The thread of this folder that was used last, whichever client started it. Threads of agents do
+ * not count.
+ */
 async function lastThread(client: Client, cwd: string): Promise<string> {
   const { data } = await client.request('thread/list', {
     cwd: [...new Set([cwd, realPathOrSame(cwd)])],
@@ -39,6 +49,9 @@ async function lastThread(client: Client, cwd: string): Promise<string> {
     sourceKinds: ['cli', 'vscode', 'exec', 'appServer'],
   });
   const [thread] = data;
-  if (thread === undefined) throw new OptionError(`--last: there is no thread of the folder ${cwd} yet: start one without --last`);
+  if (thread === undefined)
+    throw new OptionError(
+      `--last: there is no thread of the folder ${cwd} yet: start one without --last`,
+    );
   return thread.id;
 }

@@ -22,46 +22,70 @@ export interface InputSource {
   note(text: string): void;
 }
 
-/** The files of the command line, checked: the images, and the schema of the answer. Rejects with an OptionError. */
-export async function readFiles({ images, outputSchema }: ExecOptions): Promise<{ images: UserInput[]; outputSchema: unknown }> {
+/**
+ * The files of the command line, checked: the images, and the schema of the answer. Rejects with an
+ * OptionError.
+ */
+export async function readFiles({
+  images,
+  outputSchema,
+}: ExecOptions): Promise<{ images: UserInput[]; outputSchema: unknown }> {
   const pictures: UserInput[] = [];
   for (const image of images) {
     const bytes = await readOptionFile('--image', image, IMAGE_BYTES_MAX);
-    if (imageType(bytes) === null) throw new OptionError(`--image ${image}: it is not a PNG, JPEG, GIF, WebP or BMP file`);
+    if (imageType(bytes) === null)
+      throw new OptionError(`--image ${image}: it is not a PNG, JPEG, GIF, WebP or BMP file`);
     pictures.push({ type: 'localImage', path: resolve(image) });
   }
-  return { images: pictures, outputSchema: outputSchema === null ? undefined : await readSchema(outputSchema) };
+  return {
+    images: pictures,
+    outputSchema: outputSchema === null ? undefined : await readSchema(outputSchema),
+  };
 }
 
 async function readSchema(file: string): Promise<unknown> {
-  const schema = parsedJson((await readOptionFile('--output-schema', file, SCHEMA_BYTES_MAX)).toString('utf8'));
+  const schema = parsedJson(
+    (await readOptionFile('--output-schema', file, SCHEMA_BYTES_MAX)).toString('utf8'),
+  );
   if (schema === undefined) throw new OptionError(`--output-schema ${file}: it is not JSON`);
-  if (!isObject(schema)) throw new OptionError(`--output-schema ${file}: expected a JSON Schema, which is an object`);
+  if (!isObject(schema))
+    throw new OptionError(`--output-schema ${file}: expected a JSON Schema, which is an object`);
   return schema;
 }
 
 /**
- * The text of the turn: the prompt, stdin, or the prompt with stdin behind it. A terminal is read only if `-` asks for it. Rejects with an
- * OptionError if there is no text.
+ * The text of the turn: the prompt, stdin, or the prompt with stdin behind it. A terminal is read
+ * only if `-` asks for it. Rejects with an OptionError if there is no text.
  */
-export async function readPrompt({ prompt, readsStdin }: ExecOptions, source: InputSource): Promise<string> {
+export async function readPrompt(
+  { prompt, readsStdin }: ExecOptions,
+  source: InputSource,
+): Promise<string> {
   const isTerminal = source.stdin.isTTY === true;
   if (isTerminal && prompt === null && !readsStdin)
-    throw new OptionError('exec: there is no prompt: give it in quotes, or - to type it, or pipe it into stdin');
+    throw new OptionError(
+      'exec: there is no prompt: give it in quotes, or - to type it, or pipe it into stdin',
+    );
   if (isTerminal && !readsStdin) return checked(prompt ?? '');
   const piped = await readAll(source, isTerminal);
   if (prompt === null || prompt === '') return checked(piped);
-  return checked(piped === '' ? prompt : `${prompt}\n\n<stdin>\n${piped.replace(/\n$/, '')}\n</stdin>`);
+  return checked(
+    piped === '' ? prompt : `${prompt}\n\n<stdin>\n${piped.replace(/\n$/, '')}\n</stdin>`,
+  );
 }
 
 function checked(text: string): string {
-  if (text.trim() === '') throw new OptionError('exec: the prompt is empty: give it in quotes, or pipe it into stdin');
+  if (text.trim() === '')
+    throw new OptionError('exec: the prompt is empty: give it in quotes, or pipe it into stdin');
   return text;
 }
 
 async function readAll({ stdin, note }: InputSource, isTerminal: boolean): Promise<string> {
   if (isTerminal) note('Type the prompt, and end it with Ctrl-D on a line of its own.');
-  const timer = setTimeout(() => note('Reading stdin until it ends. Use </dev/null to leave it out.'), NOTICE_MS);
+  const timer = setTimeout(
+    () => note('Reading stdin until it ends. Use </dev/null to leave it out.'),
+    NOTICE_MS,
+  );
   if (isTerminal) clearTimeout(timer);
   const chunks: Buffer[] = [];
   let length = 0;

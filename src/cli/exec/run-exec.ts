@@ -34,22 +34,39 @@ export interface ExecHost extends EndingHost, SessionHost {
 const FAILED = 1;
 const INTERRUPTED = 130;
 
-/** Runs one turn. Resolves with the exit code of the process. Rejects with an OptionError if the command line cannot be carried out. */
+/**
+ * Runs one turn. Resolves with the exit code of the process. Rejects with an OptionError if the
+ * command line cannot be carried out.
+ */
 export async function runExec(asked: ExecOptions, host: ExecHost): Promise<number> {
   const { env, stdout, stderr } = host;
   const screen = new Screen({ stdout, stderr, env, json: asked.json });
   const ending = new Ending(host, screen);
   if (host.ignored.length > 0)
-    screen.note(`${host.ignored.join(', ')}: allows nothing here; --sandbox, --ask-for-approval and --approve do`);
+    screen.note(
+      `${host.ignored.join(', ')}: allows nothing here; --sandbox, --ask-for-approval and --approve do`,
+    );
   const { images, outputSchema } = await readFiles(asked);
-  const prompt = await orAborted(readPrompt(asked, { stdin: host.stdin, note: (text) => screen.note(text) }), ending.signal);
+  const prompt = await orAborted(
+    readPrompt(asked, { stdin: host.stdin, note: (text) => screen.note(text) }),
+    ending.signal,
+  );
   if (prompt === null) return ending.exitCode ?? INTERRUPTED;
   const input: UserInput[] = [{ type: 'text', text: prompt }, ...images];
-  const onMessage = (message: WireMessage) => printJson(message, { stdout, isTerminal: stdout.isTTY === true });
+  const onMessage = (message: WireMessage) =>
+    printJson(message, { stdout, isTerminal: stdout.isTTY === true });
   const session = await startSession(host, asked.json ? { onMessage } : {});
   let exitCode = FAILED;
   try {
-    exitCode = await runTurn({ asked, host, screen, ending, client: session.client, input, outputSchema });
+    exitCode = await runTurn({
+      asked,
+      host,
+      screen,
+      ending,
+      client: session.client,
+      input,
+      outputSchema,
+    });
   } catch (error) {
     if (ending.signal.aborted) exitCode = INTERRUPTED;
     else if (error instanceof RequestError) screen.note(...refusal(error, screen));
@@ -65,7 +82,10 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
 }
 
 /** Prints a notification as it is on the wire. */
-function printJson({ direction, line, message }: WireMessage, { stdout, isTerminal }: { stdout: Output; isTerminal: boolean }): void {
+function printJson(
+  { direction, line, message }: WireMessage,
+  { stdout, isTerminal }: { stdout: Output; isTerminal: boolean },
+): void {
   if (direction !== 'received' || !('method' in message) || 'id' in message) return;
   stdout.write(isTerminal ? showJsonLine(`${line}\n`) : `${line}\n`);
 }
@@ -80,7 +100,15 @@ interface TurnDeps {
   outputSchema: unknown;
 }
 
-async function runTurn({ asked, host, screen, ending, client, input, outputSchema }: TurnDeps): Promise<number> {
+async function runTurn({
+  asked,
+  host,
+  screen,
+  ending,
+  client,
+  input,
+  outputSchema,
+}: TurnDeps): Promise<number> {
   const warnings = new Warnings(client, asked.json ? null : screen);
   const dialogs = new Dialogs(screen, host.stdin, () => ending.interrupt());
   answerRequests(client, { approve: asked.approve, screen, dialogs });
@@ -103,16 +131,25 @@ async function runTurn({ asked, host, screen, ending, client, input, outputSchem
   return turn.status === 'completed' ? 0 : turn.status === 'interrupted' ? INTERRUPTED : FAILED;
 }
 
-async function open(client: Client, asked: ExecOptions, { version, folder }: ExecHost): Promise<OpenedThread> {
+async function open(
+  client: Client,
+  asked: ExecOptions,
+  { version, folder }: ExecHost,
+): Promise<OpenedThread> {
   const clientInfo = { name: 'heddle-exec', title: 'heddle exec', version };
   await client.initialize({ clientInfo, capabilities: { experimentalApi: true } });
   return openThread(client, asked, folder);
 }
 
 /** Says which thread it is, and how to continue it, where a person reads it. */
-function showBeginning({ thread, model, cwd }: OpenedThread, { resume, json }: ExecOptions, screen: Screen): void {
+function showBeginning(
+  { thread, model, cwd }: OpenedThread,
+  { resume, json }: ExecOptions,
+  screen: Screen,
+): void {
   const [title = ''] = (thread.name ?? thread.preview).split('\n');
-  if (resume === 'last') screen.note(screen.line(`continues thread ${thread.id}${title === '' ? '' : `: ${title}`}`));
+  if (resume === 'last')
+    screen.note(screen.line(`continues thread ${thread.id}${title === '' ? '' : `: ${title}`}`));
   if (!screen.notesToTerminal || json) return;
   screen.note(
     screen.line(`thread ${thread.id}, model ${model}, in ${cwd}`, { color: 'dim' }),
@@ -123,11 +160,16 @@ function showBeginning({ thread, model, cwd }: OpenedThread, { resume, json }: E
 const HINTS: Partial<Record<ErrorCode, string>> = {
   thread_not_found:
     'heddle threads list prints the ids of threads, and --last continues the last one here. --resume FILE continues a rollout of Codex.',
-  invalid_thread_id: 'At a terminal, exec prints the id of each thread first. heddle exec --last continues the last one of this folder.',
-  active_writer: 'Another process runs this thread. Wait until it has ended, or start another thread without --resume and --last.',
+  invalid_thread_id:
+    'At a terminal, exec prints the id of each thread first. heddle exec --last continues the last one of this folder.',
+  active_writer:
+    'Another process runs this thread. Wait until it has ended, or start another thread without --resume and --last.',
   config_invalid: 'heddle doctor checks the whole configuration.',
 };
 
 function refusal({ message, data }: RequestError, screen: Screen): string[] {
-  return problemLines({ message, additionalDetails: (data.code && HINTS[data.code]) ?? null }, screen);
+  return problemLines(
+    { message, additionalDetails: (data.code && HINTS[data.code]) ?? null },
+    screen,
+  );
 }

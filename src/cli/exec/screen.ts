@@ -28,8 +28,9 @@ const COLORS = { bold: '1', dim: '2', red: '31', green: '32' } as const;
 export type Color = keyof typeof COLORS;
 
 /**
- * Where a person sees what happens: the answer on stdout, everything else on stderr. It moves no cursor, so it suits any width and kind of
- * terminal. Texts of others have to be made harmless before they come here.
+ * Where a person sees what happens: the answer on stdout, everything else on stderr. It moves no
+ * cursor, so it suits any width and kind of terminal. Texts of others have to be made harmless
+ * before they come here.
  */
 export class Screen {
   /** Whether a person reads the answer as it comes. If not, a program reads it. */
@@ -67,11 +68,14 @@ export class Screen {
     return this.#colored && text !== '' ? `\x1b[${COLORS[color]}m${text}\x1b[0m` : text;
   }
 
-  /** A text of others as a line of notes: harmless, and cut at the width unless it is wanted whole. */
+  /**
+   * A text of others as a line of notes: harmless, and cut at the width unless it is wanted whole.
+   */
   line(text: string, { indent = '', color, isWhole = false }: LineOptions = {}): string {
     const shown = `${indent}${showText(text.replaceAll('\t', '  '))}`;
     const characters = isWhole || shown.length <= this.width ? [] : [...shown];
-    const cut = characters.length > this.width ? `${characters.slice(0, this.width - 1).join('')}…` : shown;
+    const cut =
+      characters.length > this.width ? `${characters.slice(0, this.width - 1).join('')}…` : shown;
     return color === undefined ? cut : this.paint(color, cut);
   }
 

@@ -1,8 +1,13 @@
 import { latePattern } from '../../base/text/late-pattern.ts';
 import { showText } from '../../base/text/show-text.ts';
 
-/** The end of a text that could go on as one visible character: half of a surrogate pair, a part of an emoji, or of a line end. */
-const unfinished = latePattern(() => /(?:\p{Extended_Pictographic}|\ufe0f|\u200d|[\ud800-\udbff]|\r)+$/u);
+/**
+ * The end of a text that could go on as one visible character: half of a surrogate pair, a part of
+ * an emoji, or of a line end.
+ */
+const unfinished = latePattern(
+  () => /(?:\p{Extended_Pictographic}|\ufe0f|\u200d|[\ud800-\udbff]|\r)+$/u,
+);
 
 const HELD_CHARS_MAX = 256;
 

@@ -1,5 +1,10 @@
 import type { Notification } from '../../client/client-options.ts';
-import type { ThreadItem, TokenUsageBreakdown, Turn, TurnError } from '../../protocol/generated/types.ts';
+import type {
+  ThreadItem,
+  TokenUsageBreakdown,
+  Turn,
+  TurnError,
+} from '../../protocol/generated/types.ts';
 import { hookLines, itemLines, planLines, seconds, startLines } from './item-lines.ts';
 import type { Screen } from './screen.ts';
 import { harmless, StreamedText } from './streamed-text.ts';
@@ -11,8 +16,9 @@ interface Usage {
 }
 
 /**
- * Prints a turn for a person: the agent's messages as they stream, and a few lines about each other item. If a program reads stdout, it
- * gets only the last message of a completed turn, and what comes before that goes to stderr.
+ * Prints a turn for a person: the agent's messages as they stream, and a few lines about each other
+ * item. If a program reads stdout, it gets only the last message of a completed turn, and what
+ * comes before that goes to stderr.
  */
 export class TurnPrinter {
   readonly #screen: Screen;
@@ -51,7 +57,11 @@ export class TurnPrinter {
         this.#noteBeside(hookLines(params.run, this.#screen));
         break;
       case 'model/rerouted':
-        this.#note([this.#screen.line(`the model ${params.toModel} answers in place of ${params.fromModel}`, { color: 'dim' })]);
+        this.#note([
+          this.#screen.line(`the model ${params.toModel} answers in place of ${params.fromModel}`, {
+            color: 'dim',
+          }),
+        ]);
         break;
       case 'error':
         if (params.willRetry) this.#retry(params.error);
@@ -64,12 +74,14 @@ export class TurnPrinter {
   end(turn: Turn): void {
     const answer = this.#answer;
     this.#answer = null;
-    if (turn.status === 'completed' && answer !== null) this.#screen.answer(answer.endsWith('\n') ? answer : `${answer}\n`);
+    if (turn.status === 'completed' && answer !== null)
+      this.#screen.answer(answer.endsWith('\n') ? answer : `${answer}\n`);
     else if (answer !== null) this.#screen.note(harmless(answer));
     this.#screen.endAnswer();
     if (turn.status === 'interrupted') this.#screen.note('interrupted');
     if (turn.error !== null) this.#screen.note(...problemLines(turn.error, this.#screen));
-    if (this.#usage !== null) this.#screen.note(this.#screen.paint('dim', usageLine(this.#usage, turn)));
+    if (this.#usage !== null)
+      this.#screen.note(this.#screen.paint('dim', usageLine(this.#usage, turn)));
   }
 
   #start(item: ThreadItem): void {
@@ -124,7 +136,10 @@ export class TurnPrinter {
     this.#answer = null;
   }
 
-  /** Shows lines that do not belong to the conversation: the last message so far may still be the answer. */
+  /**
+   * Shows lines that do not belong to the conversation: the last message so far may still be the
+   * answer.
+   */
   #noteBeside(lines: string[]): void {
     if (lines.length === 0) return;
     this.#announced = null;
@@ -139,7 +154,10 @@ export class TurnPrinter {
   }
 
   #retry({ message, additionalDetails }: TurnError): void {
-    const text = message === this.#lastError ? (additionalDetails ?? '') : [message, additionalDetails ?? ''].join(' ').trim();
+    const text =
+      message === this.#lastError
+        ? (additionalDetails ?? '')
+        : [message, additionalDetails ?? ''].join(' ').trim();
     this.#lastError = message;
     if (text !== '') this.#screen.note(this.#screen.paint('red', harmless(text)));
   }
@@ -151,8 +169,14 @@ export class TurnPrinter {
 }
 
 /** An error for the person who has to do something about it, in a line or two. */
-export function problemLines({ message, additionalDetails }: Pick<TurnError, 'message' | 'additionalDetails'>, screen: Screen): string[] {
-  return [screen.paint('red', `heddle: ${harmless(message)}`), ...(additionalDetails ? [harmless(additionalDetails)] : [])];
+export function problemLines(
+  { message, additionalDetails }: Pick<TurnError, 'message' | 'additionalDetails'>,
+  screen: Screen,
+): string[] {
+  return [
+    screen.paint('red', `heddle: ${harmless(message)}`),
+    ...(additionalDetails ? [harmless(additionalDetails)] : []),
+  ];
 }
 
 function usageLine({ now, before }: Usage, { durationMs }: Turn): string {
@@ -163,5 +187,7 @@ function usageLine({ now, before }: Usage, { durationMs }: Turn): string {
 
 function difference(from: TokenUsageBreakdown, less: TokenUsageBreakdown): TokenUsageBreakdown {
   const names = Object.keys(from) as (keyof TokenUsageBreakdown)[];
-  return Object.fromEntries(names.map((name) => [name, from[name] - less[name]])) as unknown as TokenUsageBreakdown;
+  return Object.fromEntries(
+    names.map((name) => [name, from[name] - less[name]]),
+  ) as unknown as TokenUsageBreakdown;
 }

@@ -2,7 +2,10 @@ import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import type { Screen } from './screen.ts';
 
-/** Shows each warning of the server once. Those that come before `show` wait for it: a refusal of the thread says the same. */
+/**
+ * Shows each warning of the server once. Those that come before `show` wait for it: a refusal of
+ * the thread says the same.
+ */
 export class Warnings {
   readonly #screen: Screen | null;
   readonly #shown = new Set<string>();
@@ -16,8 +19,14 @@ export class Warnings {
     client.on('guardianWarning', ({ message }) => this.#take(message, null));
     client.on('mcpServer/startupStatus/updated', ({ name, status, error, failureReason }) => {
       if (status !== 'failed') return;
-      const fix = failureReason === 'reauthenticationRequired' ? `Log in with: heddle mcp login ${name}` : null;
-      this.#take(`the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`, fix);
+      const fix =
+        failureReason === 'reauthenticationRequired'
+          ? `Log in with: heddle mcp login ${name}`
+          : null;
+      this.#take(
+        `the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`,
+        fix,
+      );
     });
     client.on('deprecationNotice', ({ summary, details }) => this.#take(summary, details));
   }

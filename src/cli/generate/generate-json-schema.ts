@@ -16,11 +16,19 @@ export interface GenerateOptions {
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 /** The file with all definitions, under the name that client generators look for. */
 const BUNDLE = 'codex_app_server_protocol.v2.schemas.json';
-const MESSAGES = ['JSONRPCMessage', 'JSONRPCRequest', 'JSONRPCNotification', 'JSONRPCResponse', 'JSONRPCError', 'JSONRPCErrorError'];
+const MESSAGES = [
+  'JSONRPCMessage',
+  'JSONRPCRequest',
+  'JSONRPCNotification',
+  'JSONRPCResponse',
+  'JSONRPCError',
+  'JSONRPCErrorError',
+];
 
 /**
- * Writes the protocol as JSON Schema (draft-07): a self-contained file for each message, params, result and notification, a
- * bundle of them all, and `openrpc.json`. Throws if a file cannot be written.
+ * Writes the protocol as JSON Schema (draft-07): a self-contained file for each message, params,
+ * result and notification, a bundle of them all, and `openrpc.json`. Throws if a file cannot be
+ * written.
  */
 export function generateJsonSchema({ schemaDir, outDir, experimental }: GenerateOptions): void {
   const protocol = readProtocolSchemas(schemaDir, experimental);
@@ -28,18 +36,30 @@ export function generateJsonSchema({ schemaDir, outDir, experimental }: Generate
   const definitions = { ...protocol.definitions, ...unions };
   const places = filePlaces(protocol, Object.keys(unions));
   const files = new Map<string, string>();
-  for (const [name, folder] of places) files.set(`${folder}${name}.json`, json(standalone(definitions, name)));
-  files.set(BUNDLE, json({ $schema: DRAFT_07, title: 'AppServerProtocol', definitions: reachable(definitions, [...places.keys()]) }));
+  for (const [name, folder] of places)
+    files.set(`${folder}${name}.json`, json(standalone(definitions, name)));
+  files.set(
+    BUNDLE,
+    json({
+      $schema: DRAFT_07,
+      title: 'AppServerProtocol',
+      definitions: reachable(definitions, [...places.keys()]),
+    }),
+  );
   files.set('openrpc.json', json(openRpc(protocol)));
   writeFiles(outDir, files);
 }
 
-/** The types that have files of their own, with their folders: the layout of other servers of the protocol. */
+/**
+ * The types that have files of their own, with their folders: the layout of other servers of the
+ * protocol.
+ */
 function filePlaces({ methods }: ProtocolSchemas, unions: string[]): Map<string, string> {
   const { initialize, ...requests } = methods.clientRequests;
   const places = new Map<string, string>();
   const put = (folder: string, references: (string | null | undefined)[]): void => {
-    for (const reference of references) if (reference) places.set(definitionName(reference), folder);
+    for (const reference of references)
+      if (reference) places.set(definitionName(reference), folder);
   };
   put('', [...MESSAGES, 'RequestId', ...unions]);
   put(
@@ -59,7 +79,10 @@ function filePlaces({ methods }: ProtocolSchemas, unions: string[]): Map<string,
 }
 
 /** A definition as a document, with the definitions that it refers to. */
-function standalone(definitions: Definitions, name: string): Schema & { $schema: string; title: string } {
+function standalone(
+  definitions: Definitions,
+  name: string,
+): Schema & { $schema: string; title: string } {
   const { [name]: _itself, ...others } = reachable(definitions, [name]);
   const document = { $schema: DRAFT_07, title: name, ...definitions[name] };
   return Object.keys(others).length > 0 ? { ...document, definitions: others } : document;

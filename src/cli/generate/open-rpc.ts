@@ -1,4 +1,10 @@
-import { type Definitions, definitionName, mapDefinitions, mapSchema, type Schema } from '../../../schema/bundle.ts';
+import {
+  type Definitions,
+  definitionName,
+  mapDefinitions,
+  mapSchema,
+  type Schema,
+} from '../../../schema/bundle.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { type ProtocolSchemas, reachable } from './protocol-schemas.ts';
 
@@ -40,11 +46,15 @@ schema of a method's params as a whole, and \`x-experimental\` says that the met
 /** The protocol as an OpenRPC document. */
 export function openRpc({ definitions, methods }: ProtocolSchemas): OpenRpc {
   const { clientRequests, clientNotifications, serverRequests, serverNotifications } = methods;
-  const sent = [...Object.values(clientRequests), ...Object.values(serverRequests)].flatMap(({ params, result }) => [params, result]);
-  const named = [...sent, ...Object.values(serverNotifications).map(({ params }) => params)].flatMap((reference) =>
-    reference ? definitionName(reference) : [],
+  const sent = [...Object.values(clientRequests), ...Object.values(serverRequests)].flatMap(
+    ({ params, result }) => [params, result],
   );
-  const method = (name: string, row: MethodRow): OpenRpcMethod => describeMethod(definitions, name, row);
+  const named = [
+    ...sent,
+    ...Object.values(serverNotifications).map(({ params }) => params),
+  ].flatMap((reference) => (reference ? definitionName(reference) : []));
+  const method = (name: string, row: MethodRow): OpenRpcMethod =>
+    describeMethod(definitions, name, row);
   return {
     openrpc: '1.3.2',
     info: { title: 'heddle app-server', version: PROTOCOL_VERSION, description: DESCRIPTION },
@@ -57,7 +67,9 @@ export function openRpc({ definitions, methods }: ProtocolSchemas): OpenRpc {
     ],
     components: { schemas: mapDefinitions(reachable(definitions, named), inComponents) },
     'x-serverRequests': Object.entries(serverRequests).map(([name, row]) => method(name, row)),
-    'x-serverNotifications': Object.entries(serverNotifications).map(([name, row]) => method(name, row)),
+    'x-serverNotifications': Object.entries(serverNotifications).map(([name, row]) =>
+      method(name, row),
+    ),
   };
 }
 
@@ -67,14 +79,25 @@ interface MethodRow {
   result?: string;
 }
 
-function describeMethod(definitions: Definitions, name: string, { description, params = null, result }: MethodRow): OpenRpcMethod {
+function describeMethod(
+  definitions: Definitions,
+  name: string,
+  { description, params = null, result }: MethodRow,
+): OpenRpcMethod {
   const schema = params === null ? {} : (definitions[definitionName(params)] ?? {});
   return {
     name,
-    description: schema.description === undefined ? description : `${description} ${schema.description}`,
+    description:
+      schema.description === undefined ? description : `${description} ${schema.description}`,
     paramStructure: 'by-name',
     params: contentDescriptors(schema),
-    ...(result !== undefined && { result: { name: definitionName(result), required: true, schema: inComponents({ $ref: result }) } }),
+    ...(result !== undefined && {
+      result: {
+        name: definitionName(result),
+        required: true,
+        schema: inComponents({ $ref: result }),
+      },
+    }),
     ...(params !== null && { 'x-params': inComponents({ $ref: params }) }),
   };
 }
@@ -87,7 +110,10 @@ function contentDescriptors({ properties = {}, required = [] }: Schema): Content
     required: required.includes(name),
     schema: mapSchema(property, inComponents),
   }));
-  return [...fields.filter((field) => field.required), ...fields.filter((field) => !field.required)];
+  return [
+    ...fields.filter((field) => field.required),
+    ...fields.filter((field) => !field.required),
+  ];
 }
 
 function inComponents(node: Schema): Schema {

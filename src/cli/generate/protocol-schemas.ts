@@ -16,7 +16,9 @@ export interface ProtocolSchemas {
   methods: MethodTable;
 }
 
-/** Reads the schema files of a folder. Leaves out the experimental API unless `experimental` is set. */
+/**
+ * Reads the schema files of a folder. Leaves out the experimental API unless `experimental` is set.
+ */
 export function readProtocolSchemas(folder: string, experimental: boolean): ProtocolSchemas {
   const { clientRequests, ...others } = readMethodTable(folder);
   const served = Object.entries(clientRequests).filter(
@@ -24,7 +26,10 @@ export function readProtocolSchemas(folder: string, experimental: boolean): Prot
   );
   const accepted = asAccepted(bundleDefinitions(folder));
   const allowed = experimental ? accepted : mapDefinitions(accepted, withoutExperimental);
-  return { definitions: mapDefinitions(allowed, published), methods: { ...others, clientRequests: Object.fromEntries(served) } };
+  return {
+    definitions: mapDefinitions(allowed, published),
+    methods: { ...others, clientRequests: Object.fromEntries(served) },
+  };
 }
 
 /** The definitions with these names and all that they refer to, sorted by name. */
@@ -49,16 +54,33 @@ export function referencesIn(schema: Schema): string[] {
   return [...names].sort();
 }
 
-/** The schema without experimental fields, except required ones, which distinguish the variants of a union. */
+/**
+ * The schema without experimental fields, except required ones, which distinguish the variants of a
+ * union.
+ */
 function withoutExperimental(node: Schema): Schema {
   if (!node.properties) return node;
-  const kept = Object.entries(node.properties).filter(([key, property]) => !property['x-experimental'] || node.required?.includes(key));
+  const kept = Object.entries(node.properties).filter(
+    ([key, property]) => !property['x-experimental'] || node.required?.includes(key),
+  );
   return { ...node, properties: Object.fromEntries(kept) };
 }
 
-/** The schema without keywords that only this project knows. The description mentions the experimental API instead. */
+/**
+ * The schema without keywords that only this project knows. The description mentions the
+ * experimental API instead.
+ */
 function published(node: Schema): Schema {
-  const { 'x-experimental': experimental, 'x-not-served': notServed, 'x-null-is-absent': nullIsAbsent, discriminator, ...schema } = node;
+  const {
+    'x-experimental': experimental,
+    'x-not-served': notServed,
+    'x-null-is-absent': nullIsAbsent,
+    discriminator,
+    ...schema
+  } = node;
   if (!experimental) return schema;
-  return { ...schema, description: ['Needs the experimental API.', schema.description ?? []].flat().join(' ') };
+  return {
+    ...schema,
+    description: ['Needs the experimental API.', schema.description ?? []].flat().join(' '),
+  };
 }

@@ -14,8 +14,8 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * Writes files, given by their paths in a folder. Creates missing folders. Does not touch other files. Throws an error that
- * names the path and says why it cannot be written.
+ * Writes files, given by their paths in a folder. Creates missing folders. Does not touch other
+ * files. Throws an error that names the path and says why it cannot be written.
  */
 export function writeFiles(folder: string, files: ReadonlyMap<string, string>): void {
   for (const [path, text] of files) {

@@ -5,7 +5,13 @@ import type { SandboxMode } from '../../protocol/generated/types.ts';
 import type { Dialog } from '../exec/asking/dialogs.ts';
 import type { Screen } from '../exec/screen.ts';
 import type { NewSettings } from './config-text.ts';
-import { type InitOptions, readModel, readProviderAnswer, readVariable, type TypedAnswer } from './init-options.ts';
+import {
+  type InitOptions,
+  readModel,
+  readProviderAnswer,
+  readVariable,
+  type TypedAnswer,
+} from './init-options.ts';
 import { LOCAL_PROVIDERS, OFFERED_PROVIDERS, type OfferedProvider } from './offered-providers.ts';
 import type { FoundModels, ProviderModels } from './provider-models.ts';
 
@@ -34,7 +40,10 @@ export interface Chosen {
   notes: string[];
 }
 
-/** Asks the questions that no option answers. Rejects with an Error for a person if a default is missing; `codex`: to take its settings. */
+/**
+ * Asks the questions that no option answers. Rejects with an Error for a person if a default is
+ * missing; `codex`: to take its settings.
+ */
 export async function chooseSettings(choosing: Choosing): Promise<Chosen | typeof CODEX> {
   const provider = choosing.options.provider ?? (await chooseProvider(choosing));
   if (provider === CODEX) return CODEX;
@@ -44,27 +53,55 @@ export async function chooseSettings(choosing: Choosing): Promise<Chosen | typeo
   const model = await chooseModel(provider, found, choosing);
   const sandbox = choosing.options.sandbox ?? (await chooseSandbox(choosing));
   const unlisted = model === null || choosing.dialog !== null ? null : found.unlisted(model);
-  return { settings: { provider, model, sandbox }, notes: [problem, unlisted].filter((note) => note !== null) };
+  return {
+    settings: { provider, model, sandbox },
+    notes: [problem, unlisted].filter((note) => note !== null),
+  };
 }
 
-async function chooseProvider({ models, screen, codexFile, dialog }: Choosing): Promise<OfferedProvider | typeof CODEX> {
+async function chooseProvider({
+  models,
+  screen,
+  codexFile,
+  dialog,
+}: Choosing): Promise<OfferedProvider | typeof CODEX> {
   const local = new Map<string, FoundModels>();
   const isLocal = (offered: OfferedProvider) => LOCAL_PROVIDERS.includes(offered.id);
-  await Promise.all(OFFERED_PROVIDERS.filter(isLocal).map(async (one) => local.set(one.id, await models.of(one, LOCAL_MS_MAX))));
-  const keyed = await Promise.all(OFFERED_PROVIDERS.map(async (one) => one.keyVariable !== null && (await models.hasKey(one))));
+  await Promise.all(
+    OFFERED_PROVIDERS.filter(isLocal).map(async (one) =>
+      local.set(one.id, await models.of(one, LOCAL_MS_MAX)),
+    ),
+  );
+  const keyed = await Promise.all(
+    OFFERED_PROVIDERS.map(async (one) => one.keyVariable !== null && (await models.hasKey(one))),
+  );
   const usable =
-    OFFERED_PROVIDERS.find((_one, index) => keyed[index]) ?? OFFERED_PROVIDERS.find(({ id }) => (local.get(id)?.ids.length ?? 0) > 0);
+    OFFERED_PROVIDERS.find((_one, index) => keyed[index]) ??
+    OFFERED_PROVIDERS.find(({ id }) => (local.get(id)?.ids.length ?? 0) > 0);
   const byDefault = usable ?? OFFERED_PROVIDERS[0];
   if (byDefault === undefined) throw new Error('no provider is offered');
   if (dialog === null) return byDefault;
-  const rows = OFFERED_PROVIDERS.map((one, index) => `${one.id.padEnd(11)} ${one.label}${stateOf(one, { hasKey: keyed[index], local })}`);
-  const taking = codexFile === null ? [] : [`${CODEX.padEnd(11)} take the settings of ${showText(codexFile)}`];
-  dialog.show('Which provider has the model? A number, a name, or the URL of another API.', ...numbered([...rows, ...taking], screen));
+  const rows = OFFERED_PROVIDERS.map(
+    (one, index) =>
+      `${one.id.padEnd(11)} ${one.label}${stateOf(one, { hasKey: keyed[index], local })}`,
+  );
+  const taking =
+    codexFile === null ? [] : [`${CODEX.padEnd(11)} take the settings of ${showText(codexFile)}`];
+  dialog.show(
+    'Which provider has the model? A number, a name, or the URL of another API.',
+    ...numbered([...rows, ...taking], screen),
+  );
   const ids = [...OFFERED_PROVIDERS.map(({ id }) => id), ...(taking.length > 0 ? [CODEX] : [])];
-  const chosen = await askUntil(dialog, `provider [${byDefault.id}]: `, (typed): TypedAnswer<OfferedProvider | typeof CODEX> => {
-    const name = typed === '' ? byDefault.id : (ids[Number(typed) - 1] ?? typed);
-    return name === CODEX && ids.includes(CODEX) ? { value: CODEX } : readProviderAnswer(name, () => null);
-  });
+  const chosen = await askUntil(
+    dialog,
+    `provider [${byDefault.id}]: `,
+    (typed): TypedAnswer<OfferedProvider | typeof CODEX> => {
+      const name = typed === '' ? byDefault.id : (ids[Number(typed) - 1] ?? typed);
+      return name === CODEX && ids.includes(CODEX)
+        ? { value: CODEX }
+        : readProviderAnswer(name, () => null);
+    },
+  );
   if (chosen === CODEX || OFFERED_PROVIDERS.includes(chosen)) return chosen;
   return { ...chosen, keyVariable: await askVariable(dialog) };
 }
@@ -74,7 +111,8 @@ function stateOf(
   { id, keyVariable }: OfferedProvider,
   known: { hasKey: boolean | undefined; local: ReadonlyMap<string, FoundModels> },
 ): string {
-  if (keyVariable !== null) return known.hasKey ? ': the key is there' : `: ${keyVariable} is not set`;
+  if (keyVariable !== null)
+    return known.hasKey ? ': the key is there' : `: ${keyVariable} is not set`;
   const found = known.local.get(id);
   if (found === undefined) return '';
   if (found.problem !== null) return ': does not answer';
@@ -90,16 +128,25 @@ function askVariable(dialog: Dialog): Promise<string | null> {
 }
 
 /** Null: the provider has one model only. */
-async function chooseModel(provider: OfferedProvider, found: FoundModels, { options, screen, dialog }: Choosing): Promise<string | null> {
+async function chooseModel(
+  provider: OfferedProvider,
+  found: FoundModels,
+  { options, screen, dialog }: Choosing,
+): Promise<string | null> {
   if (provider.id === EMBEDDED) return null;
   if (options.model !== null) return options.model;
   const { ids, byDefault, problem } = found;
   if (dialog === null) {
     const first = readModel(byDefault ?? '');
     if ('value' in first) return first.value;
-    throw new Error(`init: no model of ${provider.id} is known: name one with --model.${problem === null ? '' : ` ${problem}`}`);
+    throw new Error(
+      `init: no model of ${provider.id} is known: name one with --model.${problem === null ? '' : ` ${problem}`}`,
+    );
   }
-  const shown = [...new Set([...(byDefault === null ? [] : [byDefault]), ...ids])].slice(0, SHOWN_MAX);
+  const shown = [...new Set([...(byDefault === null ? [] : [byDefault]), ...ids])].slice(
+    0,
+    SHOWN_MAX,
+  );
   dialog.show(
     ...(problem === null ? [] : ['', screen.line(problem, { isWhole: true })]),
     '',
@@ -108,13 +155,21 @@ async function chooseModel(provider: OfferedProvider, found: FoundModels, { opti
     ...(ids.length > shown.length ? [`     and ${ids.length - shown.length} more`] : []),
   );
   let last = '';
-  return askUntil(dialog, byDefault === null ? 'model: ' : `model [${showText(byDefault)}]: `, (typed): TypedAnswer<string> => {
-    const answer = readModel(typed === '' ? (byDefault ?? '') : (shown[Number(typed) - 1] ?? typed));
-    if ('problem' in answer) return answer;
-    const unlisted = answer.value === last ? null : found.unlisted(answer.value);
-    last = answer.value;
-    return unlisted === null ? answer : { problem: `${unlisted} To take it all the same, type it again.` };
-  });
+  return askUntil(
+    dialog,
+    byDefault === null ? 'model: ' : `model [${showText(byDefault)}]: `,
+    (typed): TypedAnswer<string> => {
+      const answer = readModel(
+        typed === '' ? (byDefault ?? '') : (shown[Number(typed) - 1] ?? typed),
+      );
+      if ('problem' in answer) return answer;
+      const unlisted = answer.value === last ? null : found.unlisted(answer.value);
+      last = answer.value;
+      return unlisted === null
+        ? answer
+        : { problem: `${unlisted} To take it all the same, type it again.` };
+    },
+  );
 }
 
 const SANDBOXES: Record<SandboxMode, string> = {
@@ -127,20 +182,36 @@ async function chooseSandbox({ screen, dialog }: Choosing): Promise<SandboxMode>
   const [byDefault] = SANDBOX_MODES;
   if (dialog === null) return byDefault;
   const rows = SANDBOX_MODES.map((mode) => `${mode.padEnd(19)} ${SANDBOXES[mode]}`);
-  dialog.show('', 'What may commands do without asking? A number or a name.', ...numbered(rows, screen));
+  dialog.show(
+    '',
+    'What may commands do without asking? A number or a name.',
+    ...numbered(rows, screen),
+  );
   return askUntil(dialog, `sandbox [${byDefault}]: `, (typed): TypedAnswer<SandboxMode> => {
     const value =
-      typed === '' ? byDefault : SANDBOX_MODES.find((mode, index) => mode === typed.toLowerCase() || String(index + 1) === typed);
-    return value === undefined ? { problem: `expected a number from 1 to ${SANDBOX_MODES.length}, or a name` } : { value };
+      typed === ''
+        ? byDefault
+        : SANDBOX_MODES.find(
+            (mode, index) => mode === typed.toLowerCase() || String(index + 1) === typed,
+          );
+    return value === undefined
+      ? { problem: `expected a number from 1 to ${SANDBOX_MODES.length}, or a name` }
+      : { value };
   });
 }
 
 function numbered(rows: readonly string[], screen: Screen): string[] {
-  return rows.map((row, index) => screen.line(row, { indent: `${String(index + 1).padStart(3)}  ` }));
+  return rows.map((row, index) =>
+    screen.line(row, { indent: `${String(index + 1).padStart(3)}  ` }),
+  );
 }
 
 /** Asks again until the line is an answer. */
-async function askUntil<T>(dialog: Dialog, prompt: string, read: (typed: string) => TypedAnswer<T>): Promise<T> {
+async function askUntil<T>(
+  dialog: Dialog,
+  prompt: string,
+  read: (typed: string) => TypedAnswer<T>,
+): Promise<T> {
   for (;;) {
     const answer = read((await dialog.line(prompt)).trim());
     if ('value' in answer) return answer.value;

@@ -9,7 +9,10 @@ export interface NewSettings {
   sandbox: SandboxMode;
 }
 
-/** Returns the text of a config.toml with comments. Settings in its comments are valid, too. It names the variable of the key only. */
+/**
+ * Returns the text of a config.toml with comments. Settings in its comments are valid, too. It
+ * names the variable of the key only.
+ */
 export function configText({ provider, model, sandbox }: NewSettings): string {
   const { id, keyVariable, table } = provider;
   return `# The configuration of heddle, written by heddle init. docs/configuration.md lists all settings.
@@ -37,10 +40,15 @@ ${table === null ? '' : `\n${tableText(id, { ...table, keyVariable })}`}`;
 }
 
 function keyComment(keyVariable: string | null): string {
-  return keyVariable === null ? '' : `# The API key is in the environment variable ${keyVariable}. Do not write it into this file.\n`;
+  return keyVariable === null
+    ? ''
+    : `# The API key is in the environment variable ${keyVariable}. Do not write it into this file.\n`;
 }
 
-function tableText(id: string, { keyVariable, ...table }: NonNullable<OfferedProvider['table']> & { keyVariable: string | null }): string {
+function tableText(
+  id: string,
+  { keyVariable, ...table }: NonNullable<OfferedProvider['table']> & { keyVariable: string | null },
+): string {
   return `[model_providers.${id}]
 name = ${toml(table.name)}
 base_url = ${toml(table.base_url)}

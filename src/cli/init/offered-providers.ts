@@ -39,10 +39,18 @@ export const OFFERED_PROVIDERS: readonly OfferedProvider[] = [
     keyVariable: 'LITELLM_API_KEY',
     table: { name: 'LiteLLM', base_url: 'http://localhost:4000/v1', wire_api: 'chat' },
   },
-  { id: EMBEDDED, label: 'the embedded model: offline, to try heddle', keyVariable: null, table: null },
+  {
+    id: EMBEDDED,
+    label: 'the embedded model: offline, to try heddle',
+    keyVariable: null,
+    table: null,
+  },
 ];
 
-/** The ids of the providers whose programs run on this machine and are looked for before the question. */
+/**
+ * The ids of the providers whose programs run on this machine and are looked for before the
+ * question.
+ */
 export const LOCAL_PROVIDERS: readonly string[] = ['ollama', 'lmstudio'];
 
 /** The hosts whose APIs are known to be the Responses API. */
@@ -63,7 +71,10 @@ export function looksLikeUrl(text: string): boolean {
   return text.includes('://');
 }
 
-/** Says why a text cannot be the URL of an API. Null: it can. Never quotes it, because it may have a key. */
+/**
+ * Says why a text cannot be the URL of an API. Null: it can. Never quotes it, because it may have a
+ * key.
+ */
 export function urlProblem(text: string): string | null {
   if (!/^https?:\/\/[!-~]+$/i.test(text) || !URL.canParse(text))
     return 'expected an http or https URL, such as https://models.example.com/v1';

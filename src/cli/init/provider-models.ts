@@ -21,11 +21,16 @@ interface ProviderModelsDeps {
 export interface FoundModels {
   /** The ids that it lists. Empty: none are known. */
   ids: readonly string[];
-  /** Why it did not list them, as sentences without secrets. Null: it did, or it has one model only. */
+  /**
+   * Why it did not list them, as sentences without secrets. Null: it did, or it has one model only.
+   */
   problem: string | null;
   /** The model without a choice. Null: there is none. */
   byDefault: string | null;
-  /** Says that the provider does not list a model, and what to do. Null: it does, or its list is not known. */
+  /**
+   * Says that the provider does not list a model, and what to do. Null: it does, or its list is not
+   * known.
+   */
   unlisted(model: string): string | null;
 }
 
@@ -37,15 +42,29 @@ export class ProviderModels {
     this.#deps = deps;
   }
 
-  /** Takes `msMax` at most. Rejects with a ConfigError if the configuration of all users does not allow the provider. */
+  /**
+   * Takes `msMax` at most. Rejects with a ConfigError if the configuration of all users does not
+   * allow the provider.
+   */
   async of(offered: OfferedProvider, msMax: number): Promise<FoundModels> {
     const { env, userAgent, configWith } = this.#deps;
-    const config = await configWith(configText({ provider: offered, model: null, sandbox: 'read-only' }));
+    const config = await configWith(
+      configText({ provider: offered, model: null, sandbox: 'read-only' }),
+    );
     const provider = readProvider(config, offered.id);
-    if (isOffline(provider)) return { ids: [], problem: null, byDefault: null, unlisted: () => null };
-    const deps = { env, userAgent, clock: systemClock, log: SILENT_LOG, storedLogin: () => config.login };
+    if (isOffline(provider))
+      return { ids: [], problem: null, byDefault: null, unlisted: () => null };
+    const deps = {
+      env,
+      userAgent,
+      clock: systemClock,
+      log: SILENT_LOG,
+      storedLogin: () => config.login,
+    };
     const answered = new AbortController();
-    const tooLate = sleep(systemClock, msMax, answered.signal).then(() => slowListing(provider, deps, msMax));
+    const tooLate = sleep(systemClock, msMax, answered.signal).then(() =>
+      slowListing(provider, deps, msMax),
+    );
     const listing = await Promise.race([listModels(provider, deps), tooLate]);
     answered.abort();
     const ids = 'problem' in listing ? [] : listing.ids;

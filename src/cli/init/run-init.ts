@@ -51,15 +51,18 @@ const INTERRUPT = 2;
 const SIGNALLED = 128;
 
 /**
- * Writes config.toml with the answers of the command line and of a person. Until it is written, nothing is, and a signal ends the process.
- * Resolves with the exit code. Rejects with an Error for a person.
+ * Writes config.toml with the answers of the command line and of a person. Until it is written,
+ * nothing is, and a signal ends the process. Resolves with the exit code. Rejects with an Error for
+ * a person.
  */
 export async function runInit(values: OptionValues, host: InitHost): Promise<number> {
   const options = initOptions(values);
   const { home, stdin, stdout, stderr, env } = host;
   const file = join(home, 'config.toml');
   if (readConfigText(file) !== null && !options.replace)
-    throw new Error(`${showText(file)} exists already: change it by hand, or use --replace, which keeps it under another name`);
+    throw new Error(
+      `${showText(file)} exists already: change it by hand, or use --replace, which keeps it under another name`,
+    );
   const screen = new Screen({ stdout, stderr, env, json: false });
   const writing = new Writing(options, host, file);
   const onSignal = (signal: number) => {
@@ -87,7 +90,11 @@ export async function runInit(values: OptionValues, host: InitHost): Promise<num
 }
 
 function asksNothing({ yes, fromCodex, provider, model, sandbox }: InitOptions): boolean {
-  return yes || fromCodex || (provider !== null && sandbox !== null && (model !== null || provider.id === EMBEDDED));
+  return (
+    yes ||
+    fromCodex ||
+    (provider !== null && sandbox !== null && (model !== null || provider.id === EMBEDDED))
+  );
 }
 
 /** Makes the text of config.toml and writes it. */
@@ -108,12 +115,20 @@ class Writing {
     const { text, notes } = await this.#text(dialog, screen);
     this.hasBegun = true;
     const { home, editToml, stdout } = this.#host;
-    const writer = new ConfigWriter({ home, editToml, configWith: (user) => this.#configWith(user), further: policyReads });
+    const writer = new ConfigWriter({
+      home,
+      editToml,
+      configWith: (user) => this.#configWith(user),
+      further: policyReads,
+    });
     const keptAs = this.#options.replace
       ? `${this.#file}.replaced-${new Date(systemClock.now()).toISOString().replaceAll(/[:.]/g, '-')}`
       : null;
     const { config, warnings, setAside } = await writer.create(text, { keptAs });
-    const told = warnings.map(({ summary, details }) => `${summary}${details === null || details === undefined ? '' : `. ${details}`}`);
+    const told = warnings.map(
+      ({ summary, details }) =>
+        `${summary}${details === null || details === undefined ? '' : `. ${details}`}`,
+    );
     const lines = [
       `Wrote ${this.#file}${summaryOf(config)}.`,
       ...(setAside === null ? [] : [`The old one is kept as ${setAside}.`]),
@@ -135,8 +150,16 @@ class Writing {
     const configWith = (text: string) => this.#configWith(text);
     const models = new ProviderModels({ env, userAgent: `heddle/${version}`, configWith });
     const offered = codexFile !== null && existsSync(codexFile) ? codexFile : null;
-    const chosen: Chosen | 'codex' = await chooseSettings({ options: this.#options, models, screen, codexFile: offered, dialog });
-    return chosen === 'codex' ? this.#taken(codexFile) : { text: configText(chosen.settings), notes: chosen.notes };
+    const chosen: Chosen | 'codex' = await chooseSettings({
+      options: this.#options,
+      models,
+      screen,
+      codexFile: offered,
+      dialog,
+    });
+    return chosen === 'codex'
+      ? this.#taken(codexFile)
+      : { text: configText(chosen.settings), notes: chosen.notes };
   }
 
   /** Null: Codex has the home of heddle. */
@@ -149,35 +172,66 @@ class Writing {
   async #taken(file: string | null): Promise<{ text: string; notes: string[] }> {
     const { home, editToml } = this.#host;
     if (file === null)
-      throw new OptionError(`--from-codex: ${home} is the home of Codex, which heddle uses as it is: there is nothing to take`);
-    const { text, unused, secret } = await takeCodex(file, { editToml, configWith: (user) => this.#configWith(user) });
+      throw new OptionError(
+        `--from-codex: ${home} is the home of Codex, which heddle uses as it is: there is nothing to take`,
+      );
+    const { text, unused, secret } = await takeCodex(file, {
+      editToml,
+      configWith: (user) => this.#configWith(user),
+    });
     const folder = dirname(file);
     const others = OTHER_FILES.filter((name) => existsSync(join(folder, name)));
     const left =
-      others.length === 0 ? [] : [`not taken from ${folder}: ${others.join(', ')}. To use that home as it is, set HEDDLE_HOME=${folder}.`];
+      others.length === 0
+        ? []
+        : [
+            `not taken from ${folder}: ${others.join(', ')}. To use that home as it is, set HEDDLE_HOME=${folder}.`,
+          ];
     return {
       text,
-      notes: [`the settings are those of ${file}.`, ...leftOut(unused, 'heddle does not use them'), ...leftOut(secret, SECRETS), ...left],
+      notes: [
+        `the settings are those of ${file}.`,
+        ...leftOut(unused, 'heddle does not use them'),
+        ...leftOut(secret, SECRETS),
+        ...left,
+      ],
     };
   }
 
   #configWith(userText: string): Promise<Config> {
     const { home, cwd, env, systemDir } = this.#host;
-    return loadConfig({ home, cwd, env, systemDir, overrides: [], trustedFiles: new TrustedFiles({ home, writes: false }), userText });
+    return loadConfig({
+      home,
+      cwd,
+      env,
+      systemDir,
+      overrides: [],
+      trustedFiles: new TrustedFiles({ home, writes: false }),
+      userText,
+    });
   }
 }
 
 const SECRETS = 'they may have secrets, which belong in environment variables';
 
 /** The files of Codex's home that heddle would use in a home of its own. */
-const OTHER_FILES: readonly string[] = [AUTH_FILE, 'AGENTS.md', 'AGENTS.override.md', 'rules', 'skills', 'hooks.json', 'agents'];
+const OTHER_FILES: readonly string[] = [
+  AUTH_FILE,
+  'AGENTS.md',
+  'AGENTS.override.md',
+  'rules',
+  'skills',
+  'hooks.json',
+  'agents',
+];
 
 /** So many names are printed. */
 const NAMES_MAX = 20;
 
 function leftOut(names: readonly string[], why: string): string[] {
   if (names.length === 0) return [];
-  const others = names.length > NAMES_MAX ? `, and ${names.length - NAMES_MAX} more, which the file lists` : '';
+  const others =
+    names.length > NAMES_MAX ? `, and ${names.length - NAMES_MAX} more, which the file lists` : '';
   return [`left out, because ${why}: ${names.slice(0, NAMES_MAX).join(', ')}${others}.`];
 }
 
@@ -198,7 +252,10 @@ function missingKey(config: Config): string[] {
     () => {
       const { provider } = chooseProvider(config, null);
       const { envKey, usesLogin } = provider;
-      const isThere = envKey === null || (usesLogin && config.login.apiKey !== null) || Boolean(config.env[envKey]?.trim());
+      const isThere =
+        envKey === null ||
+        (usesLogin && config.login.apiKey !== null) ||
+        Boolean(config.env[envKey]?.trim());
       return isThere ? [] : [`${envKey} is not set. Put the key into it where heddle starts.`];
     },
     () => [],

@@ -17,16 +17,32 @@ const FOR_SECRETS: readonly Path[] = [
   ['shell_environment_policy', 'set'],
 ];
 
-/** Keys whose names have a word for secrets, and whose values are the names of variables or of places. */
-const NO_SECRETS: readonly string[] = ['cli_auth_credentials_store', 'mcp_oauth_credentials_store', 'env_http_headers'];
+/**
+ * Keys whose names have a word for secrets, and whose values are the names of variables or of
+ * places.
+ */
+const NO_SECRETS: readonly string[] = [
+  'cli_auth_credentials_store',
+  'mcp_oauth_credentials_store',
+  'env_http_headers',
+];
 
 /** The parts of a program or a request: without one of these, it would be another one. */
 const PARTS: readonly string[] = ['command', 'args', 'url', 'cwd'];
 
 /** Settings that can be left out without the loss of a limit of the agent. */
-const LEAVABLE: readonly string[] = ['mcp_servers', 'model_providers', 'shell_environment_policy', 'notify', 'openai_base_url'];
+const LEAVABLE: readonly string[] = [
+  'mcp_servers',
+  'model_providers',
+  'shell_environment_policy',
+  'notify',
+  'openai_base_url',
+];
 
-/** The paths of what may be a secret in a config.toml. `needed`: those that may belong to a limit of the agent. */
+/**
+ * The paths of what may be a secret in a config.toml. `needed`: those that may belong to a limit of
+ * the agent.
+ */
 export function secretPaths(config: JsonObject): { leavable: Path[]; needed: Path[] } {
   const found = below(config, []).map(whole);
   const isLeavable = (path: Path) => LEAVABLE.includes(withoutProfile(path)[0] ?? '');
@@ -48,12 +64,20 @@ function isEmpty(value: JsonValue): boolean {
 
 function isForSecrets(path: Path): boolean {
   const own = withoutProfile(path);
-  return FOR_SECRETS.some((pattern) => pattern.length === own.length && pattern.every((key, index) => key === '*' || key === own[index]));
+  return FOR_SECRETS.some(
+    (pattern) =>
+      pattern.length === own.length &&
+      pattern.every((key, index) => key === '*' || key === own[index]),
+  );
 }
 
-/** Whether a value under a key may have a secret. The words of a list are read as a command line, too. */
+/**
+ * Whether a value under a key may have a secret. The words of a list are read as a command line,
+ * too.
+ */
 function holdsSecrets(value: JsonValue, key: string): boolean {
-  if (typeof value === 'string') return value !== '' && (namesSecret(key) || holdsSecret(value) || hasQuery(value));
+  if (typeof value === 'string')
+    return value !== '' && (namesSecret(key) || holdsSecret(value) || hasQuery(value));
   if (Array.isArray(value)) {
     const words = value.filter((element) => typeof element === 'string');
     return holdsSecret(words.join(' ')) || value.some((element) => holdsSecrets(element, key));
@@ -61,7 +85,10 @@ function holdsSecrets(value: JsonValue, key: string): boolean {
   return isTable(value) && Object.entries(value).some(([name, inner]) => holdsSecrets(inner, name));
 }
 
-/** Whether a value is a URL with a query or a fragment. Some services have their keys there, under any name. */
+/**
+ * Whether a value is a URL with a query or a fragment. Some services have their keys there, under
+ * any name.
+ */
 function hasQuery(value: string): boolean {
   if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false;
   const { search, hash } = new URL(value);

@@ -23,7 +23,10 @@ interface TakeDeps {
   configWith: (text: string) => Promise<Config>;
 }
 
-/** The text of a config.toml with the settings of Codex that heddle uses, and the names of those that were left out. */
+/**
+ * The text of a config.toml with the settings of Codex that heddle uses, and the names of those
+ * that were left out.
+ */
 export interface TakenSettings {
   text: string;
   /** Keys that heddle does not use. */
@@ -33,17 +36,33 @@ export interface TakenSettings {
 }
 
 /**
- * Reads the config.toml of Codex, with its comments, but without keys that have no effect in heddle and without anything that may be a
- * secret. Rejects with an OptionError if it cannot be taken, and with a ConfigError if it is not valid TOML. Errors quote no value.
+ * Reads the config.toml of Codex, with its comments, but without keys that have no effect in heddle
+ * and without anything that may be a secret. Rejects with an OptionError if it cannot be taken, and
+ * with a ConfigError if it is not valid TOML. Errors quote no value.
  */
-export async function takeCodex(file: string, { editToml, configWith }: TakeDeps): Promise<TakenSettings> {
+export async function takeCodex(
+  file: string,
+  { editToml, configWith }: TakeDeps,
+): Promise<TakenSettings> {
   const text = readConfigText(file);
-  if (text === null) throw new OptionError(`--from-codex: ${file} does not exist: answer the questions of heddle init instead`);
+  if (text === null)
+    throw new OptionError(
+      `--from-codex: ${file} does not exist: answer the questions of heddle init instead`,
+    );
   const reading = { toml: await loadToml(), breaks: new EventLoopYield() };
-  const layer = await parseLayer(Buffer.from(text), { file, name: { type: 'user', file, profile: null } }, reading);
+  const layer = await parseLayer(
+    Buffer.from(text),
+    { file, name: { type: 'user', file, profile: null } },
+    reading,
+  );
   const ofServers = mcpSettings(await configWith(text)).unknown.map(({ path }) => path);
   const ofClients = OTHER_KEYS.filter((key) => layer.config[key] !== undefined).map((key) => [key]);
-  const unused = outermost([...unusedPaths(layer), ...unusedAgentPaths(layer), ...ofServers, ...ofClients]);
+  const unused = outermost([
+    ...unusedPaths(layer),
+    ...unusedAgentPaths(layer),
+    ...ofServers,
+    ...ofClients,
+  ]);
   const dropped = new PathSet(unused);
   const { leavable, needed } = secretPaths(layer.config);
   const limit = needed.find((path) => !dropped.covers(path));
@@ -56,7 +75,10 @@ export async function takeCodex(file: string, { editToml, configWith }: TakeDeps
   const hidden = new PathSet(secret);
   const left = [...unused.filter((path) => !hidden.covers(path)), ...secret];
   const edits: TomlEdit[] = left.map((path) => ({ path, value: null, mergeStrategy: 'replace' }));
-  const edited = await editToml(withoutSecretComments(text), [...edits, ...roleFileEdits(layer.config, dirname(file))]);
+  const edited = await editToml(withoutSecretComments(text), [
+    ...edits,
+    ...roleFileEdits(layer.config, dirname(file)),
+  ]);
   if ('problem' in edited) throw new OptionError(`--from-codex: ${file}: ${edited.problem}`);
   const names = { unused: unused.map(shownKey), secret: secret.map(shownKey) };
   return { text: `${head(file, names)}${edited.text}`, ...names };
@@ -67,7 +89,13 @@ function roleFileEdits({ agents }: JsonObject, folder: string): TomlEdit[] {
   return Object.entries(isTable(agents) ? agents : {}).flatMap(([role, table]): TomlEdit[] => {
     const path = isTable(table) ? table.config_file : undefined;
     if (typeof path !== 'string' || isAbsolute(path) || path.startsWith('~')) return [];
-    return [{ path: ['agents', role, 'config_file'], value: resolve(folder, path), mergeStrategy: 'replace' }];
+    return [
+      {
+        path: ['agents', role, 'config_file'],
+        value: resolve(folder, path),
+        mergeStrategy: 'replace',
+      },
+    ];
   });
 }
 
@@ -75,7 +103,10 @@ function head(file: string, { unused, secret }: Pick<TakenSettings, 'unused' | '
   return [
     `# Taken from ${showText(file)} by heddle init. docs/configuration.md lists all settings.\n`,
     listed('Left out, because heddle does not use them:', unused),
-    listed('Left out, because they may have secrets. Pass those in variables of the environment:', secret),
+    listed(
+      'Left out, because they may have secrets. Pass those in variables of the environment:',
+      secret,
+    ),
     '\n',
   ].join('');
 }
@@ -124,7 +155,9 @@ function withoutSecretComments(text: string): string {
     const line = token.replace(/^[#\s]+/, '');
     if (line.startsWith('[') && /^[#[]/.test(token)) isForSecrets = SECRET_TABLE.test(line);
     if (!token.startsWith('#')) return token;
-    return isForSecrets || commentHoldsSecret(line) ? '# (a comment that may have a secret was left out)' : token;
+    return isForSecrets || commentHoldsSecret(line)
+      ? '# (a comment that may have a secret was left out)'
+      : token;
   });
 }
 
@@ -136,7 +169,9 @@ function commentHoldsSecret(comment: string): boolean {
 /** The paths that are below no other one. */
 function outermost(paths: readonly Path[]): Path[] {
   const taken = new PathSet([]);
-  return [...paths].sort((one, other) => one.length - other.length).filter((path) => !taken.covers(path) && taken.add(path));
+  return [...paths]
+    .sort((one, other) => one.length - other.length)
+    .filter((path) => !taken.covers(path) && taken.add(path));
 }
 
 type Path = readonly string[];

@@ -30,12 +30,15 @@ export function progressPlace(
   stderr: { isTTY?: boolean; columns?: number },
   env: Readonly<Record<string, string | undefined>>,
 ): ProgressPlace {
-  return { isTerminal: stderr.isTTY === true && env.TERM !== 'dumb', columns: stderr.columns || COLUMNS_DEFAULT };
+  return {
+    isTerminal: stderr.isTTY === true && env.TERM !== 'dumb',
+    columns: stderr.columns || COLUMNS_DEFAULT,
+  };
 }
 
 /**
- * Shows what long work does now, and for how long it has run: on a terminal in one line, which goes away at the end; elsewhere in lines, of
- * which the first comes after a second. It has no colors.
+ * Shows what long work does now, and for how long it has run: on a terminal in one line, which goes
+ * away at the end; elsewhere in lines, of which the first comes after a second. It has no colors.
  */
 export class ProgressLine {
   readonly #place: ProgressPlace;
@@ -72,7 +75,8 @@ export class ProgressLine {
     const text = `${this.#step} … ${duration(this.#clock.monotonic() - this.#startedMs)}`;
     if (!isTerminal) this.#write(`heddle: ${text}\n`);
     // A line as wide as the terminal would go on in the next one.
-    else if (text !== this.#shown) this.#write(`${CLEAR_LINE}${[...text].slice(0, Math.max(1, columns - 1)).join('')}`);
+    else if (text !== this.#shown)
+      this.#write(`${CLEAR_LINE}${[...text].slice(0, Math.max(1, columns - 1)).join('')}`);
     this.#shown = text;
   }
 }

@@ -4,21 +4,33 @@ import { CLEAR_LINE, type ProgressPlace } from './progress-line.ts';
 
 const HEAP_MB_MAX = 32;
 
-/** Shows the progress of work that holds the main thread, such as that of SQLite, from another thread. */
+/**
+ * Shows the progress of work that holds the main thread, such as that of SQLite, from another
+ * thread.
+ */
 export class ProgressThread {
   /** Written before other lines, so that they do not stand behind the progress. */
   readonly lineStart: string;
   readonly #worker: Worker;
   readonly #over: Promise<void>;
 
-  /** `script`: the absolute path of the thread's script. Throws if the system has no resources for a thread. */
+  /**
+   * `script`: the absolute path of the thread's script. Throws if the system has no resources for a
+   * thread.
+   */
   constructor(script: string, place: ProgressPlace) {
     this.lineStart = place.isTerminal ? CLEAR_LINE : '';
     let end = () => {};
     this.#over = new Promise((resolve) => {
       end = resolve;
     });
-    this.#worker = startWorker({ script, heapMbMax: HEAP_MB_MAX, data: place, onMessage: () => {}, onEnd: () => end() });
+    this.#worker = startWorker({
+      script,
+      heapMbMax: HEAP_MB_MAX,
+      data: place,
+      onMessage: () => {},
+      onEnd: () => end(),
+    });
   }
 
   /** Says what is done now. */

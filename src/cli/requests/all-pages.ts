@@ -4,7 +4,9 @@ interface Page<T> {
 }
 
 /** Gives each element of a list that the server answers in pages. */
-export async function* allPages<T>(ask: (cursor: string | null) => Promise<Page<T>>): AsyncGenerator<T> {
+export async function* allPages<T>(
+  ask: (cursor: string | null) => Promise<Page<T>>,
+): AsyncGenerator<T> {
   for (let cursor: string | null = null; ; ) {
     const page: Page<T> = await ask(cursor);
     yield* page.data;

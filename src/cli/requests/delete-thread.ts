@@ -4,7 +4,10 @@ import { UsageError } from '../command-line/usage-error.ts';
 import { titleOf } from './list-threads.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 
-/** Deletes a thread and its history, when a person has agreed. Returns false if the person has not. Throws a UsageError if nobody can be asked. */
+/**
+ * Deletes a thread and its history, when a person has agreed. Returns false if the person has not.
+ * Throws a UsageError if nobody can be asked.
+ */
 export async function deleteThread(
   client: Client,
   { threadId, yes }: { threadId: string; yes: boolean },
@@ -14,7 +17,10 @@ export async function deleteThread(
   const shown = `${threadId} (${showText(titleOf(thread).replace(/\s+/g, ' '))})`;
   if (!yes) {
     if (confirm === null)
-      throw new UsageError('threads delete: nobody can answer, because the input is not a terminal: use --yes', 'heddle help threads');
+      throw new UsageError(
+        'threads delete: nobody can answer, because the input is not a terminal: use --yes',
+        'heddle help threads',
+      );
     if (!(await confirm(`Delete the thread ${shown} with its history? [y/N] `))) return false;
   }
   await client.request('thread/delete', { threadId });

@@ -4,10 +4,17 @@ import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
 /** Starts the configured MCP servers and prints them. */
-export async function listMcpServers(client: Client, { json }: { json: boolean }, { print, columns }: RequestTerminal): Promise<boolean> {
-  const servers = await collected(allPages((cursor) => client.request('mcpServerStatus/list', { cursor })));
+export async function listMcpServers(
+  client: Client,
+  { json }: { json: boolean },
+  { print, columns }: RequestTerminal,
+): Promise<boolean> {
+  const servers = await collected(
+    allPages((cursor) => client.request('mcpServerStatus/list', { cursor })),
+  );
   if (json) print(`${JSON.stringify({ data: servers })}\n`);
-  else if (servers.length === 0) print('config.toml has no MCP servers: docs/mcp.md says how to add one.\n');
+  else if (servers.length === 0)
+    print('config.toml has no MCP servers: docs/mcp.md says how to add one.\n');
   else {
     const rows = servers.map(({ name, runtimeStatus, authStatus, tools, toolsError }) => [
       name,

@@ -4,10 +4,15 @@ import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
 /** Prints the models of the configured provider. Returns whether there are any. */
-export async function listModels(client: Client, { json }: { json: boolean }, { print, columns }: RequestTerminal): Promise<boolean> {
+export async function listModels(
+  client: Client,
+  { json }: { json: boolean },
+  { print, columns }: RequestTerminal,
+): Promise<boolean> {
   const models = await collected(allPages((cursor) => client.request('model/list', { cursor })));
   if (json) print(`${JSON.stringify({ data: models })}\n`);
-  else if (models.length === 0) print('No model is known. "heddle doctor" says what is wrong with the provider.\n');
+  else if (models.length === 0)
+    print('No model is known. "heddle doctor" says what is wrong with the provider.\n');
   else {
     const rows = models.map(({ id, isDefault, supportedReasoningEfforts, description }) => [
       id,

@@ -16,17 +16,39 @@ interface Listing {
   userHome: string | null;
 }
 
-/** Prints the threads that are not archived, of all providers, the newest first; with a search term, those whose name or preview has it. */
-export async function listThreads(client: Client, { json, searchTerm, userHome }: Listing, terminal: RequestTerminal): Promise<boolean> {
+/**
+ * Prints the threads that are not archived, of all providers, the newest first; with a search term,
+ * those whose name or preview has it.
+ */
+export async function listThreads(
+  client: Client,
+  { json, searchTerm, userHome }: Listing,
+  terminal: RequestTerminal,
+): Promise<boolean> {
   const { print, columns } = terminal;
   const ask = (cursor: string | null) =>
-    client.request('thread/list', { cursor, limit: PAGE, modelProviders: [], sourceKinds: SOURCES, searchTerm });
+    client.request('thread/list', {
+      cursor,
+      limit: PAGE,
+      modelProviders: [],
+      sourceKinds: SOURCES,
+      searchTerm,
+    });
   const threads = await collected(allPages(ask));
   if (json) print(`${JSON.stringify({ data: threads })}\n`);
   else if (threads.length === 0)
-    print(searchTerm === null ? 'There are no threads.\n' : 'No name or preview of a thread has these words.\n');
+    print(
+      searchTerm === null
+        ? 'There are no threads.\n'
+        : 'No name or preview of a thread has these words.\n',
+    );
   else {
-    const rows = threads.map((thread) => [thread.id, dateOf(thread), shortFolder(thread.cwd, userHome), titleOf(thread)]);
+    const rows = threads.map((thread) => [
+      thread.id,
+      dateOf(thread),
+      shortFolder(thread.cwd, userHome),
+      titleOf(thread),
+    ]);
     print(table(['ID', 'LAST USED', 'FOLDER', 'TITLE'], rows, columns));
   }
   return searchTerm === null || threads.length > 0;
@@ -45,5 +67,7 @@ function dateOf({ updatedAt }: Thread): string {
 }
 
 function shortFolder(folder: string, userHome: string | null): string {
-  return userHome !== null && (folder === userHome || folder.startsWith(`${userHome}/`)) ? `~${folder.slice(userHome.length)}` : folder;
+  return userHome !== null && (folder === userHome || folder.startsWith(`${userHome}/`))
+    ? `~${folder.slice(userHome.length)}`
+    : folder;
 }

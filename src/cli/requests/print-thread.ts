@@ -7,14 +7,19 @@ import type { RequestTerminal } from './request-terminal.ts';
 
 const PAGE = 50;
 
-/** Prints a thread: its facts, and its items in their order, as Markdown or as lines of JSON, of which the first is the thread. */
+/**
+ * Prints a thread: its facts, and its items in their order, as Markdown or as lines of JSON, of
+ * which the first is the thread.
+ */
 export async function printThread(
   client: Client,
   { threadId, format }: { threadId: string; format: 'jsonl' | 'markdown' },
   { print }: RequestTerminal,
 ): Promise<boolean> {
   const { thread } = await client.request('thread/read', { threadId });
-  const entries = allPages((cursor) => client.request('thread/items/list', { threadId, cursor, limit: PAGE, sortDirection: 'asc' }));
+  const entries = allPages((cursor) =>
+    client.request('thread/items/list', { threadId, cursor, limit: PAGE, sortDirection: 'asc' }),
+  );
   if (format === 'jsonl') {
     print(`${JSON.stringify({ thread })}\n`);
     for await (const entry of entries) print(`${JSON.stringify(entry)}\n`);
@@ -40,7 +45,12 @@ function head(thread: Thread): string {
 function shown(item: ThreadItem): string {
   switch (item.type) {
     case 'userMessage':
-      return part('User', item.content.map((input) => (input.type === 'text' ? input.text : `(${input.type})`)).join('\n'));
+      return part(
+        'User',
+        item.content
+          .map((input) => (input.type === 'text' ? input.text : `(${input.type})`))
+          .join('\n'),
+      );
     case 'agentMessage':
       return part('Agent', item.text);
     case 'plan':
@@ -48,7 +58,10 @@ function shown(item: ThreadItem): string {
     case 'commandExecution':
       return part('Command', fenced(`$ ${item.command}\n${item.aggregatedOutput ?? ''}`));
     case 'fileChange':
-      return part('Patch', item.changes.map(({ path, diff }) => `${path}\n\n${fenced(diff)}`).join('\n\n'));
+      return part(
+        'Patch',
+        item.changes.map(({ path, diff }) => `${path}\n\n${fenced(diff)}`).join('\n\n'),
+      );
     case 'mcpToolCall':
       return part('MCP tool', `${item.server} ${item.tool} (${item.status})`);
     case 'reasoning':

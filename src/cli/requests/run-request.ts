@@ -26,8 +26,15 @@ interface ServerOptions {
   userHome: string | null;
 }
 
-/** Starts a server, makes the request and prints the result. Returns whether it succeeded. Rejects with an Error for a person. */
-export async function runRequest(request: Request, options: ServerOptions, terminal: RequestTerminal): Promise<boolean> {
+/**
+ * Starts a server, makes the request and prints the result. Returns whether it succeeded. Rejects
+ * with an Error for a person.
+ */
+export async function runRequest(
+  request: Request,
+  options: ServerOptions,
+  terminal: RequestTerminal,
+): Promise<boolean> {
   const { server, overrides, version, userHome } = options;
   const [command, script] = server;
   const settings = overrides.map((override) => `--config=${override}`);

@@ -4,7 +4,10 @@ import { choiceIn, settableNames } from './parse-line.ts';
 import { type ProtocolFields, requiredIn, type Shape, valuesIn } from './protocol-fields.ts';
 import { shownValue } from './shown-value.ts';
 
-/** The shape of the result for a request of the server: what the protocol says, and what the request itself offers. */
+/**
+ * The shape of the result for a request of the server: what the protocol says, and what the request
+ * itself offers.
+ */
 export function answerShape(method: string, params: unknown, fields: ProtocolFields): Shape {
   const shape = fields.result(method);
   const own = isObject(params) ? offered(method, params) : null;
@@ -17,10 +20,15 @@ function offered(method: string, params: Record<string, unknown>): Schema | null
       if (!Array.isArray(params.availableDecisions)) return null;
       return object({ decision: { enum: params.availableDecisions } });
     case 'item/tool/requestUserInput':
-      return object({ answers: object(Object.fromEntries(elements(params.questions).map(question))) });
+      return object({
+        answers: object(Object.fromEntries(elements(params.questions).map(question))),
+      });
     case 'mcpServer/elicitation/request':
       if (!isObject(params.requestedSchema)) return null;
-      return object({ action: { enum: ['accept', 'decline', 'cancel'] }, content: form(params.requestedSchema) });
+      return object({
+        action: { enum: ['accept', 'decline', 'cancel'] },
+        content: form(params.requestedSchema),
+      });
     default:
       return null;
   }
@@ -39,17 +47,28 @@ function question({ id, options }: Record<string, unknown>): [string, Schema] {
   return [String(id), object({ answers: { type: 'array', items: { enum: labels } } })];
 }
 
-/** The fields of a form. They come from an MCP server, so nothing but plain types and values is taken. */
+/**
+ * The fields of a form. They come from an MCP server, so nothing but plain types and values is
+ * taken.
+ */
 function form({ properties, required }: Record<string, unknown>): Schema {
-  const fields = Object.entries(isObject(properties) ? properties : {}).map(([name, field]): [string, Schema] => [name, formField(field)]);
+  const fields = Object.entries(isObject(properties) ? properties : {}).map(
+    ([name, field]): [string, Schema] => [name, formField(field)],
+  );
   const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
   return { type: 'object', required: names, properties: Object.fromEntries(fields) };
 }
 
 function formField(field: unknown): Schema {
   const { type, enum: values, oneOf } = isObject(field) ? field : {};
-  const choices = [...(Array.isArray(values) ? values : []), ...elements(oneOf).map(({ const: value }) => value)];
-  return { ...(typeof type === 'string' ? { type } : {}), ...(choices.length > 0 ? { enum: choices } : {}) };
+  const choices = [
+    ...(Array.isArray(values) ? values : []),
+    ...elements(oneOf).map(({ const: value }) => value),
+  ];
+  return {
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(choices.length > 0 ? { enum: choices } : {}),
+  };
 }
 
 /** How a person could answer, as a line. */
@@ -57,7 +76,11 @@ export function answerHint(shape: Shape, fields: ProtocolFields): string {
   const choice = choiceIn(shape, fields);
   const others = requiredIn(shape).filter((name) => name !== choice?.name);
   const first = choice === null ? [] : [choice.values.join('|')];
-  return ['answer', ...first, ...others.flatMap((name) => pairHints(name, fields.field(shape, name), fields))].join(' ');
+  return [
+    'answer',
+    ...first,
+    ...others.flatMap((name) => pairHints(name, fields.field(shape, name), fields)),
+  ].join(' ');
 }
 
 function pairHints(path: string, shape: Shape, fields: ProtocolFields): string[] {
@@ -66,5 +89,7 @@ function pairHints(path: string, shape: Shape, fields: ProtocolFields): string[]
   const labels = valuesIn(fields.field(shape, null)).map((value) => JSON.stringify(value));
   if (labels.length > 0) return [`${path}=[${labels.join('|')}]`];
   const inner = settableNames(shape);
-  return inner.length === 0 ? [`${path}=…`] : inner.flatMap((name) => pairHints(`${path}.${name}`, fields.field(shape, name), fields));
+  return inner.length === 0
+    ? [`${path}=…`]
+    : inner.flatMap((name) => pairHints(`${path}.${name}`, fields.field(shape, name), fields));
 }

@@ -7,7 +7,10 @@ import { splitPairs } from './split-pairs.ts';
 
 export interface LineContext {
   fields: ProtocolFields;
-  /** The shape of the result for a request of the server that is open. Null: the oldest one. Empty: there is none. */
+  /**
+   * The shape of the result for a request of the server that is open. Null: the oldest one. Empty:
+   * there is none.
+   */
   answerShape(id: number | null): Shape;
 }
 
@@ -17,7 +20,11 @@ export type Completions = [completions: string[], replaced: string];
 /** With more methods than these, only the first parts of their names are offered. */
 const METHODS_MAX = 16;
 const LINE_CHARS_MAX = 16 * 1024;
-const REFERENCES: Readonly<Record<string, string>> = { threadId: '@thread', turnId: '@turn', expectedTurnId: '@turn' };
+const REFERENCES: Readonly<Record<string, string>> = {
+  threadId: '@thread',
+  turnId: '@turn',
+  expectedTurnId: '@turn',
+};
 
 /** Completes the line up to the cursor: commands, methods, names of fields, values. */
 export function completeLine(line: string, context: LineContext): Completions {
@@ -25,12 +32,15 @@ export function completeLine(line: string, context: LineContext): Completions {
   const text = line.trimStart();
   if (text.length > LINE_CHARS_MAX) return [[], ''];
   const [, word = '', rest] = /^(\S*)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
-  if (rest === undefined) return fitting(word, text.startsWith('{') ? [] : firstWords(word, context));
+  if (rest === undefined)
+    return fitting(word, text.startsWith('{') ? [] : firstWords(word, context));
   switch (word) {
     case 'answer': {
       const { id, rest: answer } = withoutId(rest);
       const shape = context.answerShape(id);
-      const choices = /\s/.test(answer) ? [] : (choiceIn(shape, fields)?.values ?? []).map((value) => `${value} `);
+      const choices = /\s/.test(answer)
+        ? []
+        : (choiceIn(shape, fields)?.values ?? []).map((value) => `${value} `);
       return completeFields(answer, shape, { fields, others: choices });
     }
     case 'now':
@@ -46,7 +56,8 @@ export function completeLine(line: string, context: LineContext): Completions {
 }
 
 function fitting(typed: string, all: readonly string[]): Completions {
-  // Forms and questions of others have names and values too: nothing that acts on the terminal is offered.
+  // Forms and questions of others have names and values too: nothing that acts on the terminal is
+  // offered.
   return [all.filter((one) => one.startsWith(typed) && showText(one) === one), typed];
 }
 
@@ -74,7 +85,12 @@ function completeFields(text: string, shape: Shape, { fields, others }: FieldCon
   if (last === undefined || last.end < text.length)
     return completeName('', shape, { fields, others, taken: pairs.map(({ name }) => name) });
   const { name, value } = last;
-  if (value === null) return completeName(name, shape, { fields, others, taken: pairs.slice(0, -1).map((pair) => pair.name) });
+  if (value === null)
+    return completeName(name, shape, {
+      fields,
+      others,
+      taken: pairs.slice(0, -1).map((pair) => pair.name),
+    });
   const path = name.split('.');
   const inner = fields.at(shape, path);
   if (value.startsWith('{') || value.startsWith('[')) return completeJson(value, inner, fields);
@@ -91,7 +107,11 @@ function references(name: string | null | undefined, shape: Shape): string[] {
   return reference !== undefined && typesIn(shape).includes('string') ? [reference] : [];
 }
 
-function completeName(typed: string, shape: Shape, { fields, others, taken }: FieldContext & { taken: readonly string[] }): Completions {
+function completeName(
+  typed: string,
+  shape: Shape,
+  { fields, others, taken }: FieldContext & { taken: readonly string[] },
+): Completions {
   const outer = typed.slice(0, typed.lastIndexOf('.') + 1);
   const object = fields.at(shape, outer.split('.').slice(0, -1));
   const names = settableNames(object).filter((name) => !taken.includes(`${outer}${name}`));
@@ -115,7 +135,9 @@ function completeJson(text: string, shape: Shape, fields: ProtocolFields): Compl
       free.map((name) => `${JSON.stringify(name)}:`),
     );
   }
-  const values = [...valuesIn(inner), ...references(path.at(-1), inner)].map((value) => JSON.stringify(value));
+  const values = [...valuesIn(inner), ...references(path.at(-1), inner)].map((value) =>
+    JSON.stringify(value),
+  );
   return fitting(typed, [...values, ...opening(inner)]);
 }
 

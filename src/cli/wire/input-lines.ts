@@ -9,12 +9,19 @@ export interface InputLine {
 }
 
 /** The lines of the input as they come. The last one needs no line end. */
-export async function* inputLines(chunks: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<InputLine> {
+export async function* inputLines(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+): AsyncGenerator<InputLine> {
   let number = 0;
   const waiting: InputLine[] = [];
   const lines = new LineSplitter(
     (text) => waiting.push({ number: ++number, text, problem: null }),
-    (reason) => waiting.push({ number: ++number, text: '', problem: reason === 'too_long' ? 'the line is too long' : 'it is not UTF-8' }),
+    (reason) =>
+      waiting.push({
+        number: ++number,
+        text: '',
+        problem: reason === 'too_long' ? 'the line is too long' : 'it is not UTF-8',
+      }),
   );
   for await (const chunk of chunks) {
     lines.push(chunk);

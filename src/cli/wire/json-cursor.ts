@@ -2,7 +2,10 @@ import { parsedJson } from '../../base/json-value.ts';
 
 /** The place at the end of JSON text that is not complete. */
 export interface JsonCursor {
-  /** The way to the value that is typed, or to the object whose field is named. Null: an element of a list. */
+  /**
+   * The way to the value that is typed, or to the object whose field is named. Null: an element of
+   * a list.
+   */
   path: (string | null)[];
   expects: 'name' | 'value';
   /** The part of the name or value that is typed already, as JSON text. */
@@ -22,7 +25,10 @@ interface Open {
 const MARK = /^[{}[\],:]$/;
 const TOKEN = /[ \t]*(?:("(?:[^"\\]|\\.)*(?:"|\\?$))|([{}[\],:])|([^\s"{}[\],:]+))/y;
 
-/** Returns the place where the text ends. Null: nothing that can be completed goes there, or the text is not the beginning of JSON. */
+/**
+ * Returns the place where the text ends. Null: nothing that can be completed goes there, or the
+ * text is not the beginning of JSON.
+ */
 export function jsonCursor(text: string): JsonCursor | null {
   const open: Open[] = [{ kind: '[', names: [], expected: 'value' }];
   let typed = '';
@@ -30,11 +36,19 @@ export function jsonCursor(text: string): JsonCursor | null {
     const inner = open.at(-1);
     if (token === null || inner === undefined) return null;
     if (token.isTyped) typed = token.text;
-    else if (!(MARK.test(token.text) ? takeMark(token.text, inner, open) : takeWhole(token.text, inner))) return null;
+    else if (
+      !(MARK.test(token.text) ? takeMark(token.text, inner, open) : takeWhole(token.text, inner))
+    )
+      return null;
   }
   const inner = open.at(-1);
   if (inner === undefined || (inner.expected !== 'name' && inner.expected !== 'value')) return null;
-  return { path: pathTo(open, inner), expects: inner.expected, typed, names: inner.kind === '{' ? inner.names : [] };
+  return {
+    path: pathTo(open, inner),
+    expects: inner.expected,
+    typed,
+    names: inner.kind === '{' ? inner.names : [],
+  };
 }
 
 /** The tokens of JSON. `isTyped`: the last one may go on. Null: something else, which ends them. */
@@ -45,7 +59,10 @@ function* tokensIn(text: string): Generator<{ text: string; isTyped: boolean } |
     const [, string, mark, word] = TOKEN.exec(text) ?? [];
     const token = string ?? mark ?? word;
     if (token === undefined) return yield null;
-    const isTyped = TOKEN.lastIndex === text.length && mark === undefined && (word !== undefined || parsedJson(token) === undefined);
+    const isTyped =
+      TOKEN.lastIndex === text.length &&
+      mark === undefined &&
+      (word !== undefined || parsedJson(token) === undefined);
     yield { text: token, isTyped };
   }
 }
@@ -84,6 +101,8 @@ function takeWhole(text: string, inner: Open): boolean {
 
 /** The way from the outermost value. The first of `open` stands for the text itself. */
 function pathTo(open: readonly Open[], inner: Open): (string | null)[] {
-  const steps = open.slice(1).map(({ kind, names }) => (kind === '[' ? null : (names.at(-1) ?? '')));
+  const steps = open
+    .slice(1)
+    .map(({ kind, names }) => (kind === '[' ? null : (names.at(-1) ?? '')));
   return inner.kind === '{' && inner.expected === 'name' ? steps.slice(0, -1) : steps;
 }

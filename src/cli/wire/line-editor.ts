@@ -15,13 +15,18 @@ export interface EditorOptions {
   onInterrupt(): void;
 }
 
-/** The line at the bottom of a terminal in which a person types, with a history. Everything else is printed above it. */
+/**
+ * The line at the bottom of a terminal in which a person types, with a history. Everything else is
+ * printed above it.
+ */
 export class LineEditor {
   readonly #terminal: Interface;
   readonly #output: Writable;
   readonly #isDumb: boolean;
   /** Whether the line is shown. */
   #isShown = false;
+  /** From then on Node refuses to show the line. */
+  #isClosed = false;
   /** The text to print in one go: each time, the line is drawn anew. */
   #waiting = '';
 
@@ -29,11 +34,19 @@ export class LineEditor {
     this.#output = output;
     this.#isDumb = isDumb;
     this.#terminal = createInterface({
-      ...{ input, output, terminal: true, prompt: PROMPT, historySize: HISTORY_LINES, removeHistoryDuplicates: true },
+      ...{
+        input,
+        output,
+        terminal: true,
+        prompt: PROMPT,
+        historySize: HISTORY_LINES,
+        removeHistoryDuplicates: true,
+      },
       completer: complete,
     });
     input.on('error', () => this.#terminal.close());
     input.on('keypress', () => this.#countRows());
+    this.#terminal.on('close', () => this.#leaveLine());
     this.#terminal.on('SIGINT', () => (this.#terminal.line === '' ? onInterrupt() : this.#clear()));
   }
 
@@ -45,8 +58,6 @@ export class LineEditor {
       yield line;
       this.#prompt();
     }
-    if (this.#isShown) this.#output.write('\n');
-    this.#isShown = false;
     this.#flush();
   }
 
@@ -59,8 +70,15 @@ export class LineEditor {
     this.#terminal.close();
   }
 
+  #leaveLine(): void {
+    this.#isClosed = true;
+    if (this.#isShown) this.#output.write('\n');
+    this.#isShown = false;
+  }
+
   #prompt(): void {
     this.#flush();
+    if (this.#isClosed) return;
     this.#isShown = true;
     this.#terminal.prompt();
   }
@@ -77,7 +95,10 @@ export class LineEditor {
     } else this.#printAbove(text);
   }
 
-  /** Node does not count the rows of what is pasted. It goes up by so many rows before it draws the line again. */
+  /**
+   * Node does not count the rows of what is pasted. It goes up by so many rows before it draws the
+   * line again.
+   */
   #countRows(): void {
     const terminal: Interface & { prevRows?: number } = this.#terminal;
     terminal.prevRows = terminal.getCursorPos().rows;

@@ -1,4 +1,11 @@
-import { namesIn, type ProtocolFields, requiredIn, type Shape, typesIn, valuesIn } from './protocol-fields.ts';
+import {
+  namesIn,
+  type ProtocolFields,
+  requiredIn,
+  type Shape,
+  typesIn,
+  valuesIn,
+} from './protocol-fields.ts';
 import { shownValue } from './shown-value.ts';
 
 const COMMANDS = `METHOD [NAME=VALUE...]   send a request: turn/start input="say hello"
@@ -25,18 +32,27 @@ export function methodHelp(method: string | null, fields: ProtocolFields): strin
   const about = shape.flatMap(({ description = [] }) => description);
   const rows = names.map((name) => {
     const field = fields.field(shape, name);
-    const [text = ''] = [...shape.flatMap(({ properties }) => properties?.[name]?.description ?? [])];
+    const [text = ''] = [
+      ...shape.flatMap(({ properties }) => properties?.[name]?.description ?? []),
+    ];
     const kind = `${kindOf(field, fields)}${required.includes(name) ? ', required' : ''}`;
     return `  ${name.padEnd(NAME_CHARS)} ${kind}${text === '' ? '' : `. ${text}`}`;
   });
-  return [`${method}${about.length === 0 ? '' : `: ${about.join(' ')}`}`, ...(rows.length === 0 ? ['  (no params)'] : rows)];
+  return [
+    `${method}${about.length === 0 ? '' : `: ${about.join(' ')}`}`,
+    ...(rows.length === 0 ? ['  (no params)'] : rows),
+  ];
 }
 
 function kindOf(shape: Shape, fields: ProtocolFields): string {
   const values = valuesIn(shape).map(shownValue);
-  const types = typesIn(shape).filter((type) => type !== 'null' && type !== 'array' && !(values.length > 0 && type !== 'object'));
+  const types = typesIn(shape).filter(
+    (type) => type !== 'null' && type !== 'array' && !(values.length > 0 && type !== 'object'),
+  );
   const elements = fields.field(shape, null);
-  const list = typesIn(shape).includes('array') ? [`list of ${elements.length === 0 ? 'anything' : kindOf(elements, fields)}`] : [];
+  const list = typesIn(shape).includes('array')
+    ? [`list of ${elements.length === 0 ? 'anything' : kindOf(elements, fields)}`]
+    : [];
   const all = [...values, ...types, ...list];
   return all.length === 0 ? 'anything' : all.join('|');
 }

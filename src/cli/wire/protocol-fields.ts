@@ -1,10 +1,21 @@
-import { type Definitions, definitionName, type MethodTable, type Schema } from '../../../schema/bundle.ts';
+import {
+  type Definitions,
+  definitionName,
+  type MethodTable,
+  type Schema,
+} from '../../../schema/bundle.ts';
 import { readProtocolSchemas } from '../generate/protocol-schemas.ts';
 
-/** Descriptions of a value, of which one or more apply: schemas without references and unions. Empty: nothing is known. */
+/**
+ * Descriptions of a value, of which one or more apply: schemas without references and unions.
+ * Empty: nothing is known.
+ */
 export type Shape = readonly Schema[];
 
-/** The methods of the protocol, and the fields and values of their params and results, from its schemas. */
+/**
+ * The methods of the protocol, and the fields and values of their params and results, from its
+ * schemas.
+ */
 export class ProtocolFields {
   readonly #definitions: Definitions;
   readonly #table: MethodTable;
@@ -18,7 +29,10 @@ export class ProtocolFields {
 
   /** The methods that a client can send, sorted. */
   get methods(): string[] {
-    return [...Object.keys(this.#table.clientRequests), ...Object.keys(this.#table.clientNotifications)].sort();
+    return [
+      ...Object.keys(this.#table.clientRequests),
+      ...Object.keys(this.#table.clientNotifications),
+    ].sort();
   }
 
   get serverRequests(): string[] {
@@ -34,7 +48,9 @@ export class ProtocolFields {
   }
 
   params(method: string): Shape {
-    const row = Object.hasOwn(this.#table.clientRequests, method) ? this.#table.clientRequests[method] : undefined;
+    const row = Object.hasOwn(this.#table.clientRequests, method)
+      ? this.#table.clientRequests[method]
+      : undefined;
     return this.#named(row?.params);
   }
 
@@ -77,7 +93,9 @@ export function namesIn(shape: Shape): string[] {
 /** The fields without which the object is not valid, whatever applies to it. */
 export function requiredIn(shape: Shape): string[] {
   const objects = shape.filter(({ properties }) => properties !== undefined);
-  return namesIn(shape).filter((name) => objects.every(({ required = [] }) => required.includes(name)));
+  return namesIn(shape).filter((name) =>
+    objects.every(({ required = [] }) => required.includes(name)),
+  );
 }
 
 /** The values that the schemas list, without null. */

@@ -6,7 +6,10 @@ import { openNewFile } from '../../base/files/open-new-file.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { OptionError, systemReason } from '../option-error.ts';
 
-/** A file with the lines that a session has sent, as JSON. Each is written at once, so it is kept if the process dies. */
+/**
+ * A file with the lines that a session has sent, as JSON. Each is written at once, so it is kept if
+ * the process dies.
+ */
 export class Recorder {
   readonly #file: FileHandle;
   readonly #onProblem: (reason: string) => void;
@@ -17,14 +20,22 @@ export class Recorder {
     this.#onProblem = onProblem;
   }
 
-  /** Creates the file. Rejects with an OptionError if that fails, or if it exists already. `onProblem` is called for the first lost line. */
+  /**
+   * Creates the file. Rejects with an OptionError if that fails, or if it exists already.
+   * `onProblem` is called for the first lost line.
+   */
   static async create(file: string, onProblem: (reason: string) => void): Promise<Recorder> {
     try {
       return new Recorder(await openNewFile(resolve(file), 0o600), onProblem);
     } catch (error) {
       if (systemErrorCode(error) === null && !(error instanceof FileRefusedError)) throw error;
-      const reason = systemErrorCode(error) === 'EEXIST' ? 'it exists already: choose another name' : systemReason(error);
-      throw new OptionError(`--save ${file}: the file cannot be created: ${reason}`, { cause: error });
+      const reason =
+        systemErrorCode(error) === 'EEXIST'
+          ? 'it exists already: choose another name'
+          : systemReason(error);
+      throw new OptionError(`--save ${file}: the file cannot be created: ${reason}`, {
+        cause: error,
+      });
     }
   }
 

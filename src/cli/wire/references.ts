@@ -7,8 +7,8 @@ const REFERENCE = /^@(thread|turn)([1-9]\d{0,5})?$/;
 const ESCAPED = /^@@+(?:thread|turn)\d*$/;
 
 /**
- * The threads and turns of a session, by number: `@thread` is the last one that a response has named, `@thread1` the first. `@@thread` is the
- * text "@thread".
+ * The threads and turns of a session, by number: `@thread` is the last one that a response has
+ * named, `@thread1` the first. `@@thread` is the text "@thread".
  */
 export class References {
   readonly #ids: Record<Kind, string[]> = { thread: [], turn: [] };
@@ -29,14 +29,20 @@ export class References {
     if (threadId === this.#last.thread) this.#take('turn', turnId);
   }
 
-  /** The value with ids in place of references. Throws a LineError if a reference stands for nothing yet. */
+  /**
+   * The value with ids in place of references. Throws a LineError if a reference stands for nothing
+   * yet.
+   */
   resolved(value: unknown): unknown {
     return mapStrings(value, (text) => {
       const [, kind, number] = REFERENCE.exec(text) ?? [];
       if (kind === undefined) return ESCAPED.test(text) ? text.slice(1) : text;
       const ids = this.#ids[kind as Kind];
       const id = number === undefined ? this.#last[kind as Kind] : ids[Number(number) - 1];
-      if (id == null) throw new LineError(`${text}: ${ids.length === 0 ? `no ${kind} yet` : `only ${ids.length} so far`}`);
+      if (id == null)
+        throw new LineError(
+          `${text}: ${ids.length === 0 ? `no ${kind} yet` : `only ${ids.length} so far`}`,
+        );
       return id;
     });
   }
@@ -62,5 +68,7 @@ function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((element) => mapStrings(element, change));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, mapStrings(field, change)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [name, mapStrings(field, change)]),
+  );
 }

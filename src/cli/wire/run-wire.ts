@@ -48,14 +48,25 @@ interface Wire {
   over: AbortController;
 }
 
-/** Runs a session. Resolves with the exit code of the process. Rejects with an OptionError if the command line cannot be carried out. */
-export async function runWire({ save, replay, whole }: WireOptions, host: WireHost): Promise<number> {
+/**
+ * Runs a session. Resolves with the exit code of the process. Rejects with an OptionError if the
+ * command line cannot be carried out.
+ */
+export async function runWire(
+  { save, replay, whole }: WireOptions,
+  host: WireHost,
+): Promise<number> {
   const { stdout, stderr, env, version } = host;
   const screen = new WireScreen({ stdout, stderr, env, whole });
   const ending = new Ending(host, screen, 'ending the session');
-  const script = replay === null ? Buffer.alloc(0) : await readOptionFile('--replay', replay, REPLAY_BYTES_MAX);
+  const script =
+    replay === null ? Buffer.alloc(0) : await readOptionFile('--replay', replay, REPLAY_BYTES_MAX);
   const recorder =
-    save === null ? null : await Recorder.create(save, (reason) => screen.problem(`--save ${save}: lines are lost: ${reason}`));
+    save === null
+      ? null
+      : await Recorder.create(save, (reason) =>
+          screen.problem(`--save ${save}: lines are lost: ${reason}`),
+        );
   const over = new AbortController();
   ending.signal.addEventListener('abort', () => over.abort());
   const fields = new ProtocolFields(host.schemaDir);
@@ -65,7 +76,14 @@ export async function runWire({ save, replay, whole }: WireOptions, host: WireHo
       session.observe(message);
     },
   });
-  const session = new WireSession({ client, fields, recorder, screen, version, signal: over.signal });
+  const session = new WireSession({
+    client,
+    fields,
+    recorder,
+    screen,
+    version,
+    signal: over.signal,
+  });
   const whenGone = client.closed.then(() => {
     if (over.signal.aborted) return;
     session.hasFailed = true;
@@ -87,7 +105,9 @@ export async function runWire({ save, replay, whole }: WireOptions, host: WireHo
   return ending.exitCode ?? exitCode;
 }
 
-/** Sends the lines of the file, and then those of a person or of stdin. Resolves with the exit code. */
+/**
+ * Sends the lines of the file, and then those of a person or of stdin. Resolves with the exit code.
+ */
 async function exchange(wire: Wire, script: Buffer): Promise<number> {
   const { host, session, screen, over, ending } = wire;
   const { stdin, stdout, stderr } = host;
@@ -137,11 +157,16 @@ async function edit(wire: Wire, terminal: Writable): Promise<number> {
     input: stdin,
     output: terminal,
     isDumb: env.TERM === 'dumb',
-    complete: (line) => completeLine(line, { fields, answerShape: (id) => session.answerShape(id) }),
+    complete: (line) =>
+      completeLine(line, { fields, answerShape: (id) => session.answerShape(id) }),
     onInterrupt() {
       if (wasInterrupted) return wire.ending.interrupt();
       wasInterrupted = true;
-      screen.note(session.interrupt() ? 'Ctrl-C again ends the session.' : 'Ctrl-C again ends the session, and so does Ctrl-D.');
+      screen.note(
+        session.interrupt()
+          ? 'Ctrl-C again ends the session.'
+          : 'Ctrl-C again ends the session, and so does Ctrl-D.',
+      );
     },
   });
   screen.note(GREETING);
@@ -165,13 +190,18 @@ async function edit(wire: Wire, terminal: Writable): Promise<number> {
 const EXIT = Symbol('exit');
 
 /** Does what a line says. Resolves with the reason why that is not possible, or null. */
-async function take({ fields, session, screen }: Wire, text: string, source: Source): Promise<string | typeof EXIT | null> {
+async function take(
+  { fields, session, screen }: Wire,
+  text: string,
+  source: Source,
+): Promise<string | typeof EXIT | null> {
   try {
     const line = parseLine(text, fields);
     if (line.kind === 'exit') return EXIT;
     if (line.kind === 'help') screen.note(...methodHelp(line.method, fields));
     else if (line.kind !== 'show') await session.take(line, source);
-    else if (session.last(line.method) === undefined) return `show: there was no ${line.method ?? 'response'} yet`;
+    else if (session.last(line.method) === undefined)
+      return `show: there was no ${line.method ?? 'response'} yet`;
     else screen.full(session.last(line.method));
     return null;
   } catch (error) {

@@ -14,7 +14,11 @@ export interface Pair {
 /** Splits a text at its blanks, except those in quotes, braces and brackets of values. */
 export function splitPairs(text: string): Pair[] {
   const pairs: Pair[] = [];
-  for (let at = wordEnd(text, 0, /\s*/y); at < text.length; at = wordEnd(text, pairs.at(-1)?.end ?? text.length, /\s*/y)) {
+  for (
+    let at = wordEnd(text, 0, /\s*/y);
+    at < text.length;
+    at = wordEnd(text, pairs.at(-1)?.end ?? text.length, /\s*/y)
+  ) {
     const nameEnd = wordEnd(text, at, /[^\s=]*/y);
     const name = text.slice(at, nameEnd);
     if (text[nameEnd] !== '=') {
@@ -23,7 +27,13 @@ export function splitPairs(text: string): Pair[] {
     }
     const { end: valueEnd, isOpen } = endOfValue(text, nameEnd + 1);
     const end = wordEnd(text, valueEnd, /\S*/y);
-    pairs.push({ name, value: text.slice(nameEnd + 1, valueEnd), isOpen, surplus: text.slice(valueEnd, end), end });
+    pairs.push({
+      name,
+      value: text.slice(nameEnd + 1, valueEnd),
+      isOpen,
+      surplus: text.slice(valueEnd, end),
+      end,
+    });
   }
   return pairs;
 }

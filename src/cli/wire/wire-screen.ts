@@ -17,7 +17,9 @@ const WIDTH_MIN = 20;
 /** The lines of a terminal that a message takes at most, with its mark. */
 const MESSAGE_LINES_MAX = 6;
 const MARK_CHARS = 30;
-/** Longer messages have no colors in them: the pattern needs a stack as deep as the longest string. */
+/**
+ * Longer messages have no colors in them: the pattern needs a stack as deep as the longest string.
+ */
 const COLORED_CHARS_MAX = 64 * 1024;
 
 const COLORS = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33', cyan: '36' } as const;
@@ -28,8 +30,8 @@ type Color = keyof typeof COLORS;
 const STRING = /("(?:[^"\\]|\\.)*")(:?)/g;
 
 /**
- * Shows a session. A terminal gets the messages of both directions, in colors and harmless. If stdout is no terminal, it gets the
- * messages of the server as they are, and notes go to stderr.
+ * Shows a session. A terminal gets the messages of both directions, in colors and harmless. If
+ * stdout is no terminal, it gets the messages of the server as they are, and notes go to stderr.
  */
 export class WireScreen {
   /** Whether a person reads the messages. */
@@ -45,7 +47,8 @@ export class WireScreen {
     this.#options = options;
     this.isTerminal = stdout.isTTY === true;
     this.notesToTerminal = stderr.isTTY === true;
-    this.#colored = (this.isTerminal || this.notesToTerminal) && !env.NO_COLOR && env.TERM !== 'dumb';
+    this.#colored =
+      (this.isTerminal || this.notesToTerminal) && !env.NO_COLOR && env.TERM !== 'dumb';
   }
 
   /** From now on, everything for the terminal is printed above this line. */
@@ -67,13 +70,19 @@ export class WireScreen {
   /** Prints why something has not worked. */
   problem(text: string): void {
     const shown = `heddle: ${showText(text)}`;
-    this.#print(this.#options.stderr, `${this.notesToTerminal ? this.#paint('red', shown) : shown}\n`);
+    this.#print(
+      this.#options.stderr,
+      `${this.notesToTerminal ? this.#paint('red', shown) : shown}\n`,
+    );
   }
 
   /** Prints a message in full, on lines of its own for each field. */
   full(message: unknown): void {
     const text = showJsonLine(JSON.stringify(message, null, 2));
-    this.#print(this.#options.stderr, `${this.#editor !== null || this.notesToTerminal ? this.#paintJson(text) : text}\n`);
+    this.#print(
+      this.#options.stderr,
+      `${this.#editor !== null || this.notesToTerminal ? this.#paintJson(text) : text}\n`,
+    );
   }
 
   /** Nothing is held back. */
@@ -86,8 +95,11 @@ export class WireScreen {
 
   #shown({ direction, line, message }: WireMessage): string {
     // A person decides by a request of the server: nothing of it may be hidden.
-    const isWhole = this.#options.whole || (direction === 'received' && 'method' in message && 'id' in message);
-    const charsMax = isWhole ? Number.POSITIVE_INFINITY : this.#width * MESSAGE_LINES_MAX - MARK_CHARS;
+    const isWhole =
+      this.#options.whole || (direction === 'received' && 'method' in message && 'id' in message);
+    const charsMax = isWhole
+      ? Number.POSITIVE_INFINITY
+      : this.#width * MESSAGE_LINES_MAX - MARK_CHARS;
     const harmless = showJsonLine(cutText(line, charsMax));
     const text = cutText(harmless, charsMax);
     const isCut = line.length > charsMax || harmless.length > charsMax;

@@ -17,7 +17,10 @@ import type { WireScreen } from './wire-screen.ts';
 /** The most unknown names that are reported for a request. */
 const UNKNOWN_MAX = 10;
 
-/** How a line has come: a person has typed it, or it was read from a file or pipe, whose lines wait for what comes before them. */
+/**
+ * How a line has come: a person has typed it, or it was read from a file or pipe, whose lines wait
+ * for what comes before them.
+ */
 export type Source = 'typed' | 'read';
 
 export interface SessionParts {
@@ -69,17 +72,23 @@ export class WireSession {
     parts.signal.addEventListener('abort', () => this.#wake());
   }
 
-  /** The shape of the answer for the request of the server with this id, or for the oldest one. Empty: it is not open. */
+  /**
+   * The shape of the answer for the request of the server with this id, or for the oldest one.
+   * Empty: it is not open.
+   */
   answerShape(id: number | null): Shape {
     const request = this.#request(id);
-    return request === undefined ? [] : answerShape(request.method, request.params, this.#parts.fields);
+    return request === undefined
+      ? []
+      : answerShape(request.method, request.params, this.#parts.fields);
   }
 
   /** Takes note of a message before the client processes it. */
   observe({ direction, message }: WireMessage): void {
     const { id, method, params, result } = message;
     if (direction === 'sent') {
-      if (typeof method === 'string' && isObject(params) && typeof params.threadId === 'string') this.#asked.set(id, params.threadId);
+      if (typeof method === 'string' && isObject(params) && typeof params.threadId === 'string')
+        this.#asked.set(id, params.threadId);
       return;
     }
     this.#last.set(typeof method === 'string' ? method : '', message);
@@ -92,7 +101,10 @@ export class WireSession {
     this.#wake();
   }
 
-  /** The last message of the server with this method, or the last response. Undefined: there was none. */
+  /**
+   * The last message of the server with this method, or the last response. Undefined: there was
+   * none.
+   */
   last(method: string | null): unknown {
     return this.#last.get(method ?? '');
   }
@@ -102,7 +114,8 @@ export class WireSession {
     switch (line.kind) {
       case 'send':
         // While a request of the server is open, the response may wait for its answer.
-        if (source === 'read' && !line.now) await this.#until(() => this.#pending === 0 || this.#open.length > 0);
+        if (source === 'read' && !line.now)
+          await this.#until(() => this.#pending === 0 || this.#open.length > 0);
         return this.#send(line);
       case 'answer':
       case 'refuse':
@@ -115,7 +128,10 @@ export class WireSession {
     }
   }
 
-  /** Resolves when all requests are answered and no turn runs. No line can answer the requests of the server any more: they are refused. */
+  /**
+   * Resolves when all requests are answered and no turn runs. No line can answer the requests of
+   * the server any more: they are refused.
+   */
   settle(): Promise<void> {
     return this.#untilRefusing(() => this.#pending === 0 && this.#running.size === 0);
   }
@@ -124,7 +140,12 @@ export class WireSession {
   interrupt(): boolean {
     const turns = [...this.#running];
     for (const [turnId, threadId] of turns)
-      void this.#send({ kind: 'send', method: 'turn/interrupt', params: { threadId, turnId }, now: true }).catch((error: unknown) => {
+      void this.#send({
+        kind: 'send',
+        method: 'turn/interrupt',
+        params: { threadId, turnId },
+        now: true,
+      }).catch((error: unknown) => {
         if (!(error instanceof LineError)) throw error;
       });
     return turns.length > 0;
@@ -168,26 +189,39 @@ export class WireSession {
     const { client, version } = this.#parts;
     const clientInfo = { name: 'heddle-wire', title: 'heddle wire', version };
     this.#handshake ??=
-      method === 'initialize' ? Promise.resolve() : client.initialize({ clientInfo, capabilities: { experimentalApi: true } });
+      method === 'initialize'
+        ? Promise.resolve()
+        : client.initialize({ clientInfo, capabilities: { experimentalApi: true } });
     try {
       await this.#handshake;
     } catch (error) {
-      throw new LineError(error instanceof ConnectionError ? error.message : 'the server has refused the handshake', { cause: error });
+      throw new LineError(
+        error instanceof ConnectionError ? error.message : 'the server has refused the handshake',
+        { cause: error },
+      );
     }
   }
 
   async #answer(line: Line<'answer' | 'refuse'>, source: Source): Promise<void> {
     const isOver = () => this.#pending === 0 && this.#running.size === 0;
-    if (source === 'read') await this.#until(() => this.#request(line.id) !== undefined || isOver());
+    if (source === 'read')
+      await this.#until(() => this.#request(line.id) !== undefined || isOver());
     const request = this.#request(line.id);
-    if (request === undefined) throw new LineError(`no request of the server${line.id === null ? '' : ` with id ${line.id}`} is open`);
+    if (request === undefined)
+      throw new LineError(
+        `no request of the server${line.id === null ? '' : ` with id ${line.id}`} is open`,
+      );
     const id = line.id === null ? {} : { id: line.id };
     if (line.kind === 'refuse') {
       this.#record({ ...id, error: { message: line.message } });
       request.refuse(line.message);
     } else {
       const { method, params } = request;
-      const result = readAnswer(line.text, answerShape(method, params, this.#parts.fields), this.#parts.fields);
+      const result = readAnswer(
+        line.text,
+        answerShape(method, params, this.#parts.fields),
+        this.#parts.fields,
+      );
       const resolved = this.#references.resolved(result);
       this.#record({ ...id, result: this.#references.withReferences(result) });
       request.answer(resolved);
@@ -196,7 +230,9 @@ export class WireSession {
 
   async #wait({ method }: Line<'wait'>): Promise<void> {
     await this.#until(() => this.#pending === 0 || this.#open.length > 0);
-    await this.#untilRefusing(() => (method === TURN_COMPLETED ? this.#running.size === 0 : this.#since.has(method)));
+    await this.#untilRefusing(() =>
+      method === TURN_COMPLETED ? this.#running.size === 0 : this.#since.has(method),
+    );
     this.#since.clear();
     this.#parts.recorder?.write({ wait: method });
   }
@@ -204,7 +240,8 @@ export class WireSession {
   /** Saves a line. If turns have ended since the last one, a line before it waits for that. */
   #record(line: object): void {
     const { recorder } = this.#parts;
-    if (this.#since.has(TURN_COMPLETED) && this.#running.size === 0) recorder?.write({ wait: TURN_COMPLETED });
+    if (this.#since.has(TURN_COMPLETED) && this.#running.size === 0)
+      recorder?.write({ wait: TURN_COMPLETED });
     recorder?.write(line);
     this.#since.clear();
   }
@@ -223,8 +260,11 @@ export class WireSession {
           refuse: (message) => this.#close(request, () => reject(new Error(message))),
         };
         this.#open.push(request);
-        signal.addEventListener('abort', () => this.#close(request, () => reject(new Error('the answer is not needed any more'))));
-        if (screen.isTerminal) screen.note(`  ${answerHint(answerShape(method, params, fields), fields)}`);
+        signal.addEventListener('abort', () =>
+          this.#close(request, () => reject(new Error('the answer is not needed any more'))),
+        );
+        if (screen.isTerminal)
+          screen.note(`  ${answerHint(answerShape(method, params, fields), fields)}`);
         this.#wake();
       });
     });
@@ -254,17 +294,22 @@ export class WireSession {
     }
     if (method === TURN_COMPLETED && typeof turnId === 'string') {
       this.#running.delete(turnId);
-      if (this.#own.has(turnId) && isObject(turn) && turn.status === 'failed') this.hasFailed = true;
+      if (this.#own.has(turnId) && isObject(turn) && turn.status === 'failed')
+        this.hasFailed = true;
     }
-    if (method === 'thread/closed') for (const [id, thread] of this.#running) if (thread === threadId) this.#running.delete(id);
+    if (method === 'thread/closed')
+      for (const [id, thread] of this.#running) if (thread === threadId) this.#running.delete(id);
     this.#since.add(method);
   }
 
   #reportUnknown(method: string, params: unknown): void {
     const { screen, fields } = this.#parts;
-    const meant = (nearest: string | null) => (nearest === null ? '' : `: did you mean ${nearest}?`);
+    const meant = (nearest: string | null) =>
+      nearest === null ? '' : `: did you mean ${nearest}?`;
     if (!Object.hasOwn(methods, method) && !fields.isNotification(method))
-      screen.problem(`the protocol has no method ${method}${meant(suggestKey(method, fields.methods))}`);
+      screen.problem(
+        `the protocol has no method ${method}${meant(suggestKey(method, fields.methods))}`,
+      );
     let count = 0;
     for (const { field, nearest } of findUnknownNames(method, params, readParamNames())) {
       if (++count > UNKNOWN_MAX) return;
@@ -276,13 +321,18 @@ export class WireSession {
     while (await this.#until(() => condition() || this.#open.length > 0)) {
       if (condition()) return;
       for (const { method, id, refuse } of [...this.#open]) {
-        this.#parts.screen.problem(`no line answers ${method} with id ${String(id)}: it is refused`);
+        this.#parts.screen.problem(
+          `no line answers ${method} with id ${String(id)}: it is refused`,
+        );
         refuse('nobody answers');
       }
     }
   }
 
-  /** Resolves with true as soon as the condition is true. Resolves with false when nothing more can be sent. */
+  /**
+   * Resolves with true as soon as the condition is true. Resolves with false when nothing more can
+   * be sent.
+   */
   async #until(condition: () => boolean): Promise<boolean> {
     while (!condition()) {
       if (this.#parts.signal.aborted) return false;

@@ -8,7 +8,10 @@ export interface AgentRole {
   description: string;
   /** Names for agents of the role; empty: the server's own. */
   nicknames: readonly string[];
-  /** The configuration of its agents, which allows no more than that of the thread: see `confinedRole` and `confinedSettings`. */
+  /**
+   * The configuration of its agents, which allows no more than that of the thread: see
+   * `confinedRole` and `confinedSettings`.
+   */
   config: JsonObject;
 }
 

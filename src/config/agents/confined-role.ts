@@ -16,8 +16,9 @@ interface Compared {
 type Allows<T> = (roles: T, own: T, compared: Compared) => boolean;
 
 /**
- * All settings. `free`: it has no effect on what agents may do. `confinedLater`: `confinedSettings` narrows it when an agent is started.
- * Any other has an order of strictness or, if several settings decide together, compares what results from them.
+ * All settings. `free`: it has no effect on what agents may do. `confinedLater`: `confinedSettings`
+ * narrows it when an agent is started. Any other has an order of strictness or, if several settings
+ * decide together, compares what results from them.
  */
 const RULES: { readonly [N in SettingName]: 'free' | 'confinedLater' | Allows<SettingValue<N>> } = {
   'agents.default_subagent_model': 'free',
@@ -79,14 +80,16 @@ const RULES: { readonly [N in SettingName]: 'free' | 'confinedLater' | Allows<Se
   'sandbox_workspace_write.exclude_tmpdir_env_var': 'confinedLater',
   'sandbox_workspace_write.network_access': 'confinedLater',
   'sandbox_workspace_write.unix_sockets': onlyOff,
-  'sandbox_workspace_write.unprotected_folders': (roles, own) => roles.every((folder) => own.includes(folder)),
+  'sandbox_workspace_write.unprotected_folders': (roles, own) =>
+    roles.every((folder) => own.includes(folder)),
   'sandbox_workspace_write.writable_roots': 'confinedLater',
   service_tier: 'free',
   'shell_environment_policy.exclude': (roles, own) => own.every((name) => roles.includes(name)),
   'shell_environment_policy.ignore_default_excludes': onlyOff,
   'shell_environment_policy.include_only': (roles, own) =>
     own.length === 0 || (roles.length > 0 && roles.every((name) => own.includes(name))),
-  'shell_environment_policy.inherit': (roles, own) => INHERITED.indexOf(roles) <= INHERITED.indexOf(own),
+  'shell_environment_policy.inherit': (roles, own) =>
+    INHERITED.indexOf(roles) <= INHERITED.indexOf(own),
   'shell_environment_policy.set': 'free',
   show_raw_agent_reasoning: 'free',
   'skills.config': 'free',
@@ -99,27 +102,45 @@ const RULES: { readonly [N in SettingName]: 'free' | 'confinedLater' | Allows<Se
 const INHERITED = ['none', 'core', 'all'];
 const PATHS = SETTING_NAMES.map((name) => ({ name, path: name.split('.') }));
 
-/** A key of a role that does not count. `allowsMore`: its agents could do more with it; otherwise no role can have it. */
+/**
+ * A key of a role that does not count. `allowsMore`: its agents could do more with it; otherwise no
+ * role can have it.
+ */
 export interface DroppedKey {
   path: string[];
   allowsMore: boolean;
 }
 
 /**
- * The configuration of a role without the keys with which its agents could do more than the thread, whose configuration is `own`, and
- * without those that a role cannot have: it can set only what is known here. Throws a ConfigError if a setting of the thread is invalid.
+ * The configuration of a role without the keys with which its agents could do more than the thread,
+ * whose configuration is `own`, and without those that a role cannot have: it can set only what is
+ * known here. Throws a ConfigError if a setting of the thread is invalid.
  */
-export function confinedRole(config: JsonObject, own: Config): { config: JsonObject; dropped: DroppedKey[] } {
-  const compared = { roles: new Config({ ...own, layers: [...own.layers], values: mergeTables(own.values, config) }), own };
-  const dropped = [...keysOf(config, [])].flatMap(({ path, value }) => droppedAt(path, value, compared));
+export function confinedRole(
+  config: JsonObject,
+  own: Config,
+): { config: JsonObject; dropped: DroppedKey[] } {
+  const compared = {
+    roles: new Config({ ...own, layers: [...own.layers], values: mergeTables(own.values, config) }),
+    own,
+  };
+  const dropped = [...keysOf(config, [])].flatMap(({ path, value }) =>
+    droppedAt(path, value, compared),
+  );
   return { config: dropped.reduce((kept, { path }) => without(kept, path), config), dropped };
 }
 
 /** Yields the keys of the table, and the keys of the tables in it that have a setting. */
-function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path: string[]; value: JsonValue }> {
+function* keysOf(
+  table: JsonObject,
+  outer: readonly string[],
+): Generator<{ path: string[]; value: JsonValue }> {
   for (const [key, value] of Object.entries(table)) {
     const path = [...outer, key];
-    const hasSettings = PATHS.some((known) => known.path.length > path.length && path.every((part, index) => known.path[index] === part));
+    const hasSettings = PATHS.some(
+      (known) =>
+        known.path.length > path.length && path.every((part, index) => known.path[index] === part),
+    );
     if (hasSettings && isTable(value)) yield* keysOf(value, path);
     else yield { path, value };
   }
@@ -128,25 +149,35 @@ function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path:
 function droppedAt(path: string[], value: JsonValue, compared: Compared): DroppedKey[] {
   const key = path.join('.');
   const name = PATHS.find((known) => known.path.length === path.length && known.name === key)?.name;
-  const drop = (isDropped: boolean, at = path) => (isDropped ? [{ path: at, allowsMore: true }] : []);
+  const drop = (isDropped: boolean, at = path) =>
+    isDropped ? [{ path: at, allowsMore: true }] : [];
   if (name !== undefined) return drop(!isAllowed(name, compared));
   if (key === 'model_providers') return [];
   if (key === 'features.network_proxy') return drop(!managesAsMuch(value, compared.own));
   if (key === 'mcp_servers' && isTable(value))
-    return Object.keys(value).flatMap((server) => drop(!allowsNoMoreServers(server, compared), [...path, server]));
+    return Object.keys(value).flatMap((server) =>
+      drop(!allowsNoMoreServers(server, compared), [...path, server]),
+    );
   // A role can add profiles, but not change the one that limits the thread.
   if (key === 'permissions' && isTable(value))
-    return Object.keys(value).flatMap((id) => drop(valueAt(compared.own.values, ['permissions', id]) !== undefined, [...path, id]));
+    return Object.keys(value).flatMap((id) =>
+      drop(valueAt(compared.own.values, ['permissions', id]) !== undefined, [...path, id]),
+    );
   return [{ path, allowsMore: false }];
 }
 
 /** Compares the value with which the role's tables result in, merged with those of the thread. */
 function isAllowed<N extends SettingName>(name: N, compared: Compared): boolean {
   const rule = RULES[name];
-  return typeof rule === 'string' || rule(compared.roles.get(name), compared.own.get(name), compared);
+  return (
+    typeof rule === 'string' || rule(compared.roles.get(name), compared.own.get(name), compared)
+  );
 }
 
-/** Whether the network is managed at least as much. A table of the role is not: its hosts would be added to those of the thread. */
+/**
+ * Whether the network is managed at least as much. A table of the role is not: its hosts would be
+ * added to those of the thread.
+ */
 function managesAsMuch(wanted: JsonValue, { values }: Config): boolean {
   const own = valueAt(values, ['features', 'network_proxy']) ?? false;
   return own === false && typeof wanted === 'boolean';

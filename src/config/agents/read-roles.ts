@@ -7,7 +7,14 @@ import type { Layer } from '../layers/layer.ts';
 import { SETTING_NAMES } from '../settings.ts';
 import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
 import { confinedRole, type DroppedKey } from './confined-role.ts';
-import { ownParts, pick, projectParts, type RolePart, type RoleSources, UNUSABLE } from './role-part.ts';
+import {
+  ownParts,
+  pick,
+  projectParts,
+  type RolePart,
+  type RoleSources,
+  UNUSABLE,
+} from './role-part.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
 /** The model reads the names and descriptions of all roles. */
@@ -15,9 +22,10 @@ const ROLES_MAX = 256;
 const KNOWN_ROLE_KEYS = [...TOP_KEYS, ...Object.keys(ROLE_SETTINGS)];
 
 /**
- * Reads the roles of sub-agents: `[agents.NAME]` of all layers, and the files of `agents/` in the home and in trusted projects. A role of a
- * project sets only what a project can set, and cannot replace a role of the user. No role gives its agents more than the configuration
- * `own` gives. Never rejects with a ConfigError: it becomes a problem. Lets other work run in between.
+ * Reads the roles of sub-agents: `[agents.NAME]` of all layers, and the files of `agents/` in the
+ * home and in trusted projects. A role of a project sets only what a project can set, and cannot
+ * replace a role of the user. No role gives its agents more than the configuration `own` gives.
+ * Never rejects with a ConfigError: it becomes a problem. Lets other work run in between.
  */
 export async function readRoles(sources: RoleSources & { own: Config }): Promise<AgentRoles> {
   const own = await ownParts(sources);
@@ -28,7 +36,8 @@ export async function readRoles(sources: RoleSources & { own: Config }): Promise
   for (const part of [...own.parts, ...projects.parts]) {
     const name = nameOf(part);
     const earlier = byName.get(name) ?? [];
-    if (part.isProjects && earlier.some(({ isProjects }) => !isProjects)) problems.push(replaced(name, part));
+    if (part.isProjects && earlier.some(({ isProjects }) => !isProjects))
+      problems.push(replaced(name, part));
     else byName.set(name, [...earlier, part]);
   }
   const roles: AgentRole[] = [];
@@ -47,7 +56,10 @@ export async function readRoles(sources: RoleSources & { own: Config }): Promise
   return { roles, problems };
 }
 
-/** The name in the part, else that of its file or table. An invalid one is found when the role is read. */
+/**
+ * The name in the part, else that of its file or table. An invalid one is found when the role is
+ * read.
+ */
 function nameOf({ role, layer }: RolePart): string {
   const { name } = layer.config;
   return (name === undefined ? undefined : ROLE_SETTINGS.name.read(name)) ?? role;
@@ -78,32 +90,62 @@ function readRole(
       nicknames: config.read(['nickname_candidates'], ROLE_SETTINGS.nickname_candidates),
       config: confined.config,
     };
-    const told = confined.dropped.filter(({ path: [key = '', ...rest] }) => rest.length > 0 || typoOf(key) === null);
-    return { role, dropped: told.map((key) => ({ ...withoutEffect(name, key, layers), isProjects })) };
+    const told = confined.dropped.filter(
+      ({ path: [key = '', ...rest] }) => rest.length > 0 || typoOf(key) === null,
+    );
+    return {
+      role,
+      dropped: told.map((key) => ({ ...withoutEffect(name, key, layers), isProjects })),
+    };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { problem: { role: name, summary: error.message, details: UNUSABLE, location: error.location, isProjects } };
+    return {
+      problem: {
+        role: name,
+        summary: error.message,
+        details: UNUSABLE,
+        location: error.location,
+        isProjects,
+      },
+    };
   }
 }
 
-function withoutEffect(name: string, { path, allowsMore }: DroppedKey, layers: readonly Layer[]): Omit<RoleProblem, 'isProjects'> {
-  const location = layers.findLast(({ config }) => valueAt(config, path) !== undefined)?.locate(path);
+function withoutEffect(
+  name: string,
+  { path, allowsMore }: DroppedKey,
+  layers: readonly Layer[],
+): Omit<RoleProblem, 'isProjects'> {
+  const location = layers
+    .findLast(({ config }) => valueAt(config, path) !== undefined)
+    ?.locate(path);
   const problem = new ConfigError(`${path.join('.')} has no effect in the role ${name}`, location);
-  const details = allowsMore ? 'With it, a sub-agent of the role could do more than the thread that starts it.' : 'A role cannot set it.';
+  const details = allowsMore
+    ? 'With it, a sub-agent of the role could do more than the thread that starts it.'
+    : 'A role cannot set it.';
   return { role: null, summary: problem.message, details, location: problem.location };
 }
 
 /** Checks the name of a table or of a file, which is not a value of a setting. */
 function checkName(name: string, layers: readonly Layer[]): void {
   const { expected, read } = ROLE_SETTINGS.name;
-  if (read(name) === undefined) throw new ConfigError(`the role ${JSON.stringify(name)}: expected ${expected}`, layers.at(-1)?.locate([]));
+  if (read(name) === undefined)
+    throw new ConfigError(
+      `the role ${JSON.stringify(name)}: expected ${expected}`,
+      layers.at(-1)?.locate([]),
+    );
 }
 
-/** The model of an agent is chosen before its configuration is read, so a role cannot leave it to another provider or profile. */
+/**
+ * The model of an agent is chosen before its configuration is read, so a role cannot leave it to
+ * another provider or profile.
+ */
 function checkModel(config: Config): void {
-  if (config.get('profile') !== null) throw config.error(['profile'], 'a role cannot choose a profile');
+  if (config.get('profile') !== null)
+    throw config.error(['profile'], 'a role cannot choose a profile');
   const needsModel = config.get('model_provider') !== null && config.get('model') === null;
-  if (needsModel) throw config.error(['model_provider'], 'a role that sets it has to set model, too');
+  if (needsModel)
+    throw config.error(['model_provider'], 'a role that sets it has to set model, too');
 }
 
 function typoOf(key: string): string | null {
@@ -115,8 +157,19 @@ function likelyTypos(parts: readonly RolePart[]): RoleProblem[] {
     Object.keys(layer.config).flatMap((key) => {
       const suggested = typoOf(key);
       if (suggested === null) return [];
-      const { message, location } = new ConfigError(`${key} is not a known key`, layer.locate([key]));
-      return [{ role: null, summary: message, details: `Did you mean ${suggested}?`, location, isProjects }];
+      const { message, location } = new ConfigError(
+        `${key} is not a known key`,
+        layer.locate([key]),
+      );
+      return [
+        {
+          role: null,
+          summary: message,
+          details: `Did you mean ${suggested}?`,
+          location,
+          isProjects,
+        },
+      ];
     }),
   );
 }

@@ -7,7 +7,10 @@ import { systemErrorCode } from '../../base/system-error-code.ts';
 export const ROLE_FILES_MAX = 32;
 const ENTRIES_MAX = 1000;
 
-/** The names of the files with roles in the folder `agents` of this folder, sorted: one more than are used, if there are more. None if it cannot be read. */
+/**
+ * The names of the files with roles in the folder `agents` of this folder, sorted: one more than
+ * are used, if there are more. None if it cannot be read.
+ */
 export function roleFileNames(folder: string): string[] {
   const path = join(folder, 'agents');
   if (!isFolder(path)) return [];

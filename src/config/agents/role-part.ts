@@ -34,30 +34,48 @@ interface Parts {
 }
 
 /** No agent can have the role. */
-export const UNUSABLE = 'No sub-agent can have this role until you correct it. Everything else works.';
+export const UNUSABLE =
+  'No sub-agent can have this role until you correct it. Everything else works.';
 const IN_HOME = 'Define it in the config.toml in your heddle home instead.';
 
-/** The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the command line and the request. */
+/**
+ * The tables of the user's own roles: of the home's files, the home's config.toml, the profile, the
+ * command line and the request.
+ */
 export async function ownParts({ home, layers, toml, breaks }: RoleSources): Promise<Parts> {
   const { parts, problems, attempt } = collector({ isProjects: false, breaks });
   const folder = join(home, 'agents');
   const names = roleFileNames(home);
   if (names.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: false }));
-  const readFile = (path: string) => readLayer(path, { type: 'user', file: path, profile: null }, { toml, breaks });
+  const readFile = (path: string) =>
+    readLayer(path, { type: 'user', file: path, profile: null }, { toml, breaks });
   for (const path of names.slice(0, ROLE_FILES_MAX).map((name) => join(folder, name)))
     await attempt(stem(path), async () => [{ role: stem(path), layer: await readFile(path) }]);
   for (const { role, layer } of layers.filter((layer) => !isProjects(layer)).flatMap(tables)) {
     const read = async () => {
       const file = fileOf(layer);
-      return [...(file === null ? [] : [{ role, layer: required(await readFile(resolve(home, file)), layer) }]), { role, layer }];
+      return [
+        ...(file === null
+          ? []
+          : [{ role, layer: required(await readFile(resolve(home, file)), layer) }]),
+        { role, layer },
+      ];
     };
     await attempt(role, read, { isRequests: isRequestLayer(layer) });
   }
   return { parts, problems };
 }
 
-/** The tables of the roles of the thread's project, with what a project can set. Files are read only with the content that the user trusts. */
-export async function projectParts({ layers, roleFiles, toml, breaks }: RoleSources): Promise<Parts> {
+/**
+ * The tables of the roles of the thread's project, with what a project can set. Files are read only
+ * with the content that the user trusts.
+ */
+export async function projectParts({
+  layers,
+  roleFiles,
+  toml,
+  breaks,
+}: RoleSources): Promise<Parts> {
   const { parts, problems, attempt } = collector({ isProjects: true, breaks });
   const own = layers
     .filter((layer) => !isProjects(layer))
@@ -77,19 +95,34 @@ export async function projectParts({ layers, roleFiles, toml, breaks }: RoleSour
     const files = inForce.filter(({ path }) => dirname(path) === folder);
     if (files.length > ROLE_FILES_MAX) problems.push(tooMany(folder, { isProjects: true }));
     for (const file of files.slice(0, ROLE_FILES_MAX))
-      await attempt(stem(file.path), async () => [{ role: stem(file.path), layer: await read(file) }]);
+      await attempt(stem(file.path), async () => [
+        { role: stem(file.path), layer: await read(file) },
+      ]);
   }
   for (const file of roleFiles) {
     if (file.isInForce || !file.isFolderTrusted) continue;
-    problems.push({ role: null, summary: file.reason, details: null, location: { path: file.path, range: null }, isProjects: true });
+    problems.push({
+      role: null,
+      summary: file.reason,
+      details: null,
+      location: { path: file.path, range: null },
+      isProjects: true,
+    });
   }
   for (const { role, layer } of layers.filter(isProjects).flatMap(tables)) {
     await attempt(role, async () => {
       const path = fileOf(layer);
-      const named = path === null ? null : inForce.find((file) => file.path === resolve(folderOf(layer), path));
+      const named =
+        path === null ? null : inForce.find((file) => file.path === resolve(folderOf(layer), path));
       if (named === undefined)
-        throw new ConfigError('config_file: expected a file of agents/ beside this file that is in force', layer.locate(['config_file']));
-      return [...(named === null ? [] : [{ role, layer: await read(named) }]), { role, layer: narrowed(layer) }];
+        throw new ConfigError(
+          'config_file: expected a file of agents/ beside this file that is in force',
+          layer.locate(['config_file']),
+        );
+      return [
+        ...(named === null ? [] : [{ role, layer: await read(named) }]),
+        { role, layer: narrowed(layer) },
+      ];
     });
   }
   return { parts, problems };
@@ -98,15 +131,33 @@ export async function projectParts({ layers, roleFiles, toml, breaks }: RoleSour
 function collector({ isProjects, breaks }: { isProjects: boolean; breaks: EventLoopYield }) {
   const parts: RolePart[] = [];
   const problems: RoleProblem[] = [];
-  /** Adds the parts that `read` returns, of a request if `isRequests`. A part that is not valid is a problem of its role. */
-  const attempt = async (role: string, read: () => Promise<{ role: string; layer: Layer }[]>, { isRequests = false } = {}) => {
-    const told = (location: ConfigLocation) => (isRequests ? { ...location, isRequests } : location);
+  /**
+   * Adds the parts that `read` returns, of a request if `isRequests`. A part that is not valid is a
+   * problem of its role.
+   */
+  const attempt = async (
+    role: string,
+    read: () => Promise<{ role: string; layer: Layer }[]>,
+    { isRequests = false } = {},
+  ) => {
+    const told = (location: ConfigLocation) =>
+      isRequests ? { ...location, isRequests } : location;
     try {
       for (const { role, layer } of await read())
-        parts.push({ role, layer: { ...layer, locate: (path) => told(layer.locate(path)) }, isProjects });
+        parts.push({
+          role,
+          layer: { ...layer, locate: (path) => told(layer.locate(path)) },
+          isProjects,
+        });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      problems.push({ role, summary: error.message, details: UNUSABLE, location: told(error.location), isProjects });
+      problems.push({
+        role,
+        summary: error.message,
+        details: UNUSABLE,
+        location: told(error.location),
+        isProjects,
+      });
     }
     await breaks.worked(1);
   };
@@ -118,7 +169,12 @@ function tables(layer: Layer): { role: string; layer: Layer }[] {
   const { agents } = layer.config;
   return Object.entries(isTable(agents) ? agents : {}).flatMap(([role, config]) =>
     isTable(config) && !isAgentSetting(role)
-      ? [{ role, layer: { ...layer, config, locate: (path) => layer.locate(['agents', role, ...path]) } }]
+      ? [
+          {
+            role,
+            layer: { ...layer, config, locate: (path) => layer.locate(['agents', role, ...path]) },
+          },
+        ]
       : [],
   );
 }
@@ -149,7 +205,8 @@ function fileOf(layer: Layer): string | null {
   if (value === undefined) return null;
   const { expected, read } = ROLE_SETTINGS.config_file;
   const path = read(value);
-  if (path === undefined) throw new ConfigError(`config_file: expected ${expected}`, layer.locate(['config_file']));
+  if (path === undefined)
+    throw new ConfigError(`config_file: expected ${expected}`, layer.locate(['config_file']));
   return path;
 }
 
@@ -157,12 +214,21 @@ function fileOf(layer: Layer): string | null {
 function required(read: Layer, namedBy: Layer): Layer {
   if (Object.keys(read.config).length > 0) return read;
   const { path } = read.locate([]);
-  throw new ConfigError(`config_file: ${path} does not exist or is empty`, namedBy.locate(['config_file']));
+  throw new ConfigError(
+    `config_file: ${path} does not exist or is empty`,
+    namedBy.locate(['config_file']),
+  );
 }
 
 function tooMany(folder: string, { isProjects }: { isProjects: boolean }): RoleProblem {
   const summary = `${folder} has more than ${ROLE_FILES_MAX} files with roles: only the first ${ROLE_FILES_MAX} by name are used`;
-  return { role: null, summary, details: null, location: { path: folder, range: null }, isProjects };
+  return {
+    role: null,
+    summary,
+    details: null,
+    location: { path: folder, range: null },
+    isProjects,
+  };
 }
 
 function isProjects({ name }: Layer): boolean {

@@ -30,19 +30,27 @@ function description(): Setting<string> {
   return {
     expected: `a string of at most ${DESCRIPTION_CHARS_MAX} characters`,
     absent: '',
-    read: (value) => (typeof value === 'string' && value.length <= DESCRIPTION_CHARS_MAX ? value : undefined),
+    read: (value) =>
+      typeof value === 'string' && value.length <= DESCRIPTION_CHARS_MAX ? value : undefined,
   };
 }
 
 function path(): Setting<string> {
-  return { expected: 'a path', absent: '', read: (value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined) };
+  return {
+    expected: 'a path',
+    absent: '',
+    read: (value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined),
+  };
 }
 
 function nicknames(): Setting<readonly string[]> {
   const read = (value: JsonValue) => {
-    if (!Array.isArray(value) || value.length === 0 || value.length > NICKNAMES_MAX) return undefined;
+    if (!Array.isArray(value) || value.length === 0 || value.length > NICKNAMES_MAX)
+      return undefined;
     const names = value.filter((name) => typeof name === 'string' && isName(name)) as string[];
-    return names.length === value.length && new Set(names).size === names.length ? names : undefined;
+    return names.length === value.length && new Set(names).size === names.length
+      ? names
+      : undefined;
   };
   return {
     expected: `a list of 1 to ${NICKNAMES_MAX} different names, each of at most ${NAME_CHARS_MAX} letters, digits, spaces, dots, hyphens and underscores`,

@@ -34,7 +34,8 @@ export const FEATURE_LIST: readonly Feature[] = [
     name: 'network_proxy',
     stage: 'beta',
     displayName: 'Managed network',
-    description: 'Commands in a sandbox reach the network only through a proxy that decides about each host.',
+    description:
+      'Commands in a sandbox reach the network only through a proxy that decides about each host.',
     defaultEnabled: false,
     isEnabled: managesNetwork,
   },
@@ -50,27 +51,35 @@ export const FEATURE_LIST: readonly Feature[] = [
   }),
   flag('view_image', 'stable'),
   flag('view_image_tool', 'stable'),
-  flag('web_search_request', 'deprecated', { displayName: null, description: 'Use web_search = "live" instead.' }),
+  flag('web_search_request', 'deprecated', {
+    displayName: null,
+    description: 'Use web_search = "live" instead.',
+  }),
 ];
 
 export function findFeature(name: string): Feature | null {
   return FEATURE_LIST.find((feature) => feature.name === name) ?? null;
 }
 
-/** Returns the features as clients see them. One with an invalid value is shown with its default. */
+/**
+ * Returns the features as clients see them. One with an invalid value is shown with its default.
+ */
 export function shownFeatures(config: Config): ExperimentalFeature[] {
-  return FEATURE_LIST.map(({ name, stage, displayName, description, defaultEnabled, isEnabled }) => ({
-    name,
-    stage,
-    displayName,
-    description,
-    announcement: null,
-    enabled: errorOf(() => isEnabled(config)) === null ? isEnabled(config) : defaultEnabled,
-    defaultEnabled,
-  }));
+  return FEATURE_LIST.map(
+    ({ name, stage, displayName, description, defaultEnabled, isEnabled }) => ({
+      name,
+      stage,
+      displayName,
+      description,
+      announcement: null,
+      enabled: errorOf(() => isEnabled(config)) === null ? isEnabled(config) : defaultEnabled,
+      defaultEnabled,
+    }),
+  );
 }
 
-type FlagName = Extract<SettingName, `features.${string}`> extends `features.${infer Name}` ? Name : never;
+type FlagName =
+  Extract<SettingName, `features.${string}`> extends `features.${infer Name}` ? Name : never;
 
 function flag(
   name: FlagName,
@@ -78,7 +87,13 @@ function flag(
   shown: Pick<Described, 'displayName' | 'description'> = { displayName: null, description: null },
 ): Feature {
   const setting = SETTINGS[`features.${name}`];
-  return { name, stage, ...shown, defaultEnabled: setting.absent, isEnabled: (config) => config.get(`features.${name}`) };
+  return {
+    name,
+    stage,
+    ...shown,
+    defaultEnabled: setting.absent,
+    isEnabled: (config) => config.get(`features.${name}`),
+  };
 }
 
 /** `true`, or a table that does not say otherwise. */

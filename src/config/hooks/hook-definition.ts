@@ -27,7 +27,10 @@ export interface HookDefinition {
   source: HookSource;
   /** Absolute. */
   sourcePath: string;
-  /** The folder of the project that defines the hook, without links: it runs there, for work inside it only. Null: it is no project's. */
+  /**
+   * The folder of the project that defines the hook, without links: it runs there, for work inside
+   * it only. Null: it is no project's.
+   */
   projectFolder: string | null;
   displayOrder: number;
   isEnabled: boolean;
@@ -41,7 +44,10 @@ export interface HookProblem {
   message: string;
   /** Whether a file of a project has the problem. */
   isProjects: boolean;
-  /** The definition is valid, but something has no effect, or can be clearer, or the hook has changed since the user trusted it. */
+  /**
+   * The definition is valid, but something has no effect, or can be clearer, or the hook has
+   * changed since the user trusted it.
+   */
   isAdvice?: true;
 }
 

@@ -7,13 +7,16 @@ export interface HookEvent {
   label: string;
   /** The part of a hook that its matcher is compared with. Null: the event has no matchers. */
   matches: 'tool' | 'source' | 'trigger' | 'agentType' | 'reason' | null;
-  /** Whether exit code 2, `decision: "block"` and a prompt that is not ok refuse what is about to be done, or to end. */
+  /**
+   * Whether exit code 2, `decision: "block"` and a prompt that is not ok refuse what is about to be
+   * done, or to end.
+   */
   refuses: boolean;
   /** Whether a refusal without a reason has no effect: there is nothing left to prevent. */
   needsReason: boolean;
   /**
-   * Whether a model's check that fails counts as not met, because something would be done or read unchecked. Not where the work goes on after a
-   * refusal: there it ends.
+   * Whether a model's check that fails counts as not met, because something would be done or read
+   * unchecked. Not where the work goes on after a refusal: there it ends.
    */
   failsShut: boolean;
   /** Whether `continue: false` ends the work. False: it is an error. */
@@ -51,12 +54,32 @@ export const HOOK_EVENTS: readonly HookEvent[] = [
   event('postModelRequest', {}),
   event('preToolUse', { matches: 'tool', refuses: true, failsShut: true, givesContext: true }),
   event('permissionRequest', { matches: 'tool', refuses: true, failsShut: true }),
-  event('postToolUse', { matches: 'tool', refuses: true, needsReason: true, failsShut: true, canStop: true, givesContext: true }),
+  event('postToolUse', {
+    matches: 'tool',
+    refuses: true,
+    needsReason: true,
+    failsShut: true,
+    canStop: true,
+    givesContext: true,
+  }),
   event('preCompact', { matches: 'trigger', failsShut: true, canStop: true }),
   event('postCompact', { matches: 'trigger', failsShut: true, canStop: true }),
-  event('sessionStart', { matches: 'source', failsShut: true, canStop: true, givesContext: true, plainText: 'context', scope: 'thread' }),
+  event('sessionStart', {
+    matches: 'source',
+    failsShut: true,
+    canStop: true,
+    givesContext: true,
+    plainText: 'context',
+    scope: 'thread',
+  }),
   event('sessionEnd', { matches: 'reason', scope: 'thread', timeoutSecDefault: SHORT_SEC }),
-  event('userPromptSubmit', { refuses: true, failsShut: true, canStop: true, givesContext: true, plainText: 'context' }),
+  event('userPromptSubmit', {
+    refuses: true,
+    failsShut: true,
+    canStop: true,
+    givesContext: true,
+    plainText: 'context',
+  }),
   event('subagentStart', {
     matches: 'agentType',
     failsShut: true,
@@ -65,7 +88,13 @@ export const HOOK_EVENTS: readonly HookEvent[] = [
     plainText: 'context',
     scope: 'thread',
   }),
-  event('subagentStop', { matches: 'agentType', refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
+  event('subagentStop', {
+    matches: 'agentType',
+    refuses: true,
+    needsReason: true,
+    canStop: true,
+    plainText: 'invalid',
+  }),
   event('stop', { refuses: true, needsReason: true, canStop: true, plainText: 'invalid' }),
   event('interrupt', { timeoutSecDefault: SHORT_SEC }),
 ];

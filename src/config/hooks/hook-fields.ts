@@ -6,8 +6,8 @@ import { emptyTable, isTable } from '../layers/config-table.ts';
 const SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1000);
 
 /**
- * The fields of one table in a definition of hooks. Adds a problem for each that is not valid; the value is then undefined. `advice`: gets
- * the keys that have no effect.
+ * The fields of one table in a definition of hooks. Adds a problem for each that is not valid; the
+ * value is then undefined. `advice`: gets the keys that have no effect.
  */
 export class HookFields {
   readonly isTable: boolean;
@@ -16,7 +16,11 @@ export class HookFields {
   readonly #problems: string[];
   readonly #advice: string[];
 
-  constructor(value: JsonValue, where: string, { problems, advice }: { problems: string[]; advice: string[] }) {
+  constructor(
+    value: JsonValue,
+    where: string,
+    { problems, advice }: { problems: string[]; advice: string[] },
+  ) {
     this.isTable = isTable(value);
     this.#table = isTable(value) ? value : emptyTable();
     this.#where = where;
@@ -52,7 +56,8 @@ export class HookFields {
   wholeNumber(key: string): number | null | undefined {
     const value = this.raw(key) ?? null;
     if (value === null) return null;
-    if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return Math.min(value, SECONDS_MAX);
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0)
+      return Math.min(value, SECONDS_MAX);
     return this.#bad(key, 'a whole number, 0 or more');
   }
 
@@ -76,7 +81,9 @@ export class HookFields {
       if (known.includes(key)) continue;
       const suggested = suggestKey(key, known);
       const help = suggested === null ? '' : `. Did you mean ${suggested}?`;
-      this.#advice.push(`${this.#where}: ${JSON.stringify(key)} is ignored, because it is not a known key${help}`);
+      this.#advice.push(
+        `${this.#where}: ${JSON.stringify(key)} is ignored, because it is not a known key${help}`,
+      );
     }
   }
 

@@ -7,8 +7,12 @@ import type { Config } from '../config.ts';
 import { valueAt } from '../layers/config-table.ts';
 import { type HookDefinition, runs } from './hook-definition.ts';
 
-/** A word of a line for a shell whose meaning is certain: of plain characters, or in quotes, with the home folder as its only variable. */
-const WORD = /^\s*(?:"((?:[^"\\`$]|\$HOME|\$\{HOME\})*)"|'([^']*)'|((?:[\w./~@%+,:-]|\$HOME|\$\{HOME\})+))(?=[\s;|&)]|$)/;
+/**
+ * A word of a line for a shell whose meaning is certain: of plain characters, or in quotes, with
+ * the home folder as its only variable.
+ */
+const WORD =
+  /^\s*(?:"((?:[^"\\`$]|\$HOME|\$\{HOME\})*)"|'([^']*)'|((?:[\w./~@%+,:-]|\$HOME|\$\{HOME\})+))(?=[\s;|&)]|$)/;
 const ASSIGNMENT = /^\s*\w+=(?:[\w./:~-]|\$HOME)*\s/;
 /** Commands that run the one that follows. */
 const BEFORE_OTHERS = new Set(['command', 'env', 'exec', 'nohup', 'time']);
@@ -17,14 +21,19 @@ const INTERPRETER = /^(?:bash|dash|deno|ksh|node|perl|php|python[\d.]*|ruby|sh|z
 const PATH_DEFAULT = '/usr/bin:/bin';
 
 /**
- * Returns what a hook needs and does not find: its program, the script of an interpreter, or its MCP server. Null: nothing is missing, or it
- * cannot be told without running the hook.
+ * Returns what a hook needs and does not find: its program, the script of an interpreter, or its
+ * MCP server. Null: nothing is missing, or it cannot be told without running the hook.
  */
-export function missingProgram(hook: HookDefinition, { env, values }: Pick<Config, 'env' | 'values'>): string | null {
+export function missingProgram(
+  hook: HookDefinition,
+  { env, values }: Pick<Config, 'env' | 'values'>,
+): string | null {
   const { handler, projectFolder } = hook;
   if (!runs(hook)) return null;
   if (handler.type === 'mcpTool') {
-    return valueAt(values, ['mcp_servers', handler.server]) === undefined ? `the MCP server ${handler.server}` : null;
+    return valueAt(values, ['mcp_servers', handler.server]) === undefined
+      ? `the MCP server ${handler.server}`
+      : null;
   }
   return handler.type === 'command' ? missingIn(handler.command, { env, projectFolder }) : null;
 }
@@ -43,8 +52,14 @@ function missingIn(command: string, place: Place): string | null {
   return missingOf(program, () => nextWord(rest, place)[0], place);
 }
 
-/** Returns what a program and its arguments need and do not find, as `missingProgram` does. `cwd`: the folder that they run in. */
-export function missingOfArgv(argv: readonly string[], { env, cwd }: { env: Env; cwd: string }): string | null {
+/**
+ * Returns what a program and its arguments need and do not find, as `missingProgram` does. `cwd`:
+ * the folder that they run in.
+ */
+export function missingOfArgv(
+  argv: readonly string[],
+  { env, cwd }: { env: Env; cwd: string },
+): string | null {
   const [program = '', argument] = argv;
   return missingOf(program, () => argument ?? null, { env, projectFolder: cwd });
 }
@@ -52,7 +67,8 @@ export function missingOfArgv(argv: readonly string[], { env, cwd }: { env: Env;
 function missingOf(program: string, argument: () => string | null, place: Place): string | null {
   if (!program.includes('/')) {
     const folders = (place.env.PATH ?? PATH_DEFAULT).split(':').filter(isAbsolute);
-    if (!folders.some((folder) => isFile(join(folder, program), constants.X_OK))) return `the program ${program}`;
+    if (!folders.some((folder) => isFile(join(folder, program), constants.X_OK)))
+      return `the program ${program}`;
   } else if (isMissing(program, place, constants.X_OK))
     return `the program ${program}${isMissing(program, place, constants.F_OK) ? '' : ' (not executable: run chmod +x)'}`;
   if (!INTERPRETER.test(basename(program))) return null;
@@ -69,7 +85,10 @@ function nextWord(line: string, { env }: Place): [word: string | null, rest: str
   const spelt = plain?.replace(/^~(?=\/)/, '$HOME') ?? inDouble ?? '';
   const usesHome = spelt.includes('$');
   const word = inSingle ?? spelt.replace(/\$HOME|\$\{HOME\}/g, () => env.HOME ?? '');
-  return [word === '' || (usesHome && env.HOME === undefined) ? null : word, line.slice(whole.length)];
+  return [
+    word === '' || (usesHome && env.HOME === undefined) ? null : word,
+    line.slice(whole.length),
+  ];
 }
 
 function without(line: string, start: RegExp): string {
@@ -79,5 +98,7 @@ function without(line: string, start: RegExp): string {
 
 function isMissing(path: string, { projectFolder }: Place, mode: number): boolean {
   if (isAbsolute(path)) return !isFile(path, mode);
-  return projectFolder !== null && !path.startsWith('~') && !isFile(join(projectFolder, path), mode);
+  return (
+    projectFolder !== null && !path.startsWith('~') && !isFile(join(projectFolder, path), mode)
+  );
 }

@@ -8,7 +8,10 @@ import { HookFields } from './hook-fields.ts';
 import { readMatcher } from './read-matcher.ts';
 
 /** A hook without the facts that depend on its source. */
-export type ParsedHook = Omit<HookDefinition, 'source' | 'sourcePath' | 'projectFolder' | 'displayOrder' | 'isEnabled' | 'trust'>;
+export type ParsedHook = Omit<
+  HookDefinition,
+  'source' | 'sourcePath' | 'projectFolder' | 'displayOrder' | 'isEnabled' | 'trust'
+>;
 
 interface Parsed {
   hooks: ParsedHook[];
@@ -32,18 +35,26 @@ interface Place {
   key: string;
 }
 
-/** Reads a table of hooks by event. `source`: begins the keys of its hooks. Parts that are not valid are left out. */
+/**
+ * Reads a table of hooks by event. `source`: begins the keys of its hooks. Parts that are not valid
+ * are left out.
+ */
 export function parseHooks(table: JsonObject, source: string): Parsed {
   const parsed: Parsed = { hooks: [], problems: [], advice: [] };
-  for (const name of Object.keys(table)) if (!EVENT_NAMES.includes(name)) parsed.problems.push(unknownEvent(name));
+  for (const name of Object.keys(table))
+    if (!EVENT_NAMES.includes(name)) parsed.problems.push(unknownEvent(name));
   for (const event of HOOK_EVENTS) {
     const groups = table[event.label];
     if (groups === undefined) continue;
-    if (Array.isArray(groups)) for (const [index, group] of groups.entries()) parseGroup(group, { event, index, source }, parsed);
+    if (Array.isArray(groups))
+      for (const [index, group] of groups.entries())
+        parseGroup(group, { event, index, source }, parsed);
     else parsed.problems.push(`${event.label}: expected a list`);
   }
   if (parsed.hooks.length > HOOKS_MAX) {
-    parsed.problems.push(`there are more than ${HOOKS_MAX} hooks: only the first ${HOOKS_MAX} are used`);
+    parsed.problems.push(
+      `there are more than ${HOOKS_MAX} hooks: only the first ${HOOKS_MAX} are used`,
+    );
     parsed.hooks.length = HOOKS_MAX;
   }
   return parsed;
@@ -51,11 +62,16 @@ export function parseHooks(table: JsonObject, source: string): Parsed {
 
 function unknownEvent(name: string): string {
   const suggested = suggestKey(name, EVENT_NAMES);
-  const advice = suggested === null ? `The events are ${EVENT_NAMES.join(', ')}.` : `Did you mean ${suggested}?`;
+  const advice =
+    suggested === null ? `The events are ${EVENT_NAMES.join(', ')}.` : `Did you mean ${suggested}?`;
   return `${JSON.stringify(name)} is not an event, so its hooks are not used. ${advice}`;
 }
 
-function parseGroup(group: JsonValue, { event, index, source }: { event: HookEvent; index: number; source: string }, parsed: Parsed): void {
+function parseGroup(
+  group: JsonValue,
+  { event, index, source }: { event: HookEvent; index: number; source: string },
+  parsed: Parsed,
+): void {
   const where = `${event.label}[${index}]`;
   const fields = new HookFields(group, where, parsed);
   const matcher = fields.text('matcher');
@@ -64,12 +80,20 @@ function parseGroup(group: JsonValue, { event, index, source }: { event: HookEve
   if (handlers === null || matcher === undefined) return;
   const matches = readMatcher(event.matches === null ? null : matcher);
   if (typeof matches === 'object') {
-    parsed.problems.push(`${where}: the matcher ${JSON.stringify(matcher)} is not a valid regular expression: ${matches.problem}`);
+    parsed.problems.push(
+      `${where}: the matcher ${JSON.stringify(matcher)} is not a valid regular expression: ${matches.problem}`,
+    );
     return;
   }
   for (const [position, handler] of handlers.entries()) {
     const key = `${source}:${separatedName(event.name, '_')}:${index}:${position}`;
-    const place = { event, matcher: event.matches === null ? null : matcher, matches, where: `${where}.hooks[${position}]`, key };
+    const place = {
+      event,
+      matcher: event.matches === null ? null : matcher,
+      matches,
+      where: `${where}.hooks[${position}]`,
+      key,
+    };
     const hook = parseHandler(handler, place, parsed);
     if (hook !== null) parsed.hooks.push(hook);
   }
@@ -90,7 +114,9 @@ function parseHandler(value: JsonValue, place: Place, parsed: Parsed): ParsedHoo
   fields.endWith([...COMMON_KEYS, ...keys]);
   if (timeout === undefined || statusMessage === undefined || limit === undefined) return null;
   if (limit !== null && !event.givesContext) {
-    parsed.advice.push(`${where}: additionalContextLimit is ignored, because ${event.label} hooks cannot give additional context`);
+    parsed.advice.push(
+      `${where}: additionalContextLimit is ignored, because ${event.label} hooks cannot give additional context`,
+    );
   }
   const timeoutSec = Math.max(1, timeout ?? event.timeoutSecDefault);
   const contextTokensMax = event.givesContext ? limit : null;
@@ -100,8 +126,22 @@ function parseHandler(value: JsonValue, place: Place, parsed: Parsed): ParsedHoo
     ...(statusMessage === null ? {} : { statusMessage }),
     ...(contextTokensMax === null ? {} : { additionalContextLimit: contextTokensMax }),
   };
-  const hash = hashOf({ event_name: separatedName(event.name, '_'), ...(matcher === null ? {} : { matcher }), hooks: [identity] });
-  return { key, event: event.name, matcher, matches, handler, timeoutSec, statusMessage, contextTokensMax, hash };
+  const hash = hashOf({
+    event_name: separatedName(event.name, '_'),
+    ...(matcher === null ? {} : { matcher }),
+    hooks: [identity],
+  });
+  return {
+    key,
+    event: event.name,
+    matcher,
+    matches,
+    handler,
+    timeoutSec,
+    statusMessage,
+    contextTokensMax,
+    hash,
+  };
 }
 
 /** `keys`: the handler's own keys. `hashed`: the part of the hash that is its own. */
@@ -111,7 +151,11 @@ interface ReadHandler {
   hashed: JsonObject;
 }
 
-function readHandler(fields: HookFields, { event, where }: Place, { problems, advice }: Parsed): ReadHandler | null {
+function readHandler(
+  fields: HookFields,
+  { event, where }: Place,
+  { problems, advice }: Parsed,
+): ReadHandler | null {
   const type = fields.raw('type');
   const isAtEnd = event.name === 'sessionEnd';
   switch (type) {
@@ -121,10 +165,14 @@ function readHandler(fields: HookFields, { event, where }: Place, { problems, ad
     case 'prompt':
     case 'agent':
       if (!isAtEnd) return type === 'mcp_tool' ? mcpHandler(fields) : modelHandler(fields, type);
-      problems.push(`${where}: only hooks of the type "command" can run at the end of a session, so this one is not used`);
+      problems.push(
+        `${where}: only hooks of the type "command" can run at the end of a session, so this one is not used`,
+      );
       return null;
     default:
-      problems.push(`${where}: the type must be "command", "mcp_tool", "prompt" or "agent", found ${JSON.stringify(type ?? null)}`);
+      problems.push(
+        `${where}: the type must be "command", "mcp_tool", "prompt" or "agent", found ${JSON.stringify(type ?? null)}`,
+      );
       return null;
   }
 }
@@ -138,9 +186,14 @@ function commandHandler(
   // `commandWindows` is for another system.
   const keys = ['command', 'commandWindows', 'async', 'additionalContextLimit'];
   if (command === null || wantsAsync === undefined) return null;
-  if (wantsAsync && isAtEnd) advice.push(`${where}: async is ignored, because the end of a session waits for its hooks`);
+  if (wantsAsync && isAtEnd)
+    advice.push(`${where}: async is ignored, because the end of a session waits for its hooks`);
   const isAsync = wantsAsync && !isAtEnd;
-  return { handler: { type: 'command', command, isAsync }, keys, hashed: { type: 'command', command, async: isAsync } };
+  return {
+    handler: { type: 'command', command, isAsync },
+    keys,
+    hashed: { type: 'command', command, async: isAsync },
+  };
 }
 
 function mcpHandler(fields: HookFields): ReadHandler | null {
@@ -149,7 +202,11 @@ function mcpHandler(fields: HookFields): ReadHandler | null {
   const input = fields.table('input');
   if (server === null || tool === null || input === undefined) return null;
   const keys = ['server', 'tool', 'input'];
-  return { handler: { type: 'mcpTool', server, tool, input }, keys, hashed: { type: 'mcp_tool', server, tool, input } };
+  return {
+    handler: { type: 'mcpTool', server, tool, input },
+    keys,
+    hashed: { type: 'mcp_tool', server, tool, input },
+  };
 }
 
 function modelHandler(fields: HookFields, type: 'prompt' | 'agent'): ReadHandler | null {
@@ -160,7 +217,10 @@ function modelHandler(fields: HookFields, type: 'prompt' | 'agent'): ReadHandler
   return { handler: { type, prompt, model }, keys: ['prompt', 'model'], hashed };
 }
 
-/** The same hash as that of other programs that read these files, so that hooks that the user trusted there are trusted here. */
+/**
+ * The same hash as that of other programs that read these files, so that hooks that the user
+ * trusted there are trusted here.
+ */
 function hashOf(identity: JsonObject): string {
   return `sha256:${createHash('sha256').update(canonicalJson(identity)).digest('hex')}`;
 }

@@ -5,10 +5,13 @@ const FLAGS = /^\(\?([ims]+)\)/;
 const ESCAPED = /\\(.)/gsu;
 
 /**
- * Reads a matcher: null, "" and "*" accept everything; names, with `|` or `,` between them, are compared as a whole; everything else is a
- * regular expression that has to occur in a name. Returns a problem if it is not a valid expression.
+ * Reads a matcher: null, "" and "*" accept everything; names, with `|` or `,` between them, are
+ * compared as a whole; everything else is a regular expression that has to occur in a name. Returns
+ * a problem if it is not a valid expression.
  */
-export function readMatcher(matcher: string | null): ((names: readonly string[]) => boolean) | { problem: string } {
+export function readMatcher(
+  matcher: string | null,
+): ((names: readonly string[]) => boolean) | { problem: string } {
   if (matcher === null || matcher === '' || matcher === '*') return () => true;
   if (PLAIN.test(matcher)) {
     const accepted = matcher.split(/[|,]/).map((name) => name.trim());
@@ -24,7 +27,10 @@ export function readMatcher(matcher: string | null): ((names: readonly string[])
   }
 }
 
-/** An escaped character as JavaScript writes it. Others may also escape marks that have no meaning: `\-`. */
+/**
+ * An escaped character as JavaScript writes it. Others may also escape marks that have no meaning:
+ * `\-`.
+ */
 function escaped(both: string, char: string): string {
   return /[\w\s^$\\.*+?()[\]{}|/]/.test(char) ? both : `\\u{${char.codePointAt(0)?.toString(16)}}`;
 }

@@ -4,7 +4,13 @@ import { ConfigError, type LocatedWarning } from '../config-error.ts';
 import { findFeature } from '../features/feature-list.ts';
 import { isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
-import { FEATURE_KEYS, KNOWN_TABLES, type KnownTable, TOP_KEYS, UNSERVED_PROVIDER_KEYS } from './known-tables.ts';
+import {
+  FEATURE_KEYS,
+  KNOWN_TABLES,
+  type KnownTable,
+  TOP_KEYS,
+  UNSERVED_PROVIDER_KEYS,
+} from './known-tables.ts';
 import { tellSome } from './tell-some.ts';
 import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-keys.ts';
 
@@ -12,15 +18,18 @@ import { asksForSomething, isUnservedFeature, UNSERVED_KEYS } from './unserved-k
 const LISTED_MAX = 20;
 
 /**
- * Returns the warnings about the keys of a layer that have no effect: one for each key that no program knows, and a single one for all
- * that heddle reads and does not use.
+ * Returns the warnings about the keys of a layer that have no effect: one for each key that no
+ * program knows, and a single one for all that heddle reads and does not use.
  */
 export function keyWarnings(layer: Layer): LocatedWarning[] {
   if (layer.disabledReason !== null) return [];
   return [...unknownKeys(layer), ...unservedKeys(layer), ...keysOfFile(layer)];
 }
 
-/** Returns the paths of the keys that have no effect, because no program knows them or heddle does not use them. */
+/**
+ * Returns the paths of the keys that have no effect, because no program knows them or heddle does
+ * not use them.
+ */
 export function unusedPaths(layer: Layer): string[][] {
   return [...allUnknown(layer).map(({ path }) => path), ...allUnserved(layer)];
 }
@@ -41,7 +50,9 @@ function allUnknown(layer: Layer): UnknownKey[] {
   return [
     ...unknownIn(layer, [], TOP_KEYS),
     ...unknownIn(layer, ['features'], FEATURE_KEYS),
-    ...KNOWN_TABLES.flatMap((table) => tablesAt(layer, table).flatMap((path) => unknownIn(layer, path, table.keys))),
+    ...KNOWN_TABLES.flatMap((table) =>
+      tablesAt(layer, table).flatMap((path) => unknownIn(layer, path, table.keys)),
+    ),
   ];
 }
 
@@ -59,27 +70,48 @@ function unknownIn(layer: Layer, path: readonly string[], known: readonly string
 
 const NO_EFFECT = 'They have no effect. docs/configuration.md lists the keys that heddle knows.';
 
-function unknownKey(layer: Layer, path: readonly string[], known: readonly string[]): LocatedWarning {
+function unknownKey(
+  layer: Layer,
+  path: readonly string[],
+  known: readonly string[],
+): LocatedWarning {
   const suggested = suggestKey(path.at(-1) ?? '', known);
   const table = path.slice(0, -1).join('.');
   const list =
     known.length <= LISTED_MAX
       ? `The keys of ${table} are ${known.join(', ')}.`
       : 'docs/configuration.md lists the keys that heddle knows.';
-  const { message, location } = new ConfigError(`${path.join('.')}${source(layer)} is not a known key`, layer.locate(path));
-  return { summary: message, details: suggested === null ? `It has no effect. ${list}` : `Did you mean ${suggested}?`, location };
+  const { message, location } = new ConfigError(
+    `${path.join('.')}${source(layer)} is not a known key`,
+    layer.locate(path),
+  );
+  return {
+    summary: message,
+    details: suggested === null ? `It has no effect. ${list}` : `Did you mean ${suggested}?`,
+    location,
+  };
 }
 
-/** A single warning, because a home of another program has many such keys and they are no mistakes. */
+/**
+ * A single warning, because a home of another program has many such keys and they are no mistakes.
+ */
 function unservedKeys(layer: Layer): LocatedWarning[] {
   const names = allUnserved(layer).map((path) => path.join('.'));
   if (names.length === 0) return [];
   const summary = `heddle does not use these settings${source(layer)}: ${names.join(', ')}`;
-  return [{ summary, details: 'docs/coming-from-codex.md says what becomes of each setting.', location: layer.locate([]) }];
+  return [
+    {
+      summary,
+      details: 'docs/coming-from-codex.md says what becomes of each setting.',
+      location: layer.locate([]),
+    },
+  ];
 }
 
 function allUnserved(layer: Layer): string[][] {
-  const top = Object.entries(layer.config).filter(([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value));
+  const top = Object.entries(layer.config).filter(
+    ([key, value]) => UNSERVED_KEYS.has(key) && asksForSomething(value),
+  );
   return [...top.map(([key]) => [key]), ...unservedFeatures(layer), ...unservedOfProviders(layer)];
 }
 
@@ -87,12 +119,21 @@ function allUnserved(layer: Layer): string[][] {
 function keysOfFile(layer: Layer): LocatedWarning[] {
   const { name, config } = layer;
   const profile = name.type === 'user' ? name.profile : null;
-  const keys = name.type === 'sessionFlags' ? ['projects'] : profile !== null ? ['profile', 'profiles', 'projects'] : [];
+  const keys =
+    name.type === 'sessionFlags'
+      ? ['projects']
+      : profile !== null
+        ? ['profile', 'profiles', 'projects']
+        : [];
   const place = profile === null ? source(layer) : ` in the profile ${profile}`;
   const other = `in the config.toml in your heddle home${profile === null ? '' : ', outside of profiles'}`;
   return keys
     .filter((key) => config[key] !== undefined)
-    .map((key) => ({ summary: `${key}${place} has no effect: set it ${other}`, details: null, location: layer.locate([key]) }));
+    .map((key) => ({
+      summary: `${key}${place} has no effect: set it ${other}`,
+      details: null,
+      location: layer.locate([key]),
+    }));
 }
 
 function unservedFeatures(layer: Layer): string[][] {
@@ -100,7 +141,9 @@ function unservedFeatures(layer: Layer): string[][] {
     // `agentWarnings` tells about this one, with what heddle has in its place.
     if (name === 'multi_agent_v2' || findFeature(name) !== null) return [];
     // `unknownKeys` tells about the others.
-    return FEATURE_KEYS.includes(name) && isUnservedFeature(name, value) ? [['features', name]] : [];
+    return FEATURE_KEYS.includes(name) && isUnservedFeature(name, value)
+      ? [['features', name]]
+      : [];
   });
 }
 
@@ -108,7 +151,9 @@ function unservedOfProviders(layer: Layer): string[][] {
   return Object.keys(tableAt(layer, ['model_providers']) ?? {}).flatMap((id) => {
     const keys = Object.entries(tableAt(layer, ['model_providers', id]) ?? {});
     return keys.flatMap(([key, value]) =>
-      UNSERVED_PROVIDER_KEYS.has(key) && asksForSomething(value) ? [['model_providers', id, key]] : [],
+      UNSERVED_PROVIDER_KEYS.has(key) && asksForSomething(value)
+        ? [['model_providers', id, key]]
+        : [],
     );
   });
 }
@@ -116,7 +161,11 @@ function unservedOfProviders(layer: Layer): string[][] {
 function tablesAt(layer: Layer, { path }: KnownTable): string[][] {
   return path.reduce<string[][]>(
     (found, key) =>
-      found.flatMap((outer) => (key === '*' ? Object.keys(within(layer, outer) ?? {}).map((name) => [...outer, name]) : [[...outer, key]])),
+      found.flatMap((outer) =>
+        key === '*'
+          ? Object.keys(within(layer, outer) ?? {}).map((name) => [...outer, name])
+          : [[...outer, key]],
+      ),
     [[]],
   );
 }
@@ -127,7 +176,10 @@ function tableAt(layer: Layer, path: readonly string[]): Record<string, JsonValu
 }
 
 /** The table or list at a path, in which the elements of a list have their positions as names. */
-function within(layer: Layer, path: readonly string[]): Record<string, JsonValue> | JsonValue[] | null {
+function within(
+  layer: Layer,
+  path: readonly string[],
+): Record<string, JsonValue> | JsonValue[] | null {
   const value = path.reduce<JsonValue | undefined>((outer, key) => {
     if (Array.isArray(outer)) return outer[Number(key)];
     return isTable(outer) ? valueAt(outer, [key]) : undefined;

@@ -1,6 +1,11 @@
 import { FEATURE_LIST } from '../features/feature-list.ts';
 import { SETTING_NAMES } from '../settings.ts';
-import { ALWAYS_ON_FEATURES, OTHER_KEYS, UNSERVED_FEATURES, UNSERVED_KEYS } from './unserved-keys.ts';
+import {
+  ALWAYS_ON_FEATURES,
+  OTHER_KEYS,
+  UNSERVED_FEATURES,
+  UNSERVED_KEYS,
+} from './unserved-keys.ts';
 
 /** A table of config.toml whose keys are all known. */
 export interface KnownTable {
@@ -32,26 +37,43 @@ const READ_KEYS =
 
 /** The keys at the top of config.toml and of a profile. */
 export const TOP_KEYS: readonly string[] = [
-  ...new Set([...SETTING_NAMES.map((name) => name.split('.')[0] ?? name), ...READ_KEYS, ...UNSERVED_KEYS, ...OTHER_KEYS]),
+  ...new Set([
+    ...SETTING_NAMES.map((name) => name.split('.')[0] ?? name),
+    ...READ_KEYS,
+    ...UNSERVED_KEYS,
+    ...OTHER_KEYS,
+  ]),
 ].sort();
 
 /** The features that any program has. */
 export const FEATURE_KEYS: readonly string[] = [
-  ...new Set([...FEATURE_LIST.map(({ name }) => name), ...ALWAYS_ON_FEATURES, ...UNSERVED_FEATURES]),
+  ...new Set([
+    ...FEATURE_LIST.map(({ name }) => name),
+    ...ALWAYS_ON_FEATURES,
+    ...UNSERVED_FEATURES,
+  ]),
 ];
 
-/** The tables below the top whose keys are all known. Tables that are read strictly, such as those of permissions, are not here. */
+/**
+ * The tables below the top whose keys are all known. Tables that are read strictly, such as those
+ * of permissions, are not here.
+ */
 export const KNOWN_TABLES: readonly KnownTable[] = [
   { path: ['auto_review'], keys: settingsIn('auto_review') },
   { path: ['model_providers', '*'], keys: [...PROVIDER_KEYS, ...UNSERVED_PROVIDER_KEYS] },
   { path: ['projects', '*'], keys: ['trust_level'] },
   { path: ['sandbox_workspace_write'], keys: settingsIn('sandbox_workspace_write') },
-  { path: ['shell_environment_policy'], keys: [...settingsIn('shell_environment_policy'), 'experimental_use_profile'] },
+  {
+    path: ['shell_environment_policy'],
+    keys: [...settingsIn('shell_environment_policy'), 'experimental_use_profile'],
+  },
   { path: ['skills'], keys: settingsIn('skills') },
   { path: ['skills', 'config', '*'], keys: ['enabled', 'name', 'path'] },
   { path: ['tools'], keys: settingsIn('tools') },
 ];
 
 function settingsIn(table: string): string[] {
-  return SETTING_NAMES.filter((name) => name.startsWith(`${table}.`)).map((name) => name.slice(table.length + 1));
+  return SETTING_NAMES.filter((name) => name.startsWith(`${table}.`)).map((name) =>
+    name.slice(table.length + 1),
+  );
 }

@@ -1,7 +1,10 @@
 import type { ReadName } from '../config-errors.ts';
 
 const LOSSES = [
-  { pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/, details: untilCorrected('Models do not search the web') },
+  {
+    pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/,
+    details: untilCorrected('Models do not search the web'),
+  },
   { pattern: /^agents\./, details: untilCorrected('Models do not get the tools for sub-agents') },
   { pattern: /^review_model$/, details: untilCorrected('The server refuses reviews') },
   { pattern: /^features\.hooks$/, details: untilCorrected('Hooks run') },
@@ -9,9 +12,14 @@ const LOSSES = [
   { pattern: /^cli_auth_credentials_store$/, details: untilCorrected('It has no effect') },
 ];
 
-/** Returns what is lost while these are invalid, as details of a warning. Null: threads that need them. */
+/**
+ * Returns what is lost while these are invalid, as details of a warning. Null: threads that need
+ * them.
+ */
 export function lossOf(names: readonly ReadName[]): string | null {
-  const found = LOSSES.find(({ pattern }) => names.length > 0 && names.every((name) => pattern.test(name)));
+  const found = LOSSES.find(
+    ({ pattern }) => names.length > 0 && names.every((name) => pattern.test(name)),
+  );
   return found?.details ?? null;
 }
 

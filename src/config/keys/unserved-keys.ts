@@ -1,7 +1,9 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import { isTable } from '../layers/config-table.ts';
 
-/** The top-level keys of other programs that share config.toml, which heddle reads and does not use. */
+/**
+ * The top-level keys of other programs that share config.toml, which heddle reads and does not use.
+ */
 export const UNSERVED_KEYS: ReadonlySet<string> = new Set(
   `
   allow_symlinked_codex_home analytics apps audio browser_use chatgpt_base_url check_for_update_on_startup client_search_provider cloud
@@ -19,7 +21,10 @@ export const UNSERVED_KEYS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** The keys that heddle uses besides settings and tables, and the state that clients keep in the file for themselves. */
+/**
+ * The keys that heddle uses besides settings and tables, and the state that clients keep in the
+ * file for themselves.
+ */
 export const OTHER_KEYS: readonly string[] = ['desktop', 'notice'];
 
 /** The features of other programs that heddle always has: they cannot be switched off. */
@@ -56,7 +61,10 @@ export const UNSERVED_FEATURES: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Whether heddle does not do what a value of a feature asks for. Features that heddle can switch are not looked at here. */
+/**
+ * Whether heddle does not do what a value of a feature asks for. Features that heddle can switch
+ * are not looked at here.
+ */
 export function isUnservedFeature(name: string, value: JsonValue): boolean {
   if (ALWAYS_ON_FEATURES.has(name)) return value === false;
   return !UNSERVED_FEATURES.has(name) || asksForSomething(value);

@@ -16,9 +16,9 @@ export function isTable(value: JsonValue | undefined): value is ConfigTable {
 }
 
 /**
- * Copies parsed TOML or JSON into tables, with values that JSON can represent. Omits keys with null values. A date becomes an
- * ISO string, an integer beyond 2^53 the nearest number, and `nan` and `inf` become strings. Throws a ConfigError if nested
- * too deeply.
+ * Copies parsed TOML or JSON into tables, with values that JSON can represent. Omits keys with null
+ * values. A date becomes an ISO string, an integer beyond 2^53 the nearest number, and `nan` and
+ * `inf` become strings. Throws a ConfigError if nested too deeply.
  */
 export function toTable(source: object, location: ConfigLocation): JsonObject {
   return copyTable(source, { location, isFrozen: false }, 0);
@@ -47,7 +47,8 @@ function copyTable(source: object, copying: Copying, depth: number): JsonObject 
 
 function copyValue(value: unknown, copying: Copying, depth: number): JsonValue {
   if (Array.isArray(value)) {
-    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, copying.location);
+    if (depth > DEPTH_MAX)
+      throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, copying.location);
     const copied = value.map((element) => copyValue(element, copying, depth + 1));
     return copying.isFrozen ? (Object.freeze(copied) as JsonValue[]) : copied;
   }
@@ -59,7 +60,10 @@ function copyValue(value: unknown, copying: Copying, depth: number): JsonValue {
   return null;
 }
 
-/** Returns a new table: `base` overridden by `over`. Merges tables key by key and replaces other values. */
+/**
+ * Returns a new table: `base` overridden by `over`. Merges tables key by key and replaces other
+ * values.
+ */
 export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
   const merged = Object.assign(emptyTable(), base);
   for (const [key, value] of Object.entries(over)) {
@@ -70,10 +74,14 @@ export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
 }
 
 /**
- * Puts a value at `path` into a table that the caller owns, with all tables in it and in `value`: tables are merged, other values are
- * replaced. Many values are put into one table in linear time.
+ * Puts a value at `path` into a table that the caller owns, with all tables in it and in `value`:
+ * tables are merged, other values are replaced. Many values are put into one table in linear time.
  */
-export function putAt(table: JsonObject, [key, ...rest]: readonly string[], value: JsonValue): void {
+export function putAt(
+  table: JsonObject,
+  [key, ...rest]: readonly string[],
+  value: JsonValue,
+): void {
   if (key === undefined) return;
   const below = table[key];
   if (rest.length > 0) {

@@ -21,7 +21,10 @@ interface KeyNode {
   keys: Map<string, KeyNode> | null;
 }
 
-/** Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest parent; null: of neither. */
+/**
+ * Returns a function that finds keys in a valid TOML text: the range of the key, or of its nearest
+ * parent; null: of neither.
+ */
 export function keyRanges(text: string): (path: readonly string[]) => TextRange | null {
   const root = new KeyScanner(text).scan();
   return (path) => {
@@ -38,7 +41,11 @@ export function keyRanges(text: string): (path: readonly string[]) => TextRange 
 function rangeIn(text: string, { start, length }: KeyNode): TextRange {
   let line = 1;
   let lineStart = 0;
-  for (let end = text.indexOf('\n'); end !== -1 && end < start; end = text.indexOf('\n', lineStart)) {
+  for (
+    let end = text.indexOf('\n');
+    end !== -1 && end < start;
+    end = text.indexOf('\n', lineStart)
+  ) {
     line++;
     lineStart = end + 1;
   }
@@ -91,7 +98,9 @@ class KeyScanner {
       node.keys ??= new Map();
       let next = node.keys.get(name);
       if (next === undefined) {
-        next = isQuoted ? { start: start + 1, length: token.length - 2, keys: null } : { start, length: token.length, keys: null };
+        next = isQuoted
+          ? { start: start + 1, length: token.length - 2, keys: null }
+          : { start, length: token.length, keys: null };
         node.keys.set(name, next);
       }
       node = next;
@@ -104,7 +113,8 @@ class KeyScanner {
     const string = STRINGS.find(([quotes]) => this.#text.startsWith(quotes, this.#at));
     if (string !== undefined) this.#string(...string);
     // Keys of tables in lists have no path.
-    else if (this.#skip('[')) this.#elements(']', () => this.#value({ start: 0, length: 0, keys: null }));
+    else if (this.#skip('['))
+      this.#elements(']', () => this.#value({ start: 0, length: 0, keys: null }));
     else if (this.#skip('{')) this.#elements('}', () => this.#keyAndValue(key));
     else this.#match(PLAIN);
   }

@@ -25,11 +25,16 @@ export interface Layer {
   config: JsonObject;
   /** Why this layer is not used. Null if it is used. */
   disabledReason: string | null;
-  /** Whether the user expects this layer to be used. If so, clients get a warning if it is disabled. */
+  /**
+   * Whether the user expects this layer to be used. If so, clients get a warning if it is disabled.
+   */
   warnsDisabled: boolean;
   /** Keys that the source is not allowed to set. They are not in `config`. */
   ignoredKeys: readonly IgnoredKey[];
-  /** For messages about a source that is not a file, such as "given on the command line". Null for files. */
+  /**
+   * For messages about a source that is not a file, such as "given on the command line". Null for
+   * files.
+   */
   label: string | null;
   /** Returns the location of a key of this layer. */
   locate(path: readonly string[]): ConfigLocation;
@@ -44,19 +49,32 @@ export interface TomlReading {
 /** By the tables of a text. A text that did not change has the same ones. */
 const rangesIn = new WeakMap<JsonObject, ReturnType<typeof keyRanges>>();
 
-/** Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError if the file is invalid. */
-export async function readLayer(file: string, name: ConfigLayerSource, reading: TomlReading): Promise<Layer> {
+/**
+ * Reads a config.toml as a layer. A missing file gives an empty layer. Rejects with a ConfigError
+ * if the file is invalid.
+ */
+export async function readLayer(
+  file: string,
+  name: ConfigLayerSource,
+  reading: TomlReading,
+): Promise<Layer> {
   const bytes = readBytes(file);
   return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, reading);
 }
 
-/** Returns the text of a config.toml, or null if there is none. Throws a ConfigError if it cannot be read. */
+/**
+ * Returns the text of a config.toml, or null if there is none. Throws a ConfigError if it cannot be
+ * read.
+ */
 export function readConfigText(file: string): string | null {
   const bytes = readBytes(file);
   return bytes === null ? null : decode(bytes, file);
 }
 
-/** Resolves with the layer of a config.toml with these bytes. Rejects with a ConfigError if they are not valid. */
+/**
+ * Resolves with the layer of a config.toml with these bytes. Rejects with a ConfigError if they are
+ * not valid.
+ */
 export async function parseLayer(
   bytes: Uint8Array,
   { file, name }: { file: string; name: ConfigLayerSource },
@@ -92,9 +110,15 @@ function readBytes(file: string): Buffer | null {
     read = readRegularFileSync(file, { bytesMax: CONFIG_BYTES_MAX });
   } catch (error) {
     if (error instanceof FileTooLargeError) {
-      throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location, { cause: error });
+      throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location, {
+        cause: error,
+      });
     }
-    throw new ConfigError(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, location, { cause: error });
+    throw new ConfigError(
+      `the file cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      location,
+      { cause: error },
+    );
   }
   return read?.bytes ?? null;
 }
@@ -103,11 +127,17 @@ function decode(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new ConfigError('the file is not UTF-8 text', { path: file, range: null }, { cause: error });
+    throw new ConfigError(
+      'the file is not UTF-8 text',
+      { path: file, range: null },
+      { cause: error },
+    );
   }
 }
 
-/** Returns a hash of the layer's settings. The order and the notation of the keys do not change it. */
+/**
+ * Returns a hash of the layer's settings. The order and the notation of the keys do not change it.
+ */
 export function layerVersion(layer: Layer): string {
   return `sha256:${createHash('sha256').update(canonicalJson(layer.config)).digest('hex')}`;
 }

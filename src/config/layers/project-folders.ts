@@ -8,8 +8,8 @@ const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
 export interface ProjectFolders {
   /**
-   * The nearest folder with a `.git` that is not an empty folder, from the cwd upward, except shared folders such as /tmp. Without one,
-   * the cwd itself.
+   * The nearest folder with a `.git` that is not an empty folder, from the cwd upward, except
+   * shared folders such as /tmp. Without one, the cwd itself.
    */
   root: string;
   isRepository: boolean;
@@ -23,7 +23,8 @@ export function projectFolders(cwd: string): ProjectFolders {
   const folders: string[] = [];
   for (let folder = real; ; folder = dirname(folder)) {
     folders.unshift(folder);
-    if (hasRepository(folder) && !isForEveryone(folder)) return { root: folder, isRepository: true, folders };
+    if (hasRepository(folder) && !isForEveryone(folder))
+      return { root: folder, isRepository: true, folders };
     if (dirname(folder) === folder) return { root: real, isRepository: false, folders: [real] };
   }
 }
@@ -33,7 +34,10 @@ function hasRepository(folder: string): boolean {
   return existsSync(dotGit) && !isEmptyGitFolder(dotGit);
 }
 
-/** Whether every user may create files in the folder. A `.git` there would let them give instructions to threads below it. */
+/**
+ * Whether every user may create files in the folder. A `.git` there would let them give
+ * instructions to threads below it.
+ */
 function isForEveryone(folder: string): boolean {
   // `folder` is a real path. If it has disappeared meanwhile, nothing in it counts.
   const mode = statOf(folder)?.mode ?? STICKY_AND_WRITABLE_BY_ALL;

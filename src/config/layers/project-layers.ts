@@ -24,10 +24,11 @@ interface Project {
 }
 
 /**
- * Returns the files with roles and with hooks, and a layer for the `.codex/config.toml` in each folder from the project's root down to
- * `cwd`, outermost first. A layer is disabled unless the user trusts the folder and the content of the file. A layer has only the settings
- * that a project can set, and that are as strict as those of the user and of the outer folders. Rejects with a ConfigError if a trusted file
- * is invalid.
+ * Returns the files with roles and with hooks, and a layer for the `.codex/config.toml` in each
+ * folder from the project's root down to `cwd`, outermost first. A layer is disabled unless the
+ * user trusts the folder and the content of the file. A layer has only the settings that a project
+ * can set, and that are as strict as those of the user and of the outer folders. Rejects with a
+ * ConfigError if a trusted file is invalid.
  */
 export async function projectLayers(
   { cwd, home, user }: { cwd: string; home: string; user: JsonObject },
@@ -60,5 +61,9 @@ function withoutHooks(layer: Layer): Layer {
 async function layerOf(file: ProjectFile, reading: TomlReading): Promise<Layer> {
   const name: ConfigLayerSource = { type: 'project', dotCodexFolder: dirname(file.path) };
   if (file.isInForce) return parseLayer(file.bytes, { file: file.path, name }, reading);
-  return { ...emptyLayer(file.path, name), disabledReason: file.reason, warnsDisabled: file.isFolderTrusted };
+  return {
+    ...emptyLayer(file.path, name),
+    disabledReason: file.reason,
+    warnsDisabled: file.isFolderTrusted,
+  };
 }

@@ -19,8 +19,8 @@ export function isRequestLayer({ label }: Layer): boolean {
 }
 
 /**
- * Settings that override config.toml: the `key=value` arguments of the command line, or the option `overrides` of a program that has the
- * server in its process.
+ * Settings that override config.toml: the `key=value` arguments of the command line, or the option
+ * `overrides` of a program that has the server in its process.
  */
 export type Overrides = readonly string[] | JsonObject;
 
@@ -28,16 +28,25 @@ export function overridesLayer(overrides: Overrides, toml: Toml): Layer {
   return isList(overrides) ? flagsLayer(overrides, toml) : optionLayer(overrides);
 }
 
-/** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. `flag` stands for `-c` in errors. */
+/**
+ * Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. `flag`
+ * stands for `-c` in errors.
+ */
 export function flagsLayer(overrides: readonly string[], toml: Toml, flag = '-c'): Layer {
-  const config = overrides.map((text) => parseOverride(text, { toml, flag })).reduce(mergeTables, emptyTable());
+  const config = overrides
+    .map((text) => parseOverride(text, { toml, flag }))
+    .reduce(mergeTables, emptyTable());
   return sessionLayer(config, 'given on the command line');
 }
 
-/** Returns the layer of an object with settings. As in a request's `config`, its top-level keys may be dotted. */
+/**
+ * Returns the layer of an object with settings. As in a request's `config`, its top-level keys may
+ * be dotted.
+ */
 export function optionLayer(overrides: JsonObject): Layer {
   const config = emptyTable();
-  for (const [key, value] of Object.entries(toTable(overrides, NO_LOCATION))) putAt(config, keyParts(key, 'overrides'), value);
+  for (const [key, value] of Object.entries(toTable(overrides, NO_LOCATION)))
+    putAt(config, keyParts(key, 'overrides'), value);
   return sessionLayer(config, 'given in the option `overrides`');
 }
 
@@ -46,19 +55,24 @@ function isList(overrides: Overrides): overrides is readonly string[] {
 }
 
 /**
- * Resolves with the layer of a request's `config` object. Its top-level keys may be dotted. Below them a dot is part of the name. Rejects with a
- * ConfigError. Lets other work run while there are many keys.
+ * Resolves with the layer of a request's `config` object. Its top-level keys may be dotted. Below
+ * them a dot is part of the name. Rejects with a ConfigError. Lets other work run while there are
+ * many keys.
  */
 export async function requestLayer(request: JsonObject, breaks: EventLoopYield): Promise<Layer> {
   const given = toTable(request, NO_LOCATION);
   await breaks.worked(1);
-  if (keysIn(given) > REQUEST_KEYS_MAX) throw new ConfigError(`the request's config has more than ${REQUEST_KEYS_MAX} keys`);
+  if (keysIn(given) > REQUEST_KEYS_MAX)
+    throw new ConfigError(`the request's config has more than ${REQUEST_KEYS_MAX} keys`);
   const config = emptyTable();
   for (const [index, [key, value]] of Object.entries(given).entries()) {
     putAt(config, keyParts(key, "the request's config"), value);
     if (index % KEYS_AT_ONCE === 0) await breaks.worked(KEYS_AT_ONCE);
   }
-  return { ...sessionLayer(config, OF_REQUEST), locate: () => ({ ...NO_LOCATION, isRequests: true }) };
+  return {
+    ...sessionLayer(config, OF_REQUEST),
+    locate: () => ({ ...NO_LOCATION, isRequests: true }),
+  };
 }
 
 /** The keys of a table and of all tables in it. */
@@ -84,7 +98,10 @@ function parseOverride(text: string, { toml, flag }: { toml: Toml; flag: string 
   const equals = text.indexOf('=');
   if (equals === -1) throw new ConfigError(`${flag} ${shorten(text)}: expected key=value`);
   const key = text.slice(0, equals).trim();
-  return tableWith(keyParts(key, `${flag} ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
+  return tableWith(
+    keyParts(key, `${flag} ${shorten(key)}=…`),
+    parseValue(text.slice(equals + 1).trim(), toml),
+  );
 }
 
 /** Parses the value as TOML. If it is not TOML, it is a string: `-c model=name` needs no quotes. */
@@ -97,7 +114,10 @@ function parseValue(text: string, toml: Toml): JsonValue {
 /** Throws a ConfigError if it is not a key. */
 function keyParts(key: string, where: string): string[] {
   const parts = splitKey(key);
-  if (parts === null) throw new ConfigError(`${where}: ${JSON.stringify(shorten(key))} is not a key: expected names separated by dots`);
+  if (parts === null)
+    throw new ConfigError(
+      `${where}: ${JSON.stringify(shorten(key))} is not a key: expected names separated by dots`,
+    );
   return parts;
 }
 

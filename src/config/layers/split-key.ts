@@ -6,9 +6,13 @@ export function quotedKey(name: string): string | null {
   return name === '' || quote === undefined ? null : `${quote}${name}${quote}`;
 }
 
-/** Splits a dotted key. A quoted part may contain dots: `projects."/a.b".trust_level`. Returns null if it is not a key. */
+/**
+ * Splits a dotted key. A quoted part may contain dots: `projects."/a.b".trust_level`. Returns null
+ * if it is not a key.
+ */
 export function splitKey(key: string): string[] | null {
   const parts = [...key.matchAll(/"([^"]+)"|'([^']+)'|([^."'\s]+)/g)];
-  if (parts.map(([whole]) => whole).join('.') !== key || key === '' || parts.length > KEY_PARTS_MAX) return null;
+  if (parts.map(([whole]) => whole).join('.') !== key || key === '' || parts.length > KEY_PARTS_MAX)
+    return null;
   return parts.map(([, double, single, bare]) => double ?? single ?? bare ?? '');
 }

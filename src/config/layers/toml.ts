@@ -6,8 +6,8 @@ import { toFrozenTable } from './config-table.ts';
 
 export interface Toml {
   /**
-   * Resolves with the tables of a file, which nobody can change. Rejects with a ConfigError with the location and the problem. Lets other
-   * work run before and after a long text is parsed.
+   * Resolves with the tables of a file, which nobody can change. Rejects with a ConfigError with
+   * the location and the problem. Lets other work run before and after a long text is parsed.
    */
   parse(text: string, place: { file: string; breaks: EventLoopYield }): Promise<JsonObject>;
   /** Returns null if the text is not valid TOML. */
@@ -21,7 +21,10 @@ const CHARS_A_UNIT = 10;
 
 const loading = new Once(importToml);
 
-/** Returns the TOML reader. Loads the parser at first use: a server that only answers `initialize` does not need it. */
+/**
+ * Returns the TOML reader. Loads the parser at first use: a server that only answers `initialize`
+ * does not need it.
+ */
 export function loadToml(): Promise<Toml> {
   return loading.get();
 }
@@ -30,7 +33,10 @@ async function importToml(): Promise<Toml> {
   return tomlOf(await import('smol-toml'));
 }
 
-/** The exports of the parser that are used here. The package's declarations must not need those of another package. */
+/**
+ * The exports of the parser that are used here. The package's declarations must not need those of
+ * another package.
+ */
 interface TomlParser {
   parse(text: string, options: { integersAsBigInt: 'asNeeded'; maxDepth: number }): object;
   TomlError: new (...args: never[]) => Error & { line: number; column: number };
@@ -64,14 +70,21 @@ export function tomlOf({ parse, TomlError }: TomlParser): Toml {
       } catch (error) {
         if (!(error instanceof TomlError)) throw error;
         const start = { line: error.line, column: error.column };
-        throw new ConfigError(problemOf(error.message), { path: file, range: { start, end: start } }, { cause: error });
+        throw new ConfigError(
+          problemOf(error.message),
+          { path: file, range: { start, end: start } },
+          { cause: error },
+        );
       }
     },
     tryParse,
   };
 }
 
-/** Keeps the first line only: the parser's message continues with lines of the file, which may contain secrets. */
+/**
+ * Keeps the first line only: the parser's message continues with lines of the file, which may
+ * contain secrets.
+ */
 function problemOf(message: string): string {
   const [first = ''] = message.split('\n');
   return `not valid TOML: ${first.replace('Invalid TOML document: ', '')}`;

@@ -5,12 +5,13 @@ import { MCP_LOGIN_STORE } from '../mcp/mcp-settings.ts';
 import { chooseProvider } from '../providers/choose-provider.ts';
 import { AUTH_FILE } from './stored-login.ts';
 
-const LOGIN_AGAIN = 'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
+const LOGIN_AGAIN =
+  'Log in once more with account/login/start and an API key, or set OPENAI_API_KEY in the environment.';
 const MCP_LOGIN_AGAIN = 'Log in to each server once more with mcpServer/oauth/login.';
 
 /**
- * Returns a warning for each setting that says that logins are not in a file, where heddle keeps them: another program may have stored some
- * that heddle does not find.
+ * Returns a warning for each setting that says that logins are not in a file, where heddle keeps
+ * them: another program may have stored some that heddle does not find.
  */
 export function keyringWarnings(config: Config): LocatedWarning[] {
   return [...ofApiKey(config), ...ofMcpLogins(config)];
@@ -18,7 +19,11 @@ export function keyringWarnings(config: Config): LocatedWarning[] {
 
 function ofMcpLogins(config: Config): LocatedWarning[] {
   const path = ['mcp_oauth_credentials_store'];
-  if (errorOf(() => config.read(path, MCP_LOGIN_STORE)) !== null || config.read(path, MCP_LOGIN_STORE) !== 'keyring') return [];
+  if (
+    errorOf(() => config.read(path, MCP_LOGIN_STORE)) !== null ||
+    config.read(path, MCP_LOGIN_STORE) !== 'keyring'
+  )
+    return [];
   const problem =
     'heddle keeps the logins to MCP servers in a file in the home, which only you can read, and does not look for them elsewhere';
   const { message: summary, location } = config.error(path, `"keyring" has no effect: ${problem}`);
@@ -31,11 +36,17 @@ function ofApiKey(config: Config): LocatedWarning[] {
   // `auto` may mean the file.
   if (store === 'file' || (store === 'auto' && !lacksKey(config))) return [];
   const problem = `heddle keeps the API key in ${AUTH_FILE} in the home, which only you can read, and does not look for it elsewhere`;
-  const { message: summary, location } = config.error(['cli_auth_credentials_store'], `${JSON.stringify(store)} has no effect: ${problem}`);
+  const { message: summary, location } = config.error(
+    ['cli_auth_credentials_store'],
+    `${JSON.stringify(store)} has no effect: ${problem}`,
+  );
   return [{ summary, details: LOGIN_AGAIN, location }];
 }
 
 /** Whether the embedded model answers because no key was found. */
 function lacksKey(config: Config): boolean {
-  return errorOf(() => chooseProvider(config, null)) === null && chooseProvider(config, null).embeddedDefault;
+  return (
+    errorOf(() => chooseProvider(config, null)) === null &&
+    chooseProvider(config, null).embeddedDefault
+  );
 }

@@ -28,20 +28,34 @@ export function readStoredLogin(home: string): StoredLogin {
     if (file === null) return NO_LOGIN;
     const value = parsedJson(file.bytes.toString('utf8'));
     if (!isObject(value))
-      return { ...NO_LOGIN, problem: `${path} is not a JSON object, so the API key in it is not used: correct it or remove it` };
+      return {
+        ...NO_LOGIN,
+        problem: `${path} is not a JSON object, so the API key in it is not used: correct it or remove it`,
+      };
     const { OPENAI_API_KEY: key, tokens } = value;
     if (key !== undefined && key !== null && typeof key !== 'string') {
-      return { ...NO_LOGIN, problem: `${path}: OPENAI_API_KEY is not a string, so it is not used: correct it or remove it` };
+      return {
+        ...NO_LOGIN,
+        problem: `${path}: OPENAI_API_KEY is not a string, so it is not used: correct it or remove it`,
+      };
     }
     return { apiKey: key?.trim() || null, hasChatgptLogin: isObject(tokens), problem: null };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { ...NO_LOGIN, problem: `${path} cannot be read, so the API key in it is not used: ${reason}` };
+    return {
+      ...NO_LOGIN,
+      problem: `${path} cannot be read, so the API key in it is not used: ${reason}`,
+    };
   }
 }
 
-/** Says, as sentences after a space, why the login has no key; empty: it has one, or there is no login. */
+/**
+ * Says, as sentences after a space, why the login has no key; empty: it has one, or there is no
+ * login.
+ */
 export function loginAdvice({ problem, hasChatgptLogin, apiKey }: StoredLogin): string {
   if (problem !== null) return ` ${problem}.`;
-  return hasChatgptLogin && apiKey === null ? ' auth.json in the home has a ChatGPT login, which heddle does not support.' : '';
+  return hasChatgptLogin && apiKey === null
+    ? ' auth.json in the home has a ChatGPT login, which heddle does not support.'
+    : '';
 }

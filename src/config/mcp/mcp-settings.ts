@@ -12,7 +12,10 @@ export interface McpSettings {
   problems: readonly McpServerProblem[];
   /** Null: there is none. `invalid`: its configuration cannot be read, so that it fails. */
   check: SafetyCheck | { type: 'invalid'; error: ConfigError } | null;
-  /** The target of the browser at the end of a login: a port of this machine, or an address. Null: chosen for each login. */
+  /**
+   * The target of the browser at the end of a login: a port of this machine, or an address. Null:
+   * chosen for each login.
+   */
   callback: { port: number | null; url: string | null };
   /** Other problems: of the whole table of servers, or such as only logins meet. */
   further: readonly ConfigError[];
@@ -38,7 +41,14 @@ export function mcpSettings(config: Config): McpSettings {
   };
   read('mcp_oauth_credentials_store', MCP_LOGIN_STORE);
   const { servers, problems, further: ofTable, unknown } = readMcpServers(config);
-  return { servers, problems, check: check(config), callback, further: [...ofTable, ...further], unknown };
+  return {
+    servers,
+    problems,
+    check: check(config),
+    callback,
+    further: [...ofTable, ...further],
+    unknown,
+  };
 }
 
 /** The places in which other programs keep the logins to MCP servers. */
@@ -47,7 +57,10 @@ export const MCP_LOGIN_STORE = choice(['auto', 'file', 'keyring'], 'auto');
 const PORT: Setting<number> = {
   expected: 'a port, 1 to 65535',
   absent: 0,
-  read: (value) => (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535 ? value : undefined),
+  read: (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535
+      ? value
+      : undefined,
 };
 
 function check(config: Config): McpSettings['check'] {
@@ -59,13 +72,22 @@ function check(config: Config): McpSettings['check'] {
   }
 }
 
-/** The errors in the configuration of MCP, and what each means for users. Null: threads are refused for it. */
+/**
+ * The errors in the configuration of MCP, and what each means for users. Null: threads are refused
+ * for it.
+ */
 export function mcpProblems(config: Config): { error: ConfigError; details: string | null }[] {
   const { problems, check: safetyCheck, further } = mcpSettings(config);
   const ofCheck = safetyCheck?.type === 'invalid' ? [safetyCheck.error] : [];
   return [
-    ...problems.map(({ error, required }) => ({ error, details: required ? null : untilCorrected('Threads start without it') })),
+    ...problems.map(({ error, required }) => ({
+      error,
+      details: required ? null : untilCorrected('Threads start without it'),
+    })),
     ...further.map((error) => ({ error, details: untilCorrected('It has no effect') })),
-    ...ofCheck.map((error) => ({ error, details: untilCorrected('Every call of an MCP tool needs approval') })),
+    ...ofCheck.map((error) => ({
+      error,
+      details: untilCorrected('Every call of an MCP tool needs approval'),
+    })),
   ];
 }

@@ -12,13 +12,18 @@ import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/v
 import type { McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 
-/** The servers of a configuration. One that cannot be read is a problem, and no thread is refused for it unless it is required. */
+/**
+ * The servers of a configuration. One that cannot be read is a problem, and no thread is refused
+ * for it unless it is required.
+ */
 export interface McpServers {
   servers: McpServerConfig[];
   problems: McpServerProblem[];
   /** The error of the whole table. */
   further: ConfigError[];
-  /** Keys that have no effect, and what there is to say about each. The servers run without them. */
+  /**
+   * Keys that have no effect, and what there is to say about each. The servers run without them.
+   */
   unknown: UnknownKey[];
 }
 
@@ -42,8 +47,21 @@ const SECONDS_MAX = 24 * 60 * 60;
 const MODES = ['auto', 'prompt', 'writes', 'approve'] as const;
 
 const OF_STDIO = ['command', 'args', 'env', 'env_vars', 'cwd'];
-const OF_HTTP = ['url', 'bearer_token_env_var', 'http_headers', 'env_http_headers', 'scopes', 'oauth_resource', 'oauth'];
-const OF_OAUTH = ['client_id', 'client_secret_env_var', 'client_metadata_url', 'allow_private_addresses'];
+const OF_HTTP = [
+  'url',
+  'bearer_token_env_var',
+  'http_headers',
+  'env_http_headers',
+  'scopes',
+  'oauth_resource',
+  'oauth',
+];
+const OF_OAUTH = [
+  'client_id',
+  'client_secret_env_var',
+  'client_metadata_url',
+  'allow_private_addresses',
+];
 const OF_BOTH = [
   'enabled',
   'required',
@@ -59,7 +77,10 @@ const OF_BOTH = [
 
 const OF_TOOLS = ['approval_mode', 'approved_definition'];
 
-/** The server's variables that a stdio server gets: what programs commonly need, and nothing that is meant to be a secret. */
+/**
+ * The server's variables that a stdio server gets: what programs commonly need, and nothing that is
+ * meant to be a secret.
+ */
 const INHERITED = [
   'HOME',
   'LOGNAME',
@@ -91,7 +112,8 @@ export function readMcpServers(config: Config): McpServers {
       read.unknown.push(...unknownKeys(config, [TABLE, server]));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      if (!isOff(config, server)) problems.push({ name: server, required: isRequired(config, server), error });
+      if (!isOff(config, server))
+        problems.push({ name: server, required: isRequired(config, server), error });
     }
   }
   return read;
@@ -121,13 +143,17 @@ function isRequired(config: Config, server: string): boolean {
 }
 
 function rawValue(config: Config, path: readonly string[]): unknown {
-  return path.reduce<unknown>((table, key) => (isObject(table) && Object.hasOwn(table, key) ? table[key] : undefined), config.values);
+  return path.reduce<unknown>(
+    (table, key) => (isObject(table) && Object.hasOwn(table, key) ? table[key] : undefined),
+    config.values,
+  );
 }
 
 /** Reads one server. Throws a ConfigError if it is not valid, or not there. */
 export function readMcpServer(config: Config, server: string): McpServerConfig {
   const path = [TABLE, server];
-  if (!/^[\w.-]{1,64}$/.test(server)) throw config.error(path, 'expected a name of at most 64 letters, digits, ".", "-" and "_"');
+  if (!/^[\w.-]{1,64}$/.test(server))
+    throw config.error(path, 'expected a name of at most 64 letters, digits, ".", "-" and "_"');
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const transport = readTransport(config, path);
   for (const key of config.keys(path)) requireOwnKey(config, [...path, key], transport.type);
@@ -172,17 +198,29 @@ function unknownKeys(config: Config, path: readonly string[]): UnknownKey[] {
   const tools = [...path, 'tools'];
   return [
     ...unknownIn(config, path, [...OF_BOTH, ...(isHttp ? OF_HTTP : OF_STDIO)]),
-    ...(isHttp ? unknownIn(config, [...path, 'oauth'], OF_OAUTH) : remoteVariables(config, [...path, 'env_vars'])),
+    ...(isHttp
+      ? unknownIn(config, [...path, 'oauth'], OF_OAUTH)
+      : remoteVariables(config, [...path, 'env_vars'])),
     ...config.keys(tools).flatMap((tool) => unknownIn(config, [...tools, tool], OF_TOOLS)),
   ];
 }
 
-function unknownIn(config: Config, path: readonly string[], known: readonly string[]): UnknownKey[] {
+function unknownIn(
+  config: Config,
+  path: readonly string[],
+  known: readonly string[],
+): UnknownKey[] {
   return config.keys(path).flatMap((key) => {
     if (known.includes(key)) return [];
     const suggested = suggestKey(key, known);
-    const help = suggested === null ? `The keys here are ${known.join(', ')}.` : `Did you mean ${suggested}?`;
-    return [{ path: [...path, key], problem: `heddle does not know this key of an MCP server, so it has no effect. ${help}` }];
+    const help =
+      suggested === null ? `The keys here are ${known.join(', ')}.` : `Did you mean ${suggested}?`;
+    return [
+      {
+        path: [...path, key],
+        problem: `heddle does not know this key of an MCP server, so it has no effect. ${help}`,
+      },
+    ];
   });
 }
 
@@ -190,20 +228,33 @@ function unknownIn(config: Config, path: readonly string[], known: readonly stri
 function remoteVariables(config: Config, path: readonly string[]): UnknownKey[] {
   const value = rawValue(config, path);
   const others = (Array.isArray(value) ? value : []).flatMap((element: unknown) =>
-    isObject(element) ? Object.entries(element).filter(([key, text]) => key !== 'name' && !(key === 'source' && text === 'local')) : [],
+    isObject(element)
+      ? Object.entries(element).filter(
+          ([key, text]) => key !== 'name' && !(key === 'source' && text === 'local'),
+        )
+      : [],
   );
   if (others.length === 0) return [];
   const keys = [...new Set(others.map(([key]) => key))].join(', ');
-  return [{ path, problem: `these keys have no effect: ${keys}. The variables are those of the environment of heddle.` }];
+  return [
+    {
+      path,
+      problem: `these keys have no effect: ${keys}. The variables are those of the environment of heddle.`,
+    },
+  ];
 }
 
 function readTransport(config: Config, path: readonly string[]): McpStdio | McpHttp {
   const command = config.read([...path, 'command'], nullable(name()));
   const url = config.read([...path, 'url'], nullable(HTTP_URL));
-  if (command !== null && url !== null) throw config.error([...path, 'url'], 'a server has either a command or a url');
+  if (command !== null && url !== null)
+    throw config.error([...path, 'url'], 'a server has either a command or a url');
   if (command !== null) return readStdio(config, path, command);
   if (url !== null) return readHttp(config, path, url);
-  throw config.error(path, 'command or url is missing: expected the program to start, or the http or https URL of the server');
+  throw config.error(
+    path,
+    'command or url is missing: expected the program to start, or the http or https URL of the server',
+  );
 }
 
 function readStdio(config: Config, path: readonly string[], command: string): McpStdio {
@@ -219,7 +270,10 @@ function readStdio(config: Config, path: readonly string[], command: string): Mc
     throw config.error([...path, 'command'], `expected only the program: ${fix}`);
   }
   if (cwd === null && command.includes('/') && !isAbsolute(command))
-    throw config.error([...path, 'command'], 'a relative path needs cwd. Otherwise each project could have a program at it');
+    throw config.error(
+      [...path, 'command'],
+      'a relative path needs cwd. Otherwise each project could have a program at it',
+    );
   return {
     type: 'stdio',
     command,
@@ -238,7 +292,10 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
   return {
     type: 'http',
     url,
-    headers: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
+    headers: {
+      ...read('http_headers', HEADERS),
+      ...headersFromEnv(config, [...path, 'env_http_headers']),
+    },
     bearerToken: token === undefined || token === '' ? null : token,
     bearerTokenVariable: variable,
     oauth: {
@@ -253,34 +310,51 @@ function readHttp(config: Config, path: readonly string[], url: string): McpHttp
 }
 
 /** The values of a key of the tools that have it. */
-function toolSettings<T>(config: Config, path: readonly string[], key: string, setting: Setting<T>): Record<string, T> {
+function toolSettings<T>(
+  config: Config,
+  path: readonly string[],
+  key: string,
+  setting: Setting<T>,
+): Record<string, T> {
   const having = config.keys(path).filter((tool) => config.keys([...path, tool]).includes(key));
-  return Object.fromEntries(having.map((tool) => [tool, config.read([...path, tool, key], setting)]));
+  return Object.fromEntries(
+    having.map((tool) => [tool, config.read([...path, tool, key], setting)]),
+  );
 }
 
 function pickVariables(env: Env, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
-  for (const each of names) if (Object.hasOwn(env, each) && env[each] !== undefined) picked[each] = env[each];
+  for (const each of names)
+    if (Object.hasOwn(env, each) && env[each] !== undefined) picked[each] = env[each];
   return picked;
 }
 
 function seconds(absentMs: number): Setting<number> {
   const read = (value: JsonValue) =>
-    typeof value === 'number' && value > 0 ? Math.max(1, Math.round(Math.min(value, SECONDS_MAX) * 1000)) : undefined;
+    typeof value === 'number' && value > 0
+      ? Math.max(1, Math.round(Math.min(value, SECONDS_MAX) * 1000))
+      : undefined;
   return { expected: 'a number of seconds, more than 0', absent: absentMs, read };
 }
 
 function milliseconds(): Setting<number> {
   const read = (value: JsonValue) =>
-    typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, SECONDS_MAX * 1000) : undefined;
-  return { expected: 'a whole number of milliseconds, more than 0', absent: STARTUP_MS_DEFAULT, read };
+    typeof value === 'number' && Number.isInteger(value) && value > 0
+      ? Math.min(value, SECONDS_MAX * 1000)
+      : undefined;
+  return {
+    expected: 'a whole number of milliseconds, more than 0',
+    absent: STARTUP_MS_DEFAULT,
+    read,
+  };
 }
 
 /** Null: the working directory of the thread. */
 const FOLDER: Setting<string | null> = {
   expected: 'an absolute path',
   absent: null,
-  read: (value) => (typeof value === 'string' && isAbsolute(value) && !value.includes('\0') ? value : undefined),
+  read: (value) =>
+    typeof value === 'string' && isAbsolute(value) && !value.includes('\0') ? value : undefined,
 };
 
 const RESOURCE: Setting<string> = {

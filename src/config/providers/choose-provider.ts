@@ -10,14 +10,17 @@ const SCRIPTED_MODEL = 'scripted';
 
 export interface ChosenProvider {
   provider: ProviderConfig;
-  /** Whether the provider is the embedded model because neither a provider nor a key is configured. */
+  /**
+   * Whether the provider is the embedded model because neither a provider nor a key is configured.
+   */
   embeddedDefault: boolean;
 }
 
 /**
- * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment or stored in
- * the home, else the embedded one. Throws a ConfigError if the provider is unknown or its definition is invalid. If the server was given a
- * model, any name is accepted and no definition is read.
+ * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its
+ * key is in the environment or stored in the home, else the embedded one. Throws a ConfigError if
+ * the provider is unknown or its definition is invalid. If the server was given a model, any name
+ * is accepted and no definition is read.
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');
@@ -32,18 +35,25 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
 }
 
 /**
- * Returns the model of a thread: the requested one, else `model`, else the provider's default. The embedded model has only its own name,
- * so that no thread names a model that does not answer. Throws a NoModelError.
+ * Returns the model of a thread: the requested one, else `model`, else the provider's default. The
+ * embedded model has only its own name, so that no thread names a model that does not answer.
+ * Throws a NoModelError.
  */
-export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
-  const model = isEmbedded(config, provider) ? EMBEDDED : (requested ?? config.get('model') ?? defaultModel(provider));
+export function chooseModel(
+  config: Config,
+  provider: ProviderConfig,
+  requested: string | null,
+): string {
+  const model = isEmbedded(config, provider)
+    ? EMBEDDED
+    : (requested ?? config.get('model') ?? defaultModel(provider));
   if (model === null) throw new NoModelError(provider);
   return model;
 }
 
 /**
- * Whether the embedded model answers for a provider, without a script. A provider that the user has defined may give it other names, and
- * so may a server that was given a model.
+ * Whether the embedded model answers for a provider, without a script. A provider that the user has
+ * defined may give it other names, and so may a server that was given a model.
  */
 export function isEmbedded({ modelGiven }: Config, { id, wireApi }: ProviderConfig): boolean {
   return !modelGiven && isEmbeddedName(id) && wireApi === 'embedded';
@@ -51,7 +61,9 @@ export function isEmbedded({ modelGiven }: Config, { id, wireApi }: ProviderConf
 
 /** The model that answers if this one is requested in a thread of a provider. */
 export function answeringModel(config: Config, providerId: string, requested: string): string {
-  return isEmbeddedName(providerId) && isEmbedded(config, readProvider(config, providerId)) ? EMBEDDED : requested;
+  return isEmbeddedName(providerId) && isEmbedded(config, readProvider(config, providerId))
+    ? EMBEDDED
+    : requested;
 }
 
 /** The model of a provider for which none is configured. Null: it has no default. */

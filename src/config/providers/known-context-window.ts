@@ -1,6 +1,7 @@
 /**
- * The context windows of well-known models, in tokens: what a prompt and its response may have together, or where a maker limits
- * prompts by themselves, that limit. The first pattern that fits the name counts. Names may have a vendor and a region before them.
+ * The context windows of well-known models, in tokens: what a prompt and its response may have
+ * together, or where a maker limits prompts by themselves, that limit. The first pattern that fits
+ * the name counts. Names may have a vendor and a region before them.
  */
 const WINDOWS: readonly [pattern: RegExp, tokens: number][] = [
   [/^gpt-4\.1/, 1_047_576],
@@ -30,7 +31,8 @@ const WINDOWS: readonly [pattern: RegExp, tokens: number][] = [
 ];
 
 /** A fine-tuned model, or the region and the vendor in the names of Amazon Bedrock. */
-const PREFIX = /^ft:|^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?(?:anthropic|openai|meta|mistral|qwen|deepseek)\./;
+const PREFIX =
+  /^ft:|^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?(?:anthropic|openai|meta|mistral|qwen|deepseek)\./;
 
 /** Returns the context window of a well-known model in tokens, or null. */
 export function knownContextWindow(model: string): number | null {

@@ -1,6 +1,9 @@
 import { plainModelName } from './known-context-window.ts';
 
-/** The effort with which well-known models are asked if nobody has chosen one. The first pattern that fits the name counts. */
+/**
+ * The effort with which well-known models are asked if nobody has chosen one. The first pattern
+ * that fits the name counts.
+ */
 const EFFORTS: readonly [pattern: RegExp, effort: 'low' | 'medium' | null][] = [
   [/^gpt-[56].*-(chat|pro)(-|$)/, null],
   [/^gpt-6\.1-/, 'low'],

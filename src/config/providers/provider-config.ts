@@ -10,13 +10,25 @@ export interface ProviderConfig {
   baseUrl: string | null;
   /** The environment variable with the key. Null: no key is sent. */
   envKey: string | null;
-  /** Whether the key of the login that is stored in the home is sent, if there is one. It wins over `envKey`. */
+  /**
+   * Whether the key of the login that is stored in the home is sent, if there is one. It wins over
+   * `envKey`.
+   */
   usesLogin: boolean;
-  /** `scripted`: the responses are those of `script`. `embedded`: the embedded model answers, which does what the user asks. */
+  /**
+   * `scripted`: the responses are those of `script`. `embedded`: the embedded model answers, which
+   * does what the user asks.
+   */
   wireApi: 'responses' | 'chat' | 'scripted' | 'embedded';
-  /** The program behind a built-in local provider, so that errors can say how to start it. Null for other providers. */
+  /**
+   * The program behind a built-in local provider, so that errors can say how to start it. Null for
+   * other providers.
+   */
   localServer: LocalServer | null;
-  /** For `scripted`, the absolute path of the script; null if the server was given a model. Null for all others. */
+  /**
+   * For `scripted`, the absolute path of the script; null if the server was given a model. Null for
+   * all others.
+   */
   script: string | null;
   httpHeaders: Record<string, string>;
   /** The variables of `env_http_headers` that are not set. Absent: none. */
@@ -28,7 +40,9 @@ export interface ProviderConfig {
   streamMaxRetries: number;
   /** How long a connection to the provider may take, with TLS. */
   connectTimeoutMs: number;
-  /** How long the provider may send nothing, from the start of the request to the end of the stream. */
+  /**
+   * How long the provider may send nothing, from the start of the request to the end of the stream.
+   */
   streamIdleTimeoutMs: number;
 }
 

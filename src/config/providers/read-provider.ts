@@ -16,7 +16,10 @@ const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
 /** The names of the providers that need no definition. */
 export const BUILT_IN_PROVIDERS: readonly string[] = ['openai', 'ollama', 'lmstudio', EMBEDDED];
 
-/** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
+/**
+ * Returns a provider by its name, with defaults. A definition overrides the built-in provider of
+ * that name. Throws a ConfigError.
+ */
 export function readProvider(config: Config, id: string): ProviderConfig {
   const names = isEmbeddedName(id) ? [id, ...EMBEDDED_NAMES] : [id];
   const own = names.find((one) => config.isSet(['model_providers', one]));
@@ -28,16 +31,20 @@ export function readProvider(config: Config, id: string): ProviderConfig {
   const nearest = suggestKey(id, knownProviders(config));
   const meant = nearest === null ? '.' : `, did you mean ${nearest}?`;
   const problem = `unknown model provider: ${id}${meant} config.toml defines ${listed}. Built in: ${BUILT_IN_PROVIDERS.join(', ')}`;
-  throw config.values.model_provider === id ? config.incomplete(['model_provider'], problem) : new IncompleteConfigError(problem);
+  throw config.values.model_provider === id
+    ? config.incomplete(['model_provider'], problem)
+    : new IncompleteConfigError(problem);
 }
 
 /**
- * Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. The embedded model has one name, unless
- * several of its names are defined.
+ * Returns the names of all providers: first those under `[model_providers]`, then the built-in
+ * ones. The embedded model has one name, unless several of its names are defined.
  */
 export function knownProviders(config: Config): string[] {
   const defined = definedProviders(config);
-  const builtIn = defined.some(isEmbeddedName) ? BUILT_IN_PROVIDERS.filter((id) => !isEmbeddedName(id)) : BUILT_IN_PROVIDERS;
+  const builtIn = defined.some(isEmbeddedName)
+    ? BUILT_IN_PROVIDERS.filter((id) => !isEmbeddedName(id))
+    : BUILT_IN_PROVIDERS;
   return [...new Set([...defined, ...builtIn])];
 }
 
@@ -53,23 +60,38 @@ function readDefinition(config: Config, id: string): ProviderConfig {
   const defaults = providerDefaults(id, config.env);
   const script = scriptPath(config, path);
   const offline = script === null ? 'embedded' : 'scripted';
-  const isOffline = (isEmbeddedName(id) || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
-  const wireApi = read<ProviderConfig['wireApi']>('wire_api', { ...WIRE_API, absent: isOffline ? offline : defaults.wireApi });
+  const isOffline =
+    (isEmbeddedName(id) || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
+  const wireApi = read<ProviderConfig['wireApi']>('wire_api', {
+    ...WIRE_API,
+    absent: isOffline ? offline : defaults.wireApi,
+  });
   if (wireApi === 'scripted' || wireApi === offline) {
     const provider = offlineProvider(id, offline);
     return { ...provider, name: read('name', nullable(name())) ?? provider.name, script };
   }
-  if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" can have a script');
+  if (script !== null)
+    throw config.error(
+      [...path, 'script'],
+      'only a provider with wire_api = "scripted" can have a script',
+    );
   const envKey = read('env_key', nullable(ENV_KEY));
-  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? (id === 'openai' ? config.get('openai_base_url') : null) ?? defaults.baseUrl;
-  if (baseUrl === null) throw config.incomplete(path, 'base_url is missing: expected the http or https URL of the API');
+  const baseUrl =
+    read('base_url', nullable(HTTP_URL)) ??
+    (id === 'openai' ? config.get('openai_base_url') : null) ??
+    defaults.baseUrl;
+  if (baseUrl === null)
+    throw config.incomplete(path, 'base_url is missing: expected the http or https URL of the API');
   const unsetVariables = unsetHeaderVariables(config, [...path, 'env_http_headers']);
   return {
     id,
     name: read('name', nullable(name())) ?? defaults.name,
     baseUrl,
     envKey: envKey ?? defaults.envKey,
-    usesLogin: read('requires_openai_auth', { ...flag(), absent: defaults.usesLogin && envKey === null }),
+    usesLogin: read('requires_openai_auth', {
+      ...flag(),
+      absent: defaults.usesLogin && envKey === null,
+    }),
     wireApi,
     localServer: defaults.localServer,
     script: null,
@@ -80,10 +102,22 @@ function readDefinition(config: Config, id: string): ProviderConfig {
     },
     ...(unsetVariables.length > 0 && { unsetVariables }),
     queryParams: read('query_params', TEXTS),
-    requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
-    streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),
-    connectTimeoutMs: read('connect_timeout_ms', { ...wholeNumber(1, CONNECT_TIMEOUT_MS_MAX), absent: CONNECT_TIMEOUT_MS }),
-    streamIdleTimeoutMs: read('stream_idle_timeout_ms', { ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX), absent: 300_000 }),
+    requestMaxRetries: read('request_max_retries', {
+      ...wholeNumber(0, RETRIES_MAX),
+      absent: defaults.requestMaxRetries,
+    }),
+    streamMaxRetries: read('stream_max_retries', {
+      ...wholeNumber(0, RETRIES_MAX),
+      absent: defaults.streamMaxRetries,
+    }),
+    connectTimeoutMs: read('connect_timeout_ms', {
+      ...wholeNumber(1, CONNECT_TIMEOUT_MS_MAX),
+      absent: CONNECT_TIMEOUT_MS,
+    }),
+    streamIdleTimeoutMs: read('stream_idle_timeout_ms', {
+      ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX),
+      absent: 300_000,
+    }),
   };
 }
 
@@ -107,13 +141,17 @@ export function offlineProvider(id: string, wireApi: 'scripted' | 'embedded'): P
   };
 }
 
-/** Returns the absolute path of a provider's script. A relative path starts at the folder of the file that sets it. */
+/**
+ * Returns the absolute path of a provider's script. A relative path starts at the folder of the
+ * file that sets it.
+ */
 function scriptPath(config: Config, providerPath: string[]): string | null {
   const path = [...providerPath, 'script'];
   const script = config.read(path, nullable(name()));
   if (script === null || isAbsolute(script)) return script;
   const file = config.layerOf(path)?.locate(path).path ?? null;
-  if (file === null) throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
+  if (file === null)
+    throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
   return resolve(dirname(file), script);
 }
 

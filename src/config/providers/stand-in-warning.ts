@@ -18,8 +18,8 @@ interface WantedModel {
 }
 
 /**
- * Says that the embedded model answers in a thread although the request or the configuration names another one. Null: it does not.
- * `advice` is for the client of the thread.
+ * Says that the embedded model answers in a thread although the request or the configuration names
+ * another one. Null: it does not. `advice` is for the client of the thread.
  */
 export function standInWarning(
   config: Config,
@@ -35,4 +35,5 @@ export function standInWarning(
 }
 
 /** A thread that exists keeps the provider that was chosen for it. */
-const OTHER_PROVIDER = 'Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.';
+const OTHER_PROVIDER =
+  'Choose another provider with modelProvider of the request or, for new threads, with model_provider in config.toml.';

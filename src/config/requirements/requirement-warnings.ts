@@ -6,9 +6,17 @@ import { FEATURE_LIST, findFeature } from '../features/feature-list.ts';
 import { isUnservedFeature } from '../keys/unserved-keys.ts';
 import { emptyTable, isTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import { SETTINGS, type SettingName } from '../settings.ts';
-import { DENIED_KEYS, REQUIREMENT_LISTS, type Requirements, requiredValue } from './requirements.ts';
+import {
+  DENIED_KEYS,
+  REQUIREMENT_LISTS,
+  type Requirements,
+  requiredValue,
+} from './requirements.ts';
 
-/** Returns the warnings about settings that the administrator does not allow, and about limits that heddle does not enforce. */
+/**
+ * Returns the warnings about settings that the administrator does not allow, and about limits that
+ * heddle does not enforce.
+ */
 export function requirementWarnings(config: Config): LocatedWarning[] {
   const limited = limitedSettings(config).map(({ message, location }) => ({
     summary: message,
@@ -18,17 +26,35 @@ export function requirementWarnings(config: Config): LocatedWarning[] {
   const unknown = unenforced(config.requirements);
   if (unknown.length === 0) return limited;
   const { source } = config.requirements;
-  const { message, location } = new ConfigError(`heddle does not enforce these requirements: ${unknown.join(', ')}`, source.locate([]));
-  return [...limited, { summary: message, details: 'docs/configuration/requirements.md lists those that it enforces.', location }];
+  const { message, location } = new ConfigError(
+    `heddle does not enforce these requirements: ${unknown.join(', ')}`,
+    source.locate([]),
+  );
+  return [
+    ...limited,
+    {
+      summary: message,
+      details: 'docs/configuration/requirements.md lists those that it enforces.',
+      location,
+    },
+  ];
 }
 
-/** The keys of the file that limit nothing. A feature that heddle does not have is off, as one that it always has is on. */
+/**
+ * The keys of the file that limit nothing. A feature that heddle does not have is off, as one that
+ * it always has is on.
+ */
 function unenforced({ source, features }: Requirements): string[] {
-  const isServed = (key: string) => key === 'features' || key === 'permissions' || Object.hasOwn(REQUIREMENT_LISTS, key);
+  const isServed = (key: string) =>
+    key === 'features' || key === 'permissions' || Object.hasOwn(REQUIREMENT_LISTS, key);
   const keys = Object.keys(source.config).filter((key) => !isServed(key));
-  const names = Object.entries(features ?? {}).filter(([name, enabled]) => findFeature(name) === null && isUnservedFeature(name, enabled));
+  const names = Object.entries(features ?? {}).filter(
+    ([name, enabled]) => findFeature(name) === null && isUnservedFeature(name, enabled),
+  );
   return [
-    ...keys.map((key) => withMeant(key, key, [...Object.keys(REQUIREMENT_LISTS), 'features', 'permissions'])),
+    ...keys.map((key) =>
+      withMeant(key, key, [...Object.keys(REQUIREMENT_LISTS), 'features', 'permissions']),
+    ),
     ...unenforcedPermissions(source.config),
     ...names.map(([name]) =>
       withMeant(
@@ -49,16 +75,24 @@ function withMeant(shown: string, key: string, known: readonly string[]): string
 function unenforcedPermissions({ permissions }: JsonObject): string[] {
   if (!isTable(permissions)) return [];
   const others = Object.keys(permissions).filter((key) => key !== 'filesystem');
-  const files = Object.keys(isTable(permissions.filesystem) ? permissions.filesystem : {}).filter((key) => !DENIED_KEYS.includes(key));
+  const files = Object.keys(isTable(permissions.filesystem) ? permissions.filesystem : {}).filter(
+    (key) => !DENIED_KEYS.includes(key),
+  );
   return [
     ...others.map((key) => withMeant(`permissions.${key}`, key, ['filesystem'])),
     ...files.map((key) => withMeant(`permissions.filesystem.${key}`, key, DENIED_KEYS)),
   ];
 }
 
-/** Returns an error for each setting whose value the administrator does not allow, so that another one counts. */
+/**
+ * Returns an error for each setting whose value the administrator does not allow, so that another
+ * one counts.
+ */
 export function limitedSettings(config: Config): ConfigError[] {
-  return [...Object.values(REQUIREMENT_LISTS).flatMap((name) => notAllowed(config, name)), ...switchedOtherwise(config)];
+  return [
+    ...Object.values(REQUIREMENT_LISTS).flatMap((name) => notAllowed(config, name)),
+    ...switchedOtherwise(config),
+  ];
 }
 
 function notAllowed(config: Config, name: SettingName): ConfigError[] {
@@ -72,19 +106,30 @@ function notAllowed(config: Config, name: SettingName): ConfigError[] {
   return [notAllowedError(config, path, [set.value, allowed])];
 }
 
-/** Returns an error for each feature that somebody has set to another value than the required one. */
+/**
+ * Returns an error for each feature that somebody has set to another value than the required one.
+ */
 function switchedOtherwise(config: Config): ConfigError[] {
   const set = config.layers.map((layer) => layer.config).reduce(mergeTables, emptyTable());
   return Object.entries(config.requirements.features ?? {}).flatMap(([name, required]) => {
     const value = valueAt(set, ['features', name]);
     const isEnabled = isTable(value) ? value.enabled !== false : value;
-    return value === undefined || isEnabled === required ? [] : [notAllowedError(config, ['features', name], [isEnabled, required])];
+    return value === undefined || isEnabled === required
+      ? []
+      : [notAllowedError(config, ['features', name], [isEnabled, required])];
   });
 }
 
-function notAllowedError(config: Config, path: readonly string[], [set, allowed]: readonly [unknown, unknown]): ConfigError {
+function notAllowedError(
+  config: Config,
+  path: readonly string[],
+  [set, allowed]: readonly [unknown, unknown],
+): ConfigError {
   const { path: file } = config.requirements.source.locate([]);
-  return config.error(path, `${JSON.stringify(set)} is not allowed by ${file}, so ${JSON.stringify(allowed)} counts`);
+  return config.error(
+    path,
+    `${JSON.stringify(set)} is not allowed by ${file}, so ${JSON.stringify(allowed)} counts`,
+  );
 }
 
 /** Null: the value is invalid, which another warning says. */

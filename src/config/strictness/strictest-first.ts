@@ -10,4 +10,5 @@ export function strictestFirst<T>(values: readonly T[]): AsStrict<T> {
 
 export const isSandboxAsStrict = strictestFirst(SANDBOX_MODES);
 /** A person decides, or the guardian, which has two names. */
-export const isReviewerAsStrict: AsStrict<string> = (one, other) => one === 'user' || other !== 'user';
+export const isReviewerAsStrict: AsStrict<string> = (one, other) =>
+  one === 'user' || other !== 'user';

@@ -8,19 +8,24 @@ import { projectFolders } from '../layers/project-folders.ts';
 const WORKTREES_MAX = 256;
 
 /**
- * The main checkout of a linked worktree (`git worktree add`): the folder whose `.git` is the folder of the repository. Null if `root`, a real
- * path, is not the root of one. The repository has to name the worktree in turn: everyone can write a `.git` file that names a repository.
+ * The main checkout of a linked worktree (`git worktree add`): the folder whose `.git` is the
+ * folder of the repository. Null if `root`, a real path, is not the root of one. The repository has
+ * to name the worktree in turn: everyone can write a `.git` file that names a repository.
  */
 export async function mainCheckout(root: string): Promise<string | null> {
   const git = await gitFolder(root);
   // A submodule and a main checkout share nothing.
   if (git === null || git.own === git.shared) return null;
   const main = dirname(git.shared);
-  const isMain = git.shared === join(main, '.git') && dirname(git.own) === join(git.shared, 'worktrees');
+  const isMain =
+    git.shared === join(main, '.git') && dirname(git.own) === join(git.shared, 'worktrees');
   return isMain && projectFolders(main).root === main ? main : null;
 }
 
-/** The roots of the linked worktrees of a main checkout, a real path: those that name the repository, and that it names. */
+/**
+ * The roots of the linked worktrees of a main checkout, a real path: those that name the
+ * repository, and that it names.
+ */
 export async function linkedWorktrees(main: string): Promise<string[]> {
   const git = join(main, '.git');
   const roots: string[] = [];

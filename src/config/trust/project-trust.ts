@@ -17,17 +17,25 @@ export interface ProjectTrust {
 export const NO_TRUST: ProjectTrust = { level: null, entry: null, problem: null };
 
 /**
- * The trust that an entry gives. An entry for a path that leads to another folder than it did when heddle first saw it gives none: a command
- * may have put a link there. `record`: null if it cannot be read.
+ * The trust that an entry gives. An entry for a path that leads to another folder than it did when
+ * heddle first saw it gives none: a command may have put a link there. `record`: null if it cannot
+ * be read.
  */
-export function projectTrust(entry: ResolvedEntry | null, record: TrustRecord | null): ProjectTrust {
+export function projectTrust(
+  entry: ResolvedEntry | null,
+  record: TrustRecord | null,
+): ProjectTrust {
   if (entry === null) return NO_TRUST;
   const { path, level, folder } = entry;
   const expected = record?.get(path)?.at ?? resolve(path);
   // Only trust that gives something needs to be checked.
   if (level !== 'trusted' || folder === expected) return { level, entry: path, problem: null };
   const problem = `not in force: the path leads to ${folder}, and led to ${expected} when heddle first saw that you trust it`;
-  return { level: null, entry: path, problem: `${problem}. If you trust ${folder}, name it in an entry of its own` };
+  return {
+    level: null,
+    entry: path,
+    problem: `${problem}. If you trust ${folder}, name it in an entry of its own`,
+  };
 }
 
 /** A line of the record, about a path that leads to a folder through links. */
@@ -39,12 +47,21 @@ export function movedTo(entry: ResolvedEntry): { at?: string } {
 export function trustDefaults({ level }: ProjectTrust): JsonObject {
   if (level === null) return emptyTable();
   const policy = level === 'trusted' ? 'on-request' : 'untrusted';
-  return mergeTables(tableWith(['approval_policy'], policy), tableWith(['sandbox_mode'], 'workspace-write'));
+  return mergeTables(
+    tableWith(['approval_policy'], policy),
+    tableWith(['sandbox_mode'], 'workspace-write'),
+  );
 }
 
-/** The settings over what the trust in the project gives. A permission profile takes the place of `sandbox_mode`. */
+/**
+ * The settings over what the trust in the project gives. A permission profile takes the place of
+ * `sandbox_mode`.
+ */
 export function withTrustDefaults(values: JsonObject, trust: ProjectTrust): JsonObject {
   const { sandbox_mode: mode, ...policy } = trustDefaults(trust);
-  const given = values.default_permissions === undefined && mode !== undefined ? { ...policy, sandbox_mode: mode } : policy;
+  const given =
+    values.default_permissions === undefined && mode !== undefined
+      ? { ...policy, sandbox_mode: mode }
+      : policy;
   return mergeTables(Object.assign(emptyTable(), given), values);
 }

@@ -8,7 +8,10 @@ export type TrustLevel = 'trusted' | 'untrusted';
 
 /** An entry of `[projects]` in the config.toml of the user or of the system. */
 export interface TrustEntry {
-  /** The path as the user wrote it. The record of trusted files uses it too, because swapping a link later does not change it. */
+  /**
+   * The path as the user wrote it. The record of trusted files uses it too, because swapping a link
+   * later does not change it.
+   */
   path: string;
   /** Null: the entry has none. Any other value than `trusted` counts as `untrusted`. */
   level: TrustLevel | null;
@@ -37,7 +40,10 @@ export function resolveEntry(entry: TrustEntry): ResolvedEntry {
 }
 
 /** As `resolveEntry`, for all entries. Lets other work run in between. */
-export async function resolveEntries(entries: readonly TrustEntry[], breaks: EventLoopYield): Promise<ResolvedEntry[]> {
+export async function resolveEntries(
+  entries: readonly TrustEntry[],
+  breaks: EventLoopYield,
+): Promise<ResolvedEntry[]> {
   const resolved: ResolvedEntry[] = [];
   for (const entry of entries) {
     resolved.push(resolveEntry(entry));
@@ -46,16 +52,24 @@ export async function resolveEntries(entries: readonly TrustEntry[], breaks: Eve
   return resolved;
 }
 
-/** Whether the path of an entry leads to its folder through links, which commands may be able to replace. */
+/**
+ * Whether the path of an entry leads to its folder through links, which commands may be able to
+ * replace.
+ */
 export function isThroughLinks({ path, folder }: ResolvedEntry): boolean {
   return folder !== resolve(path);
 }
 
 /**
- * Returns the entry that decides about a folder: the nearest one, from the folder up to the project's root. Null if there is none. Of those
- * for one folder, the last that names it without links decides before all others: no link that a command makes takes its place.
+ * Returns the entry that decides about a folder: the nearest one, from the folder up to the
+ * project's root. Null if there is none. Of those for one folder, the last that names it without
+ * links decides before all others: no link that a command makes takes its place.
  */
-export function nearestEntry(folder: string, root: string, resolved: readonly ResolvedEntry[]): ResolvedEntry | null {
+export function nearestEntry(
+  folder: string,
+  root: string,
+  resolved: readonly ResolvedEntry[],
+): ResolvedEntry | null {
   for (let at = folder; ; at = dirname(at)) {
     const here = resolved.filter((one) => one.folder === at);
     const entry = here.findLast((one) => !isThroughLinks(one)) ?? here.at(-1);

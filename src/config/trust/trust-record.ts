@@ -8,16 +8,31 @@ export const TRUST_RECORD = 'heddle-trust.jsonl';
 export interface TrustLine {
   /** The folder that the user trusts, as `[projects]` names it. */
   folder: string;
-  /** True: the files that heddle found when it first saw that the folder is trusted. Only the first such line of a folder counts. */
+  /**
+   * True: the files that heddle found when it first saw that the folder is trusted. Only the first
+   * such line of a folder counts.
+   */
   first?: true;
-  /** The real path of the folder when heddle first saw it, where links led to it. Absent: the path is a real one, or there was no folder. */
+  /**
+   * The real path of the folder when heddle first saw it, where links led to it. Absent: the path
+   * is a real one, or there was no folder.
+   */
   at?: string;
-  /** Hashes of contents, by the path of the file, relative to the folder. A later line replaces an earlier one. */
+  /**
+   * Hashes of contents, by the path of the file, relative to the folder. A later line replaces an
+   * earlier one.
+   */
   files: Readonly<Record<string, string>>;
 }
 
-/** The trusted contents: their hashes, by folder and by the path in it. A folder that heddle has not seen yet is not in it. */
-export type TrustRecord = ReadonlyMap<string, { at: string | null; files: ReadonlyMap<string, string> }>;
+/**
+ * The trusted contents: their hashes, by folder and by the path in it. A folder that heddle has not
+ * seen yet is not in it.
+ */
+export type TrustRecord = ReadonlyMap<
+  string,
+  { at: string | null; files: ReadonlyMap<string, string> }
+>;
 
 /** Returns the hash of a content, as it is in the record. */
 export function contentHash(bytes: Uint8Array): string {
@@ -47,7 +62,12 @@ function parseLine(line: string): TrustLine | null {
   if (typeof folder !== 'string' || !isObject(files) || !hasStrings(files)) return null;
   if (first !== undefined && first !== true) return null;
   if (at !== undefined && typeof at !== 'string') return null;
-  return { folder, files, ...(first === true ? { first } : {}), ...(at === undefined ? {} : { at }) };
+  return {
+    folder,
+    files,
+    ...(first === true ? { first } : {}),
+    ...(at === undefined ? {} : { at }),
+  };
 }
 
 function hasStrings(table: Record<string, unknown>): table is Record<string, string> {

@@ -2,12 +2,20 @@ import { join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { makePrivate } from '../../base/paths/make-private.ts';
 import { appendLine } from '../append-line.ts';
-import { parseTrustRecord, TRUST_RECORD, type TrustLine, type TrustRecord } from './trust-record.ts';
+import {
+  parseTrustRecord,
+  TRUST_RECORD,
+  type TrustLine,
+  type TrustRecord,
+} from './trust-record.ts';
 
 /** Room for thousands of decisions, which take about 15 ms to read. */
 const RECORD_BYTES_MAX = 512 * 1024;
 
-/** The record of trusted files cannot be read or written. The message names the file and says what to do. */
+/**
+ * The record of trusted files cannot be read or written. The message names the file and says what
+ * to do.
+ */
 export class TrustError extends Error {
   override readonly name = 'TrustError';
 }
@@ -19,8 +27,8 @@ export interface TrustedFilesOptions {
 }
 
 /**
- * The contents of project files that the user trusts, recorded in the home. Several processes may use a record at once: each reads
- * it again for each thread, and only appends to it.
+ * The contents of project files that the user trusts, recorded in the home. Several processes may
+ * use a record at once: each reads it again for each thread, and only appends to it.
  */
 export class TrustedFiles {
   /** The absolute path of the record. */
@@ -53,14 +61,18 @@ export class TrustedFiles {
       this.#unreadable = null;
       return record;
     } catch (error) {
-      this.#unreadable = new TrustError(`${this.path} cannot be read: ${reasonOf(error)}. ${UNREADABLE}`, { cause: error });
+      this.#unreadable = new TrustError(
+        `${this.path} cannot be read: ${reasonOf(error)}. ${UNREADABLE}`,
+        { cause: error },
+      );
       throw this.#unreadable;
     }
   }
 
   /**
-   * Records the files of folders that the user has just begun to trust. Other processes may have done so earlier: read the record
-   * again afterwards. If it cannot be written, the lines count for this process, and `problem` gives the reason.
+   * Records the files of folders that the user has just begun to trust. Other processes may have
+   * done so earlier: read the record again afterwards. If it cannot be written, the lines count for
+   * this process, and `problem` gives the reason.
    */
   recordFirst(lines: readonly Omit<TrustLine, 'first'>[]): void {
     const texts = lines.map((line) => JSON.stringify({ ...line, first: true }));
@@ -69,11 +81,17 @@ export class TrustedFiles {
       else this.#kept.push(...texts);
     } catch (error) {
       this.#kept.push(...texts);
-      this.#unwritable = new TrustError(`${this.path} cannot be written: ${reasonOf(error)}. ${UNWRITABLE}`, { cause: error });
+      this.#unwritable = new TrustError(
+        `${this.path} cannot be written: ${reasonOf(error)}. ${UNWRITABLE}`,
+        { cause: error },
+      );
     }
   }
 
-  /** Records that the user trusts these contents, all or none. Throws a TrustError if they cannot be recorded. */
+  /**
+   * Records that the user trusts these contents, all or none. Throws a TrustError if they cannot be
+   * recorded.
+   */
   trust(lines: readonly Omit<TrustLine, 'first'>[]): void {
     this.read();
     const texts = lines.map(({ folder, files }) => JSON.stringify({ folder, files }));
@@ -89,7 +107,9 @@ export class TrustedFiles {
   #readText(): string {
     const file = readRegularFileSync(this.path, { bytesMax: RECORD_BYTES_MAX });
     if (file === null) return '';
-    return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1));
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1),
+    );
   }
 
   #append(lines: string): void {
@@ -100,7 +120,8 @@ export class TrustedFiles {
 
 const UNREADABLE =
   'Until you correct that, no file of a project is in force. If you remove the record, heddle trusts the files that it then finds in your trusted projects.';
-const UNWRITABLE = 'Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.';
+const UNWRITABLE =
+  'Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.';
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -27,7 +27,9 @@ function isHeaderText(text: string): boolean {
 
 /** Returns the variables of a table of headers that are not set, or empty. Throws a ConfigError. */
 export function unsetHeaderVariables(config: Config, path: readonly string[]): string[] {
-  return Object.values(config.read(path, HEADER_VARIABLES)).filter((variable) => !variableValue(config, variable));
+  return Object.values(config.read(path, HEADER_VARIABLES)).filter(
+    (variable) => !variableValue(config, variable),
+  );
 }
 
 /** Returns the headers whose variables are set and not empty. Throws a ConfigError. */
@@ -36,7 +38,8 @@ export function headersFromEnv(config: Config, path: readonly string[]): Record<
   for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
     const value = variableValue(config, variable);
     if (!value) continue;
-    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} must be a single line`);
+    if (!isHeaderText(value))
+      throw config.error([...path, header], `the value of ${variable} must be a single line`);
     headers[header] = value;
   }
   return headers;

@@ -24,7 +24,9 @@ export const VARIABLE_NAMES: Setting<string[]> = {
   read: (value) => {
     if (!Array.isArray(value)) return undefined;
     const names = value.map((element) => (isObject(element) ? element.name : element));
-    return names.every((each): each is string => typeof each === 'string' && isVariableName(each)) ? names : undefined;
+    return names.every((each): each is string => typeof each === 'string' && isVariableName(each))
+      ? names
+      : undefined;
   },
 };
 
@@ -35,13 +37,18 @@ export const TEXT_LIST: Setting<string[]> = {
   secret: true,
   read: (value) => {
     if (!Array.isArray(value)) return undefined;
-    const texts = value.filter((element) => typeof element === 'string' && !element.includes('\0')) as string[];
+    const texts = value.filter(
+      (element) => typeof element === 'string' && !element.includes('\0'),
+    ) as string[];
     return texts.length === value.length ? texts : undefined;
   },
 };
 
 /** Undefined: it is no table of strings, or has one that is not accepted. */
-export function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
+export function readTexts(
+  value: JsonValue,
+  accepts: (key: string, text: string) => boolean,
+): Record<string, string> | undefined {
   if (!isObject(value)) return undefined;
   const texts: [string, string][] = [];
   for (const [key, text] of Object.entries(value)) {

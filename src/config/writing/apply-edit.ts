@@ -7,15 +7,21 @@ export interface AnyTable {
 }
 
 /** Changes the table. Returns null, or why the edit cannot be made. */
-export function applyEdit(table: AnyTable, { path, value, mergeStrategy }: TomlEdit): string | null {
+export function applyEdit(
+  table: AnyTable,
+  { path, value, mergeStrategy }: TomlEdit,
+): string | null {
   const key = path.at(-1) ?? '';
   const outer = path.slice(0, -1);
   if (hasNull(value)) return `${path.join('.')}: a table or a list cannot contain null`;
   const parent = parentOf(table, outer, { makes: value !== null });
   if (parent === null) return null;
-  if ('notTable' in parent) return `${path.join('.')}: ${parent.notTable.join('.')} is not a table, so no key can be set in it`;
+  if ('notTable' in parent)
+    return `${path.join('.')}: ${parent.notTable.join('.')} is not a table, so no key can be set in it`;
   if (value === null) delete parent.found[key];
-  else parent.found[key] = mergeStrategy === 'upsert' ? merged(parent.found[key], value) : copied(value);
+  else
+    parent.found[key] =
+      mergeStrategy === 'upsert' ? merged(parent.found[key], value) : copied(value);
   return null;
 }
 
@@ -50,7 +56,9 @@ function copied(value: unknown): unknown {
 }
 
 function isAnyTable(value: unknown): value is AnyTable {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
 }
 
 /** Whether there is a null inside of the value. */

@@ -7,8 +7,14 @@ const HEAP_MB_MAX = 256;
 /** How long the edits of one write may take. */
 const EDIT_MS_MAX = 30_000;
 
-/** Returns an editor whose edits run in a thread, which ends with the edit. `script`: the absolute path of the thread's script. */
-export function editInThread(script: string, clock: Pick<Clock, 'setTimer'> = systemClock): EditToml {
+/**
+ * Returns an editor whose edits run in a thread, which ends with the edit. `script`: the absolute
+ * path of the thread's script.
+ */
+export function editInThread(
+  script: string,
+  clock: Pick<Clock, 'setTimer'> = systemClock,
+): EditToml {
   return (text, edits) =>
     new Promise((resolve, reject) => {
       const worker = startWorker<EditedToml>({
@@ -18,7 +24,12 @@ export function editInThread(script: string, clock: Pick<Clock, 'setTimer'> = sy
         onMessage: resolve,
         onEnd: (cause) => {
           timer.clear();
-          reject(new Error(`the thread that edits config.toml ended without a result: ${cause.message}`, { cause }));
+          reject(
+            new Error(
+              `the thread that edits config.toml ended without a result: ${cause.message}`,
+              { cause },
+            ),
+          );
         },
       });
       worker.ref();

@@ -11,14 +11,15 @@ import type { EditedToml, TomlEdit } from './toml-edit.ts';
 const FORMAT = { trailingComma: false };
 
 /**
- * The depths from which new tables are written in one line, in the order in which they are tried: first, all tables get sections of
- * their own. The writer cannot write each of them into each file.
+ * The depths from which new tables are written in one line, in the order in which they are tried:
+ * first, all tables get sections of their own. The writer cannot write each of them into each file.
  */
 const INLINE_FROM = [32, 2, 1, 0];
 
 /**
- * Makes the edits in a valid TOML text, and keeps its comments and its notation. It takes up to a second for a large file, so call it
- * in a thread of its own. The result is parsed again: it has exactly the settings of the text with the edits, or there is a problem.
+ * Makes the edits in a valid TOML text, and keeps its comments and its notation. It takes up to a
+ * second for a large file, so call it in a thread of its own. The result is parsed again: it has
+ * exactly the settings of the text with the edits, or there is a problem.
  */
 export function editToml(text: string, edits: readonly TomlEdit[]): EditedToml {
   const atOnce = tryEdits(text, edits, INLINE_FROM.slice(0, 1));
@@ -32,7 +33,11 @@ export function editToml(text: string, edits: readonly TomlEdit[]): EditedToml {
   return edited;
 }
 
-function tryEdits(text: string, edits: readonly TomlEdit[], formats: readonly number[]): EditedToml {
+function tryEdits(
+  text: string,
+  edits: readonly TomlEdit[],
+  formats: readonly number[],
+): EditedToml {
   const wanted = read(text);
   for (const edit of edits) {
     const problem = applyEdit(wanted, edit);
@@ -46,13 +51,18 @@ function tryEdits(text: string, edits: readonly TomlEdit[], formats: readonly nu
   return { problem: NOT_EDITABLE };
 }
 
-const NOT_EDITABLE = 'config.toml is written in a way in which this change cannot be made without rewriting it. Change it by hand.';
+const NOT_EDITABLE =
+  'config.toml is written in a way in which this change cannot be made without rewriting it. Change it by hand.';
 
 function read(text: string): JsonObject {
   return toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), NO_LOCATION);
 }
 
-function patched(text: string, edits: readonly TomlEdit[], inlineTableStart: number): string | null {
+function patched(
+  text: string,
+  edits: readonly TomlEdit[],
+  inlineTableStart: number,
+): string | null {
   try {
     const table = parseForPatch(text) as AnyTable;
     for (const edit of edits) applyEdit(table, edit);

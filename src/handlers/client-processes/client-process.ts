@@ -63,8 +63,9 @@ export class ClientProcess {
   /** Resolves when the process runs. Rejects with an RpcError if it could not be started. */
   readonly begun: Promise<RunningProcess>;
   /**
-   * Resolves when the process has ended and all its output has been announced or kept. Rejects as `begun` does, unless the process was killed
-   * before it began: this is an end like that of one that was killed later.
+   * Resolves when the process has ended and all its output has been announced or kept. Rejects as
+   * `begun` does, unless the process was killed before it began: this is an end like that of one
+   * that was killed later.
    */
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
@@ -87,7 +88,10 @@ export class ClientProcess {
     this.ended.then(closeProxy, closeProxy);
   }
 
-  /** The bytes of base64, after those of earlier calls, so that a short input does not overtake a long one. Null: it is not valid. */
+  /**
+   * The bytes of base64, after those of earlier calls, so that a short input does not overtake a
+   * long one. Null: it is not valid.
+   */
   decoded(base64: string | null): Promise<Buffer | null> {
     const bytes = this.#decoding.then(() => (base64 === null ? null : decodeBase64(base64)));
     this.#decoding = bytes;
@@ -122,7 +126,10 @@ export class ClientProcess {
   }
 
   /** Returns null if the process reaches the network without a proxy, or not at all. */
-  async #openProxy(bounds: SandboxBounds | null, network: NetworkPolicy | null): Promise<OpenProxy | null> {
+  async #openProxy(
+    bounds: SandboxBounds | null,
+    network: NetworkPolicy | null,
+  ): Promise<OpenProxy | null> {
     if (network === null || bounds?.managedNetwork !== true) return null;
     const { unaskedProxy } = await import('../../tools/command/network/unasked-proxy.ts');
     return unaskedProxy(network, { ...this.#deps, home: bounds.home });
@@ -133,7 +140,8 @@ export class ClientProcess {
       if (this.#neverBegan) return null;
       throw error;
     });
-    if (running === null) return { exitCode: EXIT_CODE.killed, output: this.#output, allRead: true };
+    if (running === null)
+      return { exitCode: EXIT_CODE.killed, output: this.#output, allRead: true };
     const { timeoutMs } = this.spec;
     let timedOut = false;
     const timer =
@@ -149,13 +157,20 @@ export class ClientProcess {
     timer?.clear();
     await this.#output.finish();
     // A process that ended by itself at the last moment keeps its own exit code.
-    return { exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode, output: this.#output, allRead };
+    return {
+      exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode,
+      output: this.#output,
+      allRead,
+    };
   }
 
   /** Pauses the process while its client does not read, so that no output piles up. */
   #waitForReader(): void {
     const running = this.#running;
-    const backlog = this.spec.onOutput === null ? null : this.#deps.clients.drained({ connection: this.spec.connection });
+    const backlog =
+      this.spec.onOutput === null
+        ? null
+        : this.#deps.clients.drained({ connection: this.spec.connection });
     if (backlog === null || running === null) return;
     running.pause();
     void backlog.then(() => running.resume());

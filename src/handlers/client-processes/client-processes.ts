@@ -1,5 +1,15 @@
-import { duplicateProcess, processNotFound, processNotStarted, tooManyProcesses } from '../../protocol/process-errors.ts';
-import { ClientProcess, type ClientProcessDeps, type ClientProcessSpec, ownerOf } from './client-process.ts';
+import {
+  duplicateProcess,
+  processNotFound,
+  processNotStarted,
+  tooManyProcesses,
+} from '../../protocol/process-errors.ts';
+import {
+  ClientProcess,
+  type ClientProcessDeps,
+  type ClientProcessSpec,
+  ownerOf,
+} from './client-process.ts';
 
 /** The maximum number of processes that a connection can have at once. */
 const PROCESSES_MAX = 200;
@@ -30,19 +40,24 @@ export class ClientProcesses {
     this.#deps = deps;
   }
 
-  /** Starts a process. Its name is taken until the process has ended. Throws if the name is already taken. */
+  /**
+   * Starts a process. Its name is taken until the process has ended. Throws if the name is already
+   * taken.
+   */
   start(name: ProcessName | null, spec: ClientProcessSpec): ClientProcess {
     const { connection } = spec;
     if (!this.#deps.isConnected(connection)) throw processNotStarted('the connection has ended');
     const entries = this.#connections.get(connection) ?? new Set();
-    if (name !== null && this.#find(connection, name) !== null) throw duplicateProcess(name.what, name.id);
+    if (name !== null && this.#find(connection, name) !== null)
+      throw duplicateProcess(name.what, name.id);
     if (entries.size >= PROCESSES_MAX) throw tooManyProcesses(PROCESSES_MAX);
     const run = new ClientProcess(spec, this.#deps);
     const entry = { name, run };
     this.#connections.set(connection, entries.add(entry));
     const forget = () => {
       entries.delete(entry);
-      if (entries.size === 0 && this.#connections.get(connection) === entries) this.#connections.delete(connection);
+      if (entries.size === 0 && this.#connections.get(connection) === entries)
+        this.#connections.delete(connection);
     };
     run.ended.then(forget, forget);
     return run;
@@ -57,7 +72,9 @@ export class ClientProcesses {
 
   /** Resolves when all processes that the connection has now have ended. */
   async ended(connection: number): Promise<void> {
-    await Promise.allSettled([...(this.#connections.get(connection) ?? [])].map(({ run }) => run.ended));
+    await Promise.allSettled(
+      [...(this.#connections.get(connection) ?? [])].map(({ run }) => run.ended),
+    );
   }
 
   /** Kills all processes of a connection, including processes that ended ones have left running. */
@@ -67,7 +84,8 @@ export class ClientProcesses {
   }
 
   #find(connection: number, { what, id }: ProcessName): ClientProcess | null {
-    for (const { name, run } of this.#connections.get(connection) ?? []) if (name?.what === what && name.id === id) return run;
+    for (const { name, run } of this.#connections.get(connection) ?? [])
+      if (name?.what === what && name.id === id) return run;
     return null;
   }
 }

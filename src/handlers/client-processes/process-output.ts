@@ -2,7 +2,10 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { decodeAnyBytes } from '../../base/text/decode-utf8.ts';
 import type { OutputStream } from '../../sandbox/processes/processes.ts';
 
-/** The cap for a stream that is kept and has none of its own: its output becomes one message, and building that blocks the server. */
+/**
+ * The cap for a stream that is kept and has none of its own: its output becomes one message, and
+ * building that blocks the server.
+ */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 interface StreamState {
@@ -18,7 +21,10 @@ export interface OutputDelta {
   capReached: boolean;
 }
 
-/** The two output streams of a process, each up to its cap. Output is announced as it comes, or kept until the process has ended. */
+/**
+ * The two output streams of a process, each up to its cap. Output is announced as it comes, or kept
+ * until the process has ended.
+ */
 export class ProcessOutput {
   readonly #streams: Record<OutputStream, StreamState>;
   readonly #onOutput: ((delta: OutputDelta) => void) | null;
@@ -26,7 +32,12 @@ export class ProcessOutput {
   /** If `bytesCap` is null, there is no cap. If `onOutput` is null, the output is kept. */
   constructor(bytesCap: number | null, onOutput: ((delta: OutputDelta) => void) | null) {
     const bytesMax = bytesCap ?? (onOutput === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
-    const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [], text: '' });
+    const state = (): StreamState => ({
+      bytesLeft: bytesMax,
+      capReached: false,
+      kept: [],
+      text: '',
+    });
     this.#streams = { stdout: state(), stderr: state() };
     this.#onOutput = onOutput;
   }
@@ -39,7 +50,12 @@ export class ProcessOutput {
     state.bytesLeft -= taken.length;
     state.capReached = state.bytesLeft === 0;
     if (this.#onOutput === null) state.kept.push(Buffer.from(taken));
-    else this.#onOutput({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
+    else
+      this.#onOutput({
+        stream,
+        deltaBase64: taken.toString('base64'),
+        capReached: state.capReached,
+      });
   }
 
   /** Decodes the kept output as UTF-8, for `text`. Leaves out a character that the cap has cut. */

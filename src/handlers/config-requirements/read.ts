@@ -8,8 +8,10 @@ export function configRequirementsMethods({ config }: { config: () => Promise<Co
       queue: null,
       async handle(_params, { caller }) {
         const { requirements } = await config();
-        if (requirements === NO_REQUIREMENTS) return { requirements: null, supportsIndependentSpeedModes: null };
-        const { approvalPolicies, reviewers, sandboxModes, webSearchModes, features } = requirements;
+        if (requirements === NO_REQUIREMENTS)
+          return { requirements: null, supportsIndependentSpeedModes: null };
+        const { approvalPolicies, reviewers, sandboxModes, webSearchModes, features } =
+          requirements;
         return {
           supportsIndependentSpeedModes: null,
           requirements: {

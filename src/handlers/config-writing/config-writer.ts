@@ -11,7 +11,13 @@ import { ConfigError } from '../../config/config-error.ts';
 import type { ConfigReads } from '../../config/config-errors.ts';
 import { type ConfigProblem, configProblems, unreadable } from '../../config/config-problems.ts';
 import { isTable, valueAt } from '../../config/layers/config-table.ts';
-import { CONFIG_BYTES_MAX, type Layer, layerVersion, parseLayer, readConfigText } from '../../config/layers/layer.ts';
+import {
+  CONFIG_BYTES_MAX,
+  type Layer,
+  layerVersion,
+  parseLayer,
+  readConfigText,
+} from '../../config/layers/layer.ts';
 import { splitKey } from '../../config/layers/split-key.ts';
 import { loadToml } from '../../config/layers/toml.ts';
 import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
@@ -20,7 +26,12 @@ import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import { configWriteRefused } from '../../protocol/config-write-refused.ts';
 import { fileFailed } from '../../protocol/file-errors.ts';
-import type { ConfigEdit, ConfigWarningNotification, ConfigWriteResponse, OverriddenMetadata } from '../../protocol/generated/types.ts';
+import type {
+  ConfigEdit,
+  ConfigWarningNotification,
+  ConfigWriteResponse,
+  OverriddenMetadata,
+} from '../../protocol/generated/types.ts';
 
 /** The changes that one request may make. */
 const EDITS_MAX = 200;
@@ -34,7 +45,9 @@ export interface ConfigWriterDeps {
   /** The absolute path of the folder with config.toml. */
   home: string;
   editToml: EditToml;
-  /** The configuration of a thread without settings, with this text in place of that of config.toml. */
+  /**
+   * The configuration of a thread without settings, with this text in place of that of config.toml.
+   */
   configWith: (userText: string) => Promise<Config>;
   /** Reads what other parts of the server use. */
   further: ConfigReads;
@@ -64,9 +77,10 @@ interface ConfigState {
 }
 
 /**
- * Changes config.toml in the home: all edits of a write or none, with the comments and the notation of everything else kept. A write is
- * refused if it adds a problem, if another program has changed the file since the client has read it, or if it is for another file.
- * Writes of this server wait for each other.
+ * Changes config.toml in the home: all edits of a write or none, with the comments and the notation
+ * of everything else kept. A write is refused if it adds a problem, if another program has changed
+ * the file since the client has read it, or if it is for another file. Writes of this server wait
+ * for each other.
  */
 export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
@@ -86,7 +100,10 @@ export class ConfigWriter {
     if (typeof edits !== 'function') readEdits(edits);
     return this.#queue.run('config.toml', async () => {
       for (let tries = 1; ; tries++) {
-        const written = await this.#write(typeof edits === 'function' ? edits : () => edits, expectedVersion);
+        const written = await this.#write(
+          typeof edits === 'function' ? edits : () => edits,
+          expectedVersion,
+        );
         if (written !== null) return written;
         if (expectedVersion !== null || tries === TRIES_MAX) throw changedMeanwhile(this.#file);
       }
@@ -94,10 +111,14 @@ export class ConfigWriter {
   }
 
   /**
-   * Writes a whole config.toml, which only the user can read. If there is one, it is kept at the path `keptAs`; null: then the write is
-   * refused. Resolves with where the old one is. Rejects with an RpcError that says why nothing was changed.
+   * Writes a whole config.toml, which only the user can read. If there is one, it is kept at the
+   * path `keptAs`; null: then the write is refused. Resolves with where the old one is. Rejects
+   * with an RpcError that says why nothing was changed.
    */
-  create(text: string, { keptAs }: { keptAs: string | null }): Promise<Omit<ConfigWritten, 'answer'> & { setAside: string | null }> {
+  create(
+    text: string,
+    { keptAs }: { keptAs: string | null },
+  ): Promise<Omit<ConfigWritten, 'answer'> & { setAside: string | null }> {
     return this.#queue.run('config.toml', async () => {
       const found = this.#read();
       if (found !== null && keptAs === null) throw invalid(`${this.#file} exists already`);
@@ -112,7 +133,10 @@ export class ConfigWriter {
   }
 
   /** Null: another program has changed the file meanwhile. */
-  async #write(editsFor: (config: Config) => readonly ConfigEdit[], expectedVersion: string | null): Promise<ConfigWritten | null> {
+  async #write(
+    editsFor: (config: Config) => readonly ConfigEdit[],
+    expectedVersion: string | null,
+  ): Promise<ConfigWritten | null> {
     const found = this.#read();
     const before = await this.#state(found ?? '');
     if (expectedVersion !== null && expectedVersion !== layerVersion(before.layer)) return null;
@@ -124,7 +148,8 @@ export class ConfigWriter {
     const after = await this.#state(edited.text);
     const warnings = addedWarnings(before, after, this.#file);
     if (after.text !== before.text && !(await this.#replace(after.text, found))) return null;
-    const overridden = edits.map(({ path }) => overriddenAt(after, path)).find((found) => found !== null) ?? null;
+    const overridden =
+      edits.map(({ path }) => overriddenAt(after, path)).find((found) => found !== null) ?? null;
     const answer: ConfigWriteResponse = {
       status: overridden === null ? 'ok' : 'okOverridden',
       version: layerVersion(after.layer),
@@ -138,7 +163,11 @@ export class ConfigWriter {
   async #state(text: string): Promise<ConfigState> {
     const toml = await loadToml();
     const name = { type: 'user' as const, file: this.#file, profile: null };
-    const read = parseLayer(Buffer.from(text), { file: this.#file, name }, { toml, breaks: this.#breaks });
+    const read = parseLayer(
+      Buffer.from(text),
+      { file: this.#file, name },
+      { toml, breaks: this.#breaks },
+    );
     const layer = await read.catch((error: unknown) => {
       throw asInvalid(error);
     });
@@ -150,20 +179,37 @@ export class ConfigWriter {
     return { text, layer, config, problems: [unreadable(failure), ...problems] };
   }
 
-  async #load(text: string, layer: Layer): Promise<{ config: Config; failure: ConfigError | null }> {
+  async #load(
+    text: string,
+    layer: Layer,
+  ): Promise<{ config: Config; failure: ConfigError | null }> {
     try {
       return { config: await this.#deps.configWith(text), failure: null };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const { home } = this.#deps;
-      return { config: new Config({ home, env: {}, modelGiven: false, layers: [layer], values: layer.config }), failure: error };
+      return {
+        config: new Config({
+          home,
+          env: {},
+          modelGiven: false,
+          layers: [layer],
+          values: layer.config,
+        }),
+        failure: error,
+      };
     }
   }
 
   #requireOwnFile(filePath: string | null): void {
     if (filePath === null || filePath === '') return;
-    const isOwn = filePath === resolve(filePath) && realPathOrSame(filePath) === realPathOrSame(this.#file);
-    if (!isOwn) throw configWriteRefused('configLayerReadonly', `only ${this.#file} can be changed, not ${filePath}`);
+    const isOwn =
+      filePath === resolve(filePath) && realPathOrSame(filePath) === realPathOrSame(this.#file);
+    if (!isOwn)
+      throw configWriteRefused(
+        'configLayerReadonly',
+        `only ${this.#file} can be changed, not ${filePath}`,
+      );
   }
 
   /** Null: there is no file. */
@@ -171,8 +217,14 @@ export class ConfigWriter {
     return asValidation(() => readConfigText(this.#file));
   }
 
-  /** Returns false if the file is not as it was before: another program has changed it meanwhile. */
-  async #replace(text: string, before: string | null, mode = before === null ? PRIVATE.mode : null): Promise<boolean> {
+  /**
+   * Returns false if the file is not as it was before: another program has changed it meanwhile.
+   */
+  async #replace(
+    text: string,
+    before: string | null,
+    mode = before === null ? PRIVATE.mode : null,
+  ): Promise<boolean> {
     const check = () => {
       if (this.#read() !== before) throw new ChangedMeanwhile();
     };
@@ -204,35 +256,53 @@ function asUnwritten(error: unknown, path: string): unknown {
   const why = whyNotWritten(error);
   if (why === null) return error;
   if (hasErrorCode(error, READ_ONLY))
-    return configWriteRefused('configLayerReadonly', `${path} cannot be changed: ${why}. Change its permissions, or the file by hand`);
+    return configWriteRefused(
+      'configLayerReadonly',
+      `${path} cannot be changed: ${why}. Change its permissions, or the file by hand`,
+    );
   return fileFailed('file_failed', `${path} was not changed: ${why}`, path);
 }
 
 function requireFitting(text: string): void {
-  if (Buffer.byteLength(text) > CONFIG_BYTES_MAX) throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
+  if (Buffer.byteLength(text) > CONFIG_BYTES_MAX)
+    throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
 }
 
 class ChangedMeanwhile extends Error {}
 
 /**
- * Returns what a write adds that is incomplete or has no effect, and the problems of other files that it brings into force. Throws an
- * RpcError if it adds another problem.
+ * Returns what a write adds that is incomplete or has no effect, and the problems of other files
+ * that it brings into force. Throws an RpcError if it adds another problem.
  */
-function addedWarnings(before: ConfigState, after: ConfigState, file: string): ConfigWarningNotification[] {
+function addedWarnings(
+  before: ConfigState,
+  after: ConfigState,
+  file: string,
+): ConfigWarningNotification[] {
   const known = new Set(before.problems.map(({ problem }) => problem));
   const added = after.problems.filter(({ problem }) => !known.has(problem));
-  const bad = added.find(({ kind, warning: { path } }) => kind === 'invalid' && (path === null || path === file));
+  const bad = added.find(
+    ({ kind, warning: { path } }) => kind === 'invalid' && (path === null || path === file),
+  );
   if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
-  return added.map(({ kind, warning }) => (kind === 'incomplete' ? { ...warning, details: LATER } : warning));
+  return added.map(({ kind, warning }) =>
+    kind === 'incomplete' ? { ...warning, details: LATER } : warning,
+  );
 }
 
 const LATER = 'Add it before you start a thread that needs it.';
 
 function readEdits(edits: readonly ConfigEdit[]): TomlEdit[] {
-  if (edits.length > EDITS_MAX) throw invalid(`a write can have at most ${EDITS_MAX} edits, not ${edits.length}: make several writes`);
+  if (edits.length > EDITS_MAX)
+    throw invalid(
+      `a write can have at most ${EDITS_MAX} edits, not ${edits.length}: make several writes`,
+    );
   return edits.map(({ keyPath, value, mergeStrategy }) => {
     const path = splitKey(keyPath);
-    if (path === null) throw invalid(`keyPath ${JSON.stringify(keyPath)}: expected names separated by dots, such as features.goals`);
+    if (path === null)
+      throw invalid(
+        `keyPath ${JSON.stringify(keyPath)}: expected names separated by dots, such as features.goals`,
+      );
     return { path, value, mergeStrategy };
   });
 }
@@ -251,7 +321,10 @@ function asInvalid(error: unknown): unknown {
 }
 
 /** Returns the layer that overrides a value of config.toml; null: it is in effect. */
-function overriddenAt({ config, layer: own }: ConfigState, path: readonly string[]): OverriddenMetadata | null {
+function overriddenAt(
+  { config, layer: own }: ConfigState,
+  path: readonly string[],
+): OverriddenMetadata | null {
   const value = valueAt(own.config, path);
   const effective = valueAt(config.values, path) ?? null;
   const different = value === undefined ? null : firstDifference(value, effective, path);
@@ -259,10 +332,18 @@ function overriddenAt({ config, layer: own }: ConfigState, path: readonly string
   const layer = config.layerOf(different);
   if (layer === null || (layer.name.type === 'user' && layer.name.profile === null)) return null;
   const message = `${different.join('.')} is overridden: it is ${layer.label ?? `set by ${sourceOf(layer)}`}`;
-  return { message, overridingLayer: { name: layer.name, version: layerVersion(layer) }, effectiveValue: effective };
+  return {
+    message,
+    overridingLayer: { name: layer.name, version: layerVersion(layer) },
+    effectiveValue: effective,
+  };
 }
 
-function firstDifference(own: JsonValue, effective: JsonValue, path: readonly string[]): readonly string[] | null {
+function firstDifference(
+  own: JsonValue,
+  effective: JsonValue,
+  path: readonly string[],
+): readonly string[] | null {
   if (!isTable(own) || !isTable(effective)) return isDeepStrictEqual(own, effective) ? null : path;
   for (const [key, value] of Object.entries(own)) {
     const found = firstDifference(value, (effective as JsonObject)[key] ?? null, [...path, key]);
@@ -272,7 +353,9 @@ function firstDifference(own: JsonValue, effective: JsonValue, path: readonly st
 }
 
 function sourceOf({ name, locate }: Layer): string {
-  return name.type === 'user' && name.profile ? `the profile ${name.profile}` : (locate([]).path ?? name.type);
+  return name.type === 'user' && name.profile
+    ? `the profile ${name.profile}`
+    : (locate([]).path ?? name.type);
 }
 
 function invalid(message: string): Error {
@@ -280,5 +363,8 @@ function invalid(message: string): Error {
 }
 
 function changedMeanwhile(file: string): Error {
-  return configWriteRefused('configVersionConflict', `${file} has changed since it was read: read the configuration again`);
+  return configWriteRefused(
+    'configVersionConflict',
+    `${file} has changed since it was read: read the configuration again`,
+  );
 }

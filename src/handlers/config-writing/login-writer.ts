@@ -13,7 +13,10 @@ import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import { loginFileUnusable } from '../../protocol/account-errors.ts';
 
-/** The values of `auth_mode` for which other programs that share the home use the key, or the tokens. */
+/**
+ * The values of `auth_mode` for which other programs that share the home use the key, or the
+ * tokens.
+ */
 const API_KEY_MODE = 'apikey';
 const TOKENS_MODE = 'chatgpt';
 
@@ -22,8 +25,8 @@ const IN_ENVIRONMENT = 'set the key in the environment instead';
 const BY_HAND = 'remove the key from the file by hand';
 
 /**
- * Changes `auth.json` in the home, which other programs may share: only what belongs to the API key, and only the user may read it.
- * Writes of this server wait for each other.
+ * Changes `auth.json` in the home, which other programs may share: only what belongs to the API
+ * key, and only the user may read it. Writes of this server wait for each other.
  */
 export class LoginWriter {
   readonly #path: string;
@@ -34,20 +37,27 @@ export class LoginWriter {
   }
 
   /**
-   * Stores the key. Rejects with an RpcError if the file is not that of a login, or cannot be read or written. Beside the tokens of
-   * another login, other programs go on using that one.
+   * Stores the key. Rejects with an RpcError if the file is not that of a login, or cannot be read
+   * or written. Beside the tokens of another login, other programs go on using that one.
    */
   store(apiKey: string): Promise<void> {
     return this.#queue.run('login', async () => {
       const { login, text } = await this.#read(IN_ENVIRONMENT);
       const { auth_mode: mode, tokens } = login;
       const ofOthers = typeof mode === 'string' && mode !== API_KEY_MODE ? mode : TOKENS_MODE;
-      const changed = { ...login, auth_mode: isObject(tokens) ? ofOthers : API_KEY_MODE, OPENAI_API_KEY: apiKey };
+      const changed = {
+        ...login,
+        auth_mode: isObject(tokens) ? ofOthers : API_KEY_MODE,
+        OPENAI_API_KEY: apiKey,
+      };
       await this.#write(changed, { before: text, advice: IN_ENVIRONMENT });
     });
   }
 
-  /** Removes the key, and the file if nothing else is in it. Rejects with an RpcError if the file is not that of a login. */
+  /**
+   * Removes the key, and the file if nothing else is in it. Rejects with an RpcError if the file is
+   * not that of a login.
+   */
   remove(): Promise<void> {
     return this.#queue.run('login', async () => {
       const { login, text } = await this.#read(BY_HAND);
@@ -56,7 +66,10 @@ export class LoginWriter {
       const isEmpty = Object.values(others).every((value) => value === null);
       if (isEmpty) await this.#attempt(() => this.#removeFile(), { advice: BY_HAND });
       else {
-        const changed = { ...others, ...(mode === undefined || mode === API_KEY_MODE ? {} : { auth_mode: mode }) };
+        const changed = {
+          ...others,
+          ...(mode === undefined || mode === API_KEY_MODE ? {} : { auth_mode: mode }),
+        };
         await this.#write(changed, { before: text, advice: BY_HAND });
       }
     });
@@ -69,19 +82,27 @@ export class LoginWriter {
 
   /** An empty login if there is no file. */
   async #read(advice: string): Promise<{ login: JsonObject; text: string | null }> {
-    const file = await this.#attempt(() => readRegularFile(this.#path, { bytesMax: LOGIN_BYTES_MAX }), {
-      advice,
-      reason: (error) => systemErrorCode(error) && `it cannot be read (${systemErrorCode(error)})`,
-    });
+    const file = await this.#attempt(
+      () => readRegularFile(this.#path, { bytesMax: LOGIN_BYTES_MAX }),
+      {
+        advice,
+        reason: (error) =>
+          systemErrorCode(error) && `it cannot be read (${systemErrorCode(error)})`,
+      },
+    );
     if (file === null) return { login: {}, text: null };
     const text = file.bytes.toString('utf8');
     const login = parsedJson(text);
-    if (!isObject(login)) throw loginFileUnusable(this.#path, 'it is not a JSON object: correct it or remove it');
+    if (!isObject(login))
+      throw loginFileUnusable(this.#path, 'it is not a JSON object: correct it or remove it');
     return { login: login as JsonObject, text };
   }
 
   /** `before`: the old text. */
-  async #write(login: JsonObject, { before, advice }: { before: string | null; advice: string }): Promise<void> {
+  async #write(
+    login: JsonObject,
+    { before, advice }: { before: string | null; advice: string },
+  ): Promise<void> {
     const text = `${JSON.stringify(login, null, 2)}\n`;
     const write = async () => {
       makeFolderSync(dirname(this.#path), 0o700);
@@ -92,7 +113,10 @@ export class LoginWriter {
 
   async #attempt<T>(
     work: () => Promise<T>,
-    { advice, reason = whyNotWritten }: { advice: string; reason?: (error: unknown) => string | null },
+    {
+      advice,
+      reason = whyNotWritten,
+    }: { advice: string; reason?: (error: unknown) => string | null },
   ): Promise<T> {
     try {
       return await work();

@@ -9,25 +9,47 @@ type CustomGateway = Extract<ModelProviderConfigWriteParams['settings'], { type:
 
 const ID_CHARS_MAX = 64;
 
-/** Returns the id of the provider that the settings create or change, and the edits that do it. Throws an RpcError if they cannot. */
-export function providerEdits(settings: CustomGateway, config: Config): { id: string; edits: ConfigEdit[] } {
+/**
+ * Returns the id of the provider that the settings create or change, and the edits that do it.
+ * Throws an RpcError if they cannot.
+ */
+export function providerEdits(
+  settings: CustomGateway,
+  config: Config,
+): { id: string; edits: ConfigEdit[] } {
   const { providerId = null, name, baseUrl, envKey } = settings;
-  if (name !== undefined && name !== null && name.trim() === '') throw refused('settings.name must not be empty');
+  if (name !== undefined && name !== null && name.trim() === '')
+    throw refused('settings.name must not be empty');
   const id = providerId === null ? newProvider(settings, config) : requireOwn(providerId, config);
-  if (baseUrl === null && providerId !== null) throw refused('settings.baseUrl cannot be removed: a provider needs a URL');
+  if (baseUrl === null && providerId !== null)
+    throw refused('settings.baseUrl cannot be removed: a provider needs a URL');
   const isNew = providerId === null;
-  const values = { name, base_url: baseUrl, env_key: envKey, wire_api: isNew ? 'responses' : undefined };
+  const values = {
+    name,
+    base_url: baseUrl,
+    env_key: envKey,
+    wire_api: isNew ? 'responses' : undefined,
+  };
   const edits = Object.entries(values).flatMap(([key, value]) =>
     value === undefined || (key === 'name' && value === null)
       ? []
-      : [{ keyPath: `model_providers.${quoted(id)}.${key}`, value, mergeStrategy: 'replace' as const }],
+      : [
+          {
+            keyPath: `model_providers.${quoted(id)}.${key}`,
+            value,
+            mergeStrategy: 'replace' as const,
+          },
+        ],
   );
   return { id, edits };
 }
 
 function newProvider({ name, baseUrl }: CustomGateway, config: Config): string {
   if (!name) throw refused('settings.name is missing: a new provider needs a name');
-  if (!baseUrl) throw refused('settings.baseUrl is missing: a new provider needs the http or https URL of its API');
+  if (!baseUrl)
+    throw refused(
+      'settings.baseUrl is missing: a new provider needs the http or https URL of its API',
+    );
   const stem =
     name
       .toLowerCase()
@@ -42,9 +64,13 @@ function newProvider({ name, baseUrl }: CustomGateway, config: Config): string {
 }
 
 function requireOwn(id: string, config: Config): string {
-  if (BUILT_IN_PROVIDERS.includes(id)) throw refused(`${id} is built in: create a provider with an id of its own`);
+  if (BUILT_IN_PROVIDERS.includes(id))
+    throw refused(`${id} is built in: create a provider with an id of its own`);
   if (!knownProviders(config).includes(id)) {
-    throw configWriteRefused('configPathNotFound', `unknown model provider: ${id}. To create one, leave providerId out`);
+    throw configWriteRefused(
+      'configPathNotFound',
+      `unknown model provider: ${id}. To create one, leave providerId out`,
+    );
   }
   return id;
 }

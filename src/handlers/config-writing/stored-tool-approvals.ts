@@ -12,7 +12,10 @@ interface StoredToolApprovalsDeps {
 }
 
 /** Stores approvals of MCP tools in config.toml in the home. */
-export function storedToolApprovals({ configWriter, config }: StoredToolApprovalsDeps): ToolApprovals {
+export function storedToolApprovals({
+  configWriter,
+  config,
+}: StoredToolApprovalsDeps): ToolApprovals {
   return {
     async mayStore(server, tool) {
       const now = await validOrNull(config);
@@ -22,7 +25,10 @@ export function storedToolApprovals({ configWriter, config }: StoredToolApproval
     async store(server, tool, definition) {
       const table = `mcp_servers.${quotedKey(server.name)}.tools.${quotedKey(tool)}`;
       const edits = (now: Config): ConfigEdit[] => {
-        if (!definesServer(now, server)) throw new Error(`config.toml does not define the MCP server ${server.name} as this thread has it`);
+        if (!definesServer(now, server))
+          throw new Error(
+            `config.toml does not define the MCP server ${server.name} as this thread has it`,
+          );
         return [
           { keyPath: `${table}.approval_mode`, value: 'approve', mergeStrategy: 'replace' },
           { keyPath: `${table}.approved_definition`, value: definition, mergeStrategy: 'replace' },

@@ -14,7 +14,10 @@ export function experimentalFeatureListMethods({ config, threads }: FeatureListD
     'experimentalFeature/list': {
       queue: null,
       async handle({ cursor, limit, threadId = null }) {
-        return pageByPosition(shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))), { cursor, limit });
+        return pageByPosition(
+          shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))),
+          { cursor, limit },
+        );
       },
     },
   } satisfies Partial<MethodTable>;

@@ -14,10 +14,16 @@ export const agentsMdImporter: Importer = {
     const text = await readSource(source, scope.root, INSTRUCTIONS_BYTES_MAX);
     if (text === null || text.trim() === '') return null;
     const description = `Migrate ${source} to ${target}`;
-    const nothing = { description, names: [], take: () => Promise.resolve({ taken: [], refused: [] }) };
+    const nothing = {
+      description,
+      names: [],
+      take: () => Promise.resolve({ taken: [], refused: [] }),
+    };
     if (isOccupied(target)) {
       // A link to the other file is a common way to have one file for several agents.
-      const isSame = (await readSource(target, scope.cwd ?? '/', INSTRUCTIONS_BYTES_MAX).catch(() => null)) === text;
+      const isSame =
+        (await readSource(target, scope.cwd ?? '/', INSTRUCTIONS_BYTES_MAX).catch(() => null)) ===
+        text;
       const message = `${target} exists already, and was not changed`;
       return { ...nothing, refused: isSame ? [] : [{ source, message, failureStage: 'write' }] };
     }

@@ -34,7 +34,11 @@ export const commandsImporter: Importer = {
       const read = await skillOf(file, source, scope);
       if ('message' in read) refused.push(read);
       else if (seen.has(read.name))
-        refused.push({ source: read.name, message: `two commands would be the skill ${read.name}`, failureStage: 'select' });
+        refused.push({
+          source: read.name,
+          message: `two commands would be the skill ${read.name}`,
+          failureStage: 'select',
+        });
       else if (read.text !== null) skills.set(read.name, read.text);
       if ('name' in read) seen.add(read.name);
     }
@@ -52,34 +56,60 @@ export const commandsImporter: Importer = {
 };
 
 /** The skill that a command becomes. `text` is null if heddle has it already. */
-async function skillOf(file: string, folder: string, scope: Scope): Promise<{ name: string; text: string | null } | Refused> {
+async function skillOf(
+  file: string,
+  folder: string,
+  scope: Scope,
+): Promise<{ name: string; text: string | null } | Refused> {
   const command = file.slice(0, -'.md'.length).replaceAll('/', '-');
   const name = `source-command-${command}`;
   if (!NAME.test(name)) {
-    return { source: name, message: `${name} is not a name of at most 64 letters, digits, ".", "-" and "_"`, failureStage: 'select' };
+    return {
+      source: name,
+      message: `${name} is not a name of at most 64 letters, digits, ".", "-" and "_"`,
+      failureStage: 'select',
+    };
   }
   try {
     const { fields, body } = await readMarkdown(join(folder, file), scope.root);
     const replaced = REPLACED.find(({ pattern }) => pattern.test(body));
     if (replaced !== undefined) {
-      return { source: name, message: `${join(folder, file)} takes ${replaced.what}, which skills do not`, failureStage: 'select' };
+      return {
+        source: name,
+        message: `${join(folder, file)} takes ${replaced.what}, which skills do not`,
+        failureStage: 'select',
+      };
     }
-    if (body.trim() === '') return { source: name, message: `${join(folder, file)} has no text`, failureStage: 'select' };
-    const description = oneLine(fields.description) ?? `Runs the command ${command} of Claude Code.`;
-    const text = skillText(name, { description: cutText(description, DESCRIPTION_CHARS_MAX), command, body: body.trim() });
+    if (body.trim() === '')
+      return { source: name, message: `${join(folder, file)} has no text`, failureStage: 'select' };
+    const description =
+      oneLine(fields.description) ?? `Runs the command ${command} of Claude Code.`;
+    const text = skillText(name, {
+      description: cutText(description, DESCRIPTION_CHARS_MAX),
+      command,
+      body: body.trim(),
+    });
     const path = join(scope.skills.target, name, 'SKILL.md');
     if (!isOccupied(dirname(path))) return { name, text };
-    const isSame = (await readSource(path, dirname(scope.skills.target)).catch(() => null)) === text;
+    const isSame =
+      (await readSource(path, dirname(scope.skills.target)).catch(() => null)) === text;
     return isSame
       ? { name, text: null }
-      : { source: name, message: `${dirname(path)} exists already, and was not changed`, failureStage: 'write' };
+      : {
+          source: name,
+          message: `${dirname(path)} exists already, and was not changed`,
+          failureStage: 'write',
+        };
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return { source: name, message: error.message, failureStage: 'read' };
   }
 }
 
-function skillText(name: string, { description, command, body }: { description: string; command: string; body: string }): string {
+function skillText(
+  name: string,
+  { description, command, body }: { description: string; command: string; body: string },
+): string {
   return [
     '---',
     `name: ${JSON.stringify(name)}`,

@@ -18,7 +18,8 @@ interface Deps {
   configWriter: ConfigWriter;
 }
 
-const SWITCHED_OFF = 'switched off: to switch a hook on, set enabled = true in its [hooks.state] in config.toml';
+const SWITCHED_OFF =
+  'switched off: to switch a hook on, set enabled = true in its [hooks.state] in config.toml';
 const NOT_IN_FORCE = 'not in force before you trust the file';
 
 /** The most events, groups of hooks and hooks of a file. Each hook takes a while to check. */
@@ -27,7 +28,10 @@ const PARTS_MAX = 400;
 /** Variables that the other agent sets for its hooks, and heddle does not. */
 const OWN_VARIABLE = /\$\{?CLAUDE_\w+/;
 
-/** Hooks, which go to a new hooks.json. None runs before the user has switched it on or trusted the file. */
+/**
+ * Hooks, which go to a new hooks.json. None runs before the user has switched it on or trusted the
+ * file.
+ */
 export function hooksImporter(deps: Deps): Importer {
   return {
     itemType: 'HOOKS',
@@ -36,13 +40,24 @@ export function hooksImporter(deps: Deps): Importer {
       const { events, refused } = await sourceHooks(scope);
       if (events.size === 0 && refused.length === 0) return null;
       const { target } = scope.hooks;
-      const found = { description: `Migrate hooks from ${scope.folder} to ${target}`, names: [...events.keys()], refused };
+      const found = {
+        description: `Migrate hooks from ${scope.folder} to ${target}`,
+        names: [...events.keys()],
+        refused,
+      };
       if (isOccupied(target) && events.size > 0) {
         const text = await readSource(target, scope.cwd ?? '/').catch(() => null);
         const isSame = text === hooksText(wantedHooks(events, found.names));
         const message = `${target} exists already, and was not changed`;
-        const all = isSame ? [] : found.names.map((source) => ({ source, message, failureStage: 'write' as const }));
-        return { ...found, names: [], refused: [...refused, ...all], take: () => Promise.resolve({ taken: [], refused: [] }) };
+        const all = isSame
+          ? []
+          : found.names.map((source) => ({ source, message, failureStage: 'write' as const }));
+        return {
+          ...found,
+          names: [],
+          refused: [...refused, ...all],
+          take: () => Promise.resolve({ taken: [], refused: [] }),
+        };
       }
       return { ...found, take: (names) => take(names, { events, scope, deps }) };
     },
@@ -51,7 +66,10 @@ export function hooksImporter(deps: Deps): Importer {
 
 type Events = ReadonlyMap<string, readonly JsonObject[]>;
 
-async function take(names: readonly string[], { events, scope, deps }: { events: Events; scope: Scope; deps: Deps }): Promise<Outcome> {
+async function take(
+  names: readonly string[],
+  { events, scope, deps }: { events: Events; scope: Scope; deps: Deps },
+): Promise<Outcome> {
   const { target, isHome } = scope.hooks;
   try {
     const wanted = wantedHooks(events, names);
@@ -63,43 +81,69 @@ async function take(names: readonly string[], { events, scope, deps }: { events:
     return { taken: names.map((name) => ({ source: name, target: name, title })), refused: [] };
   } catch (error) {
     const message = whyRefused(error);
-    return { taken: [], refused: names.map((source) => ({ source, message, failureStage: 'write' })) };
+    return {
+      taken: [],
+      refused: names.map((source) => ({ source, message, failureStage: 'write' })),
+    };
   }
 }
 
-/** The hooks of the home run without further consent, so those that another agent had are switched off before they are there. */
-async function switchOff(wanted: JsonObject, target: string, configWriter: ConfigWriter): Promise<void> {
+/**
+ * The hooks of the home run without further consent, so those that another agent had are switched
+ * off before they are there.
+ */
+async function switchOff(
+  wanted: JsonObject,
+  target: string,
+  configWriter: ConfigWriter,
+): Promise<void> {
   const { hooks } = parseHooks(wanted, target);
   const edits = ({ values }: Config) =>
     hooks.map(({ key }) => {
       // It is of a hook that was there before. It must neither be lost nor switch this one on.
       if (valueAt(values, ['hooks', 'state', key]) !== undefined)
         throw new TakenError(`config.toml has a [hooks.state] for ${key} already`);
-      return { keyPath: `hooks.state."${key}".enabled`, value: false, mergeStrategy: 'replace' as const };
+      return {
+        keyPath: `hooks.state."${key}".enabled`,
+        value: false,
+        mergeStrategy: 'replace' as const,
+      };
     });
   await configWriter.write({ edits });
 }
 
 function wantedHooks(events: Events, names: readonly string[]): JsonObject {
-  return Object.fromEntries([...events].filter(([name]) => names.includes(name)).map(([name, groups]) => [name, [...groups]]));
+  return Object.fromEntries(
+    [...events]
+      .filter(([name]) => names.includes(name))
+      .map(([name, groups]) => [name, [...groups]]),
+  );
 }
 
 function hooksText(hooks: JsonObject): string {
   return `${JSON.stringify({ hooks }, null, 2)}\n`;
 }
 
-async function sourceHooks({ folder, root }: Scope): Promise<{ events: Map<string, JsonObject[]>; refused: Refused[] }> {
+async function sourceHooks({
+  folder,
+  root,
+}: Scope): Promise<{ events: Map<string, JsonObject[]>; refused: Refused[] }> {
   const events = new Map<string, JsonObject[]>();
   const refused: Refused[] = [];
   const breaks = new EventLoopYield();
   for (const file of ['settings.json', 'settings.local.json']) {
     const path = join(folder, file);
     try {
-      const { hooks = emptyTable(), disableAllHooks = false } = (await readSourceJson(path, root)) ?? {};
+      const { hooks = emptyTable(), disableAllHooks = false } =
+        (await readSourceJson(path, root)) ?? {};
       if (!isTable(hooks)) throw new SourceError(`${path}: hooks is not an object`);
       if (disableAllHooks === true) continue;
-      if (countParts(hooks) > PARTS_MAX) throw new SourceError(`${path} has more than ${PARTS_MAX} hooks, groups of hooks and events`);
-      for (const [event, groups] of Object.entries(hooks)) await addEvent(event, groups, { events, refused, breaks });
+      if (countParts(hooks) > PARTS_MAX)
+        throw new SourceError(
+          `${path} has more than ${PARTS_MAX} hooks, groups of hooks and events`,
+        );
+      for (const [event, groups] of Object.entries(hooks))
+        await addEvent(event, groups, { events, refused, breaks });
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;
       refused.push({ source: path, message: error.message, failureStage: 'read' });
@@ -110,7 +154,10 @@ async function sourceHooks({ folder, root }: Scope): Promise<{ events: Map<strin
 
 function countParts(hooks: JsonObject): number {
   const groups = Object.values(hooks).flatMap((of) => (Array.isArray(of) ? of : []));
-  const inGroups = groups.reduce<number>((sum, group) => sum + (isTable(group) && Array.isArray(group.hooks) ? group.hooks.length : 0), 0);
+  const inGroups = groups.reduce<number>(
+    (sum, group) => sum + (isTable(group) && Array.isArray(group.hooks) ? group.hooks.length : 0),
+    0,
+  );
   return Object.keys(hooks).length + groups.length + inGroups;
 }
 
@@ -120,8 +167,13 @@ interface Reading {
   breaks: EventLoopYield;
 }
 
-async function addEvent(event: string, groups: JsonValue, { events, refused, breaks }: Reading): Promise<void> {
-  const refuse = (message: string) => refused.push({ source: event, message, failureStage: 'select' });
+async function addEvent(
+  event: string,
+  groups: JsonValue,
+  { events, refused, breaks }: Reading,
+): Promise<void> {
+  const refuse = (message: string) =>
+    refused.push({ source: event, message, failureStage: 'select' });
   if (!HOOK_EVENTS.some(({ label }) => label === event)) refuse('heddle does not have this event');
   else if (!Array.isArray(groups)) refuse('it is not a list');
   else {

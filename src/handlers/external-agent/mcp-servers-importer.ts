@@ -18,7 +18,10 @@ interface Deps {
   configWriter: ConfigWriter;
 }
 
-/** MCP servers, which go to config.toml in heddle's home, because a project cannot name programs. One of a project runs in its folder. */
+/**
+ * MCP servers, which go to config.toml in heddle's home, because a project cannot name programs.
+ * One of a project runs in its folder.
+ */
 export function mcpServersImporter({ home, config, configWriter }: Deps): Importer {
   return {
     itemType: 'MCP_SERVER_CONFIG',
@@ -38,12 +41,20 @@ export function mcpServersImporter({ home, config, configWriter }: Deps): Import
 
   async function write(name: string, table: JsonObject): Promise<Taken> {
     const edits = (current: Config) => {
-      if (valueAt(current.values, ['mcp_servers', name]) !== undefined) throw new TakenError(collision(name).message);
-      return [{ keyPath: `mcp_servers."${name}"`, value: table, mergeStrategy: 'replace' as const }];
+      if (valueAt(current.values, ['mcp_servers', name]) !== undefined)
+        throw new TakenError(collision(name).message);
+      return [
+        { keyPath: `mcp_servers."${name}"`, value: table, mergeStrategy: 'replace' as const },
+      ];
     };
     await configWriter.write({ edits });
-    const literal = [table.env, table.http_headers].flatMap((values) => (isTable(values) ? Object.keys(values) : []));
-    const title = literal.length === 0 ? null : `config.toml has these values now, as the source has them: ${literal.join(', ')}`;
+    const literal = [table.env, table.http_headers].flatMap((values) =>
+      isTable(values) ? Object.keys(values) : [],
+    );
+    const title =
+      literal.length === 0
+        ? null
+        : `config.toml has these values now, as the source has them: ${literal.join(', ')}`;
     return { source: name, target: name, title };
   }
 }
@@ -65,7 +76,8 @@ function freeTables(
   for (const [name, server] of sorted.slice(0, SERVERS_MAX)) {
     const read = serverTable(name, server, scope);
     const existing = valueAt(values, ['mcp_servers', name]);
-    if ('problem' in read) refused.push({ source: name, message: read.problem, failureStage: 'select' });
+    if ('problem' in read)
+      refused.push({ source: name, message: read.problem, failureStage: 'select' });
     else if (existing === undefined) tables.set(name, read.table);
     else if (canonicalJson(existing) !== canonicalJson(read.table)) refused.push(collision(name));
   }
@@ -73,11 +85,19 @@ function freeTables(
 }
 
 function collision(name: string): Refused {
-  return { source: name, message: `config.toml has a server ${name} already, which was not changed`, failureStage: 'write' };
+  return {
+    source: name,
+    message: `config.toml has a server ${name} already, which was not changed`,
+    failureStage: 'write',
+  };
 }
 
 /** The servers by name. A file that cannot be read is refused, and the others count. */
-async function sourceServers({ cwd, root, state }: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
+async function sourceServers({
+  cwd,
+  root,
+  state,
+}: Scope): Promise<{ servers: Map<string, JsonValue>; refused: Refused[] }> {
   const servers = new Map<string, JsonValue>();
   const refused: Refused[] = [];
   const add = async (path: string, read: () => Promise<JsonObject | null>) => {
@@ -89,7 +109,8 @@ async function sourceServers({ cwd, root, state }: Scope): Promise<{ servers: Ma
     }
   };
   const keys = ['mcpServers'];
-  if (state !== null) await add(state.path, () => state.read(cwd === null ? keys : ['projects', cwd, ...keys]));
+  if (state !== null)
+    await add(state.path, () => state.read(cwd === null ? keys : ['projects', cwd, ...keys]));
   const ofProject = join(root, '.mcp.json');
   if (cwd !== null) await add(ofProject, () => readSourceJson(ofProject, root, keys));
   return { servers, refused };

@@ -14,17 +14,29 @@ export function isOccupied(path: string): boolean {
   return isLink(path) || statOf(path) !== null;
 }
 
-/** Writes a new file with its folders, whole or not at all. Rejects with a TakenError if something is there. `cwd`: as in `Scope`. */
-export async function putNewFile(path: string, text: string, scope: Pick<Scope, 'cwd'>): Promise<void> {
+/**
+ * Writes a new file with its folders, whole or not at all. Rejects with a TakenError if something
+ * is there. `cwd`: as in `Scope`.
+ */
+export async function putNewFile(
+  path: string,
+  text: string,
+  scope: Pick<Scope, 'cwd'>,
+): Promise<void> {
   const check = () => {
     if (isOccupied(path)) throw new TakenError(`${path} exists already`);
   };
   check();
   await makeFolderFor(path, scope);
-  await writeFile(path, (file) => writeText(file, text), { mode: scope.cwd === null ? 0o600 : null, check });
+  await writeFile(path, (file) => writeText(file, text), {
+    mode: scope.cwd === null ? 0o600 : null,
+    check,
+  });
 }
 
-/** Makes the folder of a path. In a project, rejects with a TakenError if a link leads out of it. */
+/**
+ * Makes the folder of a path. In a project, rejects with a TakenError if a link leads out of it.
+ */
 export async function makeFolderFor(path: string, { cwd }: Pick<Scope, 'cwd'>): Promise<void> {
   const folder = dirname(path);
   if (cwd !== null) requireInside(folder, cwd);
@@ -33,6 +45,7 @@ export async function makeFolderFor(path: string, { cwd }: Pick<Scope, 'cwd'>): 
 
 function requireInside(folder: string, root: string): void {
   for (let at = folder; at !== root && at !== dirname(at); at = dirname(at)) {
-    if (isOccupied(at) && !isBelow(realPathOrSame(at), root)) throw new TakenError(`${at} is a link out of the project`);
+    if (isOccupied(at) && !isBelow(realPathOrSame(at), root))
+      throw new TakenError(`${at} is a link out of the project`);
   }
 }

@@ -25,22 +25,26 @@ export interface Markdown {
 }
 
 /**
- * The paths of the Markdown files in a folder of another agent and, with `isDeep`, in those in it, relative to it and sorted. Files that are not
- * taken are in `refused`. Null: there is no such folder. Rejects with a SourceError if the folder cannot be listed, or is a link out of `root`.
+ * The paths of the Markdown files in a folder of another agent and, with `isDeep`, in those in it,
+ * relative to it and sorted. Files that are not taken are in `refused`. Null: there is no such
+ * folder. Rejects with a SourceError if the folder cannot be listed, or is a link out of `root`.
  */
 export async function markdownFiles(
   folder: string,
   { root, isDeep }: { root: string; isDeep: boolean },
 ): Promise<{ files: string[]; refused: Refused[] } | null> {
   if (!isFolder(folder)) return null;
-  if (!isBelow(realPathOrSame(folder), realPathOrSame(root))) throw new SourceError(`${folder} is a link out of ${root}`);
+  if (!isBelow(realPathOrSame(folder), realPathOrSame(root)))
+    throw new SourceError(`${folder} is a link out of ${root}`);
   const files: string[] = [];
   const refused: Refused[] = [];
-  const refuse = (path: string, why: string) => void refused.push({ source: path, message: `${path} ${why}`, failureStage: 'read' });
+  const refuse = (path: string, why: string) =>
+    void refused.push({ source: path, message: `${path} ${why}`, failureStage: 'read' });
   // Grows while it is gone through.
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   const take = (entry: Dirent, path: string, depth: number) => {
-    if (entry.isDirectory() && isDeep && depth < DEPTH_MAX) waiting.push({ path, depth: depth + 1 });
+    if (entry.isDirectory() && isDeep && depth < DEPTH_MAX)
+      waiting.push({ path, depth: depth + 1 });
     if (!entry.name.endsWith('.md') || entry.isDirectory()) return;
     if (entry.isFile()) files.push(path);
     else refuse(join(folder, path), 'is a link or another special file');
@@ -51,10 +55,13 @@ export async function markdownFiles(
     looked += 1;
     const { entries, cut } = await listSource(join(folder, path), ENTRIES_MAX);
     for (const entry of entries) take(entry, join(path, entry.name), depth);
-    if (cut) refuse(join(folder, path), `has more than ${ENTRIES_MAX} files: the others are left out`);
+    if (cut)
+      refuse(join(folder, path), `has more than ${ENTRIES_MAX} files: the others are left out`);
   }
-  if (waiting.length > FOLDERS_MAX) refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left out`);
-  if (files.length > FILES_MAX) refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left out`);
+  if (waiting.length > FOLDERS_MAX)
+    refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left out`);
+  if (files.length > FILES_MAX)
+    refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left out`);
   return { files: files.sort().slice(0, FILES_MAX), refused };
 }
 

@@ -20,7 +20,10 @@ export interface Scope {
   cwd: string | null;
   /** The folder that all files of the other agent lie in: what is a link out of it is not read. */
   root: string;
-  /** The file of the other agent with the servers of all places. Null: the user's home folder is not known. */
+  /**
+   * The file of the other agent with the servers of all places. Null: the user's home folder is not
+   * known.
+   */
   state: Servers | null;
   agentsMd: { source: string; target: string };
   skills: { source: string; target: string };

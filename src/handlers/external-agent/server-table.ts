@@ -10,11 +10,16 @@ const NAME = /^[\w.-]{1,64}$/;
 class Problem extends Error {}
 
 /**
- * Returns a server of another agent as `[mcp_servers.NAME]` has it, or why heddle cannot have it. heddle expands no variables in values: it
- * gets those of the environment by their names.
+ * Returns a server of another agent as `[mcp_servers.NAME]` has it, or why heddle cannot have it.
+ * heddle expands no variables in values: it gets those of the environment by their names.
  */
-export function serverTable(name: string, server: JsonValue, { cwd }: Scope): { table: JsonObject } | { problem: string } {
-  if (!NAME.test(name)) return { problem: 'its name is not one of at most 64 letters, digits, ".", "-" and "_"' };
+export function serverTable(
+  name: string,
+  server: JsonValue,
+  { cwd }: Scope,
+): { table: JsonObject } | { problem: string } {
+  if (!NAME.test(name))
+    return { problem: 'its name is not one of at most 64 letters, digits, ".", "-" and "_"' };
   if (!isTable(server)) return { problem: 'it is not an object' };
   try {
     const table = transportTable(server, cwd);
@@ -37,7 +42,10 @@ function stdioTable({ command, args = [], env = {} }: JsonObject, cwd: string | 
   if (words === null) throw new Problem('args is not a list');
   const { literals, named } = variables(env, 'env');
   const other = named.find(([key, variable]) => key !== variable);
-  if (other !== undefined) throw new Problem(`env.${other[0]} is the variable ${other[1]} under another name, which heddle cannot pass`);
+  if (other !== undefined)
+    throw new Problem(
+      `env.${other[0]} is the variable ${other[1]} under another name, which heddle cannot pass`,
+    );
   return {
     command: literal(command ?? null, 'command'),
     ...(words.length > 0 ? { args: words } : {}),
@@ -62,13 +70,24 @@ function httpTable({ url, headers = {} }: JsonObject): JsonObject {
 function splitHeaders(headers: JsonValue): { authorization: string | null; others: JsonObject } {
   if (!isTable(headers)) throw new Problem('headers is not an object');
   const entries = Object.entries(headers);
-  const bearer = entries.find(([key, value]) => key.toLowerCase() === 'authorization' && typeof value === 'string' && BEARER.test(value));
+  const bearer = entries.find(
+    ([key, value]) =>
+      key.toLowerCase() === 'authorization' && typeof value === 'string' && BEARER.test(value),
+  );
   const variable = bearer === undefined ? null : (BEARER.exec(String(bearer[1]))?.[1] ?? null);
-  return { authorization: variable, others: Object.fromEntries(entries.filter((entry) => entry !== bearer)) };
+  return {
+    authorization: variable,
+    others: Object.fromEntries(entries.filter((entry) => entry !== bearer)),
+  };
 }
 
-/** The values of a table that are literal, and those that are variables, with the names of these. */
-function variables(table: JsonValue, what: string): { literals: JsonObject; named: [key: string, variable: string][] } {
+/**
+ * The values of a table that are literal, and those that are variables, with the names of these.
+ */
+function variables(
+  table: JsonValue,
+  what: string,
+): { literals: JsonObject; named: [key: string, variable: string][] } {
   if (!isTable(table)) throw new Problem(`${what} is not an object`);
   const literals: JsonObject = {};
   const named: [string, string][] = [];
@@ -82,7 +101,9 @@ function variables(table: JsonValue, what: string): { literals: JsonObject; name
 
 /** Does not quote the value: it may be a secret. */
 function literal(value: JsonValue, what: string): string {
-  if (typeof value !== 'string' || (value === '' && (what === 'command' || what === 'url'))) throw new Problem(`${what} is not a text`);
-  if (value.includes('${')) throw new Problem(`${what} has a variable in it, which heddle does not expand`);
+  if (typeof value !== 'string' || (value === '' && (what === 'command' || what === 'url')))
+    throw new Problem(`${what} is not a text`);
+  if (value.includes('${'))
+    throw new Problem(`${what} has a variable in it, which heddle does not expand`);
   return value;
 }

@@ -30,13 +30,18 @@ export interface SessionBytes {
   sha256: string;
 }
 
-/** The files with sessions in the folder `projects` of the other agent, the latest first. Links are none. */
+/**
+ * The files with sessions in the folder `projects` of the other agent, the latest first. Links are
+ * none.
+ */
 export async function sessionFiles(projects: string): Promise<SessionFile[]> {
   if (!isFolder(projects)) return [];
   const { entries } = await listSource(projects, PROJECTS_MAX);
   const found: SessionFile[] = [];
   for (const folder of entries.filter((entry) => entry.isDirectory())) {
-    const { entries: files } = await listSource(join(projects, folder.name), FILES_MAX).catch(unlessUnreadable);
+    const { entries: files } = await listSource(join(projects, folder.name), FILES_MAX).catch(
+      unlessUnreadable,
+    );
     for (const file of files) {
       if (!file.isFile() || !isSessionName(file.name)) continue;
       const path = join(projects, folder.name, file.name);
@@ -52,18 +57,27 @@ function latestFirst(files: SessionFile[]): SessionFile[] {
   return files.sort((one, other) => (one.modifiedAtMs > other.modifiedAtMs ? -1 : 1));
 }
 
-/** The file of a session at a path that a client names. Rejects with a SourceError if there is none. */
+/**
+ * The file of a session at a path that a client names. Rejects with a SourceError if there is none.
+ */
 export async function sessionFileAt(path: string, projects: string): Promise<SessionFile> {
   const real = realPathOrSame(path);
-  if (!isBelow(real, realPathOrSame(projects))) throw new SourceError(`${path} is not in ${projects}`);
+  if (!isBelow(real, realPathOrSame(projects)))
+    throw new SourceError(`${path} is not in ${projects}`);
   if (!isSessionName(basename(real))) throw new SourceError(`${path} is not the file of a session`);
   const stats = await stat(real).catch(() => null);
   if (stats === null) throw new SourceError(`${path} is not there`);
   return { path: real, modifiedAtMs: stats.mtimeMs };
 }
 
-/** Reads a session. Rejects with a SourceError if it cannot be read, or does not lie in `projects`. Lets other work run in between. */
-export async function readSessionFile({ path }: SessionFile, projects: string): Promise<SessionBytes> {
+/**
+ * Reads a session. Rejects with a SourceError if it cannot be read, or does not lie in `projects`.
+ * Lets other work run in between.
+ */
+export async function readSessionFile(
+  { path }: SessionFile,
+  projects: string,
+): Promise<SessionBytes> {
   const real = realPathOrSame(projects);
   try {
     const file = await readRegularFile(path, {
@@ -80,7 +94,10 @@ export async function readSessionFile({ path }: SessionFile, projects: string): 
     }
     return { bytes: file.bytes, sha256: hash.digest('hex') };
   } catch (error) {
-    throw new SourceError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new SourceError(
+      `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -29,8 +29,9 @@ export interface NotedSession extends ImportedSession {
 }
 
 /**
- * The file in the home that lists the imported sessions. It has the name and the form that it has in Codex: clients look there for the
- * thread of a session. The records of other programs stay as they are.
+ * The file in the home that lists the imported sessions. It has the name and the form that it has
+ * in Codex: clients look there for the thread of a session. The records of other programs stay as
+ * they are.
  */
 export class SessionLedger {
   readonly #home: string;
@@ -43,32 +44,54 @@ export class SessionLedger {
     this.#clock = clock;
   }
 
-  /** The records, oldest first. Rejects with a SourceError if the file cannot be read or understood. */
+  /**
+   * The records, oldest first. Rejects with a SourceError if the file cannot be read or understood.
+   */
   async read(): Promise<ImportedSession[]> {
     const text = await readSource(this.#path, this.#home, LEDGER_BYTES_MAX);
     return text === null ? [] : recordsOf(await parseJson(text), this.#path);
   }
 
-  /** Adds a record. Rejects with a SourceError if the file cannot be understood, and with the system's error if it cannot be written. */
+  /**
+   * Adds a record. Rejects with a SourceError if the file cannot be understood, and with the
+   * system's error if it cannot be written.
+   */
   async add(session: NotedSession): Promise<void> {
     await withLockFile(join(this.#home, 'heddle-session-imports.lock'), this.#clock, async () => {
       const before = await readSource(this.#path, this.#home, LEDGER_BYTES_MAX);
-      const text = before === null ? `{\n  "records": [\n${recordText(session)}\n  ]\n}\n` : await this.#added(before, session);
+      const text =
+        before === null
+          ? `{\n  "records": [\n${recordText(session)}\n  ]\n}\n`
+          : await this.#added(before, session);
       await writeFile(this.#path, (file) => writeText(file, text), { mode: 0o600 });
     });
   }
 
-  /** Adds to the text, and not to the values: other programs write numbers that are not exact in this one. */
+  /**
+   * Adds to the text, and not to the values: other programs write numbers that are not exact in
+   * this one.
+   */
   async #added(before: string, session: NotedSession): Promise<string> {
     const { length } = recordsOf(await parseJson(before), this.#path, { all: true });
-    const text = before.replace(END, () => `${length === 0 ? '' : ','}\n${recordText(session)}\n  ]\n}\n`);
+    const text = before.replace(
+      END,
+      () => `${length === 0 ? '' : ','}\n${recordText(session)}\n  ]\n}\n`,
+    );
     const after = recordsOf(await parseJson(text), this.#path, { all: true });
-    if (after.length !== length + 1) throw new SourceError(`${this.#path} does not end with the list of its records`);
+    if (after.length !== length + 1)
+      throw new SourceError(`${this.#path} does not end with the list of its records`);
     return text;
   }
 }
 
-function recordText({ path, sha256, threadId, importedAtMs, modifiedAtMs, title }: NotedSession): string {
+function recordText({
+  path,
+  sha256,
+  threadId,
+  importedAtMs,
+  modifiedAtMs,
+  title,
+}: NotedSession): string {
   const values = {
     source_path: path,
     content_sha256: sha256,
@@ -78,7 +101,9 @@ function recordText({ path, sha256, threadId, importedAtMs, modifiedAtMs, title 
     title,
   };
   const nanoseconds = `${Math.floor(modifiedAtMs)}000000`;
-  return JSON.stringify(values, null, 2).replace('"source_modified_at": 0', `"source_modified_at": ${nanoseconds}`).replace(/^/gm, '    ');
+  return JSON.stringify(values, null, 2)
+    .replace('"source_modified_at": 0', `"source_modified_at": ${nanoseconds}`)
+    .replace(/^/gm, '    ');
 }
 
 function recordsOf(ledger: unknown, path: string, { all = false } = {}): ImportedSession[] {
@@ -87,7 +112,8 @@ function recordsOf(ledger: unknown, path: string, { all = false } = {}): Importe
   return records.flatMap((record: unknown): ImportedSession[] => {
     const fields = isObject(record) ? record : {};
     const { source_path: source, content_sha256: sha256, imported_thread_id: threadId } = fields;
-    const isWhole = typeof source === 'string' && typeof sha256 === 'string' && typeof threadId === 'string';
+    const isWhole =
+      typeof source === 'string' && typeof sha256 === 'string' && typeof threadId === 'string';
     if (isWhole) return [{ path: source, sha256, threadId }];
     return all ? [{ path: '', sha256: '', threadId: '' }] : [];
   });

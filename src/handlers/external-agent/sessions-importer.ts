@@ -10,9 +10,22 @@ import type { ExternalAgentConfigSession } from '../../protocol/generated/types.
 import { readSession, readSessionFacts } from '../../rollout/session/read-session.ts';
 import type { SessionFacts } from '../../rollout/session/session-reader.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
-import { type Asked, type Importer, type Outcome, type Refused, SourceError, type Taken } from './found.ts';
+import {
+  type Asked,
+  type Importer,
+  type Outcome,
+  type Refused,
+  SourceError,
+  type Taken,
+} from './found.ts';
 import { userHomeOf } from './scope.ts';
-import { readSessionFile, type SessionBytes, type SessionFile, sessionFileAt, sessionFiles } from './session-files.ts';
+import {
+  readSessionFile,
+  type SessionBytes,
+  type SessionFile,
+  sessionFileAt,
+  sessionFiles,
+} from './session-files.ts';
 import { type ImportedSession, SessionLedger } from './session-ledger.ts';
 import { whyRefused } from './take-each.ts';
 
@@ -33,7 +46,10 @@ const DAYS_MAX_DEFAULT = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TITLE_CHARS_MAX = 100;
 
-/** Sessions, each of which becomes a thread. One that was imported is taken again only if it has changed since, as another thread. */
+/**
+ * Sessions, each of which becomes a thread. One that was imported is taken again only if it has
+ * changed since, as another thread.
+ */
 export function sessionsImporter(deps: SessionDeps): Importer {
   const ledger = new SessionLedger(deps);
   return {
@@ -44,7 +60,10 @@ export function sessionsImporter(deps: SessionDeps): Importer {
       // The sessions of all projects are in the home folder.
       if (userHome === null || (scope.cwd !== null && asked.names.length === 0)) return null;
       const projects = join(userHome, '.claude', 'projects');
-      const { found, refused } = await offers(asked, projects, { deps, records: await ledger.read() });
+      const { found, refused } = await offers(asked, projects, {
+        deps,
+        records: await ledger.read(),
+      });
       return {
         description: `Migrate recent sessions from ${projects}`,
         names: [...found.keys()],
@@ -54,7 +73,8 @@ export function sessionsImporter(deps: SessionDeps): Importer {
           const outcome: Outcome = { taken: [], refused: [] };
           for (const name of names) {
             const one = found.get(name);
-            if (one !== undefined) await take({ ...one, projects, originator, ledger }, deps, outcome);
+            if (one !== undefined)
+              await take({ ...one, projects, originator, ledger }, deps, outcome);
           }
           return outcome;
         },
@@ -76,11 +96,17 @@ async function offers(
   { deps, records }: { deps: SessionDeps; records: readonly ImportedSession[] },
 ): Promise<{ found: Map<string, Offer>; refused: Refused[] }> {
   const { files, refused } = await filesOf(asked, projects, deps.clock.now());
-  const countMax = asked.names.length > 0 ? files.length : Math.min(asked.sessionsMax ?? SESSIONS_MAX_DEFAULT, SESSIONS_MAX);
+  const countMax =
+    asked.names.length > 0
+      ? files.length
+      : Math.min(asked.sessionsMax ?? SESSIONS_MAX_DEFAULT, SESSIONS_MAX);
   const found = new Map<string, Offer>();
   for (const { name, file } of files) {
     if (found.size === countMax) break;
-    const session = await offered({ name, file, projects, records, isNamed: asked.names.length > 0 }, deps);
+    const session = await offered(
+      { name, file, projects, records, isNamed: asked.names.length > 0 },
+      deps,
+    );
     if (session !== null && 'message' in session) refused.push(session);
     else if (session !== null) found.set(name, { name, file, session });
   }
@@ -117,7 +143,10 @@ interface Candidate {
   isNamed: boolean;
 }
 
-/** A session as a client sees it; null: it was imported with this content, or it has no message and the client did not name it. */
+/**
+ * A session as a client sees it; null: it was imported with this content, or it has no message and
+ * the client did not name it.
+ */
 async function offered(
   { name, file, projects, records, isNamed }: Candidate,
   deps: SessionDeps,
@@ -127,10 +156,16 @@ async function offered(
     if (await isImported(file, content, { records, deps })) return null;
     const facts = await readSessionFacts(content.bytes, deps.ids, deps.clock.now());
     if (facts.firstText === null)
-      return isNamed ? { source: name, message: `${name} has no message of the user`, failureStage: 'read' } : null;
+      return isNamed
+        ? { source: name, message: `${name} has no message of the user`, failureStage: 'read' }
+        : null;
     const cwd = facts.cwd ?? '';
     if (!isAbsolute(cwd) || !isFolder(cwd))
-      return { source: name, message: `${name}: its folder ${cwd} is not there`, failureStage: 'select' };
+      return {
+        source: name,
+        message: `${name}: its folder ${cwd} is not there`,
+        failureStage: 'select',
+      };
     return { path: name, cwd, title: titleOf(facts) };
   } catch (error) {
     return { source: name, message: whyRefused(error), failureStage: 'read' };
@@ -164,9 +199,13 @@ async function take(
   try {
     const content = await readSessionFile(file, projects);
     if (await isImported(file, content, { records: await ledger.read(), deps })) return;
-    const session = await readSession(content.bytes, deps.ids, deps.clock.now()).catch((error: unknown) => {
-      throw error instanceof FileRefusedError ? new SourceError(`${name} cannot be read: ${error.message}`, { cause: error }) : error;
-    });
+    const session = await readSession(content.bytes, deps.ids, deps.clock.now()).catch(
+      (error: unknown) => {
+        throw error instanceof FileRefusedError
+          ? new SourceError(`${name} cannot be read: ${error.message}`, { cause: error })
+          : error;
+      },
+    );
     const { id } = await deps.threads.import({ session, cwd, originator });
     const title = titleOf(session);
     const taken: Taken = { source: name, target: id, title, cwd };
@@ -181,12 +220,20 @@ async function take(
       title,
     });
   } catch (error) {
-    outcome.refused.push({ source: name, message: whyRefused(error), failureStage: error instanceof SourceError ? 'read' : 'write' });
+    outcome.refused.push({
+      source: name,
+      message: whyRefused(error),
+      failureStage: error instanceof SourceError ? 'read' : 'write',
+    });
   }
 }
 
 function skipped(source: string, lines: number): Refused {
-  return { source, message: `${source}: lines that are damaged or too long, and are left out: ${lines}`, failureStage: 'read' };
+  return {
+    source,
+    message: `${source}: lines that are damaged or too long, and are left out: ${lines}`,
+    failureStage: 'read',
+  };
 }
 
 function titleOf({ name, firstText }: SessionFacts): string {

@@ -17,7 +17,10 @@ interface Deps {
 /** The keys that other importers take. */
 const ELSEWHERE: readonly string[] = ['$schema', 'hooks', 'disableAllHooks', 'mcpServers'];
 
-/** The settings that have a counterpart in config.toml: variables of commands, and a sandbox for the workspace. */
+/**
+ * The settings that have a counterpart in config.toml: variables of commands, and a sandbox for the
+ * workspace.
+ */
 export function settingsImporter({ home, config, configWriter }: Deps): Importer {
   return {
     itemType: 'CONFIG',
@@ -30,10 +33,15 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
       const { wanted, left } = counterparts(settings, scope);
       const current = await config();
       const free = wanted.filter(({ path }) => !isSet(current, path));
-      const refused: Refused[] = left.map((message) => ({ source, message, failureStage: 'select' }));
+      const refused: Refused[] = left.map((message) => ({
+        source,
+        message,
+        failureStage: 'select',
+      }));
       for (const { path, value } of wanted) {
         const message = `${path.join('.')} is set in config.toml already, and was not changed`;
-        if (isSet(current, path) && valueAt(current.values, path) !== value) refused.push({ source, message, failureStage: 'write' });
+        if (isSet(current, path) && valueAt(current.values, path) !== value)
+          refused.push({ source, message, failureStage: 'write' });
       }
       return {
         description: `Migrate ${source} into ${target}`,
@@ -45,10 +53,17 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
             const edits = (now: Config) =>
               free
                 .filter(({ path }) => !isSet(now, path))
-                .map(({ path, value }) => ({ keyPath: path.join('.'), value, mergeStrategy: 'replace' as const }));
+                .map(({ path, value }) => ({
+                  keyPath: path.join('.'),
+                  value,
+                  mergeStrategy: 'replace' as const,
+                }));
             await configWriter.write({ edits });
           } catch (error) {
-            return { taken: [], refused: [{ source, message: whyRefused(error), failureStage: 'write' }] };
+            return {
+              taken: [],
+              refused: [{ source, message: whyRefused(error), failureStage: 'write' }],
+            };
           }
           const title = `config.toml has these settings now, with values as the source has them: ${free.map(({ path }) => path.join('.')).join(', ')}`;
           return { taken: [{ source, target, title }], refused: [] };
@@ -58,7 +73,9 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
   };
 }
 
-/** Whether a source sets the path. What the trust in the server's own folder gives does not count. */
+/**
+ * Whether a source sets the path. What the trust in the server's own folder gives does not count.
+ */
 function isSet(config: Config, path: readonly string[]): boolean {
   return config.layerOf(path) !== null;
 }
@@ -71,11 +88,15 @@ interface Counterparts {
 
 function counterparts({ env, sandbox, ...others }: JsonObject, { cwd }: Scope): Counterparts {
   const rest = Object.keys(others).filter((key) => !ELSEWHERE.includes(key));
-  const left = rest.length === 0 ? [] : [`heddle has no counterpart of these settings: ${rest.join(', ')}`];
+  const left =
+    rest.length === 0 ? [] : [`heddle has no counterpart of these settings: ${rest.join(', ')}`];
   if (cwd !== null) {
     const own = Object.entries({ env, sandbox }).filter(([, value]) => value !== undefined);
     const names = own.map(([name]) => name).join(', ');
-    return { wanted: [], left: own.length === 0 ? left : [...left, `a project cannot set these in heddle: ${names}`] };
+    return {
+      wanted: [],
+      left: own.length === 0 ? left : [...left, `a project cannot set these in heddle: ${names}`],
+    };
   }
   const wanted: Counterparts['wanted'] = [];
   for (const [name, value] of Object.entries(isTable(env) ? env : {})) {
@@ -83,7 +104,8 @@ function counterparts({ env, sandbox, ...others }: JsonObject, { cwd }: Scope): 
       wanted.push({ path: ['shell_environment_policy', 'set', name], value: String(value) });
     else left.push(`env.${name} is not a variable with a text`);
   }
-  if (isTable(sandbox) && sandbox.enabled === true) wanted.push({ path: ['sandbox_mode'], value: 'workspace-write' });
+  if (isTable(sandbox) && sandbox.enabled === true)
+    wanted.push({ path: ['sandbox_mode'], value: 'workspace-write' });
   return { wanted, left };
 }
 

@@ -25,7 +25,8 @@ export function skillsImporter(ids: { next(): string }): Importer {
     async look(scope) {
       const { source, target } = scope.skills;
       if (!isFolder(source)) return null;
-      if (!isBelow(realPathOrSame(source), scope.root)) throw new SourceError(`${source} is a link out of ${scope.root}`);
+      if (!isBelow(realPathOrSame(source), scope.root))
+        throw new SourceError(`${source} is a link out of ${scope.root}`);
       const names: string[] = [];
       const refused: Refused[] = [];
       for (const name of await skillNames(source)) {
@@ -42,7 +43,8 @@ export function skillsImporter(ids: { next(): string }): Importer {
             const copy = join(target, `.${name}.heddle-${ids.next()}`);
             await makeFolderFor(copy, scope);
             await copyPath(join(source, name), copy, true);
-            if (isOccupied(join(target, name))) throw new TakenError(`${join(target, name)} exists already`);
+            if (isOccupied(join(target, name)))
+              throw new TakenError(`${join(target, name)} exists already`);
             await rename(copy, join(target, name));
             return { source: name, target: name, title: null };
           }),
@@ -60,17 +62,24 @@ async function skillNames(folder: string): Promise<string[]> {
 }
 
 /** Null: the skill can be taken. `same`: heddle has it already. */
-async function whyNotTaken(name: string, scope: Scope): Promise<Omit<Refused, 'source'> | 'same' | null> {
+async function whyNotTaken(
+  name: string,
+  scope: Scope,
+): Promise<Omit<Refused, 'source'> | 'same' | null> {
   const { source, target } = scope.skills;
   const from = join(source, name);
-  if (realPathOrSame(from) !== join(realPathOrSame(source), name)) return { message: `${from} is a link`, failureStage: 'read' };
+  if (realPathOrSame(from) !== join(realPathOrSame(source), name))
+    return { message: `${from} is a link`, failureStage: 'read' };
   try {
     const text = await readSource(join(from, SKILL_FILE), scope.root);
     if (text === null) return { message: `${from} has no ${SKILL_FILE}`, failureStage: 'read' };
     const to = join(target, name);
     if (isOccupied(to)) {
-      const isSame = (await readSource(join(to, SKILL_FILE), dirname(target)).catch(() => null)) === text;
-      return isSame ? 'same' : { message: `${to} exists already, and was not changed`, failureStage: 'write' };
+      const isSame =
+        (await readSource(join(to, SKILL_FILE), dirname(target)).catch(() => null)) === text;
+      return isSame
+        ? 'same'
+        : { message: `${to} exists already, and was not changed`, failureStage: 'write' };
     }
     const problem = await problemIn(from);
     return problem === null ? null : { message: problem, failureStage: 'read' };
@@ -80,7 +89,10 @@ async function whyNotTaken(name: string, scope: Scope): Promise<Omit<Refused, 's
   }
 }
 
-/** Why a folder cannot be copied; null: it can. Links could lead to files that nobody wants to share. */
+/**
+ * Why a folder cannot be copied; null: it can. Links could lead to files that nobody wants to
+ * share.
+ */
 async function problemIn(folder: string): Promise<string | null> {
   const waiting = [folder];
   let count = 0;
@@ -88,11 +100,13 @@ async function problemIn(folder: string): Promise<string | null> {
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     const { entries, cut } = await listSource(at, SKILL_ENTRIES_MAX);
     count += entries.length;
-    if (cut || count > SKILL_ENTRIES_MAX) return `${folder} has more than ${SKILL_ENTRIES_MAX} files`;
+    if (cut || count > SKILL_ENTRIES_MAX)
+      return `${folder} has more than ${SKILL_ENTRIES_MAX} files`;
     for (const entry of entries) {
       const path = join(at, entry.name);
       if (entry.isDirectory()) waiting.push(path);
-      else if (!entry.isFile()) return `${path} is a link or another special file (in the skill ${basename(folder)})`;
+      else if (!entry.isFile())
+        return `${path} is a link or another special file (in the skill ${basename(folder)})`;
       else bytes += statOf(path)?.size ?? 0;
     }
     if (bytes > SKILL_BYTES_MAX) return `${folder} has more than ${SKILL_BYTES_MAX} bytes`;

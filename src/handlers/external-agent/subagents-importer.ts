@@ -20,8 +20,14 @@ interface Role {
   left: readonly string[];
 }
 
-/** Sub-agents, each of which becomes a role of agents. `config` reads the configuration of a folder. */
-export function subagentsImporter({ config }: { config: (cwd?: string | null) => Promise<Config> }): Importer {
+/**
+ * Sub-agents, each of which becomes a role of agents. `config` reads the configuration of a folder.
+ */
+export function subagentsImporter({
+  config,
+}: {
+  config: (cwd?: string | null) => Promise<Config>;
+}): Importer {
   return {
     itemType: 'SUBAGENTS',
     details: 'subagents',
@@ -51,7 +57,11 @@ export function subagentsImporter({ config }: { config: (cwd?: string | null) =>
   };
 }
 
-async function rolesOf(files: readonly string[], folder: string, scope: Scope): Promise<{ roles: Map<string, Role>; refused: Refused[] }> {
+async function rolesOf(
+  files: readonly string[],
+  folder: string,
+  scope: Scope,
+): Promise<{ roles: Map<string, Role>; refused: Refused[] }> {
   const roles = new Map<string, Role>();
   const refused: Refused[] = [];
   const seen = new Set<string>();
@@ -59,7 +69,11 @@ async function rolesOf(files: readonly string[], folder: string, scope: Scope): 
     const read = await roleOf(join(folder, file), scope);
     if ('message' in read) refused.push(read);
     else if (seen.has(read.name))
-      refused.push({ source: read.name, message: `two sub-agents have the name ${read.name}`, failureStage: 'select' });
+      refused.push({
+        source: read.name,
+        message: `two sub-agents have the name ${read.name}`,
+        failureStage: 'select',
+      });
     else if (read.role !== null) roles.set(read.name, read.role);
     if ('name' in read) seen.add(read.name);
   }
@@ -68,15 +82,23 @@ async function rolesOf(files: readonly string[], folder: string, scope: Scope): 
 
 function titleOf({ left }: Role, isHome: boolean): string | null {
   const parts = [
-    ...(left.length === 0 ? [] : [`without ${left.join(', ')}, of which heddle has no counterpart`]),
+    ...(left.length === 0
+      ? []
+      : [`without ${left.join(', ')}, of which heddle has no counterpart`]),
     ...(isHome ? [] : ['not in force before you trust the file']),
   ];
   return parts.length === 0 ? null : parts.join('; ');
 }
 
 /** The role that a sub-agent becomes; `role` is null if heddle has it already. */
-async function roleOf(path: string, scope: Scope): Promise<{ name: string; role: Role | null } | Refused> {
-  const refuse = (message: string, { source, stage = 'select' }: { source?: string; stage?: Refused['failureStage'] } = {}): Refused => ({
+async function roleOf(
+  path: string,
+  scope: Scope,
+): Promise<{ name: string; role: Role | null } | Refused> {
+  const refuse = (
+    message: string,
+    { source, stage = 'select' }: { source?: string; stage?: Refused['failureStage'] } = {},
+  ): Refused => ({
     source: source ?? path,
     message,
     failureStage: stage,
@@ -87,23 +109,36 @@ async function roleOf(path: string, scope: Scope): Promise<{ name: string; role:
     const description = ROLE_SETTINGS.description.read(oneLine(fields.description));
     if (!name) return refuse(`${path} has no name that is ${ROLE_SETTINGS.name.expected}`);
     // In its place, a role could do more: the built-in `explorer` only reads.
-    if (isBuiltInRole(name)) return refuse(`${path} has the name of a built-in role of heddle, ${name}`, { source: name });
-    if (!description) return refuse(`${path} has no description that is ${ROLE_SETTINGS.description.expected}`, { source: name });
+    if (isBuiltInRole(name))
+      return refuse(`${path} has the name of a built-in role of heddle, ${name}`, { source: name });
+    if (!description)
+      return refuse(`${path} has no description that is ${ROLE_SETTINGS.description.expected}`, {
+        source: name,
+      });
     if (body.trim() === '') return refuse(`${path} has no instructions`, { source: name });
     const isReader = fields.permissionMode === 'plan';
-    const left = Object.keys(fields).filter((key) => !TAKEN.includes(key) && !(key === 'permissionMode' && isReader));
+    const left = Object.keys(fields).filter(
+      (key) => !TAKEN.includes(key) && !(key === 'permissionMode' && isReader),
+    );
     const text = roleText({ name, description, isReader, instructions: body.trim() });
     const file = join(scope.agents.target, `${name.replaceAll(' ', '-')}.toml`);
     if (!isOccupied(file)) return { name, role: { file, text, left } };
     const isSame = (await readSource(file, scope.agents.target).catch(() => null)) === text;
-    return isSame ? { name, role: null } : refuse(`${file} exists already, and was not changed`, { source: name, stage: 'write' });
+    return isSame
+      ? { name, role: null }
+      : refuse(`${file} exists already, and was not changed`, { source: name, stage: 'write' });
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return refuse(error.message, { stage: 'read' });
   }
 }
 
-function roleText(role: { name: string; description: string; isReader: boolean; instructions: string }): string {
+function roleText(role: {
+  name: string;
+  description: string;
+  isReader: boolean;
+  instructions: string;
+}): string {
   return [
     `name = ${tomlText(role.name)}`,
     `description = ${tomlText(role.description)}`,

@@ -4,7 +4,10 @@ import { StoreError } from '../../store/store-error.ts';
 import { type Outcome, SourceError, type Taken, TakenError } from './found.ts';
 
 /** Takes one after another. One that cannot be taken is refused, and the others go on. */
-export async function takeEach(names: readonly string[], take: (name: string) => Promise<Taken>): Promise<Outcome> {
+export async function takeEach(
+  names: readonly string[],
+  take: (name: string) => Promise<Taken>,
+): Promise<Outcome> {
   const outcome: Outcome = { taken: [], refused: [] };
   for (const name of names) {
     try {
@@ -18,7 +21,12 @@ export async function takeEach(names: readonly string[], take: (name: string) =>
 
 /** The reason in an error that is expected when something is written. Throws any other one. */
 export function whyRefused(error: unknown): string {
-  if (error instanceof RpcError || error instanceof TakenError || error instanceof SourceError || error instanceof StoreError)
+  if (
+    error instanceof RpcError ||
+    error instanceof TakenError ||
+    error instanceof SourceError ||
+    error instanceof StoreError
+  )
     return error.message;
   const why = whyNotWritten(error);
   if (why === null) throw error;

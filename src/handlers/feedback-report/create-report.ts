@@ -1,6 +1,7 @@
 import type { FeedbackSaveParams } from '../../protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
-import type { StoredItem, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { Attachment } from './read-attachments.ts';
 import type { ReportMask } from './report-mask.ts';
 
@@ -21,17 +22,29 @@ export async function createReport(content: ReportContent, mask: ReportMask): Pr
   const { params, thread, items, logs, attachments, server } = content;
   const { classification, reason = null, tags = null, threadId = null, includeLogs } = params;
   const attached = [];
-  for (const { text, ...file } of attachments) attached.push({ ...file, text: await mask.text(text) });
+  for (const { text, ...file } of attachments)
+    attached.push({ ...file, text: await mask.text(text) });
   const report = {
     report: 'heddle feedback',
     createdAt: new Date(server.createdAtMs).toISOString(),
-    server: { version: server.version, protocolVersion: PROTOCOL_VERSION, node: server.node, platform: server.platform },
+    server: {
+      version: server.version,
+      protocolVersion: PROTOCOL_VERSION,
+      node: server.node,
+      platform: server.platform,
+    },
     feedback: {
       ...((await mask.value({ classification, tags })) as object),
       reason: reason === null ? null : await mask.text(reason),
     },
     threadId,
-    thread: thread === null ? null : await mask.value({ ...shownThread(thread), ...(includeLogs === true ? ownTexts(thread) : {}) }),
+    thread:
+      thread === null
+        ? null
+        : await mask.value({
+            ...shownThread(thread),
+            ...(includeLogs === true ? ownTexts(thread) : {}),
+          }),
     items: await mask.values([...items].reverse().map(({ item, turnId }) => ({ turnId, item }))),
     logs: await mask.values(logs),
     attachments: attached,
@@ -41,18 +54,63 @@ export async function createReport(content: ReportContent, mask: ReportMask): Pr
 
 /** The facts of a thread that nobody has written. */
 function shownThread({ settings, clientTools, goal, ...record }: ThreadRecord): object {
-  const { id, sessionId, createdAtMs, updatedAtMs, recencyAtMs, archivedAtMs, listed, ephemeral, forkedFromId } = record;
-  const { source, threadSource, originator, cliVersion, tokenUsage, memoryMode, daybreakEnabled, agentClosedAtMs, spawnTurnId } = record;
+  const {
+    id,
+    sessionId,
+    createdAtMs,
+    updatedAtMs,
+    recencyAtMs,
+    archivedAtMs,
+    listed,
+    ephemeral,
+    forkedFromId,
+  } = record;
+  const {
+    source,
+    threadSource,
+    originator,
+    cliVersion,
+    tokenUsage,
+    memoryMode,
+    daybreakEnabled,
+    agentClosedAtMs,
+    spawnTurnId,
+  } = record;
   return {
-    ...{ id, sessionId, createdAtMs, updatedAtMs, recencyAtMs, archivedAtMs, listed, ephemeral, forkedFromId },
-    ...{ source, threadSource, originator, cliVersion, tokenUsage, memoryMode, daybreakEnabled, agentClosedAtMs, spawnTurnId },
+    ...{
+      id,
+      sessionId,
+      createdAtMs,
+      updatedAtMs,
+      recencyAtMs,
+      archivedAtMs,
+      listed,
+      ephemeral,
+      forkedFromId,
+    },
+    ...{
+      source,
+      threadSource,
+      originator,
+      cliVersion,
+      tokenUsage,
+      memoryMode,
+      daybreakEnabled,
+      agentClosedAtMs,
+      spawnTurnId,
+    },
     settings: shownSettings(settings),
     clientTools: clientTools !== null,
     goal: goal?.status ?? null,
   };
 }
 
-function shownSettings({ baseInstructions, developerInstructions, collaborationMode, ...settings }: ThreadSettings): object {
+function shownSettings({
+  baseInstructions,
+  developerInstructions,
+  collaborationMode,
+  ...settings
+}: ThreadSettings): object {
   return {
     ...settings,
     collaborationMode: { mode: collaborationMode.mode },

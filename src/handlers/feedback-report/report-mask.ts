@@ -5,7 +5,10 @@ import { redact } from '../../secrets/redact.ts';
 
 /** The longest string in a report, apart from attached texts. */
 const STRING_CHARS_MAX = 4 * 1024;
-/** A longer string is masked with so much of its rest. If that is cut, so much is then left out: it can have the beginning of a secret. */
+/**
+ * A longer string is masked with so much of its rest. If that is cut, so much is then left out: it
+ * can have the beginning of a secret.
+ */
 const MARGIN_CHARS = 4 * 1024;
 /** Ends a string that was cut before it was masked. It is no part of a secret. */
 const CUT = '\n\0cut\0';
@@ -57,7 +60,10 @@ export class ReportMask {
   }
 }
 
-/** A copy of the first parts of a value: as many as there is room for. Strings that are too long end with CUT. */
+/**
+ * A copy of the first parts of a value: as many as there is room for. Strings that are too long end
+ * with CUT.
+ */
 function bounded(value: unknown, room: { chars: number }): unknown {
   room.chars -= PART_CHARS_MIN;
   if (typeof value === 'string') return boundedString(value, room);
@@ -90,7 +96,9 @@ function withShortStrings(value: unknown): unknown {
   if (typeof value === 'string') return shortened(value);
   if (Array.isArray(value)) return value.map(withShortStrings);
   if (!isObject(value)) return value ?? null;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [shortened(key), withShortStrings(part)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [shortened(key), withShortStrings(part)]),
+  );
 }
 
 /** The beginning of a masked string. Without the margin of one that was cut before. */
@@ -100,7 +108,10 @@ function shortened(text: string): string {
   return isCut || safe.length > STRING_CHARS_MAX ? `${cutText(safe, STRING_CHARS_MAX)}…` : safe;
 }
 
-/** A text in pieces that divide no secret: they end at ends of lines, or of parts of a long line, and not in a private key. */
+/**
+ * A text in pieces that divide no secret: they end at ends of lines, or of parts of a long line,
+ * and not in a private key.
+ */
 function pieces(text: string): string[] {
   const all: string[] = [];
   for (let start = 0; start < text.length; ) {
@@ -117,7 +128,12 @@ function pieceEnd(text: string, start: number): number {
   const end = lineEnd(text, least);
   const piece = text.slice(start, end);
   const key = piece.lastIndexOf('-----BEGIN ');
-  if (key === -1 || !/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(piece.slice(key)) || piece.includes('-----END ', key)) return end;
+  if (
+    key === -1 ||
+    !/^-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(piece.slice(key)) ||
+    piece.includes('-----END ', key)
+  )
+    return end;
   const keyEnd = text.indexOf('-----END ', start + key);
   return keyEnd === -1 || keyEnd > start + key + KEY_CHARS_MAX ? end : lineEnd(text, keyEnd);
 }
@@ -125,6 +141,8 @@ function pieceEnd(text: string, start: number): number {
 /** The end of the line at this place, or of a part of it if it is long. */
 function lineEnd(text: string, from: number): number {
   const rest = text.slice(from, from + PIECE_CHARS);
-  const end = [/\n/, /[,;}\]]/, /\s/].map((pattern) => rest.search(pattern)).find((found) => found !== -1);
+  const end = [/\n/, /[,;}\]]/, /\s/]
+    .map((pattern) => rest.search(pattern))
+    .find((found) => found !== -1);
   return Math.min(text.length, from + (end === undefined ? rest.length : end + 1));
 }

@@ -53,14 +53,24 @@ export function feedbackSaveMethods(deps: FeedbackDeps) {
 }
 
 function check({ savePath, reason, tags, classification }: FeedbackSaveParams): void {
-  if (!isAbsolute(savePath)) throw invalidParams(`params.savePath: ${JSON.stringify(savePath)} is not an absolute path`);
+  if (!isAbsolute(savePath))
+    throw invalidParams(`params.savePath: ${JSON.stringify(savePath)} is not an absolute path`);
   if (classification.trim() === '') throw invalidParams('params.classification must not be empty');
-  for (const [name, text] of Object.entries({ reason: reason ?? '', classification, tags: JSON.stringify(tags ?? {}) }))
-    if (text.length > REASON_CHARS_MAX) throw invalidParams(`params.${name} must have at most ${REASON_CHARS_MAX} characters`);
-  if (Object.keys(tags ?? {}).length > TAGS_MAX) throw invalidParams(`params.tags must have at most ${TAGS_MAX} entries`);
+  for (const [name, text] of Object.entries({
+    reason: reason ?? '',
+    classification,
+    tags: JSON.stringify(tags ?? {}),
+  }))
+    if (text.length > REASON_CHARS_MAX)
+      throw invalidParams(`params.${name} must have at most ${REASON_CHARS_MAX} characters`);
+  if (Object.keys(tags ?? {}).length > TAGS_MAX)
+    throw invalidParams(`params.tags must have at most ${TAGS_MAX} entries`);
 }
 
-/** Only with `includeLogs` does the report have what the user, the model and the server have written. */
+/**
+ * Only with `includeLogs` does the report have what the user, the model and the server have
+ * written.
+ */
 async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promise<string> {
   const { threads, store, clock, env, version, platform, diagnostics } = deps;
   const { threadId, includeLogs, extraLogFiles } = params;
@@ -68,7 +78,10 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
   const thread = threadId ? await threads.record(threadId) : null;
   const attachments = await readAttachments(extraLogFiles ?? []);
   const items =
-    withLogs && thread !== null ? (await store.listItems(thread.id, { turnId: null, direction: 'desc', limit: ITEMS_MAX })).data : [];
+    withLogs && thread !== null
+      ? (await store.listItems(thread.id, { turnId: null, direction: 'desc', limit: ITEMS_MAX }))
+          .data
+      : [];
   const server = {
     version,
     platform,
@@ -76,18 +89,37 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
     createdAtMs: clock.now(),
   };
   const secrets = await knownSecretsOf(deps, threadId ?? null);
-  const content = { params, thread, items, logs: withLogs ? diagnostics.logMessages() : [], attachments, server };
+  const content = {
+    params,
+    thread,
+    items,
+    logs: withLogs ? diagnostics.logMessages() : [],
+    attachments,
+    server,
+  };
   return createReport(content, new ReportMask(jsonRedactor(env, secrets), secrets));
 }
 
-/** The secrets of the configuration, of the thread's too if it is loaded, and of logins to MCP servers. The longest first. */
-async function knownSecretsOf({ config, threads, credentials, env }: FeedbackDeps, threadId: string | null): Promise<string[]> {
-  const configs = [await validOrNull(config), threadId === null ? null : (threads.find(threadId)?.configuration.config ?? null)];
+/**
+ * The secrets of the configuration, of the thread's too if it is loaded, and of logins to MCP
+ * servers. The longest first.
+ */
+async function knownSecretsOf(
+  { config, threads, credentials, env }: FeedbackDeps,
+  threadId: string | null,
+): Promise<string[]> {
+  const configs = [
+    await validOrNull(config),
+    threadId === null ? null : (threads.find(threadId)?.configuration.config ?? null),
+  ];
   const configured = configs.flatMap((one) => (one === null ? [] : configuredSecrets(one)));
   return longestFirst([...knownSecrets(env), ...configured, ...credentials.secrets()]);
 }
 
-/** Creates the file, which only its user can read; if it cannot be written, there is none. Rejects with the client's error. */
+/**
+ * Creates the file, which only its user can read; if it cannot be written, there is none. Rejects
+ * with the client's error.
+ */
 async function save(path: string, text: string): Promise<void> {
   try {
     const file = await openNewFile(path, 0o600);
@@ -106,8 +138,13 @@ async function save(path: string, text: string): Promise<void> {
 }
 
 function saveError(error: unknown, path: string): unknown {
-  if (error instanceof OwnFileError) return fileFailed('file_failed', `the report was not saved: ${error.message}`, path);
+  if (error instanceof OwnFileError)
+    return fileFailed('file_failed', `the report was not saved: ${error.message}`, path);
   const why = whyNotWritten(error);
   if (why === null) return error;
-  return fileFailed('file_failed', `the report was not saved at ${path}: ${why}. Correct that, or choose another params.savePath`, path);
+  return fileFailed(
+    'file_failed',
+    `the report was not saved at ${path}: ${why}. Correct that, or choose another params.savePath`,
+    path,
+  );
 }

@@ -14,7 +14,10 @@ export interface ScratchFolder {
   release(): void;
 }
 
-/** On Linux, each sandbox has a folder in memory, which is gone with it. Elsewhere it is a new folder. */
+/**
+ * On Linux, each sandbox has a folder in memory, which is gone with it. Elsewhere it is a new
+ * folder.
+ */
 export function takeScratchFolder(): ScratchFolder {
   if (platform() === 'linux') return { path: '/dev/shm', writable: [], release: () => undefined };
   const path = mkdtempSync(join(realPathOrSame(tmpdir()), 'heddle-git-'));

@@ -3,16 +3,17 @@ import type { Threads } from '../../agent/threads.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
 import type { ThreadItemEntry, Turn, TurnItemsView } from '../../protocol/generated/types.ts';
 import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/rpc-error.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
-import type { StoredItem, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
+import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import type { CallContext } from '../method.ts';
 import { combinedPage } from './combined-page.ts';
 import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
 
 /**
- * The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be as large. Less than the longest line
- * that the package's own client takes.
+ * The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be
+ * as large. Less than the longest line that the package's own client takes.
  */
 const ANSWER_BYTES_MAX = 48 * 1024 * 1024;
 /** A page of a list ends before the entry with which it would exceed this. */
@@ -28,9 +29,13 @@ interface HistoryAnswersDeps {
 }
 
 /** How a client reads a history that is too large for an answer. */
-const PAGED = 'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
+const PAGED =
+  'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
 
-/** Reads what answers have of histories, in slices and within limits of bytes, and lets answers wait while others are made. */
+/**
+ * Reads what answers have of histories, in slices and within limits of bytes, and lets answers wait
+ * while others are made.
+ */
 export class HistoryAnswers {
   readonly #deps: HistoryAnswersDeps;
   readonly #budget = new ByteBudget(ANSWERS_BYTES_MAX);
@@ -42,18 +47,23 @@ export class HistoryAnswers {
   }
 
   /**
-   * All turns of a thread, oldest first, with all their items. `without` names the param with which the request has no turns; null:
-   * there is none. Throws `answer_too_large` before it reads them.
+   * All turns of a thread, oldest first, with all their items. `without` names the param with which
+   * the request has no turns; null: there is none. Throws `answer_too_large` before it reads them.
    */
   async allTurns(threadId: string, context: CallContext, without: string | null): Promise<Turn[]> {
     return this.views(threadId, await this.allStoredTurns(threadId, context, without));
   }
 
   /** Like `allTurns`, as they are stored. */
-  async allStoredTurns(threadId: string, context: CallContext, without: string | null): Promise<StoredTurn[]> {
+  async allStoredTurns(
+    threadId: string,
+    context: CallContext,
+    without: string | null,
+  ): Promise<StoredTurn[]> {
     const bytes = await this.measure(threadId);
     const advice = without === null ? PAGED : `Set ${without}. ${PAGED}`;
-    const tooLarge = (found: number) => historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice });
+    const tooLarge = (found: number) =>
+      historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice });
     if (bytes > ANSWER_BYTES_MAX) throw tooLarge(bytes);
     await this.#begin(bytes, context);
     const page = await this.#whole(threadId, { direction: 'asc' }, ANSWER_BYTES_MAX);
@@ -62,8 +72,8 @@ export class HistoryAnswers {
   }
 
   /**
-   * All turns of a thread, oldest first: with all their items, or without any if an answer cannot have them. For a method that has
-   * changed the thread, so that refusing is no choice.
+   * All turns of a thread, oldest first: with all their items, or without any if an answer cannot
+   * have them. For a method that has changed the thread, so that refusing is no choice.
    */
   async turnsAsFit(threadId: string, context: CallContext): Promise<Turn[]> {
     const bytes = await this.measure(threadId);
@@ -71,11 +81,20 @@ export class HistoryAnswers {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
     const list = (part: PageQuery) => store.listTurns(threadId, { ...part, view: 'notLoaded' });
-    return this.views(threadId, (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data);
+    return this.views(
+      threadId,
+      (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data,
+    );
   }
 
-  /** A page of a thread's turns. For a loaded thread, it includes state that is not in the store. */
-  async turns(threadId: string, query: PageQuery & { view: TurnItemsView }, context: CallContext): Promise<Page<Turn>> {
+  /**
+   * A page of a thread's turns. For a loaded thread, it includes state that is not in the store.
+   */
+  async turns(
+    threadId: string,
+    query: PageQuery & { view: TurnItemsView },
+    context: CallContext,
+  ): Promise<Page<Turn>> {
     const page = await this.storedTurns(threadId, query, context);
     return { ...page, data: this.views(threadId, page.data) };
   }
@@ -91,20 +110,34 @@ export class HistoryAnswers {
     const page =
       view === 'full'
         ? await this.#whole(threadId, query, PAGE_BYTES_MAX)
-        : await combinedPage((part) => store.listTurns(threadId, { ...part, view }), query, PAGE_BYTES_MAX);
+        : await combinedPage(
+            (part) => store.listTurns(threadId, { ...part, view }),
+            query,
+            PAGE_BYTES_MAX,
+          );
     return withoutSize(page);
   }
 
   /** A page of a thread's items. */
-  async items(threadId: string, query: ItemQuery, context: CallContext): Promise<Page<ThreadItemEntry>> {
+  async items(
+    threadId: string,
+    query: ItemQuery,
+    context: CallContext,
+  ): Promise<Page<ThreadItemEntry>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
-    const page = withoutSize(await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX));
+    const page = withoutSize(
+      await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX),
+    );
     return { ...page, data: this.#asSeen(threadId, page.data) };
   }
 
   /** The named items of a turn, in its order. Throws `answer_too_large`. */
-  async namedItems(threadId: string, { turnId, itemIds }: { turnId: string; itemIds: readonly string[] }, context: CallContext) {
+  async namedItems(
+    threadId: string,
+    { turnId, itemIds }: { turnId: string; itemIds: readonly string[] },
+    context: CallContext,
+  ) {
     await this.#begin(NAMED_BYTES_MAX, context);
     const data: StoredItem[] = [];
     let bytes = 0;
@@ -112,7 +145,8 @@ export class HistoryAnswers {
       const part = await this.#deps.store.readItems(threadId, { turnId, itemIds: ids });
       data.push(...part.items);
       bytes += part.bytes;
-      if (bytes > NAMED_BYTES_MAX && part.rest.length > 0) throw itemsTooLarge(turnId, { bytes, bytesMax: NAMED_BYTES_MAX });
+      if (bytes > NAMED_BYTES_MAX && part.rest.length > 0)
+        throw itemsTooLarge(turnId, { bytes, bytesMax: NAMED_BYTES_MAX });
       ids = part.rest;
     }
     return this.#asSeen(threadId, data);
@@ -123,20 +157,31 @@ export class HistoryAnswers {
     let bytes = 0;
     let cursor: string | null = null;
     do {
-      const part: { bytes: number; nextCursor: string | null } = await this.#deps.store.measureItems(threadId, { turnId, cursor });
+      const part: { bytes: number; nextCursor: string | null } =
+        await this.#deps.store.measureItems(threadId, { turnId, cursor });
       bytes += part.bytes;
       cursor = part.nextCursor;
     } while (cursor !== null);
     return bytes;
   }
 
-  async #whole(threadId: string, query: PageQuery, bytesMax: number): Promise<HistoryPage<StoredTurn>> {
+  async #whole(
+    threadId: string,
+    query: PageQuery,
+    bytesMax: number,
+  ): Promise<HistoryPage<StoredTurn>> {
     try {
-      return await wholeTurns(this.#deps.store, threadId, query, { bytesMax, turnBytesMax: ANSWER_BYTES_MAX });
+      return await wholeTurns(this.#deps.store, threadId, query, {
+        bytesMax,
+        turnBytesMax: ANSWER_BYTES_MAX,
+      });
     } catch (error) {
       if (!(error instanceof TurnTooLarge)) throw error;
       const { turnId } = error;
-      throw turnTooLarge(turnId, { bytes: await this.measure(threadId, turnId), bytesMax: ANSWER_BYTES_MAX });
+      throw turnTooLarge(turnId, {
+        bytes: await this.measure(threadId, turnId),
+        bytesMax: ANSWER_BYTES_MAX,
+      });
     }
   }
 
@@ -154,7 +199,10 @@ export class HistoryAnswers {
     });
   }
 
-  /** Waits until so many bytes may be read for an answer. A client that does not read its answers gets no more of them. */
+  /**
+   * Waits until so many bytes may be read for an answer. A client that does not read its answers
+   * gets no more of them.
+   */
   async #begin(bytes: number, context: CallContext): Promise<void> {
     // A request that waited twice could wait for itself.
     if (this.#begun.has(context)) return;

@@ -1,5 +1,6 @@
+import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, PageQuery } from '../../store/page-query.ts';
-import type { StoredItem, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
+import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import { combinedPage } from './combined-page.ts';
 
@@ -26,7 +27,11 @@ export async function wholeTurns(
   { bytesMax, turnBytesMax }: Limits,
 ): Promise<HistoryPage<StoredTurn>> {
   const list = (asked: PageQuery) =>
-    combinedPage((part) => store.listTurns(threadId, { ...part, view: 'notLoaded' }), asked, Number.POSITIVE_INFINITY);
+    combinedPage(
+      (part) => store.listTurns(threadId, { ...part, view: 'notLoaded' }),
+      asked,
+      Number.POSITIVE_INFINITY,
+    );
   const page = await list(query);
   const [first] = page.data;
   if (first === undefined) return page;
@@ -40,7 +45,8 @@ export async function wholeTurns(
     if (isPast(page, reached)) break;
     if (items.nextCursor === null || page.bytes <= bytesMax) continue;
     const count = page.data.findIndex(({ id }) => id === reached);
-    if (count > 0) return cutPage(page, { count, direction, rest: await list({ ...query, limit: count }) });
+    if (count > 0)
+      return cutPage(page, { count, direction, rest: await list({ ...query, limit: count }) });
     if (page.bytes > turnBytesMax) throw new TurnTooLarge(first.id);
   }
   return inOrder(page, direction);
@@ -68,16 +74,25 @@ function isPast({ data, nextCursor }: HistoryPage<StoredTurn>, turnId: string): 
   return nextCursor !== null && !data.some(({ id }) => id === turnId);
 }
 
-/** The page without the turn whose items have not all been read. `rest`: the page of so many turns. */
+/**
+ * The page without the turn whose items have not all been read. `rest`: the page of so many turns.
+ */
 function cutPage(
   page: HistoryPage<StoredTurn>,
-  { count, direction, rest }: { count: number; direction: PageQuery['direction']; rest: HistoryPage<StoredTurn> },
+  {
+    count,
+    direction,
+    rest,
+  }: { count: number; direction: PageQuery['direction']; rest: HistoryPage<StoredTurn> },
 ): HistoryPage<StoredTurn> {
   return inOrder({ ...rest, data: page.data.slice(0, count), bytes: page.bytes }, direction);
 }
 
 /** The items of a turn are in its order, also if the turns are read backwards. */
-function inOrder(page: HistoryPage<StoredTurn>, direction: PageQuery['direction']): HistoryPage<StoredTurn> {
+function inOrder(
+  page: HistoryPage<StoredTurn>,
+  direction: PageQuery['direction'],
+): HistoryPage<StoredTurn> {
   if (direction === 'desc') for (const turn of page.data) turn.items.reverse();
   return page;
 }

@@ -22,9 +22,13 @@ export function hooksListMethods({ store, threads, cwd: serverCwd, config }: Hoo
       queue: null,
       async handle({ cwds: named, threadId }) {
         const cwds = named ?? [];
-        if (cwds.length > CWDS_MAX) throw invalidParams(`cwds: at most ${CWDS_MAX} folders can be listed at once, found ${cwds.length}`);
+        if (cwds.length > CWDS_MAX)
+          throw invalidParams(
+            `cwds: at most ${CWDS_MAX} folders can be listed at once, found ${cwds.length}`,
+          );
         const data: HooksListEntry[] = threadId ? [await ofThread(threadId)] : [];
-        for (const cwd of cwds.length === 0 && !threadId ? [serverCwd] : cwds) data.push(await entry(cwd));
+        for (const cwd of cwds.length === 0 && !threadId ? [serverCwd] : cwds)
+          data.push(await entry(cwd));
         return { data };
       },
     },

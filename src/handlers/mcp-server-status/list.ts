@@ -2,7 +2,11 @@ import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { Threads } from '../../agent/threads.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
-import { hasOwnAuthorization, isToolEnabled, type McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
+import {
+  hasOwnAuthorization,
+  isToolEnabled,
+  type McpServerConfig,
+} from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { McpServer } from '../../mcp/mcp-server.ts';
@@ -28,8 +32,13 @@ export function mcpServerStatusMethods(deps: McpStatusDeps) {
       queue: null,
       async handle(params, { caller }) {
         const { settings, lease, showsState } = await subject(deps, params);
-        const names = [...settings.servers.map(({ name }) => name), ...settings.problems.map(({ name }) => name)].sort();
-        const listed = names.filter((name) => params.serverName == null || name === params.serverName);
+        const names = [
+          ...settings.servers.map(({ name }) => name),
+          ...settings.problems.map(({ name }) => name),
+        ].sort();
+        const listed = names.filter(
+          (name) => params.serverName == null || name === params.serverName,
+        );
         const page = pageByPosition(listed, { cursor: params.cursor, limit: params.limit });
         const full = params.detail !== 'toolsAndAuthOnly';
         const data = await Promise.all(
@@ -52,10 +61,20 @@ interface Subject {
   showsState: boolean;
 }
 
-/** The servers that the request is about: those that the thread uses, or those of the configuration, which are started for it. */
-async function subject({ threads, config, cwd, mcp }: McpStatusDeps, { threadId }: ListMcpServerStatusParams): Promise<Subject> {
+/**
+ * The servers that the request is about: those that the thread uses, or those of the configuration,
+ * which are started for it.
+ */
+async function subject(
+  { threads, config, cwd, mcp }: McpStatusDeps,
+  { threadId }: ListMcpServerStatusParams,
+): Promise<Subject> {
   if (threadId == null) {
-    return { settings: mcpSettings(await config()), lease: (server) => mcp.use(server, unattended(cwd)), showsState: false };
+    return {
+      settings: mcpSettings(await config()),
+      lease: (server) => mcp.use(server, unattended(cwd)),
+      showsState: false,
+    };
   }
   const part = threads.require(threadId).part(McpTools);
   part.opened();
@@ -93,7 +112,10 @@ interface StatusOptions extends Pick<Subject, 'lease' | 'showsState'> {
 }
 
 /** Waits until the server has started or failed. */
-async function statusOf(config: McpServerConfig, { deps, lease, full, showsState, signal }: StatusOptions): Promise<McpServerStatus> {
+async function statusOf(
+  config: McpServerConfig,
+  { deps, lease, full, showsState, signal }: StatusOptions,
+): Promise<McpServerStatus> {
   const { name, transport, enabled } = config;
   const httpOrigin = transport.type === 'http' ? new URL(transport.url).origin : null;
   const leased = enabled ? lease(config) : null;
@@ -121,7 +143,9 @@ async function statusOf(config: McpServerConfig, { deps, lease, full, showsState
       runtimeStatus: showsState ? runtimeStatus(server) : null,
       serverInfo: serverInfo(server),
       serverCapabilities: server.connected?.capabilities ?? null,
-      tools: Object.fromEntries(tools.map((tool) => [tool.name, tool.raw])) as unknown as McpServerStatus['tools'],
+      tools: Object.fromEntries(
+        tools.map((tool) => [tool.name, tool.raw]),
+      ) as unknown as McpServerStatus['tools'],
       toolsError: server.state.status === 'failed' ? server.state.error : null,
       resources: resources as McpServerStatus['resources'],
       resourceTemplates: resourceTemplates as McpServerStatus['resourceTemplates'],
@@ -181,11 +205,16 @@ interface ListOptions {
 }
 
 /** Empty if the server cannot list them. */
-async function listOf(server: McpServer, { op, key, signal, timeoutMs }: ListOptions): Promise<JsonObject[]> {
+async function listOf(
+  server: McpServer,
+  { op, key, signal, timeoutMs }: ListOptions,
+): Promise<JsonObject[]> {
   if (server.state.status !== 'ready') return [];
   try {
     const page = await server.request({ op, cursor: null }, { signal, timeoutMs, user: null });
-    return isObject(page) && Array.isArray(page[key]) ? (page[key] as unknown[]).filter((each): each is JsonObject => isObject(each)) : [];
+    return isObject(page) && Array.isArray(page[key])
+      ? (page[key] as unknown[]).filter((each): each is JsonObject => isObject(each))
+      : [];
   } catch (error) {
     if (error instanceof McpError) return [];
     throw error;

@@ -1,6 +1,10 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
-import { hasOwnAuthorization, type McpHttp, type McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
+import {
+  hasOwnAuthorization,
+  type McpHttp,
+  type McpServerConfig,
+} from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
@@ -45,7 +49,13 @@ export function oauthMethods(deps: OauthDeps) {
         });
         after(() => {
           void ended.then((error) => {
-            const params = { name, success: error === null, error, loginId, threadId: threadId ?? null };
+            const params = {
+              name,
+              success: error === null,
+              error,
+              loginId,
+              threadId: threadId ?? null,
+            };
             deps.clients.publish('everyone', 'mcpServer/oauthLogin/completed', params);
           });
         });
@@ -56,28 +66,50 @@ export function oauthMethods(deps: OauthDeps) {
       queue: null,
       async handle({ name, threadId }) {
         const { transport, ...config } = httpServer(await settingsOf(deps, threadId), name);
-        const wasLoggedIn = await deps.credentials.remove({ name: config.name, url: transport.url });
+        const wasLoggedIn = await deps.credentials.remove({
+          name: config.name,
+          url: transport.url,
+        });
         return { wasLoggedIn };
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-async function settingsOf({ threads, config }: OauthDeps, threadId: string | null | undefined): Promise<McpSettings> {
-  return threadId == null ? mcpSettings(await config()) : threads.require(threadId).part(McpTools).settings;
+async function settingsOf(
+  { threads, config }: OauthDeps,
+  threadId: string | null | undefined,
+): Promise<McpSettings> {
+  return threadId == null
+    ? mcpSettings(await config())
+    : threads.require(threadId).part(McpTools).settings;
 }
 
-function httpServer({ servers, problems }: McpSettings, name: string): McpServerConfig & { transport: McpHttp } {
+function httpServer(
+  { servers, problems }: McpSettings,
+  name: string,
+): McpServerConfig & { transport: McpHttp } {
   const problem = problems.find((each) => each.name === name);
   if (problem !== undefined) throw refused('mcp_login_refused', problem.error.message);
   const config = servers.find((each) => each.name === name);
-  if (config === undefined) throw refused('mcp_server_not_found', `No MCP server named '${name}' found.`);
+  if (config === undefined)
+    throw refused('mcp_server_not_found', `No MCP server named '${name}' found.`);
   const { transport } = config;
-  if (transport.type === 'stdio') throw refused('mcp_login_refused', 'OAuth login is only supported for streamable HTTP servers.');
+  if (transport.type === 'stdio')
+    throw refused(
+      'mcp_login_refused',
+      'OAuth login is only supported for streamable HTTP servers.',
+    );
   if (transport.bearerTokenVariable !== null)
-    throw refused('mcp_login_refused', `the MCP server ${name} gets its token from ${transport.bearerTokenVariable}: it needs no login`);
+    throw refused(
+      'mcp_login_refused',
+      `the MCP server ${name} gets its token from ${transport.bearerTokenVariable}: it needs no login`,
+    );
   if (hasOwnAuthorization(transport))
-    throw refused('mcp_login_refused', `the MCP server ${name} has an Authorization header in the configuration: it needs no login`);
+    throw refused(
+      'mcp_login_refused',
+      `the MCP server ${name} has an Authorization header in the configuration: it needs no login`,
+    );
   return { ...config, transport };
 }
 

@@ -35,10 +35,16 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
       queue: null,
       async handle({ cursor, limit, modelProvider = null }) {
         const read = await validOrNull(config);
-        const known = read === null || read.modelGiven ? null : await validOrNull(() => knownProviders(read));
-        const isUnknown = modelProvider !== null && known !== null && !known.includes(modelProvider) && !isEmbeddedName(modelProvider);
+        const known =
+          read === null || read.modelGiven ? null : await validOrNull(() => knownProviders(read));
+        const isUnknown =
+          modelProvider !== null &&
+          known !== null &&
+          !known.includes(modelProvider) &&
+          !isEmbeddedName(modelProvider);
         if (isUnknown) throw unknownModelProvider(modelProvider);
-        const models = read === null ? [] : await modelsOf(read, { modelProvider, installedModels });
+        const models =
+          read === null ? [] : await modelsOf(read, { modelProvider, installedModels });
         return pageByPosition(models, { cursor, limit });
       },
     },
@@ -46,21 +52,30 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
 }
 
 /**
- * The configured model, which is the default, and after it the other models that the provider lists.
- * Empty if there is neither: the client was warned about the configuration, and must still be able to start.
+ * The configured model, which is the default, and after it the other models that the provider
+ * lists. Empty if there is neither: the client was warned about the configuration, and must still
+ * be able to start.
  */
 async function modelsOf(
   config: Config,
-  { modelProvider, installedModels }: Pick<ModelDeps, 'installedModels'> & { modelProvider: string | null },
+  {
+    modelProvider,
+    installedModels,
+  }: Pick<ModelDeps, 'installedModels'> & { modelProvider: string | null },
 ): Promise<Model[]> {
   const provider = await validOrNull(() => chooseProvider(config, modelProvider).provider);
   if (provider === null) return [];
   const configured = await validOrNull(() => chooseModel(config, provider, null));
   const installed = config.modelGiven || isOffline(provider) ? [] : await installedModels(provider);
-  const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
+  const others =
+    'problem' in installed
+      ? []
+      : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
   const effort = await validOrNull(() => config.get('model_reasoning_effort'));
-  return models.map((model) => listed({ model, provider, effort, isDefault: model === configured }));
+  return models.map((model) =>
+    listed({ model, provider, effort, isDefault: model === configured }),
+  );
 }
 
 interface Listed {
@@ -72,7 +87,9 @@ interface Listed {
 }
 
 function listed({ model, provider, effort, isDefault }: Listed): Model {
-  const efforts = EFFORTS.filter(({ reasoningEffort }) => reasoningEfforts(provider).includes(reasoningEffort));
+  const efforts = EFFORTS.filter(({ reasoningEffort }) =>
+    reasoningEfforts(provider).includes(reasoningEffort),
+  );
   return {
     id: model,
     model,
@@ -85,7 +102,9 @@ function listed({ model, provider, effort, isDefault }: Listed): Model {
     hidden: false,
     supportedReasoningEfforts: efforts,
     defaultReasoningEffort:
-      efforts.find(({ reasoningEffort }) => reasoningEffort === effort)?.reasoningEffort ?? knownDefaultEffort(model) ?? 'medium',
+      efforts.find(({ reasoningEffort }) => reasoningEffort === effort)?.reasoningEffort ??
+      knownDefaultEffort(model) ??
+      'medium',
     inputModalities: ['text', 'image'],
     supportsPersonality: true,
     multiAgentVersion: null,

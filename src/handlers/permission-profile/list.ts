@@ -13,7 +13,9 @@ export function permissionProfileMethods({ config }: PermissionProfileDeps) {
     'permissionProfile/list': {
       queue: null,
       async handle({ cursor, limit, cwd = null }) {
-        const profiles = listPermissionProfiles(await config(cwd !== null && isAbsolute(cwd) ? cwd : null));
+        const profiles = listPermissionProfiles(
+          await config(cwd !== null && isAbsolute(cwd) ? cwd : null),
+        );
         return pageByPosition(profiles, { cursor, limit });
       },
     },

@@ -18,18 +18,25 @@ export function pageLimit(requested: RequestedLimit): number {
 }
 
 /**
- * The first page of `items`, which are the entries of a list after the request's cursor. `cursorOf` makes the next cursor from
- * the last entry of the page. Without a limit, the page has all items.
+ * The first page of `items`, which are the entries of a list after the request's cursor. `cursorOf`
+ * makes the next cursor from the last entry of the page. Without a limit, the page has all items.
  */
-export function listPage<T>(items: readonly T[], limit: RequestedLimit, cursorOf: (last: T) => string): ListPage<T> {
+export function listPage<T>(
+  items: readonly T[],
+  limit: RequestedLimit,
+  cursorOf: (last: T) => string,
+): ListPage<T> {
   const data = items.slice(0, limit == null ? items.length : pageLimit(limit));
   const last = data.at(-1);
-  return { data, nextCursor: last === undefined || data.length === items.length ? null : cursorOf(last) };
+  return {
+    data,
+    nextCursor: last === undefined || data.length === items.length ? null : cursorOf(last),
+  };
 }
 
 /**
- * A page of a list. The cursor is the number of entries before the page. Without a limit, the page has all the rest. Throws if
- * the cursor is not a number, or larger than the list.
+ * A page of a list. The cursor is the number of entries before the page. Without a limit, the page
+ * has all the rest. Throws if the cursor is not a number, or larger than the list.
  */
 export function pageByPosition<T>(
   items: readonly T[],

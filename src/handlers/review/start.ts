@@ -28,7 +28,8 @@ export function reviewMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-const DISABLED = 'a reviewer reads the changes with commands, and features.shell_tool is false: set it to true to review';
+const DISABLED =
+  'a reviewer reads the changes with commands, and features.shell_tool is false: set it to true to review';
 
 interface Begun extends Joined {
   /** The thread in which the review runs. */
@@ -39,12 +40,26 @@ async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun
   return { thread, ...(await thread.startReview(target)) };
 }
 
-/** Begins the review in a copy of the thread, which the caller follows. If it cannot begin, the copy is deleted: nobody knows of it. */
-async function detached(deps: ThreadDeps, source: LoadedThread, target: ReviewTarget, { caller, after }: CallContext): Promise<Begun> {
+/**
+ * Begins the review in a copy of the thread, which the caller follows. If it cannot begin, the copy
+ * is deleted: nobody knows of it.
+ */
+async function detached(
+  deps: ThreadDeps,
+  source: LoadedThread,
+  target: ReviewTarget,
+  { caller, after }: CallContext,
+): Promise<Begun> {
   const { threads, store, followers, clients } = deps;
-  const request = newThreadRequest({ threadId: source.id, ephemeral: source.record.ephemeral }, caller);
+  const request = newThreadRequest(
+    { threadId: source.id, ephemeral: source.record.ephemeral },
+    caller,
+  );
   const resolved = await copiedThread(source, request);
-  const thread = await threads.fork(await threads.record(source.id), null, { ...request, resolved });
+  const thread = await threads.fork(await threads.record(source.id), null, {
+    ...request,
+    resolved,
+  });
   let begun: Joined;
   try {
     begun = await thread.startReview(target);
@@ -55,7 +70,9 @@ async function detached(deps: ThreadDeps, source: LoadedThread, target: ReviewTa
   followers.subscribe(thread.id, caller.id);
   after(() => {
     announceMode(deps, thread, caller);
-    clients.publish({ threadId: thread.id }, 'thread/started', { thread: threads.view(thread.record) });
+    clients.publish({ threadId: thread.id }, 'thread/started', {
+      thread: threads.view(thread.record),
+    });
   });
   return { thread, ...begun };
 }

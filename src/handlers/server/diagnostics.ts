@@ -17,7 +17,11 @@ export function serverMethods({ pid, residentMemoryBytes, gauges }: DiagnosticsD
     'server/diagnostics': {
       queue: null,
       handle: () => ({
-        process: { id: pid, residentMemoryBytes: residentMemoryBytes(), physicalFootprintBytes: null },
+        process: {
+          id: pid,
+          residentMemoryBytes: residentMemoryBytes(),
+          physicalFootprintBytes: null,
+        },
         gauges: Object.entries(gauges()).map(([name, value]) => ({ name, value })),
       }),
     },

@@ -8,10 +8,17 @@ const ANNOUNCEMENT_UNITS = 50;
 
 type GoneMethod = 'thread/archived' | 'thread/deleted';
 
-/** Retires a thread and agents below it, and announces those that are gone, also if one of them could not be retired. */
+/**
+ * Retires a thread and agents below it, and announces those that are gone, also if one of them
+ * could not be retired.
+ */
 export async function retireAnnounced(
   deps: ThreadDeps,
-  { threadId, method, ...options }: { threadId: string; method: GoneMethod } & Omit<RetireOptions, 'retired'>,
+  {
+    threadId,
+    method,
+    ...options
+  }: { threadId: string; method: GoneMethod } & Omit<RetireOptions, 'retired'>,
   { after }: Pick<CallContext, 'after'>,
 ): Promise<void> {
   const gone: Parameters<RetireOptions['retired']>[0][] = [];
@@ -23,7 +30,10 @@ export async function retireAnnounced(
     }
   };
   try {
-    await deps.threads.agents.retire(threadId, { ...options, retired: (thread) => gone.push(thread) });
+    await deps.threads.agents.retire(threadId, {
+      ...options,
+      retired: (thread) => gone.push(thread),
+    });
   } catch (error) {
     await announce();
     throw error;
@@ -31,13 +41,20 @@ export async function retireAnnounced(
   after(announce);
 }
 
-/** Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first get the status `notLoaded`. */
+/**
+ * Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first
+ * get the status `notLoaded`.
+ */
 function announceThreadGone(
   { clients, followers }: ThreadDeps,
   method: GoneMethod,
   { threadId, wasLoaded }: { threadId: string; wasLoaded: boolean },
 ): void {
-  if (wasLoaded) clients.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'notLoaded' } });
+  if (wasLoaded)
+    clients.publish({ threadId }, 'thread/status/changed', {
+      threadId,
+      status: { type: 'notLoaded' },
+    });
   followers.unsubscribeAll(threadId);
   clients.publish('everyone', method, { threadId });
 }

@@ -1,12 +1,16 @@
 import { noRolloutFound } from '../../protocol/rpc-error.ts';
-import type { ThreadChange, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadChange, ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /**
- * Changes the fields of a thread that any process may change, even while another process has loaded it: name, gitInfo,
- * memoryMode and daybreakEnabled. Returns the record after the change.
+ * Changes the fields of a thread that any process may change, even while another process has loaded
+ * it: name, gitInfo, memoryMode and daybreakEnabled. Returns the record after the change.
  */
-export async function updateThreadRecord({ threads, store }: ThreadDeps, threadId: string, change: ThreadChange): Promise<ThreadRecord> {
+export async function updateThreadRecord(
+  { threads, store }: ThreadDeps,
+  threadId: string,
+  change: ThreadChange,
+): Promise<ThreadRecord> {
   const { id } = await threads.record(threadId, noRolloutFound);
   await store.updateThread(id, change);
   return threads.record(id);

@@ -4,8 +4,16 @@ import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** Shows the caller modes that the thread has kept: the client may have forgotten them. */
-export function announceMode({ clients }: ThreadDeps, { id, settings }: LoadedThread, caller: Caller): void {
-  if (settings.collaborationMode.mode === 'default' && (settings.multiAgentMode ?? 'explicitRequestOnly') === 'explicitRequestOnly') return;
+export function announceMode(
+  { clients }: ThreadDeps,
+  { id, settings }: LoadedThread,
+  caller: Caller,
+): void {
+  if (
+    settings.collaborationMode.mode === 'default' &&
+    (settings.multiAgentMode ?? 'explicitRequestOnly') === 'explicitRequestOnly'
+  )
+    return;
   const { method, params } = settingsAnnouncement(id, settings);
   clients.publish({ connection: caller.id }, method, params);
 }

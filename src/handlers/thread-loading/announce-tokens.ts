@@ -8,7 +8,10 @@ interface Request {
   params: { excludeTurns?: boolean | null };
 }
 
-/** Tells the caller the thread's token usage, if it is known. A caller that asks for no turns gets no usage of a turn either. */
+/**
+ * Tells the caller the thread's token usage, if it is known. A caller that asks for no turns gets
+ * no usage of a turn either.
+ */
 export function announceTokens(
   { clients, threads }: ThreadDeps,
   { id, record: { tokenUsage } }: LoadedThread,

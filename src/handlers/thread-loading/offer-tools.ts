@@ -2,8 +2,16 @@ import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** If a thread has tools of clients, offers the caller, which follows it, as the one that runs them. */
-export function offerTools({ followers }: ThreadDeps, { id, record }: LoadedThread, caller: Caller): void {
+/**
+ * If a thread has tools of clients, offers the caller, which follows it, as the one that runs them.
+ */
+export function offerTools(
+  { followers }: ThreadDeps,
+  { id, record }: LoadedThread,
+  caller: Caller,
+): void {
   if (record.clientTools === null || !caller.experimentalApi) return;
-  followers.provideTools(id, caller.id, { isDeclarer: caller.client?.clientInfo.name === record.originator });
+  followers.provideTools(id, caller.id, {
+    isDeclarer: caller.client?.clientInfo.name === record.originator,
+  });
 }

@@ -4,7 +4,10 @@ import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-po
 import type { ThreadStartResponse } from '../../protocol/generated/types.ts';
 
 /** The settings that the thread's next turn will use. */
-export function settingsAnswer({ settings, configuration }: LoadedThread): Omit<ThreadStartResponse, 'thread'> {
+export function settingsAnswer({
+  settings,
+  configuration,
+}: LoadedThread): Omit<ThreadStartResponse, 'thread'> {
   return {
     model: settings.model,
     modelProvider: settings.modelProvider,

@@ -1,15 +1,24 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { ImportProgress } from '../../agent/history/import-rollout.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** How long an import may take before the client is told of its progress, and between two of these. */
+/**
+ * How long an import may take before the client is told of its progress, and between two of these.
+ */
 const PROGRESS_MS = 3_000;
 
-/** The stored thread with this path. If there is none, imports the rollout file at the path, and tells the caller of a long import. */
-export async function threadAt({ store, threads, clients, clock }: ThreadDeps, path: string, caller: Caller): Promise<ThreadRecord> {
+/**
+ * The stored thread with this path. If there is none, imports the rollout file at the path, and
+ * tells the caller of a long import.
+ */
+export async function threadAt(
+  { store, threads, clients, clock }: ThreadDeps,
+  path: string,
+  caller: Caller,
+): Promise<ThreadRecord> {
   if (!isAbsolute(path)) throw invalidParams(`params.path: "${path}" is not an absolute path`);
   const file = resolve(path);
   let toldMs = clock.monotonic();

@@ -1,6 +1,10 @@
 import type { NewThread, ThreadRequest } from '../../agent/new-thread.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { ThreadForkParams, ThreadResumeParams, ThreadStartParams } from '../../protocol/generated/types.ts';
+import type {
+  ThreadForkParams,
+  ThreadResumeParams,
+  ThreadStartParams,
+} from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { Caller } from '../method.ts';
 import { checkRequestedSandbox } from '../requested/check-requested-sandbox.ts';
@@ -9,10 +13,21 @@ import { requestedTools } from '../requested/requested-tools.ts';
 import { withEnvironment } from '../requested/with-environment.ts';
 
 /** The settings that the params ask for. Throws if the params contradict each other. */
-export function threadRequest(given: ThreadStartParams | ThreadResumeParams | ThreadForkParams, caller: Caller): ThreadRequest {
+export function threadRequest(
+  given: ThreadStartParams | ThreadResumeParams | ThreadForkParams,
+  caller: Caller,
+): ThreadRequest {
   const params = withEnvironment(given);
   checkRequestedSandbox(params, 'sandbox');
-  const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
+  const {
+    approvalPolicy,
+    approvalsReviewer,
+    baseInstructions,
+    cwd,
+    developerInstructions,
+    modelProvider,
+    serviceTier,
+  } = params;
   const named = {
     approvalPolicy,
     approvalsReviewer,
@@ -36,9 +51,16 @@ export function threadRequest(given: ThreadStartParams | ThreadResumeParams | Th
   };
 }
 
-/** The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or contradict each other. */
-export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, caller: Caller): NewThread {
-  if (params.model?.trim() === '') throw invalidParams('params.model must not be empty: leave it out for the default');
+/**
+ * The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or
+ * contradict each other.
+ */
+export function newThreadRequest(
+  params: ThreadStartParams | ThreadForkParams,
+  caller: Caller,
+): NewThread {
+  if (params.model?.trim() === '')
+    throw invalidParams('params.model must not be empty: leave it out for the default');
   return {
     ...threadRequest(params, caller),
     ephemeral: params.ephemeral ?? false,

@@ -1,5 +1,5 @@
 import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
-import type { AgentRecord } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -12,12 +12,18 @@ export function archiveMethods(deps: ThreadDeps) {
       async handle({ threadId }, context) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);
-        // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
+        // The same time for all, by which thread/unarchive knows the agents that were archived with
+        // their thread.
         const atMs = clock.now();
         const change = (id: string) => store.archiveThread(id, atMs);
         const changeAll = (ids: readonly string[]) => store.archiveThreads(ids, atMs);
-        const takes = ({ archivedAtMs }: Pick<AgentRecord, 'archivedAtMs'>) => archivedAtMs === null;
-        await retireAnnounced(deps, { threadId, method: 'thread/archived', change, changeAll, takes }, context);
+        const takes = ({ archivedAtMs }: Pick<AgentRecord, 'archivedAtMs'>) =>
+          archivedAtMs === null;
+        await retireAnnounced(
+          deps,
+          { threadId, method: 'thread/archived', change, changeAll, takes },
+          context,
+        );
         return {};
       },
     },

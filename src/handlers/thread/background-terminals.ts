@@ -35,7 +35,12 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     'thread/backgroundTerminals/terminate': {
       queue: null,
       async handle({ threadId, processId }) {
-        return { terminated: await threads.require(threadId).part(BuiltInTools).commands.terminate(processId) };
+        return {
+          terminated: await threads
+            .require(threadId)
+            .part(BuiltInTools)
+            .commands.terminate(processId),
+        };
       },
     },
 

@@ -11,7 +11,11 @@ export function deleteMethods(deps: ThreadDeps) {
       async handle({ threadId }, context) {
         await threads.record(threadId, noRolloutFound);
         const change = (id: string) => store.deleteThread(id);
-        await retireAnnounced(deps, { threadId, method: 'thread/deleted', change, takes: () => true }, context);
+        await retireAnnounced(
+          deps,
+          { threadId, method: 'thread/deleted', change, takes: () => true },
+          context,
+        );
         return {};
       },
     },

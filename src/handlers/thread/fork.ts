@@ -2,7 +2,8 @@ import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
-import type { ForkPoint, ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
+import type { ForkPoint } from '../../store/thread-store.ts';
 import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
@@ -21,14 +22,20 @@ export function forkMethods(deps: ThreadDeps) {
       async handle(params, context) {
         const { caller, after } = context;
         const source = await forkSource(deps, params, caller);
-        const fork = await threads.fork(source, forkPoint(params), newThreadRequest(params, caller));
+        const fork = await threads.fork(
+          source,
+          forkPoint(params),
+          newThreadRequest(params, caller),
+        );
         const turns = params.excludeTurns === true ? [] : await turnsOrUndo(deps, fork, context);
         followers.subscribe(fork.id, caller.id);
         offerTools(deps, fork, caller);
         after(() => {
           announceMode(deps, fork, caller);
           announceTokens(deps, fork, { caller, params });
-          clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
+          clients.publish({ threadId: fork.id }, 'thread/started', {
+            thread: threads.view(fork.record),
+          });
           warnOfThread(deps, fork, caller);
           fork.part(McpTools).opened();
         });
@@ -38,8 +45,15 @@ export function forkMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** All turns of the fork. If the answer cannot have them, the fork is deleted: the client would not know of it. */
-async function turnsOrUndo({ threads, store, answers }: ThreadDeps, { id }: LoadedThread, context: CallContext): Promise<Turn[]> {
+/**
+ * All turns of the fork. If the answer cannot have them, the fork is deleted: the client would not
+ * know of it.
+ */
+async function turnsOrUndo(
+  { threads, store, answers }: ThreadDeps,
+  { id }: LoadedThread,
+  context: CallContext,
+): Promise<Turn[]> {
   try {
     return await answers.allTurns(id, context, 'excludeTurns to true');
   } catch (error) {
@@ -48,12 +62,17 @@ async function turnsOrUndo({ threads, store, answers }: ThreadDeps, { id }: Load
   }
 }
 
-async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams, caller: Caller): Promise<ThreadRecord> {
+async function forkSource(
+  deps: ThreadDeps,
+  { path, threadId }: ThreadForkParams,
+  caller: Caller,
+): Promise<ThreadRecord> {
   return path ? threadAt(deps, path, caller) : deps.threads.record(threadId, noRolloutFound);
 }
 
 function forkPoint({ lastTurnId, beforeTurnId }: ThreadForkParams): ForkPoint {
-  if (lastTurnId && beforeTurnId) throw invalidParams('params.lastTurnId and params.beforeTurnId cannot be given together');
+  if (lastTurnId && beforeTurnId)
+    throw invalidParams('params.lastTurnId and params.beforeTurnId cannot be given together');
   if (lastTurnId) return { afterTurnId: lastTurnId };
   return beforeTurnId ? { beforeTurnId } : null;
 }

@@ -6,7 +6,11 @@ export function goalMethods({ goals }: { goals: ThreadGoals }) {
     'thread/goal/set': {
       queue: perThread,
       async handle({ threadId, objective, status, tokenBudget }, { after }) {
-        const { result, announce } = await goals.set(threadId, { objective: objective ?? null, status: status ?? null, tokenBudget });
+        const { result, announce } = await goals.set(threadId, {
+          objective: objective ?? null,
+          status: status ?? null,
+          tokenBudget,
+        });
         after(announce);
         return { goal: result };
       },

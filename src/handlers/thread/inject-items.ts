@@ -18,8 +18,13 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
         if (items.length === 0) throw emptyField('empty_items', 'items');
         if (items.length > INJECTED_ITEMS_MAX) throw tooManyItems(INJECTED_ITEMS_MAX, items.length);
         const { parseResponseItem } = await import('../../protocol/parse-response-item.ts');
-        const known = items.map((item, index) => knownItem(parseResponseItem(item), index)).filter((item) => item !== null);
-        if (known.some((item) => pictureParts(item).some(({ image_url }) => isRemoteImage(image_url)))) throw remoteImage();
+        const known = items
+          .map((item, index) => knownItem(parseResponseItem(item), index))
+          .filter((item) => item !== null);
+        if (
+          known.some((item) => pictureParts(item).some(({ image_url }) => isRemoteImage(image_url)))
+        )
+          throw remoteImage();
         if (known.length === 0) return {};
         const injected = thread.inject(known);
         effective();
@@ -31,7 +36,10 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
 }
 
 /** Returns null for an item of an unknown type. Throws if the item is invalid. */
-function knownItem(parsed: ReturnType<typeof parseResponseItem>, index: number): ResponseItem | null {
+function knownItem(
+  parsed: ReturnType<typeof parseResponseItem>,
+  index: number,
+): ResponseItem | null {
   if ('problem' in parsed) throw invalidItem(index, parsed.problem);
   return parsed.item;
 }

@@ -1,4 +1,7 @@
-import type { ThreadItemsListResponse, ThreadItemsReadResponse } from '../../protocol/generated/types.ts';
+import type {
+  ThreadItemsListResponse,
+  ThreadItemsReadResponse,
+} from '../../protocol/generated/types.ts';
 import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
@@ -13,15 +16,27 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
     'thread/items/list': {
       queue: perThread,
       reads: true,
-      async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }, context): Promise<ThreadItemsListResponse> {
+      async handle(
+        { threadId, turnId = null, cursor = null, limit, sortDirection },
+        context,
+      ): Promise<ThreadItemsListResponse> {
         await threads.record(threadId);
-        const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
+        const place =
+          typeof cursor === 'object' && cursor !== null
+            ? { fromItemId: cursor.itemId }
+            : { cursor };
         try {
-          const query = { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' } as const;
+          const query = {
+            turnId,
+            ...place,
+            limit: pageLimit(limit),
+            direction: sortDirection ?? 'asc',
+          } as const;
           return await answers.items(threadId, query, context);
         } catch (error) {
           // A turn that does not exist has no items.
-          if (error instanceof StoreError && error.code === 'turn_not_found') return { data: [], nextCursor: null, backwardsCursor: null };
+          if (error instanceof StoreError && error.code === 'turn_not_found')
+            return { data: [], nextCursor: null, backwardsCursor: null };
           throw error;
         }
       },
@@ -31,7 +46,8 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
       queue: perThread,
       reads: true,
       async handle({ threadId, turnId, itemIds }, context): Promise<ThreadItemsReadResponse> {
-        if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX) throw itemIdsOutOfRange(ITEM_IDS_MAX);
+        if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX)
+          throw itemIdsOutOfRange(ITEM_IDS_MAX);
         await threads.record(threadId);
         return { data: await answers.namedItems(threadId, { turnId, itemIds }, context) };
       },

@@ -8,7 +8,9 @@ import type { MethodTable } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** The sources that are listed if the request names none: those of threads that a person works in. */
+/**
+ * The sources that are listed if the request names none: those of threads that a person works in.
+ */
 const INTERACTIVE_SOURCES = ['cli', 'vscode'];
 
 const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
@@ -36,7 +38,9 @@ export function listMethods(deps: ThreadDeps) {
 function check(params: ThreadListParams): void {
   const { ancestorThreadId, attachedToThreadId, parentThreadId, excludedThreadIds } = params;
   if (parentThreadId != null && ancestorThreadId != null) {
-    throw invalidParams('params.parentThreadId and params.ancestorThreadId cannot be given together');
+    throw invalidParams(
+      'params.parentThreadId and params.ancestorThreadId cannot be given together',
+    );
   }
   if (params.sortKey === 'section_position' && params.sectionId == null) {
     throw invalidParams('params.sortKey: "section_position" needs params.sectionId');
@@ -44,12 +48,20 @@ function check(params: ThreadListParams): void {
   if (params.includeAttachedThreads === true && !params.searchTerm) {
     throw invalidParams('params.includeAttachedThreads needs params.searchTerm');
   }
-  for (const id of [parentThreadId, ancestorThreadId, attachedToThreadId, ...(excludedThreadIds ?? [])]) {
+  for (const id of [
+    parentThreadId,
+    ancestorThreadId,
+    attachedToThreadId,
+    ...(excludedThreadIds ?? []),
+  ]) {
     if (id != null && !isUuid(id)) throw invalidThreadId(id);
   }
 }
 
-/** Whether the request lists a section, a project, or attached threads. No thread is in any of these. */
+/**
+ * Whether the request lists a section, a project, or attached threads. No thread is in any of
+ * these.
+ */
 function asksForGroup({ sectionId, projectId, attachedToThreadId }: ThreadListParams): boolean {
   return [sectionId, projectId, attachedToThreadId].some((group) => group != null);
 }
@@ -63,7 +75,10 @@ async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<
     sortKey: SORT_KEYS[params.sortKey ?? 'created_at'],
     archived: params.archived ?? false,
     modelProviders: await providers(deps, params),
-    cwds: cwd == null ? null : [cwd].flat().map((folder) => (isAbsolute(folder) ? resolve(folder) : folder)),
+    cwds:
+      cwd == null
+        ? null
+        : [cwd].flat().map((folder) => (isAbsolute(folder) ? resolve(folder) : folder)),
     sources: sources(params),
     originators: originators?.length ? originators : null,
     parentId: parentThreadId?.toLowerCase() ?? null,
@@ -79,21 +94,31 @@ function sources(params: ThreadListParams): string[] | null {
   return listsAgents(params) ? null : INTERACTIVE_SOURCES;
 }
 
-/** Whether only the agents below a thread are listed: then the filters that a client leaves out do not hide any of them. */
+/**
+ * Whether only the agents below a thread are listed: then the filters that a client leaves out do
+ * not hide any of them.
+ */
 function listsAgents({ parentThreadId, ancestorThreadId }: ThreadListParams): boolean {
   return parentThreadId != null || ancestorThreadId != null;
 }
 
 /** The providers whose threads are listed; null for all providers. */
-async function providers({ defaultProvider }: ThreadDeps, params: ThreadListParams): Promise<string[] | null> {
+async function providers(
+  { defaultProvider }: ThreadDeps,
+  params: ThreadListParams,
+): Promise<string[] | null> {
   const { modelProviders } = params;
-  if (modelProviders) return modelProviders.length === 0 ? null : modelProviders.flatMap(storedNames);
+  if (modelProviders)
+    return modelProviders.length === 0 ? null : modelProviders.flatMap(storedNames);
   if (listsAgents(params)) return null;
   const configured = await defaultProvider();
   return configured === null ? null : storedNames(configured);
 }
 
-/** The names that the threads of a provider can have: older ones of the embedded model have another one. */
+/**
+ * The names that the threads of a provider can have: older ones of the embedded model have another
+ * one.
+ */
 function storedNames(provider: string): string[] {
   return isEmbeddedName(provider) ? [...EMBEDDED_NAMES] : [provider];
 }

@@ -16,7 +16,10 @@ export function prepareApprovedPlanMethods({ threads }: ThreadDeps) {
         if (markdown.trim() === '') throw emptyField('empty_plan', 'markdown');
         checkInput([{ type: 'text', text: markdown, text_elements: [] }], { required: true });
         if (thread.turn !== null) throw turnActive(thread.turn.id, 'prepare a plan');
-        const injected = thread.inject([approvedPlanMessage(markdown, attachmentPath || null)], 'approval');
+        const injected = thread.inject(
+          [approvedPlanMessage(markdown, attachmentPath || null)],
+          'approval',
+        );
         effective();
         after(await injected);
         return { prompt: PROMPT };

@@ -9,7 +9,10 @@ export function readMethods(deps: ThreadDeps) {
       reads: true,
       async handle({ threadId, includeTurns }, context) {
         const record = await threads.record(threadId);
-        const turns = includeTurns === true ? await answers.allTurns(threadId, context, 'includeTurns to false') : [];
+        const turns =
+          includeTurns === true
+            ? await answers.allTurns(threadId, context, 'includeTurns to false')
+            : [];
         return { thread: threads.view(record, turns), readState: null };
       },
     },

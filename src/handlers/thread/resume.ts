@@ -18,7 +18,10 @@ import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
-/** How often the history is read while the thread's turn goes on. After that, the turn waits for the read. */
+/**
+ * How often the history is read while the thread's turn goes on. After that, the turn waits for the
+ * read.
+ */
 const FREE_READS = 2;
 
 export function resumeMethods(deps: ThreadDeps) {
@@ -36,7 +39,8 @@ export function resumeMethods(deps: ThreadDeps) {
         after(() => {
           announceMode(deps, thread, caller);
           announceTokens(deps, thread, { caller, params });
-          for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
+          for (const { method, params: shown } of thread.resumeAnnouncements)
+            clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
           thread.part(McpTools).opened();
@@ -53,8 +57,15 @@ function isPathOf({ record }: LoadedThread, path: string): boolean {
   return record.path !== null && realPathOrSame(resolve(path)) === realPathOrSame(record.path);
 }
 
-/** The thread that the params name: history takes precedence over path, and path over id. A loaded thread keeps its history. */
-async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
+/**
+ * The thread that the params name: history takes precedence over path, and path over id. A loaded
+ * thread keeps its history.
+ */
+async function resumed(
+  deps: ThreadDeps,
+  params: ThreadResumeParams,
+  caller: Caller,
+): Promise<LoadedThread> {
   const { threads, ids, clock } = deps;
   const { history, path, threadId } = params;
   const loaded = threads.find(threadId);
@@ -84,16 +95,18 @@ interface Resumed {
 }
 
 /**
- * Makes the client follow the thread, and returns the answer. The answer shows exactly what was announced before: the notifications
- * that the client gets from then on continue it.
+ * Makes the client follow the thread, and returns the answer. The answer shows exactly what was
+ * announced before: the notifications that the client gets from then on continue it.
  */
 async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResumeResponse> {
   const { thread, context } = resumed;
   const follow = async () => {
     const answer = await readAnswer(deps, resumed);
     return () => {
-      // The client also hears the agents that work for the thread, and is shown their open questions.
-      for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)]) deps.followers.subscribe(id, context.caller.id);
+      // The client also hears the agents that work for the thread, and is shown their open
+      // questions.
+      for (const id of [thread.id, ...deps.threads.agents.loadedBelow(thread.id)])
+        deps.followers.subscribe(id, context.caller.id);
       offerTools(deps, thread, context.caller);
       return answer();
     };
@@ -106,15 +119,28 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
   return thread.unstored.between(async () => (await follow())());
 }
 
-/** Reads what the answer has. Returns a function that makes the answer, with the state of the thread at that time. */
-async function readAnswer(deps: ThreadDeps, { thread, params, context }: Resumed): Promise<() => ThreadResumeResponse> {
+/**
+ * Reads what the answer has. Returns a function that makes the answer, with the state of the thread
+ * at that time.
+ */
+async function readAnswer(
+  deps: ThreadDeps,
+  { thread, params, context }: Resumed,
+): Promise<() => ThreadResumeResponse> {
   const { answers, threads } = deps;
   const { initialTurnsPage: page, excludeTurns } = params;
-  const turns = excludeTurns === true ? [] : await answers.allStoredTurns(thread.id, context, 'excludeTurns to true');
+  const turns =
+    excludeTurns === true
+      ? []
+      : await answers.allStoredTurns(thread.id, context, 'excludeTurns to true');
   const firstPage = page
     ? await answers.storedTurns(
         thread.id,
-        { limit: pageLimit(page.limit), direction: page.sortDirection ?? 'desc', view: page.itemsView ?? 'summary' },
+        {
+          limit: pageLimit(page.limit),
+          direction: page.sortDirection ?? 'desc',
+          view: page.itemsView ?? 'summary',
+        },
         context,
       )
     : null;

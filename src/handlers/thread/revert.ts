@@ -1,9 +1,12 @@
-import type { ThreadRecord } from '../../store/thread-store.ts';
+import type { ThreadRecord } from '../../store/thread-record.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Removes a turn and all turns after it. Announces that to everyone: clients that show the thread must read it again. */
+/**
+ * Removes a turn and all turns after it. Announces that to everyone: clients that show the thread
+ * must read it again.
+ */
 export async function revert(
   { threads, clients }: ThreadDeps,
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },

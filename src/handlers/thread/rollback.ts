@@ -5,13 +5,25 @@ import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
 
-/** The id of the turn that is so many turns before the end, or of the first turn; null if there is none. */
-async function turnIdBack({ store }: ThreadDeps, threadId: string, numTurns: number): Promise<string | null> {
+/**
+ * The id of the turn that is so many turns before the end, or of the first turn; null if there is
+ * none.
+ */
+async function turnIdBack(
+  { store }: ThreadDeps,
+  threadId: string,
+  numTurns: number,
+): Promise<string | null> {
   let id: string | null = null;
   let cursor: string | null = null;
   let left = numTurns;
   do {
-    const page: Page<StoredTurn> = await store.listTurns(threadId, { direction: 'desc', limit: left, view: 'notLoaded', cursor });
+    const page: Page<StoredTurn> = await store.listTurns(threadId, {
+      direction: 'desc',
+      limit: left,
+      view: 'notLoaded',
+      cursor,
+    });
     id = page.data.at(-1)?.id ?? id;
     left -= page.data.length;
     cursor = page.nextCursor;
@@ -31,9 +43,11 @@ export function rollbackMethods(deps: ThreadDeps) {
         const loaded = threads.find(threadId);
         await loaded?.turnBegun();
         // It is not clear whether the client counts a turn that runs.
-        if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id, 'roll back');
+        if (loaded?.status.type === 'active' && loaded.turn !== null)
+          throw turnActive(loaded.turn.id, 'roll back');
         const first = await turnIdBack(deps, threadId, numTurns);
-        const record = first === null ? before : await revert(deps, { threadId, beforeTurnId: first }, context);
+        const record =
+          first === null ? before : await revert(deps, { threadId, beforeTurnId: first }, context);
         return { thread: threads.view(record, await answers.turnsAsFit(threadId, context)) };
       },
     },

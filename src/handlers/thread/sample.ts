@@ -1,6 +1,12 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import type { JsonValue } from '../../base/json-value.ts';
-import { internal, type RpcError, refused, turnActive, turnMismatch } from '../../protocol/rpc-error.ts';
+import {
+  internal,
+  type RpcError,
+  refused,
+  turnActive,
+  turnMismatch,
+} from '../../protocol/rpc-error.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -8,7 +14,10 @@ import type { ThreadDeps } from '../thread-deps.ts';
 /** A request of a client, whether it has begun or waits for earlier ones. */
 interface Sampling {
   abort: AbortController;
-  /** Interrupts the turn that runs, if the client has asked for that. Does nothing until the request has begun. */
+  /**
+   * Interrupts the turn that runs, if the client has asked for that. Does nothing until the request
+   * has begun.
+   */
   interrupt: () => void;
 }
 
@@ -26,28 +35,57 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
     'thread/sample': {
       queue: null,
       async handle(params, { caller }) {
-        const { threadId, expectedTurnId, prompt, effort = null, responsesapiClientMetadata } = params;
+        const {
+          threadId,
+          expectedTurnId,
+          prompt,
+          effort = null,
+          responsesapiClientMetadata,
+        } = params;
         const sampling = samplingOf(params);
         const thread = threads.require(threadId);
         sampling.interrupt = () => {
-          if (params.interruptOnCancel === true && thread.turn?.id === expectedTurnId) thread.interrupt(expectedTurnId)();
+          if (params.interruptOnCancel === true && thread.turn?.id === expectedTurnId)
+            thread.interrupt(expectedTurnId)();
         };
         const signal = AbortSignal.any([sampling.abort.signal, caller.gone]);
         if (signal.aborted) {
           sampling.interrupt();
           throw cancelled();
         }
-        await checkTurn(thread, { expectedTurnId, allowed: params.allowInProgressTurn === true, store });
-        const answer = await thread.sample({ prompt, effort, clientMetadata: responsesapiClientMetadata ?? {} }, signal);
-        if (answer === null) throw refused('prompt_too_large', 'the history is too large for a prompt');
+        await checkTurn(thread, {
+          expectedTurnId,
+          allowed: params.allowInProgressTurn === true,
+          store,
+        });
+        const answer = await thread.sample(
+          { prompt, effort, clientMetadata: responsesapiClientMetadata ?? {} },
+          signal,
+        );
+        if (answer === null)
+          throw refused('prompt_too_large', 'the history is too large for a prompt');
         if ('text' in answer) {
-          const { inputTokens = null, cachedInputTokens = null, outputTokens = null } = answer.usage ?? {};
+          const {
+            inputTokens = null,
+            cachedInputTokens = null,
+            outputTokens = null,
+          } = answer.usage ?? {};
           const responseId = answer.responseId ?? ids.next();
-          return { responseId, sourceTurnId: expectedTurnId, text: answer.text, inputTokens, cachedInputTokens, outputTokens };
+          return {
+            responseId,
+            sourceTurnId: expectedTurnId,
+            text: answer.text,
+            inputTokens,
+            cachedInputTokens,
+            outputTokens,
+          };
         }
         if (answer.error !== null) {
           const { message, codexErrorInfo } = answer.error;
-          throw internal(message, { code: 'model_failed', codexErrorInfo: codexErrorInfo as JsonValue });
+          throw internal(message, {
+            code: 'model_failed',
+            codexErrorInfo: codexErrorInfo as JsonValue,
+          });
         }
         throw signal.aborted ? cancelled() : refused('thread_closed', 'the thread was closed');
       },
@@ -74,9 +112,16 @@ function cancelled(): RpcError {
 /** Throws unless this is the last turn of the thread, and has ended or may still run. */
 async function checkTurn(
   thread: LoadedThread,
-  { expectedTurnId, allowed, store }: { expectedTurnId: string; allowed: boolean; store: ThreadStore },
+  {
+    expectedTurnId,
+    allowed,
+    store,
+  }: { expectedTurnId: string; allowed: boolean; store: ThreadStore },
 ): Promise<void> {
-  const stored = thread.turn === null ? await store.listTurns(thread.id, { direction: 'desc', limit: 1, view: 'notLoaded' }) : null;
+  const stored =
+    thread.turn === null
+      ? await store.listTurns(thread.id, { direction: 'desc', limit: 1, view: 'notLoaded' })
+      : null;
   // A turn may have begun while the store was read.
   const { turn } = thread;
   const last = turn?.id ?? stored?.data[0]?.id;

@@ -10,7 +10,12 @@ export function shellCommandMethods({ threads }: ThreadDeps) {
       async handle({ threadId, command, timeoutMs }, { after }) {
         const thread = threads.require(threadId);
         if (command.trim() === '') throw emptyField('empty_command', 'command');
-        after(await thread.runUserCommand({ text: command, timeoutMs: Math.max(1, timeoutMs ?? USER_COMMAND_MS_MAX) }));
+        after(
+          await thread.runUserCommand({
+            text: command,
+            timeoutMs: Math.max(1, timeoutMs ?? USER_COMMAND_MS_MAX),
+          }),
+        );
         return {};
       },
     },

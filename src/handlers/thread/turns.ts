@@ -9,7 +9,12 @@ export function turnsMethods({ threads, answers }: ThreadDeps) {
       reads: true,
       async handle({ threadId, cursor = null, limit, sortDirection, itemsView }, context) {
         await threads.record(threadId);
-        const query = { cursor, limit: pageLimit(limit), direction: sortDirection ?? 'desc', view: itemsView ?? 'summary' } as const;
+        const query = {
+          cursor,
+          limit: pageLimit(limit),
+          direction: sortDirection ?? 'desc',
+          view: itemsView ?? 'summary',
+        } as const;
         return answers.turns(threadId, query, context);
       },
     },
@@ -19,7 +24,12 @@ export function turnsMethods({ threads, answers }: ThreadDeps) {
       reads: true,
       async handle({ threadId, turnId, cursor = null, limit, sortDirection }, context) {
         await threads.record(threadId);
-        const query = { turnId, cursor, limit: pageLimit(limit), direction: sortDirection ?? 'asc' } as const;
+        const query = {
+          turnId,
+          cursor,
+          limit: pageLimit(limit),
+          direction: sortDirection ?? 'asc',
+        } as const;
         const page = await answers.items(threadId, query, context);
         return { ...page, data: page.data.map(({ item }) => item) };
       },

@@ -10,7 +10,8 @@ export function unarchiveMethods({ threads, store, clients, clock }: ThreadDeps)
         const together = (await store.listAgents(threadId)).filter(
           (agent) => agent.archivedAtMs !== null && agent.archivedAtMs === archivedAtMs,
         );
-        // The thread itself last: its time says which agents were archived with it, if this is tried again after a failure.
+        // The thread itself last: its time says which agents were archived with it, if this is
+        // tried again after a failure.
         const back: string[] = [];
         const announce = () => {
           for (const id of back) clients.publish('everyone', 'thread/unarchived', { threadId: id });

@@ -1,6 +1,6 @@
 /**
- * Parses YAML that others wrote. Rejects if it is invalid or has aliases: a few bytes of aliases can expand to more nodes than fit into
- * memory. The parser is loaded at the first use.
+ * Parses YAML that others wrote. Rejects if it is invalid or has aliases: a few bytes of aliases
+ * can expand to more nodes than fit into memory. The parser is loaded at the first use.
  */
 export async function parseYaml(text: string): Promise<unknown> {
   const { parseDocument, visit } = await import('yaml');

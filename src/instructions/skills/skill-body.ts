@@ -8,12 +8,16 @@ const BODY_BYTES_MAX = 64 * 1024;
 
 type SkillName = Pick<Skill, 'name' | 'path'>;
 
-/** The message that gives the model a skill's contents, or a warning that says why they cannot be read. */
+/**
+ * The message that gives the model a skill's contents, or a warning that says why they cannot be
+ * read.
+ */
 export type SkillBody = { message: ResponseItem } | { warning: string };
 
 /**
- * The skills that a user's input names, each once: by its `skill` parts, and by `$name` in its text for known skills. If
- * several skills have one name, the last one counts, which is the nearest to the cwd.
+ * The skills that a user's input names, each once: by its `skill` parts, and by `$name` in its text
+ * for known skills. If several skills have one name, the last one counts, which is the nearest to
+ * the cwd.
  */
 export function skillsUsed(input: readonly UserInput[], known: readonly Skill[]): SkillName[] {
   const used = new Map<string, SkillName>();
@@ -30,8 +34,14 @@ export function skillsUsed(input: readonly UserInput[], known: readonly Skill[])
   return [...used.values()];
 }
 
-/** Reads a skill's contents. Refuses a path unless it is that of a SKILL.md and its real path satisfies `mayLieAt`. */
-export async function skillBody({ name, path }: SkillName, mayLieAt: (real: string) => boolean = () => true): Promise<SkillBody> {
+/**
+ * Reads a skill's contents. Refuses a path unless it is that of a SKILL.md and its real path
+ * satisfies `mayLieAt`.
+ */
+export async function skillBody(
+  { name, path }: SkillName,
+  mayLieAt: (real: string) => boolean = () => true,
+): Promise<SkillBody> {
   if (!isAbsolute(path) || basename(path) !== 'SKILL.md')
     return { warning: `skill ${name}: ${path} is not the absolute path of a SKILL.md` };
   try {
@@ -41,8 +51,14 @@ export async function skillBody({ name, path }: SkillName, mayLieAt: (real: stri
     const contents = new TextDecoder().decode(read.bytes, { stream: cut });
     const note = cut ? `\n[truncated after ${read.bytes.length} of ${read.size} bytes]` : '';
     const head = `<name>${escapeTags(name)}</name>\n<path>${escapeTags(path)}</path>`;
-    return { message: contextMessage('user', [`<skill>\n${head}\n<contents>\n${contents.trim()}${note}\n</contents>\n</skill>`]) };
+    return {
+      message: contextMessage('user', [
+        `<skill>\n${head}\n<contents>\n${contents.trim()}${note}\n</contents>\n</skill>`,
+      ]),
+    };
   } catch (error) {
-    return { warning: `skill ${name}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      warning: `skill ${name}: ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }

@@ -27,8 +27,8 @@ export interface SkillFiles {
 }
 
 /**
- * Finds the SKILL.md files of a place. Hidden folders and folders inside a skill are not searched. If the place has a root, nothing
- * outside it is searched, even through symbolic links.
+ * Finds the SKILL.md files of a place. Hidden folders and folders inside a skill are not searched.
+ * If the place has a root, nothing outside it is searched, even through symbolic links.
  */
 export async function skillFiles(place: SkillPlace, working: EventLoopYield): Promise<SkillFiles> {
   const search = new Search(place, working);
@@ -38,7 +38,11 @@ export async function skillFiles(place: SkillPlace, working: EventLoopYield): Pr
     for (const folder of level) below.push(...(await search.foldersIn(folder)));
     level = below;
   }
-  return { files: search.files.sort(), searched: search.searched, isCut: search.isCut || level.length > 0 };
+  return {
+    files: search.files.sort(),
+    searched: search.searched,
+    isCut: search.isCut || level.length > 0,
+  };
 }
 
 class Search {
@@ -55,7 +59,9 @@ class Search {
     this.#working = working;
   }
 
-  /** Takes the skill of a folder. If it has none, returns the folders in it that must be searched. */
+  /**
+   * Takes the skill of a folder. If it has none, returns the folders in it that must be searched.
+   */
   async foldersIn(folder: string): Promise<string[]> {
     await this.#working.worked(1);
     if (!this.#enters(folder)) return [];

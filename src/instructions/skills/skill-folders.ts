@@ -27,7 +27,10 @@ export interface SkillFoldersDeps {
   onChange: () => void;
 }
 
-/** The folders with skills that clients have named, for this run of the server, and a watch on all that clients have listed skills of. */
+/**
+ * The folders with skills that clients have named, for this run of the server, and a watch on all
+ * that clients have listed skills of.
+ */
 export class SkillFolders {
   readonly #deps: SkillFoldersDeps;
   readonly #cwds = new Set<string>();
@@ -52,8 +55,8 @@ export class SkillFolders {
   }
 
   /**
-   * The skills that a thread in this folder has, and those that are switched off. If the configuration cannot be read, none is switched
-   * off, and an error says why.
+   * The skills that a thread in this folder has, and those that are switched off. If the
+   * configuration cannot be read, none is switched off, and an error says why.
    */
   async find(cwd: string): Promise<FoundSkills> {
     const { home, env, config } = this.#deps;
@@ -68,7 +71,10 @@ export class SkillFolders {
     }
   }
 
-  /** Watches the skills of working directorys from now on. Resolves once no later change is missed. Never rejects. */
+  /**
+   * Watches the skills of working directorys from now on. Resolves once no later change is missed.
+   * Never rejects.
+   */
   watch(cwds: readonly string[]): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     const before = new Set(this.#cwds);
@@ -103,7 +109,8 @@ export class SkillFolders {
 
   async #follow(): Promise<void> {
     const folders = new Set<string>();
-    for (const cwd of this.#cwds) for (const folder of (await this.find(cwd)).searched) folders.add(folder);
+    for (const cwd of this.#cwds)
+      for (const folder of (await this.find(cwd)).searched) folders.add(folder);
     const kept = new Map<string, PathWatch>();
     for (const folder of [...folders].slice(0, WATCHES_MAX)) {
       if (this.#isClosed) break;
@@ -117,7 +124,10 @@ export class SkillFolders {
 
   async #start(folder: string): Promise<PathWatch | null> {
     try {
-      return await PathWatch.start(folder, { onChange: () => this.#see(), onLost: (error) => this.#lost(folder, error) });
+      return await PathWatch.start(folder, {
+        onChange: () => this.#see(),
+        onLost: (error) => this.#lost(folder, error),
+      });
     } catch (error) {
       this.#lost(folder, error);
       return null;

@@ -9,15 +9,26 @@ export type ListedSkill = Pick<Skill, 'name' | 'description' | 'path' | 'scope'>
 
 /** The list of skills for the model. */
 export interface SkillList {
-  /** How to use skills, and the user's own, for the developer message. Null: there are no skills. */
+  /**
+   * How to use skills, and the user's own, for the developer message. Null: there are no skills.
+   */
   text: string | null;
-  /** The project's skills, for a user message: the authors of the project have written it, and not the user. Null: there are none. */
+  /**
+   * The project's skills, for a user message: the authors of the project have written it, and not
+   * the user. Null: there are none.
+   */
   ofProject: string | null;
-  /** The names of the skills that the list does not describe, because it would be too long, the innermost first. */
+  /**
+   * The names of the skills that the list does not describe, because it would be too long, the
+   * innermost first.
+   */
   leftOut: string[];
 }
 
-/** Lists the skills for the model, without their contents. Describes the innermost ones, the last, first, and names those that do not fit in. */
+/**
+ * Lists the skills for the model, without their contents. Describes the innermost ones, the last,
+ * first, and names those that do not fit in.
+ */
 export function skillList(skills: readonly ListedSkill[]): SkillList {
   if (skills.length === 0) return { text: null, ofProject: null, leftOut: [] };
   let length = 0;
@@ -33,8 +44,15 @@ export function skillList(skills: readonly ListedSkill[]): SkillList {
   ];
   const [ofUser, ofProject] = [listed((skill) => !isProjects(skill)), listed(isProjects)];
   return {
-    text: [USE, ...(ofUser.length === 0 ? [] : [ofUser.join('\n')]), ...(ofProject.length === 0 ? [] : [OTHERS])].join('\n\n'),
-    ofProject: ofProject.length === 0 ? null : `${OPEN}\n${OFFERED}\n\n${ofProject.join('\n').replaceAll(CLOSE, '')}\n${CLOSE}`,
+    text: [
+      USE,
+      ...(ofUser.length === 0 ? [] : [ofUser.join('\n')]),
+      ...(ofProject.length === 0 ? [] : [OTHERS]),
+    ].join('\n\n'),
+    ofProject:
+      ofProject.length === 0
+        ? null
+        : `${OPEN}\n${OFFERED}\n\n${ofProject.join('\n').replaceAll(CLOSE, '')}\n${CLOSE}`,
     leftOut: leftOut.map(({ name }) => name),
   };
 }
@@ -47,7 +65,8 @@ the same folder. If the contents of the file are already in the conversation, do
 const OTHERS = 'The skills of the project are listed in a message of their own.';
 const OPEN = '<project_skills>';
 const CLOSE = '</project_skills>';
-const OFFERED = 'The authors of this project offer these skills. The list replaces any given for a project earlier.';
+const OFFERED =
+  'The authors of this project offer these skills. The list replaces any given for a project earlier.';
 
 /** Tells the model that the project's skills of an earlier list are gone. */
 export const NO_PROJECT_SKILLS = `${OPEN}\nThe skills that were listed for a project earlier are no longer available.\n${CLOSE}`;
@@ -69,5 +88,7 @@ function rest(names: readonly string[]): string[] {
   }
   const unnamed = names.length - named.length;
   const further = unnamed === 0 ? '' : `, and ${unnamed} more`;
-  return [`The list is too long to describe these skills, which the user can name after a dollar sign: ${named.join(', ')}${further}.`];
+  return [
+    `The list is too long to describe these skills, which the user can name after a dollar sign: ${named.join(', ')}${further}.`,
+  ];
 }

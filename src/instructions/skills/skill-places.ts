@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { projectFolders } from '../../config/layers/project-folders.ts';
 
-/** The folders of a project that have skills. They are instructions, as AGENTS.md is: they start nothing. */
+/**
+ * The folders of a project that have skills. They are instructions, as AGENTS.md is: they start
+ * nothing.
+ */
 export const PROJECT_SKILLS = [join('.codex', 'skills'), join('.agents', 'skills')];
 
 /** A folder with skills. */
@@ -24,16 +27,25 @@ export interface SkillSources {
 }
 
 /**
- * The folders in which skills are looked for, from the least to the most specific: `skills` in the home, `.agents/skills` in the user's
- * home, those that a client has named, then `.codex/skills` and `.agents/skills` in the project's folders, from its root down to the cwd.
+ * The folders in which skills are looked for, from the least to the most specific: `skills` in the
+ * home, `.agents/skills` in the user's home, those that a client has named, then `.codex/skills`
+ * and `.agents/skills` in the project's folders, from its root down to the cwd.
  */
 export function skillPlaces({ home, userHome, cwd, extraRoots }: SkillSources): SkillPlace[] {
   const { root, folders } = projectFolders(cwd);
-  const ofUser = [join(home, 'skills'), ...(userHome === null ? [] : [join(userHome, '.agents', 'skills')]), ...extraRoots];
-  const ofProject = folders.flatMap((folder) => PROJECT_SKILLS.map((skills) => join(folder, skills)));
+  const ofUser = [
+    join(home, 'skills'),
+    ...(userHome === null ? [] : [join(userHome, '.agents', 'skills')]),
+    ...extraRoots,
+  ];
+  const ofProject = folders.flatMap((folder) =>
+    PROJECT_SKILLS.map((skills) => join(folder, skills)),
+  );
   const isUsers = new Set(ofUser);
   return [
     ...[...isUsers].map((folder) => ({ folder, scope: 'user' as const, root: null })),
-    ...ofProject.filter((folder) => !isUsers.has(folder)).map((folder) => ({ folder, scope: 'repo' as const, root })),
+    ...ofProject
+      .filter((folder) => !isUsers.has(folder))
+      .map((folder) => ({ folder, scope: 'repo' as const, root })),
   ];
 }

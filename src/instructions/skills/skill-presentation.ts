@@ -17,8 +17,14 @@ export interface SkillPresentation {
   error: SkillError | null;
 }
 
-/** Reads the file beside a SKILL.md. `mayLieAt` says whether it may be read where links lead. Never rejects. */
-export async function skillPresentation(skillFile: string, mayLieAt: (real: string) => boolean): Promise<SkillPresentation> {
+/**
+ * Reads the file beside a SKILL.md. `mayLieAt` says whether it may be read where links lead. Never
+ * rejects.
+ */
+export async function skillPresentation(
+  skillFile: string,
+  mayLieAt: (real: string) => boolean,
+): Promise<SkillPresentation> {
   const folder = dirname(skillFile);
   const path = join(folder, 'agents', 'openai.yaml');
   const none = { interface: null, dependencies: null };
@@ -27,9 +33,19 @@ export async function skillPresentation(skillFile: string, mayLieAt: (real: stri
     if (read === null) return { ...none, error: null };
     const file = await parseYaml(read.bytes.toString('utf8'));
     if (!isObject(file)) throw new Error('expected the tables interface and dependencies');
-    return { interface: toInterface(file.interface, folder), dependencies: toDependencies(file.dependencies), error: null };
+    return {
+      interface: toInterface(file.interface, folder),
+      dependencies: toDependencies(file.dependencies),
+      error: null,
+    };
   } catch (error) {
-    return { ...none, error: { path, message: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) } };
+    return {
+      ...none,
+      error: {
+        path,
+        message: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
+      },
+    };
   }
 }
 
@@ -63,9 +79,21 @@ function toDependencies(value: unknown): SkillDependencies | null {
     const type = oneLine(tool.type);
     const named = oneLine(tool.value);
     if (type === null || named === null) return [];
-    const [description, transport, command, url] = [tool.description, tool.transport, tool.command, tool.url].map(oneLine);
+    const [description, transport, command, url] = [
+      tool.description,
+      tool.transport,
+      tool.command,
+      tool.url,
+    ].map(oneLine);
     return [
-      { type, value: named, description: description ?? null, transport: transport ?? null, command: command ?? null, url: url ?? null },
+      {
+        type,
+        value: named,
+        description: description ?? null,
+        transport: transport ?? null,
+        command: command ?? null,
+        url: url ?? null,
+      },
     ];
   });
   return tools.length === 0 ? null : { tools };

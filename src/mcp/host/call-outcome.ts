@@ -13,7 +13,10 @@ const KEPT = { chars: 4 * 1024 * 1024, values: 50_000, depth: 100 };
 const KEPT_PARTS_MAX = 16;
 const KEPT_TEXT_CHARS_MAX = 64 * 1024;
 
-/** The result of a tool for the model, which reads about `charsMax` characters of its text, and for the item. */
+/**
+ * The result of a tool for the model, which reads about `charsMax` characters of its text, and for
+ * the item.
+ */
 export async function callOutcome(value: JsonValue, charsMax: number): Promise<McpCallOutcome> {
   const result = callResult(value);
   const { structuredContent, content, isError } = result;
@@ -29,12 +32,18 @@ function keptResult({ content, structuredContent, meta }: CallResult): McpToolCa
   const result = { content, structuredContent, _meta: meta };
   if (isWithin(KEPT, result)) return result;
   const left = { type: 'text', text: '[The result was too long to keep: it is cut.]' };
-  return { content: [...content.slice(0, KEPT_PARTS_MAX).map(shortened), left], structuredContent: null, _meta: null };
+  return {
+    content: [...content.slice(0, KEPT_PARTS_MAX).map(shortened), left],
+    structuredContent: null,
+    _meta: null,
+  };
 }
 
 function shortened(block: JsonValue): JsonValue {
-  if (isObject(block) && typeof block.text === 'string') return { type: 'text', text: cutText(block.text, KEPT_TEXT_CHARS_MAX) };
-  const type = isObject(block) && typeof block.type === 'string' ? cutText(block.type, 100) : 'content';
+  if (isObject(block) && typeof block.text === 'string')
+    return { type: 'text', text: cutText(block.text, KEPT_TEXT_CHARS_MAX) };
+  const type =
+    isObject(block) && typeof block.type === 'string' ? cutText(block.type, 100) : 'content';
   return { type: 'text', text: `[${type}: left out]` };
 }
 
@@ -50,6 +59,7 @@ function foreignPart(block: JsonValue): ForeignPart {
 
 function embedded({ uri, text, blob, mimeType }: Record<string, unknown>): ForeignPart {
   if (typeof text === 'string') return { type: 'text', text: `${String(uri)}:\n${text}` };
-  if (typeof blob === 'string' && String(mimeType).startsWith('image/')) return { type: 'image', data: blob, detail: 'high' };
+  if (typeof blob === 'string' && String(mimeType).startsWith('image/'))
+    return { type: 'image', data: blob, detail: 'high' };
   return { type: 'text', text: `[${String(uri)} (${String(mimeType)}): it cannot be shown here]` };
 }

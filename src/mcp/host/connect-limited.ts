@@ -8,8 +8,9 @@ const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 
 /**
- * Connects a client whose messages from the server are limited. Instead of an answer that is too large, the client gets an error. A request
- * is refused, and a notification has no params. Rejects if the server sends such an answer before it is connected.
+ * Connects a client whose messages from the server are limited. Instead of an answer that is too
+ * large, the client gets an error. A request is refused, and a notification has no params. Rejects
+ * if the server sends such an answer before it is connected.
  */
 export async function connectLimited(client: Client, transport: Transport): Promise<void> {
   let tooLarge: string | null = null;
@@ -29,7 +30,10 @@ export async function connectLimited(client: Client, transport: Transport): Prom
   }
 }
 
-/** `isEnded`: called with the problem of an answer. Returns whether the connection has ended with it. */
+/**
+ * `isEnded`: called with the problem of an answer. Returns whether the connection has ended with
+ * it.
+ */
 function limitMessages(transport: Transport, isEnded: (problem: string) => boolean): void {
   const pass = (receive: Receive): Receive => {
     return (message, extra) => {
@@ -37,7 +41,8 @@ function limitMessages(transport: Transport, isEnded: (problem: string) => boole
       if (problem === null) receive(message, extra);
       else if (!('method' in message)) {
         if (!isEnded(problem)) receive(errorResponse(message, INTERNAL_ERROR, problem));
-      } else if ('id' in message) void transport.send(errorResponse(message, INVALID_PARAMS, problem)).catch(() => {});
+      } else if ('id' in message)
+        void transport.send(errorResponse(message, INVALID_PARAMS, problem)).catch(() => {});
       else receive({ jsonrpc: '2.0', method: message.method });
     };
   };
@@ -51,6 +56,10 @@ function limitMessages(transport: Transport, isEnded: (problem: string) => boole
   });
 }
 
-function errorResponse({ id }: JSONRPCMessage & { id?: unknown }, code: number, message: string): JSONRPCMessage {
+function errorResponse(
+  { id }: JSONRPCMessage & { id?: unknown },
+  code: number,
+  message: string,
+): JSONRPCMessage {
   return { jsonrpc: '2.0', id: id as number, error: { code, message } };
 }

@@ -22,7 +22,10 @@ export interface McpHost {
   receive(message: ToHost): void;
 }
 
-/** Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. `env` has proxies and certificates. */
+/**
+ * Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. `env` has
+ * proxies and certificates.
+ */
 export function createMcpHost(post: Post, env: Env): McpHost {
   return new Host(post, env);
 }
@@ -43,8 +46,10 @@ class Host implements McpHost {
 
   receive(message: ToHost): void {
     if (message.type === 'connect') this.#connect(message);
-    else if (message.type === 'request') void this.#answered(message.call, (signal) => this.#request(message, signal));
-    else if (message.type === 'refresh') void this.#answered(message.call, (signal) => this.#refresh(message, signal));
+    else if (message.type === 'request')
+      void this.#answered(message.call, (signal) => this.#request(message, signal));
+    else if (message.type === 'refresh')
+      void this.#answered(message.call, (signal) => this.#refresh(message, signal));
     else if (message.type === 'cancel') this.#calls.get(message.call)?.abort();
     else if (message.type === 'answer') this.#asks.get(message.ask)?.answer(message.answer);
     else this.#pass(message);
@@ -70,8 +75,13 @@ class Host implements McpHost {
     void client.connect();
   }
 
-  #ask(asked: { connection: number; call: number | null; question: McpQuestion }, signal: AbortSignal): Promise<McpAnswer> {
-    const open = [...this.#asks.values()].filter(({ connection, question }) => connection === asked.connection && isOfServer(question));
+  #ask(
+    asked: { connection: number; call: number | null; question: McpQuestion },
+    signal: AbortSignal,
+  ): Promise<McpAnswer> {
+    const open = [...this.#asks.values()].filter(
+      ({ connection, question }) => connection === asked.connection && isOfServer(question),
+    );
     const refused = questionRefusal(asked.question, open.length);
     if (refused !== null) return Promise.resolve(refused);
     const ask = ++this.#askCount;
@@ -92,20 +102,32 @@ class Host implements McpHost {
     });
   }
 
-  async #request({ connection, call, request }: Extract<ToHost, { type: 'request' }>, signal: AbortSignal): Promise<JsonValue> {
+  async #request(
+    { connection, call, request }: Extract<ToHost, { type: 'request' }>,
+    signal: AbortSignal,
+  ): Promise<JsonValue> {
     const client = this.#clients.get(connection);
     if (client === undefined) throw new Error('the server is not connected');
     return client.request(call, request, signal);
   }
 
-  #refresh({ request, clientVersion }: Extract<ToHost, { type: 'refresh' }>, signal: AbortSignal): Promise<JsonValue> {
+  #refresh(
+    { request, clientVersion }: Extract<ToHost, { type: 'refresh' }>,
+    signal: AbortSignal,
+  ): Promise<JsonValue> {
     const { url, client } = request;
-    const options = { ...AUTHORIZATION_LIMITS, headers: { 'user-agent': `heddle/${clientVersion}` } };
+    const options = {
+      ...AUTHORIZATION_LIMITS,
+      headers: { 'user-agent': `heddle/${clientVersion}` },
+    };
     const send = this.#web.loginFetch({ url, reachesPrivate: client.reachesPrivate }, options);
     return refreshTokens(request, (address, init) => send(address, { ...init, signal }));
   }
 
-  async #answered(call: number, request: (signal: AbortSignal) => Promise<JsonValue>): Promise<void> {
+  async #answered(
+    call: number,
+    request: (signal: AbortSignal) => Promise<JsonValue>,
+  ): Promise<void> {
     const cancel = new AbortController();
     this.#calls.set(call, cancel);
     try {
@@ -123,7 +145,11 @@ class Host implements McpHost {
     try {
       await client?.close();
     } catch (error) {
-      this.#post({ type: 'noticed', connection, message: `closing failed: ${toProblem(error).message}` });
+      this.#post({
+        type: 'noticed',
+        connection,
+        message: `closing failed: ${toProblem(error).message}`,
+      });
     }
   }
 }

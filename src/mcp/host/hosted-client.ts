@@ -39,14 +39,25 @@ type HttpServer = Extract<HostedServer, { type: 'http' }>;
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
-/** The longest description that a server gives of itself: its capabilities, its instructions and `serverInfo`. */
+/**
+ * The longest description that a server gives of itself: its capabilities, its instructions and
+ * `serverInfo`.
+ */
 const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
 const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
-/** Of a response of an authorization server. The library's schemas make an error for each value that is not as it should be. */
+/**
+ * Of a response of an authorization server. The library's schemas make an error for each value that
+ * is not as it should be.
+ */
 export const AUTHORIZATION_LIMITS = { bytesMax: 256 * 1024, partsMax: 10_000 };
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
-const RETRY = { initialReconnectionDelay: 1000, maxReconnectionDelay: 30_000, reconnectionDelayGrowFactor: 1.5, maxRetries: 5 };
+const RETRY = {
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 5,
+};
 
 export interface HostedClientDeps {
   connection: number;
@@ -62,7 +73,10 @@ export interface HostedClientDeps {
 /** A connection to one MCP server, by the library's client. */
 export class HostedClient {
   readonly #deps: HostedClientDeps;
-  /** The call that a question of the server belongs to, where the library tells: it asks in the course of the request. */
+  /**
+   * The call that a question of the server belongs to, where the library tells: it asks in the
+   * course of the request.
+   */
   readonly #calls = new AsyncLocalStorage<{ call: number; signal: AbortSignal }>();
   #callsRunning = 0;
   /** The bearer token of the request for each response; empty: it had none. */
@@ -110,7 +124,8 @@ export class HostedClient {
   async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
-    const onProgress = (progress: Progress) => this.#deps.post({ type: 'progress', call, progress });
+    const onProgress = (progress: Progress) =>
+      this.#deps.post({ type: 'progress', call, progress });
     const send = () =>
       this.#visits.perform({
         send: () => sendRequest(client, request, { signal, onProgress }),
@@ -121,13 +136,17 @@ export class HostedClient {
     try {
       return await this.#calls.run({ call, signal }, send);
     } finally {
-      // Otherwise Node would keep the storage for ever, and each promise of the thread would take time for it.
+      // Otherwise Node would keep the storage for ever, and each promise of the thread would take
+      // time for it.
       if (--this.#callsRunning === 0) this.#calls.disable();
     }
   }
 
   /** Asks the user to visit an address. */
-  async #isAccepted(visit: JsonObject, { call, signal }: { call: number; signal: AbortSignal }): Promise<boolean> {
+  async #isAccepted(
+    visit: JsonObject,
+    { call, signal }: { call: number; signal: AbortSignal },
+  ): Promise<boolean> {
     const answer = await this.#deps.ask(call, { kind: 'elicitation', params: visit }, signal);
     return 'result' in answer && isObject(answer.result) && answer.result.action === 'accept';
   }
@@ -165,21 +184,27 @@ export class HostedClient {
 
   #noticed(problem: string): void {
     if (!this.#noise.add(problem)) return;
-    const hint = this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
+    const hint =
+      this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
     this.#ended(`it sends too many lines that are not messages${hint}`);
     void this.#pipe?.close();
   }
 
   async #connected(): Promise<Client> {
     const { server } = this.#deps;
-    if (server.type === 'http' && typeof server.authentication === 'object') return this.#loggedIn(server, server.authentication);
-    if (server.type === 'http') return this.#connectBy(this.#httpTransport(server), { versionNegotiation: { mode: 'auto' } });
+    if (server.type === 'http' && typeof server.authentication === 'object')
+      return this.#loggedIn(server, server.authentication);
+    if (server.type === 'http')
+      return this.#connectBy(this.#httpTransport(server), { versionNegotiation: { mode: 'auto' } });
     try {
       return await this.#connectBy(this.#newPipe(), {});
     } catch (error) {
-      // Few servers on stdio speak only the newer revision, and many older ones do not survive a request before `initialize`.
+      // Few servers on stdio speak only the newer revision, and many older ones do not survive a
+      // request before `initialize`.
       if (!(error instanceof ProtocolError) || error.code !== METHOD_NOT_FOUND) throw error;
-      return this.#connectBy(this.#newPipe(), { versionNegotiation: { mode: { pin: MODERN_VERSION } } });
+      return this.#connectBy(this.#newPipe(), {
+        versionNegotiation: { mode: { pin: MODERN_VERSION } },
+      });
     }
   }
 
@@ -193,22 +218,39 @@ export class HostedClient {
 
   #newClient(options: ClientOptions): Client {
     const { connection, clientVersion, post } = this.#deps;
-    const changes = new ChangeNotices((isLast) => post({ type: 'toolsChanged', connection, isLast }));
+    const changes = new ChangeNotices((isLast) =>
+      post({ type: 'toolsChanged', connection, isLast }),
+    );
     const client = new Client(
       { name: 'heddle', title: 'heddle', version: clientVersion },
       {
         ...options,
-        capabilities: { elicitation: { form: { applyDefaults: true }, url: {} }, sampling: {}, roots: { listChanged: true } },
-        // A server's schemas are not compiled: they may be hostile, and the model reads the result as it is.
-        jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }) },
+        capabilities: {
+          elicitation: { form: { applyDefaults: true }, url: {} },
+          sampling: {},
+          roots: { listChanged: true },
+        },
+        // A server's schemas are not compiled: they may be hostile, and the model reads the result
+        // as it is.
+        jsonSchemaValidator: {
+          getValidator: () => (data) => ({
+            valid: true,
+            data: data as never,
+            errorMessage: undefined,
+          }),
+        },
         listMaxPages: PAGES_MAX,
         inputRequired: { maxRounds: 50 },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changes.changed() } },
+        listChanged: {
+          tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changes.changed() },
+        },
       },
     );
     limitPages(client);
     client.onerror = (error) => this.#noticed(error.message);
-    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => this.#visits.completed(params.elicitationId));
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+      this.#visits.completed(params.elicitationId),
+    );
     this.#answerQuestions(client);
     return client;
   }
@@ -223,13 +265,21 @@ export class HostedClient {
     return this.#pipe;
   }
 
-  /** Connects with a login of the user, who is sent to the authorization server if the server asks for a login. */
+  /**
+   * Connects with a login of the user, who is sent to the authorization server if the server asks
+   * for a login.
+   */
   async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
     const target = { url: server.url, reachesPrivate: login.reachesPrivate };
-    const user = new UserLogin(new URL(server.url), login, { credentials: this.#credentials(target), fetch: this.#loginFetch(target) });
+    const user = new UserLogin(new URL(server.url), login, {
+      credentials: this.#credentials(target),
+      fetch: this.#loginFetch(target),
+    });
     // The server has asked for more scopes.
     if (login.neededScopes.length > 0) await user.complete();
-    const client = await this.#connectBy(this.#httpTransport(server, user), { versionNegotiation: { mode: 'auto' } });
+    const client = await this.#connectBy(this.#httpTransport(server, user), {
+      versionNegotiation: { mode: 'auto' },
+    });
     // Some servers ask nobody to log in before they are connected. The user wants to.
     await user.complete();
     return client;
@@ -246,7 +296,10 @@ export class HostedClient {
     };
   }
 
-  /** Asks the main thread for what the connection itself needs. The question ends with the connection. */
+  /**
+   * Asks the main thread for what the connection itself needs. The question ends with the
+   * connection.
+   */
   async #ask(question: McpQuestion): Promise<JsonValue> {
     if (this.#isClosed) throw new Error('the connection is closed');
     const answer = await this.#deps.ask(null, question, this.#closing.signal);
@@ -255,7 +308,10 @@ export class HostedClient {
   }
 
   /** `user`: logs in. Otherwise there may be tokens. */
-  #httpTransport({ url, headers, authentication }: HttpServer, user: AuthProvider | null = null): Transport {
+  #httpTransport(
+    { url, headers, authentication }: HttpServer,
+    user: AuthProvider | null = null,
+  ): Transport {
     const authProvider = user ?? (authentication === 'token' ? this.#tokens() : null);
     return new HttpTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
@@ -273,7 +329,11 @@ export class HostedClient {
 
   /** Notes the token of each request. */
   #notingFetch(): Fetch {
-    const send = createFetch(this.#deps.web.web, { bytesMax: MESSAGE_BYTES_MAX, partsMax: MESSAGE_PARTS_MAX, headers: this.#headers() });
+    const send = createFetch(this.#deps.web.web, {
+      bytesMax: MESSAGE_BYTES_MAX,
+      partsMax: MESSAGE_PARTS_MAX,
+      headers: this.#headers(),
+    });
     return async (address, init) => {
       const response = await send(address, init);
       const authorization = new Headers(init?.headers).get('authorization') ?? '';
@@ -284,7 +344,10 @@ export class HostedClient {
 
   /** For requests to the authorization server, which the library sends without a signal. */
   #loginFetch(target: LoginTarget): Fetch {
-    const send = this.#deps.web.loginFetch(target, { ...AUTHORIZATION_LIMITS, headers: this.#headers() });
+    const send = this.#deps.web.loginFetch(target, {
+      ...AUTHORIZATION_LIMITS,
+      headers: this.#headers(),
+    });
     return (address, init) => send(address, { ...init, signal: this.#closing.signal });
   }
 
@@ -297,11 +360,13 @@ export class HostedClient {
       return last;
     };
     return {
-      // The main thread has forgotten a connection that is closed: its last request ends the session.
+      // The main thread has forgotten a connection that is closed: its last request ends the
+      // session.
       token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
       onUnauthorized: async ({ response }) => {
         // A request that was sent at the same time may have got another token meanwhile.
-        if ((await ask(this.#sentTokens.get(response) ?? last)) === '') throw new UnauthorizedError('the server requires a login');
+        if ((await ask(this.#sentTokens.get(response) ?? last)) === '')
+          throw new UnauthorizedError('the server requires a login');
       },
     };
   }
@@ -313,14 +378,23 @@ export class HostedClient {
       return answered.result as JsonObject;
     };
     client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
-      const result = await answer({ kind: 'elicitation', params: params as unknown as JsonObject }, mcpReq.signal);
+      const result = await answer(
+        { kind: 'elicitation', params: params as unknown as JsonObject },
+        mcpReq.signal,
+      );
       return result as never;
     });
     client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) => {
-      const result = await answer({ kind: 'sampling', params: params as unknown as JsonObject }, mcpReq.signal);
+      const result = await answer(
+        { kind: 'sampling', params: params as unknown as JsonObject },
+        mcpReq.signal,
+      );
       return result as never;
     });
-    client.setRequestHandler('roots/list', async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never);
+    client.setRequestHandler(
+      'roots/list',
+      async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never,
+    );
   }
 }
 

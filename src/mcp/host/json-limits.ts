@@ -4,15 +4,24 @@ import { cutText } from '../../base/text/cut-text.ts';
 /** Around a string, or between a key and its value. */
 const MARKS_CHARS = 4;
 
-/** How large JSON data may be: its strings and keys together, its values, and how deeply they are nested. */
+/**
+ * How large JSON data may be: its strings and keys together, its values, and how deeply they are
+ * nested.
+ */
 export interface JsonLimits {
   chars: number;
   values: number;
   depth: number;
 }
 
-/** The rest of these limits beside JSON data; null: the data is beyond them. Looks at no more of it then. */
-export function leftOf({ chars, values, depth: depthMax }: JsonLimits, data: unknown): JsonLimits | null {
+/**
+ * The rest of these limits beside JSON data; null: the data is beyond them. Looks at no more of it
+ * then.
+ */
+export function leftOf(
+  { chars, values, depth: depthMax }: JsonLimits,
+  data: unknown,
+): JsonLimits | null {
   let charsLeft = chars;
   let valuesLeft = values;
   const fits = (value: unknown, depth: number): boolean => {
@@ -35,7 +44,10 @@ export function isWithin(limits: JsonLimits, data: unknown): boolean {
   return leftOf(limits, data) !== null;
 }
 
-/** A copy of JSON data of about `charsMax` characters, and whether it is cut: strings are, and what follows is left out. */
+/**
+ * A copy of JSON data of about `charsMax` characters, and whether it is cut: strings are, and what
+ * follows is left out.
+ */
 export function cutJson(data: JsonValue, charsMax: number): { value: JsonValue; isCut: boolean } {
   let left = charsMax;
   const cut = (value: JsonValue): JsonValue => {

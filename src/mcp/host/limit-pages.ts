@@ -8,7 +8,9 @@ const TOO_LONG = `have more than ${PAGES.chars / 1024 / 1024} MiB or ${PAGES.val
 
 type Ask = (request: { method: string }, ...more: unknown[]) => Promise<unknown>;
 
-/** Lets a client ask for further pages of a list only while those that it has are within the limits. */
+/**
+ * Lets a client ask for further pages of a list only while those that it has are within the limits.
+ */
 export function limitPages(client: Client): void {
   const ask = client.request.bind(client) as Ask;
   /** By the options of the requests, which the library passes on for each page of a list. */
@@ -18,7 +20,8 @@ export function limitPages(client: Client): void {
     const options = more.at(-1);
     if (!isObject(result) || result.nextCursor === undefined || !isObject(options)) return result;
     const left = leftOf(lefts.get(options) ?? PAGES, result);
-    if (left === null) throw new Error(`the pages of the server's answers to ${request.method} ${TOO_LONG}`);
+    if (left === null)
+      throw new Error(`the pages of the server's answers to ${request.method} ${TOO_LONG}`);
     lefts.set(options, left);
     return result;
   };

@@ -40,7 +40,8 @@ export class LoginProvider implements OAuthClientProvider {
   constructor(login: LoginRequest, credentials: CredentialsAccess) {
     this.#login = login;
     this.#credentials = credentials;
-    if (login.clientMetadataUrl !== null && login.registration !== 'dcr') this.clientMetadataUrl = login.clientMetadataUrl;
+    if (login.clientMetadataUrl !== null && login.registration !== 'dcr')
+      this.clientMetadataUrl = login.clientMetadataUrl;
     if (login.resource === null) return;
     const resource = new URL(login.resource);
     this.validateResourceURL = async () => resource;
@@ -65,26 +66,41 @@ export class LoginProvider implements OAuthClientProvider {
     return this.#state;
   }
 
-  async clientInformation(ctx?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+  async clientInformation(
+    ctx?: OAuthClientInformationContext,
+  ): Promise<StoredOAuthClientInformation | undefined> {
     const { clientId, clientSecret, clientMetadataUrl, registration } = this.#login;
-    if (registration === 'cimd' && clientMetadataUrl !== null) return { client_id: clientMetadataUrl };
-    if (clientId !== null) return { client_id: clientId, ...(clientSecret === null ? {} : { client_secret: clientSecret }) };
+    if (registration === 'cimd' && clientMetadataUrl !== null)
+      return { client_id: clientMetadataUrl };
+    if (clientId !== null)
+      return {
+        client_id: clientId,
+        ...(clientSecret === null ? {} : { client_secret: clientSecret }),
+      };
     const { clients } = await this.#credentials.read();
     const known = clients[ctx?.issuer ?? NO_ISSUER] as StoredOAuthClientInformation | undefined;
     return known !== undefined && this.#fits(known) ? known : undefined;
   }
 
   /** A client of the configuration is not stored: its secret may come from a variable. */
-  async saveClientInformation(client: StoredOAuthClientInformation, ctx?: OAuthClientInformationContext): Promise<void> {
+  async saveClientInformation(
+    client: StoredOAuthClientInformation,
+    ctx?: OAuthClientInformationContext,
+  ): Promise<void> {
     if (this.#login.clientId !== null) return;
     const { clients } = await this.#credentials.read();
-    await this.#credentials.store({ clients: { ...clients, [ctx?.issuer ?? NO_ISSUER]: client as unknown as JsonObject } });
+    await this.#credentials.store({
+      clients: { ...clients, [ctx?.issuer ?? NO_ISSUER]: client as unknown as JsonObject },
+    });
   }
 
-  /** Whether a known client is of the kind that is asked for, and may be sent back to this address. */
+  /**
+   * Whether a known client is of the kind that is asked for, and may be sent back to this address.
+   */
   #fits(client: StoredOAuthClientInformation & { redirect_uris?: string[] }): boolean {
     const { registration, clientMetadataUrl, redirectUrl } = this.#login;
-    if (client.redirect_uris === undefined) return registration === 'auto' && client.client_id === clientMetadataUrl;
+    if (client.redirect_uris === undefined)
+      return registration === 'auto' && client.client_id === clientMetadataUrl;
     return client.redirect_uris.includes(redirectUrl);
   }
 
@@ -121,7 +137,9 @@ export class LoginProvider implements OAuthClientProvider {
     return this.#discovery;
   }
 
-  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+  async invalidateCredentials(
+    scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery',
+  ): Promise<void> {
     if (scope === 'all' || scope === 'tokens') this.#tokens = undefined;
     if (scope === 'all' || scope === 'discovery') this.#discovery = undefined;
     // The authorization server has forgotten the client: the next login registers another one.
@@ -131,9 +149,11 @@ export class LoginProvider implements OAuthClientProvider {
   /** Sends the user to the authorization server. Resolves with the answer. */
   async sendUser(): Promise<URLSearchParams> {
     const address = this.#address;
-    if (address === null) throw new Error('the server asks for a login, but names no address for it');
+    if (address === null)
+      throw new Error('the server asks for a login, but names no address for it');
     const answer = new URLSearchParams(await this.#credentials.authorize(address.href));
-    if (answer.get('state') !== this.#state) throw new Error('the answer of the login does not belong to this login');
+    if (answer.get('state') !== this.#state)
+      throw new Error('the answer of the login does not belong to this login');
     return answer;
   }
 }

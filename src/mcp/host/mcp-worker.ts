@@ -17,13 +17,21 @@ const A_SECOND_MAX = 20;
 if (parentPort === null) throw new Error('this script is for a worker');
 const port = parentPort;
 let [second, count] = [0, 0];
-// The library warns on the console, with texts of servers. The console would write into the output of heddle.
+// The library warns on the console, with texts of servers. The console would write into the output
+// of heddle.
 const warn = (...args: unknown[]) => {
   const now = Math.floor(monotonicMs() / 1000);
   [second, count] = [now, now === second ? count + 1 : 1];
   if (count > A_SECOND_MAX) return;
-  const message = cutText(redactLikelySecrets(cutText(format(...args), READ_CHARS_MAX)), TOLD_CHARS_MAX);
-  port.postMessage({ type: 'warned', fields: { message }, text: 'the library for MCP servers warns' });
+  const message = cutText(
+    redactLikelySecrets(cutText(format(...args), READ_CHARS_MAX)),
+    TOLD_CHARS_MAX,
+  );
+  port.postMessage({
+    type: 'warned',
+    fields: { message },
+    text: 'the library for MCP servers warns',
+  });
 };
 Object.assign(console, { debug: warn, log: warn, info: warn, warn, error: warn });
 const host = createMcpHost((message) => port.postMessage(message), workerData as Env);

@@ -6,7 +6,10 @@ const A_SECOND_MAX = 10_000;
 const SECOND_MS = 1_000;
 const TOLD_CHARS_MAX = 500;
 
-/** Counts what a server sends that is of no use, such as lines that are not messages, and tells of it at most once a second. */
+/**
+ * Counts what a server sends that is of no use, such as lines that are not messages, and tells of
+ * it at most once a second.
+ */
 export class Noise {
   readonly #tell: (problem: string) => void;
   /** When the last one was told. */

@@ -5,7 +5,10 @@ import { PartCounter } from '../../base/text/part-counter.ts';
 
 /** The longest message that a server may send: a line, the body of a response, or an event. */
 export const MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
-/** The most objects, arrays and members of a message. More of them need too much time and memory, which all servers share. */
+/**
+ * The most objects, arrays and members of a message. More of them need too much time and memory,
+ * which all servers share.
+ */
 export const MESSAGE_PARTS_MAX = 2_000_000;
 const LINE_FEED = 10;
 /** So many lines are read in one turn of the event loop. */
@@ -20,7 +23,9 @@ interface PipeTransportDeps {
   onEnded(reason: string): void;
 }
 
-/** Messages of a server that runs elsewhere, as JSON lines: `receive` takes the bytes of its output. */
+/**
+ * Messages of a server that runs elsewhere, as JSON lines: `receive` takes the bytes of its output.
+ */
 export class PipeTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: Transport['onclose'];
@@ -51,7 +56,10 @@ export class PipeTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Takes bytes of the server's output. Resolves when its messages in them have been passed on. Never rejects. */
+  /**
+   * Takes bytes of the server's output. Resolves when its messages in them have been passed on.
+   * Never rejects.
+   */
   receive(bytes: Uint8Array): Promise<void> {
     this.#receiving = this.#receiving.then(() => this.#take(bytes));
     return this.#receiving;
@@ -59,7 +67,11 @@ export class PipeTransport implements Transport {
 
   async #take(bytes: Uint8Array): Promise<void> {
     let from = 0;
-    for (let end = bytes.indexOf(LINE_FEED); end !== -1 && !this.#isClosed; end = bytes.indexOf(LINE_FEED, from)) {
+    for (
+      let end = bytes.indexOf(LINE_FEED);
+      end !== -1 && !this.#isClosed;
+      end = bytes.indexOf(LINE_FEED, from)
+    ) {
       this.#keep(bytes.subarray(from, end));
       // The library handles notifications later, so that a response behind one would overtake it.
       if (this.#line() || ++this.#lines % LINES_A_TURN === 0) await nextTurn();
@@ -71,7 +83,8 @@ export class PipeTransport implements Transport {
   #keep(bytes: Uint8Array): void {
     this.#parts.push(bytes);
     this.#length += bytes.length;
-    if (this.#length > MESSAGE_BYTES_MAX) this.#end(`it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 / 1024} MiB`);
+    if (this.#length > MESSAGE_BYTES_MAX)
+      this.#end(`it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 / 1024} MiB`);
   }
 
   #end(reason: string): void {

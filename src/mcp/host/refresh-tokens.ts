@@ -23,26 +23,39 @@ const PASSING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Gets new tokens for stored ones. Rejects with an UnauthorizedError if a person has to log in again, and with another error if the
- * authorization server did not answer, or has failed. `fetch`: for the requests to it.
+ * Gets new tokens for stored ones. Rejects with an UnauthorizedError if a person has to log in
+ * again, and with another error if the authorization server did not answer, or has failed. `fetch`:
+ * for the requests to it.
  */
-export async function refreshTokens({ url, stored, client }: RefreshRequest, fetch: Fetch): Promise<JsonObject> {
+export async function refreshTokens(
+  { url, stored, client }: RefreshRequest,
+  fetch: Fetch,
+): Promise<JsonObject> {
   const provider = new RefreshProvider(stored, client);
   const serverUrl = new URL(url);
   try {
-    await auth(provider, { serverUrl, fetchFn: (address, init) => provider.watched(fetch, address, init) });
+    await auth(provider, {
+      serverUrl,
+      fetchFn: (address, init) => provider.watched(fetch, address, init),
+    });
   } catch (error) {
     throw isRefusal(error) ? loginRequired() : error;
   }
   if (provider.refreshed === null) throw loginRequired();
   const { refresh_token, scope } = stored.tokens ?? {};
   // Servers tell these only if they have changed.
-  const kept = { ...(refresh_token !== undefined && { refresh_token }), ...(scope !== undefined && { scope }) };
+  const kept = {
+    ...(refresh_token !== undefined && { refresh_token }),
+    ...(scope !== undefined && { scope }),
+  };
   return { ...kept, ...(provider.refreshed as unknown as JsonObject) };
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof AuthorizationServerMismatchError || (error instanceof OAuthError && !PASSING.has(error.code));
+  return (
+    error instanceof AuthorizationServerMismatchError ||
+    (error instanceof OAuthError && !PASSING.has(error.code))
+  );
 }
 
 function loginRequired(): UnauthorizedError {
@@ -70,7 +83,9 @@ class RefreshProvider implements OAuthClientProvider {
   get redirectUrl(): string {
     const [client] = Object.values(this.#stored.clients);
     const uris = client?.redirect_uris;
-    return Array.isArray(uris) && typeof uris[0] === 'string' ? uris[0] : 'http://127.0.0.1/callback';
+    return Array.isArray(uris) && typeof uris[0] === 'string'
+      ? uris[0]
+      : 'http://127.0.0.1/callback';
   }
 
   get clientMetadata(): OAuthClientMetadata {
@@ -79,14 +94,19 @@ class RefreshProvider implements OAuthClientProvider {
 
   clientInformation(ctx?: OAuthClientInformationContext): StoredOAuthClientInformation {
     const { clientId, clientSecret } = this.#client;
-    if (clientId !== null) return { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) };
-    const known = this.#stored.clients[ctx?.issuer ?? ''] as StoredOAuthClientInformation | undefined;
+    if (clientId !== null)
+      return { client_id: clientId, ...(clientSecret !== null && { client_secret: clientSecret }) };
+    const known = this.#stored.clients[ctx?.issuer ?? ''] as
+      | StoredOAuthClientInformation
+      | undefined;
     if (known === undefined) throw loginRequired();
     return known;
   }
 
   tokens(): StoredOAuthTokens | undefined {
-    return (this.#isRefused ? undefined : (this.#stored.tokens ?? undefined)) as StoredOAuthTokens | undefined;
+    return (this.#isRefused ? undefined : (this.#stored.tokens ?? undefined)) as
+      | StoredOAuthTokens
+      | undefined;
   }
 
   saveTokens(tokens: StoredOAuthTokens): void {
@@ -107,7 +127,10 @@ class RefreshProvider implements OAuthClientProvider {
     this.#isSent = true;
   }
 
-  /** The library also sends the user to log in if the authorization server has failed. It does not say how. */
+  /**
+   * The library also sends the user to log in if the authorization server has failed. It does not
+   * say how.
+   */
   redirectToAuthorization(): never {
     if (this.#isRefused || !this.#isSent) throw loginRequired();
     throw new Error('the authorization server gave no new tokens', { cause: this.#failure });

@@ -22,13 +22,25 @@ interface SendOptions {
 
 type Sent<Op extends McpRequest['op']> = Extract<McpRequest, { op: Op }>;
 
-/** Sends a request to a server, and returns its result as data, within its limits. Rejects with the library's errors. */
-export async function sendRequest(client: Client, request: McpRequest, options: SendOptions): Promise<JsonValue> {
-  if (request.op === 'listTools') return listTools(client, { signal: options.signal, timeout: NO_TIMEOUT_MS });
+/**
+ * Sends a request to a server, and returns its result as data, within its limits. Rejects with the
+ * library's errors.
+ */
+export async function sendRequest(
+  client: Client,
+  request: McpRequest,
+  options: SendOptions,
+): Promise<JsonValue> {
+  if (request.op === 'listTools')
+    return listTools(client, { signal: options.signal, timeout: NO_TIMEOUT_MS });
   return limitedResult(request, await send(client, request, options));
 }
 
-function send(client: Client, request: Exclude<McpRequest, { op: 'listTools' }>, { signal, onProgress }: SendOptions): Promise<JsonValue> {
+function send(
+  client: Client,
+  request: Exclude<McpRequest, { op: 'listTools' }>,
+  { signal, onProgress }: SendOptions,
+): Promise<JsonValue> {
   const options = { signal, timeout: NO_TIMEOUT_MS };
   switch (request.op) {
     case 'callTool':
@@ -51,7 +63,9 @@ interface LibraryOptions {
 
 async function listTools(client: Client, options: LibraryOptions): Promise<JsonValue> {
   const hasTools = client.getServerCapabilities()?.tools !== undefined;
-  const { tools } = hasTools ? await client.listTools(undefined, { ...options, cacheMode: 'refresh' }) : { tools: [] };
+  const { tools } = hasTools
+    ? await client.listTools(undefined, { ...options, cacheMode: 'refresh' })
+    : { tools: [] };
   return toolList(tools) as unknown as JsonValue;
 }
 
@@ -65,21 +79,49 @@ async function callTool(
     const nowMs = monotonicMs();
     if (nowMs - lastMs < PROGRESS_MS_MIN) return;
     lastMs = nowMs;
-    onProgress({ progress, total: total ?? null, message: cutText(message ?? '', PROGRESS_CHARS_MAX) || null });
+    onProgress({
+      progress,
+      total: total ?? null,
+      message: cutText(message ?? '', PROGRESS_CHARS_MAX) || null,
+    });
   };
-  return (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) }, { ...options, onprogress })) as JsonValue;
+  return (await client.callTool(
+    { name, arguments: args, ...(meta && { _meta: meta }) },
+    { ...options, onprogress },
+  )) as JsonValue;
 }
 
-async function listResources(client: Client, { cursor }: Sent<'listResources'>, options: LibraryOptions): Promise<JsonValue> {
+async function listResources(
+  client: Client,
+  { cursor }: Sent<'listResources'>,
+  options: LibraryOptions,
+): Promise<JsonValue> {
   if (client.getServerCapabilities()?.resources === undefined) return { resources: [] };
-  return (await client.listResources(cursor === null ? undefined : { cursor }, options)) as JsonValue;
+  return (await client.listResources(
+    cursor === null ? undefined : { cursor },
+    options,
+  )) as JsonValue;
 }
 
-async function listTemplates(client: Client, { cursor }: Sent<'listResourceTemplates'>, options: LibraryOptions): Promise<JsonValue> {
+async function listTemplates(
+  client: Client,
+  { cursor }: Sent<'listResourceTemplates'>,
+  options: LibraryOptions,
+): Promise<JsonValue> {
   if (client.getServerCapabilities()?.resources === undefined) return { resourceTemplates: [] };
-  return (await client.listResourceTemplates(cursor === null ? undefined : { cursor }, options)) as JsonValue;
+  return (await client.listResourceTemplates(
+    cursor === null ? undefined : { cursor },
+    options,
+  )) as JsonValue;
 }
 
-async function readResource(client: Client, { uri, meta }: Sent<'readResource'>, options: LibraryOptions): Promise<JsonValue> {
-  return (await client.readResource({ uri, ...(meta && { _meta: meta }) }, { ...options, cacheMode: 'refresh' })) as JsonValue;
+async function readResource(
+  client: Client,
+  { uri, meta }: Sent<'readResource'>,
+  options: LibraryOptions,
+): Promise<JsonValue> {
+  return (await client.readResource(
+    { uri, ...(meta && { _meta: meta }) },
+    { ...options, cacheMode: 'refresh' },
+  )) as JsonValue;
 }

@@ -12,7 +12,10 @@ import type { McpProblem } from '../to-host.ts';
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;
 const DEPTH_MAX = 5;
-/** The longest message, which servers and error pages decide: it goes to the model, to clients and to the log. */
+/**
+ * The longest message, which servers and error pages decide: it goes to the model, to clients and
+ * to the log.
+ */
 const MESSAGE_CHARS_MAX = 2_000;
 
 /** Why a request or a connection failed, as data. */
@@ -20,15 +23,20 @@ export function toProblem(error: unknown): McpProblem {
   if (error instanceof InsufficientScopeError) {
     const scopes = (error.requiredScope ?? '').split(' ').filter((scope) => scope !== '');
     const which = scopes.length === 0 ? '' : `: ${scopes.join(' ')}`;
-    return { ...problem('unauthorized', `the server requires more permissions${which}. Log in again`), scopes };
+    return {
+      ...problem('unauthorized', `the server requires more permissions${which}. Log in again`),
+      scopes,
+    };
   }
-  if (error instanceof UnauthorizedError) return problem('unauthorized', 'the server requires a login');
+  if (error instanceof UnauthorizedError)
+    return problem('unauthorized', 'the server requires a login');
   if (error instanceof ProtocolError) {
     const { code, message } = error;
     return { ...problem('server', withoutPrefix(message, code)), code };
   }
   if (error instanceof SdkHttpError) return httpProblem(error);
-  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed) return problem('closed', 'the server has ended');
+  if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
+    return problem('closed', 'the server has ended');
   return problem('other', chainOf(error));
 }
 
@@ -36,7 +44,8 @@ function httpProblem(error: SdkHttpError): McpProblem {
   const status = (error.data as { status?: number } | undefined)?.status ?? null;
   if (status === UNAUTHORIZED || error.code === SdkErrorCode.ClientHttpAuthentication)
     return problem('unauthorized', 'the server refused the login (HTTP 401)');
-  if (status === NOT_FOUND) return problem('sessionLost', 'the server does not know this session or address (HTTP 404)');
+  if (status === NOT_FOUND)
+    return problem('sessionLost', 'the server does not know this session or address (HTTP 404)');
   return problem('other', chainOf(error));
 }
 
@@ -54,7 +63,8 @@ function chainOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message || error.name;
   const { cause } = error;
-  if (error instanceof AggregateError && error.errors.length > 0) return chainOf(error.errors[0], depth + 1);
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return chainOf(error.errors[0], depth + 1);
   if (cause === undefined || depth > DEPTH_MAX) return own;
   const why = chainOf(cause, depth + 1);
   // The library repeats the message of a cause in its own.

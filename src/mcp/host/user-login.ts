@@ -1,4 +1,8 @@
-import { type AuthProvider, auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import {
+  type AuthProvider,
+  auth,
+  extractWWWAuthenticateParams,
+} from '@modelcontextprotocol/client';
 import type { Fetch } from '../../base/http/create-fetch.ts';
 import type { LoginRequest } from '../to-host.ts';
 import { type CredentialsAccess, LoginProvider } from './login-provider.ts';
@@ -50,16 +54,27 @@ export class UserLogin implements AuthProvider {
     this.#hasBegun = true;
     const wanted = (await this.#wantedScopes()) || scope;
     const options = { serverUrl: this.#url, fetchFn: this.#deps.fetch };
-    const told = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(wanted && { scope: wanted }) };
+    const told = {
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      ...(wanted && { scope: wanted }),
+    };
     await auth(this.#provider, { ...options, ...told, forceReauthorization: true });
     const answer = await this.#provider.sendUser();
     const code = answer.get('code');
-    if (code === null) throw new Error(`the login was refused: ${answer.get('error') ?? 'no reason was given'}`);
+    if (code === null)
+      throw new Error(`the login was refused: ${answer.get('error') ?? 'no reason was given'}`);
     const iss = answer.get('iss');
-    await auth(this.#provider, { ...options, authorizationCode: code, ...(iss !== null && { iss }) });
+    await auth(this.#provider, {
+      ...options,
+      authorizationCode: code,
+      ...(iss !== null && { iss }),
+    });
   }
 
-  /** Scopes that the server has asked for since come on top of those of the last login. Empty: the server decides. */
+  /**
+   * Scopes that the server has asked for since come on top of those of the last login. Empty: the
+   * server decides.
+   */
   async #wantedScopes(): Promise<string> {
     const { scopes, neededScopes } = this.#login;
     if (neededScopes.length === 0) return (scopes ?? []).join(' ');

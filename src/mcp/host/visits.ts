@@ -22,15 +22,24 @@ interface VisitingRequest<Result> {
   signal: AbortSignal;
 }
 
-/** Requests to a server that wants the user to visit addresses first, such as the page of a login (URL elicitation). */
+/**
+ * Requests to a server that wants the user to visit addresses first, such as the page of a login
+ * (URL elicitation).
+ */
 export class Visits {
   /** Those who wait for the end of a visit, by its id. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  /** The visits that are complete and for which nobody has waited yet: a server can say so right after the error that asks for them. */
+  /**
+   * The visits that are complete and for which nobody has waited yet: a server can say so right
+   * after the error that asks for them.
+   */
   readonly #completed = new Set<string>();
   readonly #visitMsMax: number;
 
-  /** `visitMsMax`: how long a request waits for visits before it is sent again. Not every server says that a visit is complete. */
+  /**
+   * `visitMsMax`: how long a request waits for visits before it is sent again. Not every server
+   * says that a visit is complete.
+   */
   constructor(visitMsMax = VISIT_MS_MAX) {
     this.#visitMsMax = visitMsMax;
   }
@@ -43,8 +52,9 @@ export class Visits {
   }
 
   /**
-   * Sends a request, and again after each error that asks for visits: when the user has accepted the new ones, and the server says that all
-   * are complete, or has not said so in time. Rejects with that error if the user declines, and if there are too many visits.
+   * Sends a request, and again after each error that asks for visits: when the user has accepted
+   * the new ones, and the server says that all are complete, or has not said so in time. Rejects
+   * with that error if the user declines, and if there are too many visits.
    */
   async perform<Result>({ send, accepts, signal }: VisitingRequest<Result>): Promise<Result> {
     const accepted = new Set<string>();
@@ -54,7 +64,8 @@ export class Visits {
       } catch (error) {
         const visits = requiredVisits(error);
         const added = visits.filter(({ elicitationId }) => !accepted.has(elicitationId));
-        if (visits.length === 0 || accepted.size + added.length > VISITS_MAX || sent === SENT_MAX) throw error;
+        if (visits.length === 0 || accepted.size + added.length > VISITS_MAX || sent === SENT_MAX)
+          throw error;
         await this.#during(visits, signal, async () => {
           for (const visit of added) {
             if (!(await accepts(visit))) throw error;
@@ -65,14 +76,24 @@ export class Visits {
     }
   }
 
-  /** Asks, and then waits for the end of the visits. One that ends while the user is still asked counts. */
-  async #during(visits: readonly Visit[], signal: AbortSignal, ask: () => Promise<void>): Promise<void> {
+  /**
+   * Asks, and then waits for the end of the visits. One that ends while the user is still asked
+   * counts.
+   */
+  async #during(
+    visits: readonly Visit[],
+    signal: AbortSignal,
+    ask: () => Promise<void>,
+  ): Promise<void> {
     const over = new AbortController();
     const ends = visits.map(({ elicitationId }) => this.#end(elicitationId, over.signal));
     try {
       await ask();
       const inTime = AbortSignal.any([signal, over.signal]);
-      await Promise.race([Promise.all(ends), sleep(this.#visitMsMax, undefined, { signal: inTime, ref: false })]);
+      await Promise.race([
+        Promise.all(ends),
+        sleep(this.#visitMsMax, undefined, { signal: inTime, ref: false }),
+      ]);
     } finally {
       over.abort();
     }
@@ -81,7 +102,8 @@ export class Visits {
   #remember(elicitationId: string): void {
     this.#completed.add(elicitationId);
     const [oldest] = this.#completed;
-    if (this.#completed.size > REMEMBERED_MAX && oldest !== undefined) this.#completed.delete(oldest);
+    if (this.#completed.size > REMEMBERED_MAX && oldest !== undefined)
+      this.#completed.delete(oldest);
   }
 
   /** Resolves when a visit is complete. Waits no longer once the signal aborts. */
@@ -101,9 +123,18 @@ export class Visits {
 
 /** The visits that an error asks for. Empty: the error is another one. */
 function requiredVisits(error: unknown): Visit[] {
-  if (!(error instanceof ProtocolError) || error.code !== URL_ELICITATION_REQUIRED || !isObject(error.data)) return [];
+  if (
+    !(error instanceof ProtocolError) ||
+    error.code !== URL_ELICITATION_REQUIRED ||
+    !isObject(error.data)
+  )
+    return [];
   const { elicitations } = error.data;
   if (!Array.isArray(elicitations) || elicitations.length > VISITS_MAX) return [];
-  const visits = elicitations.filter((each): each is Visit => isObject(each) && typeof each.elicitationId === 'string');
-  return visits.length < elicitations.length ? [] : visits.map((visit) => ({ ...visit, mode: 'url' }));
+  const visits = elicitations.filter(
+    (each): each is Visit => isObject(each) && typeof each.elicitationId === 'string',
+  );
+  return visits.length < elicitations.length
+    ? []
+    : visits.map((visit) => ({ ...visit, mode: 'url' }));
 }

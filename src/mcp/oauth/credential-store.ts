@@ -10,7 +10,10 @@ import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
 import type { CredentialsChange, StoredCredentials } from '../to-host.ts';
 
-/** The file in the home. Only its owner may read it, and commands never see it: its name says so (`protect-home.ts`). */
+/**
+ * The file in the home. Only its owner may read it, and commands never see it: its name says so
+ * (`protect-home.ts`).
+ */
 const FILE = 'heddle-mcp.credentials.json';
 const MODE = 0o600;
 const BYTES_MAX = 4 * 1024 * 1024;
@@ -26,8 +29,8 @@ export interface LoginServer {
 const NONE: StoredCredentials = { tokens: null, expiresAtMs: null, clients: {}, discovery: null };
 
 /**
- * The logins to MCP servers, in a file of the home. It is read anew each time, because other processes may have refreshed a token.
- * Processes change it one after another.
+ * The logins to MCP servers, in a file of the home. It is read anew each time, because other
+ * processes may have refreshed a token. Processes change it one after another.
  */
 export class CredentialStore {
   readonly #home: string;
@@ -65,8 +68,14 @@ export class CredentialStore {
     }
   }
 
-  /** Stores what `change` makes of the present state; null: nothing. Rejects if that is too long or the file cannot be written. */
-  change(server: LoginServer, change: (now: StoredCredentials) => CredentialsChange | null): Promise<void> {
+  /**
+   * Stores what `change` makes of the present state; null: nothing. Rejects if that is too long or
+   * the file cannot be written.
+   */
+  change(
+    server: LoginServer,
+    change: (now: StoredCredentials) => CredentialsChange | null,
+  ): Promise<void> {
     return this.#write((all) => {
       const now = credentialsIn(all[keyOf(server)]);
       const changes = change(now);
@@ -76,7 +85,9 @@ export class CredentialStore {
       const entry = { ...now, ...changes, ...ends };
       if (Buffer.byteLength(JSON.stringify(entry)) > ENTRY_BYTES_MAX) {
         const limit = `${ENTRY_BYTES_MAX / 1024} KiB`;
-        throw new Error(`the login to ${server.name} cannot be stored: the response of its authorization server is longer than ${limit}`);
+        throw new Error(
+          `the login to ${server.name} cannot be stored: the response of its authorization server is longer than ${limit}`,
+        );
       }
       return { ...all, [keyOf(server)]: entry as unknown as JsonObject };
     });
@@ -85,11 +96,16 @@ export class CredentialStore {
   /** Removes the login. Resolves with whether there was one. */
   async remove(server: LoginServer): Promise<boolean> {
     const had = this.hasLogin(server);
-    await this.#write((all) => Object.fromEntries(Object.entries(all).filter(([key]) => key !== keyOf(server))));
+    await this.#write((all) =>
+      Object.fromEntries(Object.entries(all).filter(([key]) => key !== keyOf(server))),
+    );
     return had;
   }
 
-  /** Runs a task while no other one runs for this server, also of other processes. It must end within a minute. */
+  /**
+   * Runs a task while no other one runs for this server, also of other processes. It must end
+   * within a minute.
+   */
   alone<T>(server: LoginServer, task: () => Promise<T>): Promise<T> {
     const name = createHash('sha256').update(keyOf(server)).digest('hex').slice(0, 16);
     return this.#locked(`heddle-mcp-${name}.lock`, task);
@@ -103,7 +119,9 @@ export class CredentialStore {
       const text = `${JSON.stringify(changed, null, 1)}\n`;
       const path = join(this.#home, FILE);
       if (Buffer.byteLength(text) > BYTES_MAX)
-        throw new Error(`${path} would be longer than ${BYTES_MAX / 1024 / 1024} MiB: log out of servers`);
+        throw new Error(
+          `${path} would be longer than ${BYTES_MAX / 1024 / 1024} MiB: log out of servers`,
+        );
       await writeFile(path, (file) => writeText(file, text), { mode: MODE });
     });
   }
@@ -122,9 +140,14 @@ export class CredentialStore {
   }
 
   #all(): JsonObject {
-    const text = readRegularFileSync(join(this.#home, FILE), { bytesMax: BYTES_MAX })?.bytes.toString('utf8');
+    const text = readRegularFileSync(join(this.#home, FILE), {
+      bytesMax: BYTES_MAX,
+    })?.bytes.toString('utf8');
     const all = text === undefined ? {} : parsedJson(text);
-    if (!isObject(all)) throw new Error(`${join(this.#home, FILE)} is not a JSON object: correct or remove it, and log in again`);
+    if (!isObject(all))
+      throw new Error(
+        `${join(this.#home, FILE)} is not a JSON object: correct or remove it, and log in again`,
+      );
     return all as JsonObject;
   }
 }

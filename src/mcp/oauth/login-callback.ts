@@ -17,7 +17,9 @@ interface Expected {
   resolve(query: string | null): void;
 }
 
-/** A server on the loopback address that the user's browser is sent back to at the end of a login. */
+/**
+ * A server on the loopback address that the user's browser is sent back to at the end of a login.
+ */
 export class LoginCallback {
   readonly redirectUrl: string;
   readonly #server: Server;
@@ -31,7 +33,10 @@ export class LoginCallback {
     this.#path = new URL(this.redirectUrl).pathname;
     server.on('request', (request, response) => {
       const query = request.method === 'GET' ? this.#queryOf(request.url ?? '/') : null;
-      response.writeHead(query === null ? 404 : 200, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+      response.writeHead(query === null ? 404 : 200, {
+        'content-type': 'text/plain; charset=utf-8',
+        connection: 'close',
+      });
       response.end(query === null ? 'not found\n' : PAGE);
       if (query === null) return;
       this.#expected?.resolve(query);
@@ -45,11 +50,16 @@ export class LoginCallback {
     server.unref();
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(options.port ?? 0, '127.0.0.1', () => resolve(new LoginCallback(server, options)));
+      server.listen(options.port ?? 0, '127.0.0.1', () =>
+        resolve(new LoginCallback(server, options)),
+      );
     });
   }
 
-  /** Resolves with the query of the answer with this state. Others are not taken: any page could send them. Null: it has been closed. */
+  /**
+   * Resolves with the query of the answer with this state. Others are not taken: any page could
+   * send them. Null: it has been closed.
+   */
   answer(state: string): Promise<string | null> {
     return new Promise((resolve) => {
       this.#expected = { state, resolve };
@@ -66,7 +76,8 @@ export class LoginCallback {
   #queryOf(address: string): string | null {
     if (!URL.canParse(address, 'http://127.0.0.1')) return null;
     const { pathname, search, searchParams } = new URL(address, 'http://127.0.0.1');
-    const isAnswer = pathname === this.#path && (searchParams.has('code') || searchParams.has('error'));
+    const isAnswer =
+      pathname === this.#path && (searchParams.has('code') || searchParams.has('error'));
     return isAnswer && searchParams.get('state') === this.#expected?.state ? search.slice(1) : null;
   }
 }

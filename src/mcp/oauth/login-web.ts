@@ -2,7 +2,12 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
-import { createFetch, type Fetch, type FetchDeps, type FetchOptions } from '../../base/http/create-fetch.ts';
+import {
+  createFetch,
+  type Fetch,
+  type FetchDeps,
+  type FetchOptions,
+} from '../../base/http/create-fetch.ts';
 import { HttpClient, type HttpClientDeps } from '../../base/http/http-client.ts';
 import { proxyFor } from '../../base/http/proxy-for.ts';
 import { addressKind } from '../../policy/network/address-kind.ts';
@@ -11,7 +16,8 @@ import { readHost } from '../../policy/network/read-host.ts';
 /** Returns all addresses of a name. */
 type Resolve = (name: string) => Promise<LookupAddress[]>;
 
-const resolveBySystem: Resolve = async (name) => promisify(systemLookup)(name, { all: true, verbatim: true });
+const resolveBySystem: Resolve = async (name) =>
+  promisify(systemLookup)(name, { all: true, verbatim: true });
 
 /** The server that a login is for. */
 export interface LoginTarget {
@@ -21,24 +27,37 @@ export interface LoginTarget {
 }
 
 /**
- * The HTTP of MCP servers and their logins. A server names the addresses of its login. If it is reached at a public address itself, the
- * requests of its login go to public addresses only: not to this machine, to a private network, or to the metadata of a cloud.
+ * The HTTP of MCP servers and their logins. A server names the addresses of its login. If it is
+ * reached at a public address itself, the requests of its login go to public addresses only: not to
+ * this machine, to a private network, or to the metadata of a cloud.
  */
 export class LoginWeb {
   /** For requests to the servers themselves. */
   readonly web: FetchDeps;
   readonly #checked: FetchDeps;
   readonly #resolve: Resolve;
-  /** Names that have ever led to a public address. Who owns a name can change its addresses at any time. */
+  /**
+   * Names that have ever led to a public address. Who owns a name can change its addresses at any
+   * time.
+   */
   readonly #publicNames = new Set<string>();
 
   constructor(deps: Omit<HttpClientDeps, 'lookup'>, resolve: Resolve = resolveBySystem) {
     this.#resolve = resolve;
-    this.web = { client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#noted(name)) }), env: deps.env };
-    this.#checked = { client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#publicOnly(name)) }), env: deps.env };
+    this.web = {
+      client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#noted(name)) }),
+      env: deps.env,
+    };
+    this.#checked = {
+      client: new HttpClient({ ...deps, lookup: lookupBy((name) => this.#publicOnly(name)) }),
+      env: deps.env,
+    };
   }
 
-  /** Returns the `fetch` for the requests of a login. It rejects with a TypeError if an address is not allowed. */
+  /**
+   * Returns the `fetch` for the requests of a login. It rejects with a TypeError if an address is
+   * not allowed.
+   */
   loginFetch({ url: server, reachesPrivate }: LoginTarget, options: FetchOptions): Fetch {
     const free = createFetch(this.web, options);
     const checked = createFetch(this.#checked, options);
@@ -52,14 +71,15 @@ export class LoginWeb {
   }
 
   /**
-   * Rejects if the user's browser must not be sent to an address that the server names. The browser resolves the name again, so this holds for
-   * the moment.
+   * Rejects if the user's browser must not be sent to an address that the server names. The browser
+   * resolves the name again, so this holds for the moment.
    */
   async checkShown({ url: server, reachesPrivate }: LoginTarget, address: string): Promise<void> {
     if (reachesPrivate || !(await this.#isPublic(new URL(server)))) return;
     const url = new URL(address);
     refusePrivate(hostOf(url));
-    if (isIP(hostOf(url)) === 0 && proxyFor(url, this.web.env) === null) await this.#publicOnly(hostOf(url));
+    if (isIP(hostOf(url)) === 0 && proxyFor(url, this.web.env) === null)
+      await this.#publicOnly(hostOf(url));
   }
 
   /** Whether a server is reached at a public address. If that is not known, it counts as public. */
@@ -76,7 +96,8 @@ export class LoginWeb {
 
   async #noted(name: string): Promise<LookupAddress[]> {
     const addresses = await this.#resolve(name);
-    if (addresses.some(({ address }) => isPublic(address))) this.#publicNames.add(name.toLowerCase());
+    if (addresses.some(({ address }) => isPublic(address)))
+      this.#publicNames.add(name.toLowerCase());
     return addresses;
   }
 
@@ -96,16 +117,23 @@ function refusal(host: string, address: string): string {
   );
 }
 
-/** Throws a TypeError for a private address, and for a name of this machine, which browsers do not resolve. */
+/**
+ * Throws a TypeError for a private address, and for a name of this machine, which browsers do not
+ * resolve.
+ */
 function refusePrivate(host: string): void {
-  if (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublic(host)) throw new TypeError(refusal(host, host));
+  if (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublic(host))
+    throw new TypeError(refusal(host, host));
 }
 
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').toLowerCase();
 }
 
-/** A public address of this machine is not public: a firewall may protect its services only from outside. */
+/**
+ * A public address of this machine is not public: a firewall may protect its services only from
+ * outside.
+ */
 function isPublic(address: string): boolean {
   const plain = readHost(address) ?? address;
   if (addressKind(plain) !== 'public') return false;
@@ -119,7 +147,12 @@ function lookupBy(resolve: Resolve): LookupFunction {
     resolve(name).then(
       (found) => {
         const [first] = found;
-        if (first === undefined) callback(Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' }), '', 0);
+        if (first === undefined)
+          callback(
+            Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' }),
+            '',
+            0,
+          );
         else if (all === true) callback(null, found);
         else callback(null, first.address, first.family);
       },

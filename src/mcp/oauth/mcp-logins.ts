@@ -54,13 +54,18 @@ export class McpLogins {
     this.#deps = deps;
   }
 
-  /** Begins a login, and returns when it is known where the user logs in. Rejects with an McpError. */
+  /**
+   * Begins a login, and returns when it is known where the user logs in. Rejects with an McpError.
+   */
   async begin(options: LoginOptions): Promise<BegunLogin> {
     const { config } = options;
     const key = `${config.name} ${config.transport.url}`;
     const before = this.#open.get(key) ?? null;
     if (before === null && this.#open.size >= OPEN_MAX)
-      throw new McpError('other', `${OPEN_MAX} logins are open: finish them first, or try again later`);
+      throw new McpError(
+        'other',
+        `${OPEN_MAX} logins are open: finish them first, or try again later`,
+      );
     before?.ending.abort(new McpError('cancelled', 'another login to this server has begun'));
     const ending = new AbortController();
     let shown = (_url: string): void => {};
@@ -74,25 +79,37 @@ export class McpLogins {
       if (this.#open.get(key)?.ending === ending) this.#open.delete(key);
     });
     const begun = await Promise.race([address, ended.then((problem) => ({ problem }))]);
-    if ('url' in begun) return { loginId: this.#deps.ids.next(), authorizationUrl: begun.url, ended };
-    if (begun.problem === null) throw new McpError('other', `the MCP server ${config.name} does not require a login`);
+    if ('url' in begun)
+      return { loginId: this.#deps.ids.next(), authorizationUrl: begun.url, ended };
+    if (begun.problem === null)
+      throw new McpError('other', `the MCP server ${config.name} does not require a login`);
     throw new McpError('other', `logging in to ${config.name} failed: ${begun.problem}`);
   }
 
   /** Ends all logins that are open. */
   close(): void {
-    for (const { ending } of this.#open.values()) ending.abort(new McpError('cancelled', 'the server is being shut down'));
+    for (const { ending } of this.#open.values())
+      ending.abort(new McpError('cancelled', 'the server is being shut down'));
   }
 
   async #run(
     options: LoginOptions,
-    { after, shown, ending }: { after: Promise<unknown> | undefined; shown: (url: string) => void; ending: AbortController },
+    {
+      after,
+      shown,
+      ending,
+    }: {
+      after: Promise<unknown> | undefined;
+      shown: (url: string) => void;
+      ending: AbortController;
+    },
   ): Promise<void> {
     // It may have the port.
     await after;
     const callback = await openCallback(options.callback);
     const ms = Math.min(options.timeoutMs ?? LOGIN_MS_DEFAULT, LOGIN_MS_MAX);
-    const late = () => ending.abort(new McpError('timeout', `nobody logged in within ${ms / 1000} seconds`));
+    const late = () =>
+      ending.abort(new McpError('timeout', `nobody logged in within ${ms / 1000} seconds`));
     const timer = this.#deps.clock.setTimer(late, ms);
     try {
       await this.#connect(options, { callback, shown, signal: ending.signal });
@@ -104,16 +121,23 @@ export class McpLogins {
 
   async #connect(
     { config, scopes, registration }: LoginOptions,
-    { callback, shown, signal }: { callback: LoginCallback; shown: (url: string) => void; signal: AbortSignal },
+    {
+      callback,
+      shown,
+      signal,
+    }: { callback: LoginCallback; shown: (url: string) => void; signal: AbortSignal },
   ): Promise<void> {
     const { servers, credentials } = this.#deps;
     const { transport, name } = config;
     const { url, headers, oauth } = transport;
     const answer = async (question: McpQuestion): Promise<McpAnswer> => {
-      if (question.kind === 'credentials') return { result: credentials.read({ name, url }) as never };
-      if (question.kind === 'storeCredentials') return { result: (await credentials.change({ name, url }, () => question.change)) ?? null };
+      if (question.kind === 'credentials')
+        return { result: credentials.read({ name, url }) as never };
+      if (question.kind === 'storeCredentials')
+        return { result: (await credentials.change({ name, url }, () => question.change)) ?? null };
       if (question.kind !== 'authorize') return refusal('nobody can be asked during a login');
-      if (!/^https?:\/\//i.test(question.url)) return refusal('the server names no http or https address to log in at');
+      if (!/^https?:\/\//i.test(question.url))
+        return refusal('the server names no http or https address to log in at');
       const answered = callback.answer(new URL(question.url).searchParams.get('state') ?? '');
       shown(question.url);
       const query = await answered;
@@ -131,7 +155,8 @@ export class McpLogins {
       {
         onOutput: () => {},
         onTaken: () => {},
-        onQuestion: (_call, question) => answer(question).catch((error: unknown) => refusal(messageOf(error, config))),
+        onQuestion: (_call, question) =>
+          answer(question).catch((error: unknown) => refusal(messageOf(error, config))),
         onToolsChanged: () => {},
         onClosed: () => {},
       },
@@ -160,10 +185,15 @@ async function openCallback(options: CallbackOptions): Promise<LoginCallback> {
     return await Callback.open(options);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new McpError('other', `the answer of the login cannot be received on this machine (mcp_oauth_callback_port): ${why}`);
+    throw new McpError(
+      'other',
+      `the answer of the login cannot be received on this machine (mcp_oauth_callback_port): ${why}`,
+    );
   }
 }
 
 function messageOf(error: unknown, { secrets }: McpServerConfig): string {
-  return redactLikelySecrets(redact(error instanceof Error ? error.message : String(error), secrets));
+  return redactLikelySecrets(
+    redact(error instanceof Error ? error.message : String(error), secrets),
+  );
 }

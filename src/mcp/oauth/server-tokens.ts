@@ -34,7 +34,10 @@ interface Refresh {
   failedMs: number | null;
 }
 
-/** The bearer tokens for servers that are reached by HTTP: those of the configuration, and those of logins. */
+/**
+ * The bearer tokens for servers that are reached by HTTP: those of the configuration, and those of
+ * logins.
+ */
 export class ServerTokens {
   readonly #deps: ServerTokensDeps;
   /** The last one of each login, unless it has succeeded. */
@@ -47,11 +50,15 @@ export class ServerTokens {
   }
 
   /**
-   * Answers with the token for the next request; null: there is none. The tokens of a login are refreshed before they end, and if the
-   * server refuses them. If that fails before they end, the old token stays in use. `refused`: the token that the server did not take;
-   * empty: it did not take a request without one; null: no request has been sent.
+   * Answers with the token for the next request; null: there is none. The tokens of a login are
+   * refreshed before they end, and if the server refuses them. If that fails before they end, the
+   * old token stays in use. `refused`: the token that the server did not take; empty: it did not
+   * take a request without one; null: no request has been sent.
    */
-  async answer({ name, transport }: Pick<McpServerConfig, 'name' | 'transport'>, refused: string | null): Promise<McpAnswer> {
+  async answer(
+    { name, transport }: Pick<McpServerConfig, 'name' | 'transport'>,
+    refused: string | null,
+  ): Promise<McpAnswer> {
     if (transport.type !== 'http') return { result: null };
     try {
       if (transport.bearerTokenVariable !== null) return { result: transport.bearerToken };
@@ -65,10 +72,15 @@ export class ServerTokens {
 
   /** The last tokens that servers got by this login. */
   given({ name, transport }: Pick<McpServerConfig, 'name' | 'transport'>): readonly string[] {
-    return transport.type === 'http' ? (this.#given.get(keyOf({ name, url: transport.url })) ?? []) : [];
+    return transport.type === 'http'
+      ? (this.#given.get(keyOf({ name, url: transport.url })) ?? [])
+      : [];
   }
 
-  /** Rejects if the logins cannot be read, or if a token that was refused cannot be refreshed for now. */
+  /**
+   * Rejects if the logins cannot be read, or if a token that was refused cannot be refreshed for
+   * now.
+   */
   async #ofLogin(name: string, transport: McpHttp, refused: string | null): Promise<string | null> {
     const login = { name, url: transport.url };
     const stored = this.#deps.credentials.read(login);
@@ -98,7 +110,11 @@ export class ServerTokens {
   /** Whether a refresh of this token has failed a short time ago. */
   #hasFailed(login: LoginServer, token: string): boolean {
     const last = this.#refreshes.get(keyOf(login));
-    return last?.spent === token && last.failedMs !== null && this.#deps.clock.monotonic() - last.failedMs < FAILED_MS;
+    return (
+      last?.spent === token &&
+      last.failedMs !== null &&
+      this.#deps.clock.monotonic() - last.failedMs < FAILED_MS
+    );
   }
 
   /** All that find the same token spent share one refresh. */
@@ -106,7 +122,11 @@ export class ServerTokens {
     const key = keyOf(login);
     const running = this.#refreshes.get(key);
     if (running?.spent === spent && running.failedMs === null) return running.token;
-    const refresh: Refresh = { spent, failedMs: null, token: this.#refresh(login, spent, transport) };
+    const refresh: Refresh = {
+      spent,
+      failedMs: null,
+      token: this.#refresh(login, spent, transport),
+    };
     this.#refreshes.set(key, refresh);
     refresh.token.then(
       () => {
@@ -114,24 +134,31 @@ export class ServerTokens {
       },
       (error: unknown) => {
         refresh.failedMs = this.#deps.clock.monotonic();
-        this.#deps.log.warn({ problem: messageOf(error), server: login.name }, 'the login to an MCP server could not be refreshed');
+        this.#deps.log.warn(
+          { problem: messageOf(error), server: login.name },
+          'the login to an MCP server could not be refreshed',
+        );
       },
     );
     return refresh.token;
   }
 
   /**
-   * Refreshes once, also if another process finds the same token spent: many authorization servers end a login if a refresh token is used
-   * twice. So it goes on, and its result is stored, even if the connection that needs it ends.
+   * Refreshes once, also if another process finds the same token spent: many authorization servers
+   * end a login if a refresh token is used twice. So it goes on, and its result is stored, even if
+   * the connection that needs it ends.
    */
   #refresh(login: LoginServer, spent: string, transport: McpHttp): Promise<string | null> {
     const { credentials } = this.#deps;
     return credentials.alone(login, async () => {
       const stored = credentials.read(login);
-      if (accessToken(stored) !== spent || typeof stored.tokens?.refresh_token !== 'string') return accessToken(stored);
+      if (accessToken(stored) !== spent || typeof stored.tokens?.refresh_token !== 'string')
+        return accessToken(stored);
       const tokens = await this.#newTokens(stored, transport);
       // The user may have logged out meanwhile, or in again.
-      await credentials.change(login, (now) => (now.tokens?.refresh_token === stored.tokens?.refresh_token ? { tokens } : null));
+      await credentials.change(login, (now) =>
+        now.tokens?.refresh_token === stored.tokens?.refresh_token ? { tokens } : null,
+      );
       return accessToken(credentials.read(login));
     });
   }
@@ -142,10 +169,16 @@ export class ServerTokens {
     const timer = clock.setTimer(() => timeout.abort(), REFRESH_MS_MAX);
     const { resource, clientId, clientSecret, reachesPrivate } = oauth;
     try {
-      return await refresh({ url, stored, client: { resource, clientId, clientSecret, reachesPrivate } }, timeout.signal);
+      return await refresh(
+        { url, stored, client: { resource, clientId, clientSecret, reachesPrivate } },
+        timeout.signal,
+      );
     } catch (error) {
       if (timeout.signal.aborted)
-        throw new McpError('timeout', `the authorization server did not answer within ${REFRESH_MS_MAX / 1000} seconds`);
+        throw new McpError(
+          'timeout',
+          `the authorization server did not answer within ${REFRESH_MS_MAX / 1000} seconds`,
+        );
       if (!(error instanceof McpError)) throw error;
       const secrets = [stored.tokens?.access_token, stored.tokens?.refresh_token, clientSecret];
       const known = secrets.filter((secret) => typeof secret === 'string');

@@ -9,8 +9,15 @@ import { chatMessages } from './chat-messages.ts';
 import { CHAT_PARAMETERS } from './chat-parameters.ts';
 import { sendsThoughts } from './replayed-thoughts.ts';
 
-/** The body of a Chat Completions request. Settings without a value are left out, since servers refuse null. */
-export async function chatBody(request: ModelRequest, settings: SentSettings, { pace }: BodyTools): Promise<JsonText> {
+/**
+ * The body of a Chat Completions request. Settings without a value are left out, since servers
+ * refuse null.
+ */
+export async function chatBody(
+  request: ModelRequest,
+  settings: SentSettings,
+  { pace }: BodyTools,
+): Promise<JsonText> {
   const body: JsonObject = {
     model: request.model,
     messages: await chatMessages(request, { pace, withThoughts: sendsThoughts(settings) }),
@@ -27,6 +34,11 @@ function chatTool(tool: ToolSpec): JsonObject {
   const parameters: JsonObject =
     tool.type !== 'custom'
       ? tool.parameters
-      : { type: 'object', properties: { input: { type: 'string' } }, required: ['input'], additionalProperties: false };
+      : {
+          type: 'object',
+          properties: { input: { type: 'string' } },
+          required: ['input'],
+          additionalProperties: false,
+        };
   return { type: 'function', function: { name: flatSpecName(tool), description, parameters } };
 }

@@ -1,7 +1,12 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { parseJson } from '../../base/parse-long-json.ts';
-import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
+import type {
+  ContentItem,
+  FunctionCallOutput,
+  FunctionCallOutputContentItem,
+  ResponseItem,
+} from '../../protocol/generated/types.ts';
 import { flatToolName } from '../flat-tool-name.ts';
 import { searchAsFunction } from '../found-tools.ts';
 import type { ModelRequest } from '../model.ts';
@@ -13,10 +18,11 @@ const ITEMS_BETWEEN = 500;
 const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 
 /**
- * Converts a conversation into the messages of Chat Completions. It begins with one system message; later instructions become
- * user messages, since many models' templates accept a system message only at the start. For the same reason, adjacent
- * messages of one role are merged, and a model's text and calls of one response become one message. Item types that this API does not have
- * are left out, and so is reasoning, unless all messages of the model are to have it (`withThoughts`).
+ * Converts a conversation into the messages of Chat Completions. It begins with one system message;
+ * later instructions become user messages, since many models' templates accept a system message
+ * only at the start. For the same reason, adjacent messages of one role are merged, and a model's
+ * text and calls of one response become one message. Item types that this API does not have are
+ * left out, and so is reasoning, unless all messages of the model are to have it (`withThoughts`).
  */
 export async function chatMessages(
   { instructions, input }: Pick<ModelRequest, 'instructions' | 'input'>,
@@ -33,11 +39,21 @@ export async function chatMessages(
   return conversation.messages();
 }
 
-async function addCall(item: Extract<ResponseItem, { type: 'function_call' }>, conversation: ChatConversation): Promise<void> {
-  conversation.call(item.call_id, flatToolName(item.name, item.namespace), await objectText(item.arguments));
+async function addCall(
+  item: Extract<ResponseItem, { type: 'function_call' }>,
+  conversation: ChatConversation,
+): Promise<void> {
+  conversation.call(
+    item.call_id,
+    flatToolName(item.name, item.namespace),
+    await objectText(item.arguments),
+  );
 }
 
-function add(item: Exclude<ResponseItem, { type: 'function_call' }>, conversation: ChatConversation): void {
+function add(
+  item: Exclude<ResponseItem, { type: 'function_call' }>,
+  conversation: ChatConversation,
+): void {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') conversation.say(texts(item.content));
@@ -61,12 +77,19 @@ function add(item: Exclude<ResponseItem, { type: 'function_call' }>, conversatio
   }
 }
 
-type ChatPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string; detail?: string } };
+type ChatPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string; detail?: string } };
 
 type ChatMessage =
   | { role: 'system'; texts: string[] }
   | { role: 'user'; parts: ChatPart[] }
-  | { role: 'assistant'; thoughts: string[]; texts: string[]; calls: { id: string; name: string; args: string }[] }
+  | {
+      role: 'assistant';
+      thoughts: string[];
+      texts: string[];
+      calls: { id: string; name: string; args: string }[];
+    }
   | { role: 'tool'; callId: string; text: string };
 
 /** Collects the messages in order and merges adjacent ones. */
@@ -120,13 +143,18 @@ class ChatConversation {
 
   messages(): JsonObject[] {
     this.ask([]);
-    return this.#messages.map((message) => wireMessage(message, { withThoughts: this.#withThoughts }));
+    return this.#messages.map((message) =>
+      wireMessage(message, { withThoughts: this.#withThoughts }),
+    );
   }
 
   #answer(): Extract<ChatMessage, { role: 'assistant' }> {
     if (this.#pictures.length > 0) this.ask([]);
     const last = this.#messages.at(-1);
-    const answer = last?.role === 'assistant' ? last : { role: 'assistant' as const, thoughts: [], texts: [], calls: [] };
+    const answer =
+      last?.role === 'assistant'
+        ? last
+        : { role: 'assistant' as const, thoughts: [], texts: [], calls: [] };
     if (answer !== last) this.#messages.push(answer);
     answer.thoughts.push(...this.#thoughts.splice(0));
     return answer;
@@ -139,7 +167,10 @@ class ChatConversation {
   }
 }
 
-function wireMessage(message: ChatMessage, { withThoughts }: { withThoughts: boolean }): JsonObject {
+function wireMessage(
+  message: ChatMessage,
+  { withThoughts }: { withThoughts: boolean },
+): JsonObject {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.texts.join(BREAK) };
@@ -148,10 +179,19 @@ function wireMessage(message: ChatMessage, { withThoughts }: { withThoughts: boo
     case 'tool':
       return { role: 'tool', tool_call_id: message.callId, content: message.text };
     case 'assistant': {
-      const calls = message.calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } }));
+      const calls = message.calls.map(({ id, name, args }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: args },
+      }));
       const content = message.texts.length === 0 ? null : message.texts.join(BREAK);
       const thoughts = withThoughts ? { reasoning_content: message.thoughts.join(BREAK) } : {};
-      return { role: 'assistant', content, ...thoughts, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+      return {
+        role: 'assistant',
+        content,
+        ...thoughts,
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      };
     }
     default:
       return message satisfies never;
@@ -188,7 +228,10 @@ function outputParts(output: FunctionCallOutput): { text: string; pictures: Chat
   return { text, pictures: all.filter((part) => part.type === 'image_url') };
 }
 
-/** Arguments as a JSON object, since servers accept nothing else: arguments in any other form become a member of one. */
+/**
+ * Arguments as a JSON object, since servers accept nothing else: arguments in any other form become
+ * a member of one.
+ */
 async function objectText(args: string): Promise<string> {
   if (args.trim() === '') return '{}';
   if (isObject(await parseJson(args))) return args;

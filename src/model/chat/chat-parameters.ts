@@ -17,7 +17,12 @@ export const CHAT_PARAMETERS: readonly OptionalParameter[] = [
     value: ({ tools }) => (tools.length === 0 ? undefined : true),
     loss: null,
   },
-  { name: 'stream_options', named: /stream[_ -]?options?|include[_ -]?usage/i, value: () => ({ include_usage: true }), loss: null },
+  {
+    name: 'stream_options',
+    named: /stream[_ -]?options?|include[_ -]?usage/i,
+    value: () => ({ include_usage: true }),
+    loss: null,
+  },
   {
     name: 'reasoning_effort',
     named: /reasoning[_. -]?effort|\bsupport (?:thinking|reasoning)\b/i,
@@ -45,7 +50,14 @@ export const CHAT_PARAMETERS: readonly OptionalParameter[] = [
   },
 ];
 
-function responseFormat({ outputSchema, schemaIsOptional, tools }: ModelRequest): JsonValue | undefined {
+function responseFormat({
+  outputSchema,
+  schemaIsOptional,
+  tools,
+}: ModelRequest): JsonValue | undefined {
   if (outputSchema === null || (schemaIsOptional && tools.length > 0)) return undefined;
-  return { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: outputSchema } };
+  return {
+    type: 'json_schema',
+    json_schema: { name: 'output', strict: true, schema: outputSchema },
+  };
 }

@@ -21,8 +21,9 @@ interface Fragment {
 }
 
 /**
- * Assembles the calls of one response from their fragments. Servers differ: a call comes whole or in pieces; id and name are
- * in the first piece or in each; the index may be missing, or the same for all calls; the id may be missing.
+ * Assembles the calls of one response from their fragments. Servers differ: a call comes whole or
+ * in pieces; id and name are in the first piece or in each; the index may be missing, or the same
+ * for all calls; the id may be missing.
  */
 export class ChatToolCalls {
   readonly #calls: Call[] = [];
@@ -30,7 +31,10 @@ export class ChatToolCalls {
   /** Makes an id, unique in the thread, for the call with this number. */
   readonly #makeId: (number: number) => string;
 
-  constructor({ customNames, makeId }: { customNames: ReadonlySet<string>; makeId: (number: number) => string }) {
+  constructor({
+    customNames,
+    makeId,
+  }: { customNames: ReadonlySet<string>; makeId: (number: number) => string }) {
     this.#customNames = customNames;
     this.#makeId = makeId;
   }
@@ -40,8 +44,8 @@ export class ChatToolCalls {
   }
 
   /**
-   * Takes the `tool_calls` of one delta and adds the resulting events to `events`. Returns null, or the problem as a sentence
-   * without a subject.
+   * Takes the `tool_calls` of one delta and adds the resulting events to `events`. Returns null, or
+   * the problem as a sentence without a subject.
    */
   add(value: unknown, events: ModelEvent[]): string | null {
     if (value === undefined || value === null) return null;
@@ -56,7 +60,10 @@ export class ChatToolCalls {
     return null;
   }
 
-  /** Returns the calls as items; or, if one is not valid, the problem as a sentence without a subject. */
+  /**
+   * Returns the calls as items; or, if one is not valid, the problem as a sentence without a
+   * subject.
+   */
   items(): ResponseItem[] | string {
     const ids = new Set<string>();
     const items: ResponseItem[] = [];
@@ -65,7 +72,8 @@ export class ChatToolCalls {
       const callId = id === '' || ids.has(id) ? this.#makeId(number) : id;
       ids.add(callId);
       const text = args.join('');
-      if (this.#customNames.has(name)) items.push({ type: 'custom_tool_call', call_id: callId, name, input: customInput(text) });
+      if (this.#customNames.has(name))
+        items.push({ type: 'custom_tool_call', call_id: callId, name, input: customInput(text) });
       else items.push({ type: 'function_call', call_id: callId, name, arguments: text });
     }
     return items;
@@ -81,13 +89,21 @@ export class ChatToolCalls {
   /** Returns the call that a fragment continues; undefined if it begins a new one. */
   #continued(fragment: Fragment): Call | undefined {
     const { index, id, name } = fragment;
-    const named = id === '' ? undefined : this.#calls.findLast((call) => call.id === id && (index === null || call.index === index));
+    const named =
+      id === ''
+        ? undefined
+        : this.#calls.findLast(
+            (call) => call.id === id && (index === null || call.index === index),
+          );
     if (named !== undefined) return named;
-    const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
+    const open =
+      index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (open === undefined || name === '') return open;
     if (id !== '' && open.id !== '') return undefined;
     if (open.name === '') return open;
-    const isNext = name !== open.name || (fragment.args !== '' && mayBeWhole(open.args) && isWhole(open.args.join('')));
+    const isNext =
+      name !== open.name ||
+      (fragment.args !== '' && mayBeWhole(open.args) && isWhole(open.args.join('')));
     return isNext ? undefined : open;
   }
 }
@@ -98,7 +114,14 @@ function take(call: Call, { id, name, args }: Fragment, events: ModelEvent[]): v
   if (args === '') return;
   call.args.push(args);
   // A call without an id or a name so far is reported whole, at its end.
-  if (call.id !== '' && call.name !== '') events.push({ type: 'callDelta', callId: call.id, name: call.name, custom: false, delta: args });
+  if (call.id !== '' && call.name !== '')
+    events.push({
+      type: 'callDelta',
+      callId: call.id,
+      name: call.name,
+      custom: false,
+      delta: args,
+    });
 }
 
 function readFragment(value: unknown): Fragment | null {
@@ -134,7 +157,10 @@ function isWhole(args: string): boolean {
   return args.trimEnd().endsWith('}') && parsedJson(args) !== undefined;
 }
 
-/** Returns the one argument; or everything that the model wrote, if it is not an object with that argument. */
+/**
+ * Returns the one argument; or everything that the model wrote, if it is not an object with that
+ * argument.
+ */
 function customInput(args: string): string {
   const value = parsedJson(args);
   return isObject(value) && typeof value.input === 'string' ? value.input : args;

@@ -17,9 +17,10 @@ const INCOMPLETE = new Map([
 ]);
 
 /**
- * Translates the chunks of one Chat Completions response, or a whole response that is not a stream. The API has no items:
- * reasoning is one item until text or calls begin, all text is one message, and calls are reported at the end. An answer with neither text
- * nor calls is a failure, unless the model has spoken before in the turn.
+ * Translates the chunks of one Chat Completions response, or a whole response that is not a stream.
+ * The API has no items: reasoning is one item until text or calls begin, all text is one message,
+ * and calls are reported at the end. An answer with neither text nor calls is a failure, unless the
+ * model has spoken before in the turn.
  */
 export class ChatTranslator implements EventTranslator {
   readonly takesWhole = true;
@@ -37,12 +38,22 @@ export class ChatTranslator implements EventTranslator {
     this.#request = request;
     this.#items = new AnswerItems({
       newReasoningId: () => `rs_${this.#itemsMade++}`,
-      newMessage: () => ({ type: 'message', id: `msg_${this.#itemsMade++}`, role: 'assistant', content: [] }),
+      newMessage: () => ({
+        type: 'message',
+        id: `msg_${this.#itemsMade++}`,
+        role: 'assistant',
+        content: [],
+      }),
       partType: 'reasoning_text',
       keepsText: true,
     });
-    const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
-    this.#calls = new ChatToolCalls({ customNames, makeId: (number) => newCallId(request, number) });
+    const customNames = new Set(
+      request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name),
+    );
+    this.#calls = new ChatToolCalls({
+      customNames,
+      makeId: (number) => newCallId(request, number),
+    });
   }
 
   get finished(): boolean {
@@ -61,7 +72,10 @@ export class ChatTranslator implements EventTranslator {
     return events;
   }
 
-  /** Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one to be complete. */
+  /**
+   * Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one
+   * to be complete.
+   */
   end(said: boolean): Translation[] {
     if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
     if (!said) return [];
@@ -102,13 +116,18 @@ export class ChatTranslator implements EventTranslator {
     const { function_call: legacy } = delta;
     const calledBefore = this.#calls.any;
     const news: ModelEvent[] = [];
-    const problem = this.#calls.add(delta.tool_calls, news) ?? this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
+    const problem =
+      this.#calls.add(delta.tool_calls, news) ??
+      this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
     if (!calledBefore && this.#calls.any) this.#items.completeReasoning(events);
     events.push(...news);
     return problem;
   }
 
-  /** Completes all items; the token counts may still follow. If the calls are unusable, completes none, so that the request is sent again. */
+  /**
+   * Completes all items; the token counts may still follow. If the calls are unusable, completes
+   * none, so that the request is sent again.
+   */
   #finish(events: Translation[]): void {
     const calls = this.#calls.items();
     if (typeof calls === 'string') {
@@ -117,7 +136,12 @@ export class ChatTranslator implements EventTranslator {
     }
     const { messageId: id, text, hasReasoned } = this.#items;
     const isEmpty = calls.length === 0 && text.trim() === '';
-    const problem = isEmpty ? emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: hasReasoned && id === null }) : null;
+    const problem = isEmpty
+      ? emptyAnswer(this.#request, {
+          label: this.#endpoint.label,
+          hasReasoned: hasReasoned && id === null,
+        })
+      : null;
     this.#items.completeReasoning(events);
     if (problem !== null) {
       events.push(modelFailure(problem, 'other', 'never'));
@@ -126,13 +150,20 @@ export class ChatTranslator implements EventTranslator {
     this.#finished = true;
     if (id !== null) {
       const content = [{ type: 'output_text' as const, text }];
-      events.push({ type: 'itemCompleted', item: { type: 'message', id, role: 'assistant', content } });
+      events.push({
+        type: 'itemCompleted',
+        item: { type: 'message', id, role: 'assistant', content },
+      });
     }
     events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
   }
 
   #incomplete(why: string): Translation {
-    return modelFailure(`${this.#endpoint.label} left its response incomplete: ${why}.`, 'other', 'never');
+    return modelFailure(
+      `${this.#endpoint.label} left its response incomplete: ${why}.`,
+      'other',
+      'never',
+    );
   }
 
   #garbage(problem: string): Translation {
@@ -140,10 +171,14 @@ export class ChatTranslator implements EventTranslator {
   }
 }
 
-/** An id for a call without one. A prompt gets shorter when it is compacted, so its length alone could name an earlier call. */
+/**
+ * An id for a call without one. A prompt gets shorter when it is compacted, so its length alone
+ * could name an earlier call.
+ */
 function newCallId({ input }: ModelRequest, number: number): string {
   const taken = new Set(input.map((item) => ('call_id' in item ? item.call_id : null)));
-  for (let length = input.length; ; length++) if (!taken.has(`call_${length}_${number}`)) return `call_${length}_${number}`;
+  for (let length = input.length; ; length++)
+    if (!taken.has(`call_${length}_${number}`)) return `call_${length}_${number}`;
 }
 
 function firstChoice(choices: unknown): ProviderJson | null {
@@ -156,7 +191,11 @@ function firstChoice(choices: unknown): ProviderJson | null {
 function contentText(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
-  return content.map((part) => (isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
+  return content
+    .map((part) =>
+      isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : '',
+    )
+    .join('');
 }
 
 function isStated(error: unknown): boolean {

@@ -12,14 +12,16 @@ export interface ConversationState {
 }
 
 /**
- * Reads a request's input. A request does not say who wrote its messages, so those that begin with `<` or with AGENTS.md files count as
- * context from the server. That is enough for answers that nothing depends on.
+ * Reads a request's input. A request does not say who wrote its messages, so those that begin with
+ * `<` or with AGENTS.md files count as context from the server. That is enough for answers that
+ * nothing depends on.
  */
 export function readConversation(input: ResponseItem[]): ConversationState {
   const start = input.findLastIndex((item) => isPersonsMessage(item));
   const later = input.slice(start + 1);
   const outputs = new Map<string, string>();
-  for (const item of later) if (isOutput(item)) outputs.set(item.call_id ?? '', outputText(item.output));
+  for (const item of later)
+    if (isOutput(item)) outputs.set(item.call_id ?? '', outputText(item.output));
   const calls = later
     .filter((item) => item.type === 'function_call' || item.type === 'custom_tool_call')
     .map((item) => ({ name: item.name, output: outputs.get(item.call_id) ?? null }));
@@ -28,11 +30,20 @@ export function readConversation(input: ResponseItem[]): ConversationState {
   return { userText: message === undefined ? '' : messageText(message), userMessages, calls };
 }
 
-/** Whether a person wrote this message. A message of a person that looks like context counts as context. */
+/**
+ * Whether a person wrote this message. A message of a person that looks like context counts as
+ * context.
+ */
 function isPersonsMessage(item: ResponseItem): boolean {
-  return item.type === 'message' && item.role === 'user' && !/^(\s*<|# AGENTS\.md instructions)/.test(messageText(item));
+  return (
+    item.type === 'message' &&
+    item.role === 'user' &&
+    !/^(\s*<|# AGENTS\.md instructions)/.test(messageText(item))
+  );
 }
 
-function isOutput(item: ResponseItem): item is Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' }> {
+function isOutput(
+  item: ResponseItem,
+): item is Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' }> {
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }

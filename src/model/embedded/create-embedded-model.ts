@@ -11,11 +11,14 @@ const LABEL = 'The embedded model';
 const QUOTED_CHARS_MAX = 400;
 
 /**
- * Creates the embedded model. It works offline, and the same input always gives the same events. It carries out the lines of
- * the last user message; docs/scripted-model.md is its manual.
+ * Creates the embedded model. It works offline, and the same input always gives the same events. It
+ * carries out the lines of the last user message; docs/scripted-model.md is its manual.
  */
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
-  return { isEmbedded: true, stream: (request, signal) => paced(responseEvents(request), clock, signal) };
+  return {
+    isEmbedded: true,
+    stream: (request, signal) => paced(responseEvents(request), clock, signal),
+  };
 }
 
 /** All events of the response to a request, with the waits between them. */
@@ -28,38 +31,63 @@ function* responseEvents(request: ModelRequest): Generator<Paced, void, undefine
     yield { type: 'completed', usage: writer.usage() };
     return;
   }
-  const steps = stepsOfThisResponse(readEmbeddedSteps(conversation.userText), conversation.calls.length);
+  const steps = stepsOfThisResponse(
+    readEmbeddedSteps(conversation.userText),
+    conversation.calls.length,
+  );
   for (const step of steps) {
     if (step.do === 'fail') {
       yield {
         type: 'failed',
-        error: streamFailure({ label: LABEL, secrets: [] }, { code: step.code, message: `asked to fail with ${step.code}` }).error,
+        error: streamFailure(
+          { label: LABEL, secrets: [] },
+          { code: step.code, message: `asked to fail with ${step.code}` },
+        ).error,
       };
       return;
     }
     yield* stepEvents(writer, step);
   }
-  if (!steps.some((step) => step.do === 'say' || step.do === 'repeat' || step.do === 'call')) yield* closing(writer, conversation, steps);
+  if (!steps.some((step) => step.do === 'say' || step.do === 'repeat' || step.do === 'call'))
+    yield* closing(writer, conversation, steps);
   yield { type: 'completed', usage: writer.usage() };
 }
 
-/** Returns the steps of one response: up to and including a run of calls. The next response continues after those calls. */
+/**
+ * Returns the steps of one response: up to and including a run of calls. The next response
+ * continues after those calls.
+ */
 function stepsOfThisResponse(steps: EmbeddedStep[], callsMade: number): EmbeddedStep[] {
   let calls = 0;
-  const start = callsMade === 0 ? 0 : steps.findIndex((step) => step.do === 'call' && ++calls === callsMade) + 1;
+  const start =
+    callsMade === 0
+      ? 0
+      : steps.findIndex((step) => step.do === 'call' && ++calls === callsMade) + 1;
   const rest = callsMade > 0 && start === 0 ? [] : steps.slice(start);
   const end = rest.findIndex((step, index) => step.do === 'call' && rest[index + 1]?.do !== 'call');
   return end === -1 ? rest : rest.slice(0, end + 1);
 }
 
 /** Makes sure that every response has a message. */
-function* closing(writer: AnswerWriter, { userText, calls }: ConversationState, steps: EmbeddedStep[]): Generator<Paced, void, undefined> {
+function* closing(
+  writer: AnswerWriter,
+  { userText, calls }: ConversationState,
+  steps: EmbeddedStep[],
+): Generator<Paced, void, undefined> {
   if (calls.length > 0) {
-    yield* writer.message(words(calls.map(({ name, output }) => `${name} answered: ${quote(output ?? 'nothing')}`).join('\n\n')));
+    yield* writer.message(
+      words(
+        calls
+          .map(({ name, output }) => `${name} answered: ${quote(output ?? 'nothing')}`)
+          .join('\n\n'),
+      ),
+    );
     return;
   }
   if (!steps.some((step) => step.do === 'think'))
-    yield* writer.reasoning({ summary: [words('**Reading the message** I look for lines that I can carry out.')] });
+    yield* writer.reasoning({
+      summary: [words('**Reading the message** I look for lines that I can carry out.')],
+    });
   yield* writer.message(words(introduction(userText)));
 }
 
@@ -73,7 +101,10 @@ function introduction(userText: string): string {
     .join('\n\n');
 }
 
-function* stepEvents(writer: AnswerWriter, step: Exclude<EmbeddedStep, { do: 'fail' }>): Generator<Paced, void, undefined> {
+function* stepEvents(
+  writer: AnswerWriter,
+  step: Exclude<EmbeddedStep, { do: 'fail' }>,
+): Generator<Paced, void, undefined> {
   switch (step.do) {
     case 'say':
       return yield* writer.message(words(step.text));

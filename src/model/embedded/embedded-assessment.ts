@@ -1,7 +1,10 @@
 import { messageText } from '../message-text.ts';
 import type { ModelRequest } from '../model.ts';
 
-/** Commands that delete, leave the computer, take rights or run what they fetch, and the places of keys. */
+/**
+ * Commands that delete, leave the computer, take rights or run what they fetch, and the places of
+ * keys.
+ */
 const RISKY =
   /\brm\s+-|\bsudo\b|\bsu\s|\b(?:curl|wget|nc|ncat|ssh|scp|rsync|ftp)\b|\b(?:mkfs|dd|shred)\b|\bgit\s+push\b|--force\b|\|\s*(?:ba|z|da)?sh\b|\beval\b|\.ssh\b|\.aws\b|\.env\b|\bchmod\b|\bchown\b/;
 

@@ -1,6 +1,8 @@
 import { isObject, parsedJson } from '../../base/json-value.ts';
 
-/** One instruction in a user's message to the embedded model; docs/scripted-model.md is its manual. */
+/**
+ * One instruction in a user's message to the embedded model; docs/scripted-model.md is its manual.
+ */
 export type EmbeddedStep =
   | { do: 'call'; name: string; arguments: string }
   | { do: 'say'; text: string }
@@ -45,7 +47,8 @@ function readStep(line: string): EmbeddedStep | null {
 /** Reads `NAME {json}`; null for a sentence that only begins with "call". */
 function readCall(rest: string): EmbeddedStep | null {
   const match = /^(\S+)\s+(\{.*\})$/.exec(rest);
-  if (match?.[1] === undefined || match[2] === undefined || !isObject(parsedJson(match[2]))) return null;
+  if (match?.[1] === undefined || match[2] === undefined || !isObject(parsedJson(match[2])))
+    return null;
   return { do: 'call', name: match[1], arguments: match[2] };
 }
 

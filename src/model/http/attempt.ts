@@ -1,6 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import type { HttpClient } from '../../base/http/http-client.ts';
-import type { Break, HttpExchange, HttpRequest, ResponseHead } from '../../base/http/http-exchange.ts';
+import type {
+  Break,
+  HttpExchange,
+  HttpRequest,
+  ResponseHead,
+} from '../../base/http/http-exchange.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ModelEvent } from '../model.ts';
@@ -16,7 +21,9 @@ import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts'
 const ERROR_BODY_CHARS_MAX = 64 * 1024;
 /** A stream that sends data but no events may last this many times the idle limit. */
 const EVENTLESS_IDLE_LIMITS_MAX = 10;
-/** How long to wait for the end of a stream whose items are complete: token counts may still follow. */
+/**
+ * How long to wait for the end of a stream whose items are complete: token counts may still follow.
+ */
 const FINISHED_MS_MAX = 2_000;
 const SUCCESS = 200;
 const HTML_TYPE = /^\s*text\/html\b/i;
@@ -45,7 +52,10 @@ export class Attempt {
   readonly #reader: ResponseReader;
   readonly #arriving: ArrivingResponse;
   #exchange: HttpExchange | null = null;
-  /** For how long the events that are being awaited have waited for other responses. It counts for no limit. */
+  /**
+   * For how long the events that are being awaited have waited for other responses. It counts for
+   * no limit.
+   */
   #othersMs = 0;
   #over = false;
   #answered: ModelEvent | null = null;
@@ -60,7 +70,9 @@ export class Attempt {
     this.#arriving = options.arriving.open();
   }
 
-  /** Why the attempt failed, after `next` returned null; null if it completed or the signal aborted. */
+  /**
+   * Why the attempt failed, after `next` returned null; null if it completed or the signal aborted.
+   */
   get failure(): ModelFailure | null {
     return this.#failure;
   }
@@ -74,9 +86,14 @@ export class Attempt {
     this.#othersMs = 0;
     while (!this.#over && this.#exchange !== null) {
       this.#arriving.used(this.#reader.pendingChars);
-      const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax);
+      const chunk = await this.#exchange.read(
+        this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax,
+      );
       const events = await (typeof chunk === 'string' ? this.#receive(chunk) : this.#end(chunk));
-      const found = events.length > 0 ? events : await this.#endWhereOverdue(clock.monotonic() - waitingSince - this.#othersMs);
+      const found =
+        events.length > 0
+          ? events
+          : await this.#endWhereOverdue(clock.monotonic() - waitingSince - this.#othersMs);
       if (found.length > 0) return found;
     }
     return null;
@@ -125,7 +142,9 @@ export class Attempt {
     this.#fail(httpFailure(endpoint, { ...head, body, model, now: clock.now() }));
   }
 
-  /** A missing content type is accepted, and so is plain text: some servers send streams that way. */
+  /**
+   * A missing content type is accepted, and so is plain text: some servers send streams that way.
+   */
   #isReadable({ headers }: ResponseHead): boolean {
     const type = headers['content-type'] ?? '';
     const isJson = JSON_TYPE.test(type);
@@ -147,12 +166,17 @@ export class Attempt {
     );
   }
 
-  /** Reads a response that is not a stream: as much as an error needs, for at most the idle limit. */
+  /**
+   * Reads a response that is not a stream: as much as an error needs, for at most the idle limit.
+   */
   async #shortBody(exchange: HttpExchange): Promise<string> {
     const { clock, httpRequest } = this.#options;
     const startedAt = clock.monotonic();
     let body = '';
-    while (body.length < ERROR_BODY_CHARS_MAX && clock.monotonic() - startedAt < httpRequest.idleMsMax) {
+    while (
+      body.length < ERROR_BODY_CHARS_MAX &&
+      clock.monotonic() - startedAt < httpRequest.idleMsMax
+    ) {
       const chunk = await exchange.read();
       if (typeof chunk !== 'string') break;
       body += chunk;
@@ -162,7 +186,11 @@ export class Attempt {
 
   #take({ events: read, skipped, done, problem }: ReadEvents): ModelEvent[] {
     const { endpoint, log } = this.#options;
-    if (skipped > 0) log.warn({ endpoint: endpoint.label, skipped }, 'skipped model events that are not JSON objects');
+    if (skipped > 0)
+      log.warn(
+        { endpoint: endpoint.label, skipped },
+        'skipped model events that are not JSON objects',
+      );
     const events: ModelEvent[] = [];
     for (const event of read) {
       this.#pass(this.#translator.translate(event), events);
@@ -180,7 +208,8 @@ export class Attempt {
     const { events: last } = await this.#reader.end();
     for (const event of why === null ? last : []) {
       const failure = this.#reader.isWhole ? wholeFailure(endpoint, { body: event, model }) : null;
-      if (!this.#over) this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
+      if (!this.#over)
+        this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
     }
     if (!this.#over) this.#conclude({ said: this.#reader.isWhole, why }, events);
     return events;
@@ -196,11 +225,20 @@ export class Attempt {
     return [];
   }
 
-  /** Completes the response, or fails if it is not complete. `said`: the stream itself marked its end. */
+  /**
+   * Completes the response, or fails if it is not complete. `said`: the stream itself marked its
+   * end.
+   */
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
     const { endpoint, httpRequest } = this.#options;
-    if (!this.#over) this.#fail(brokenStreamFailure(endpoint, why, { idleMsMax: httpRequest.idleMsMax, hasPart: this.#hasPart }));
+    if (!this.#over)
+      this.#fail(
+        brokenStreamFailure(endpoint, why, {
+          idleMsMax: httpRequest.idleMsMax,
+          hasPart: this.#hasPart,
+        }),
+      );
   }
 
   /** Adds the translations to `events`, up to the one that ends the attempt. */
@@ -229,9 +267,16 @@ export class Attempt {
   }
 }
 
-/** The facts in the headers of a response; null: none. Values that could not be sent back are ignored. */
-function answeredEvent({ 'openai-model': model, 'x-codex-turn-state': turnState }: ResponseHead['headers']): ModelEvent | null {
-  const told = (value: unknown) => (typeof value === 'string' && TOLD_TEXT.test(value) ? value : null);
+/**
+ * The facts in the headers of a response; null: none. Values that could not be sent back are
+ * ignored.
+ */
+function answeredEvent({
+  'openai-model': model,
+  'x-codex-turn-state': turnState,
+}: ResponseHead['headers']): ModelEvent | null {
+  const told = (value: unknown) =>
+    typeof value === 'string' && TOLD_TEXT.test(value) ? value : null;
   const answered = { type: 'answered' as const, model: told(model), turnState: told(turnState) };
   return answered.model === null && answered.turnState === null ? null : answered;
 }

@@ -33,15 +33,22 @@ export interface ProviderModelDeps extends EndpointDeps {
 }
 
 /**
- * Creates a model behind a provider's API, which streams server-sent events. It keeps connections open between requests, so
- * create one per provider.
+ * Creates a model behind a provider's API, which streams server-sent events. It keeps connections
+ * open between requests, so create one per provider.
  */
-export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
+export function createProviderModel(
+  api: ProviderApi,
+  provider: ProviderConfig,
+  deps: ProviderModelDeps,
+): Model {
   const client = new HttpClient(deps);
   const accepted = new AcceptedSettings();
   const arriving = deps.arriving ?? new ArrivingResponses(deps.clock);
   const bodyTools = { pace: new EventLoopYield(), texts: new ItemTexts() };
-  return { stream: (request, signal) => stream({ api, provider, deps, client, accepted, arriving, bodyTools, request, signal }) };
+  return {
+    stream: (request, signal) =>
+      stream({ api, provider, deps, client, accepted, arriving, bodyTools, request, signal }),
+  };
 }
 
 interface ModelCall {
@@ -66,7 +73,10 @@ interface ReadyRequest {
 /** In the order in which they are tried. */
 const REASONING_SENT: readonly ReasoningSent[] = ['full', 'asked', 'none'];
 
-/** By kind of refusal, the settings to try instead. Settings that the user chose are left out only if those were refused. */
+/**
+ * By kind of refusal, the settings to try instead. Settings that the user chose are left out only
+ * if those were refused.
+ */
 const PLAINER: Partial<Record<ModelFailure['retry'], readonly ReasoningSent[]>> = {
   withoutExtras: ['asked'],
   withoutReasoning: ['asked', 'none'],
@@ -106,7 +116,15 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
     }
     const { delayMs, spent } = retry;
     deps.log.info({ provider: provider.id, delayMs, codexErrorInfo }, 'retrying a model request');
-    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs, spent }];
+    if (!retry.silent)
+      yield [
+        {
+          type: 'retrying',
+          error: retryingError(failure.error, retryDetails(retry)),
+          delayMs,
+          spent,
+        },
+      ];
     await sleep(deps.clock, delayMs, signal);
     if (signal.aborted) return;
     if (!retry.silent) yield [{ type: 'started' }];
@@ -121,7 +139,9 @@ async function* attemptWithFallbacks(
   for (;;) {
     const failure = yield* runAttempt(call, prepared);
     if (failure === null) return null;
-    const plainer = (await prepareWithout(call, prepared, failure)) ?? (await prepareWithLess(call, prepared, failure.retry));
+    const plainer =
+      (await prepareWithout(call, prepared, failure)) ??
+      (await prepareWithLess(call, prepared, failure.retry));
     if (plainer === null) return failure;
     Object.assign(prepared, plainer);
   }
@@ -130,7 +150,10 @@ async function* attemptWithFallbacks(
 /** The events that do not show yet that the model answers. */
 const BEFORE_ANSWER: ReadonlySet<ModelEvent['type']> = new Set(['answered', 'moderated']);
 
-async function* runAttempt(call: ModelCall, prepared: ReadyRequest): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
+async function* runAttempt(
+  call: ModelCall,
+  prepared: ReadyRequest,
+): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   const attempt = new Attempt(prepared.options);
   const redactor = new EventRedactor(prepared.options.endpoint.secrets);
   let hasBegun = false;
@@ -154,28 +177,64 @@ async function* runAttempt(call: ModelCall, prepared: ReadyRequest): AsyncGenera
 }
 
 /** Returns what every attempt sends, or the error if no request can be sent. */
-async function prepare(call: ModelCall, settings: Omit<ReadyRequest, 'options'>): Promise<AttemptOptions | TurnError> {
+async function prepare(
+  call: ModelCall,
+  settings: Omit<ReadyRequest, 'options'>,
+): Promise<AttemptOptions | TurnError> {
   const { api, provider, deps, client, arriving, request, signal } = call;
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
   const body = await api.body(request, sentSettings(settings), call.bodyTools);
   const { url, proxy } = endpoint;
-  const headers = { ...endpoint.headers, ...request.headers, ...lowerCaseNames(provider.httpHeaders) };
+  const headers = {
+    ...endpoint.headers,
+    ...request.headers,
+    ...lowerCaseNames(provider.httpHeaders),
+  };
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
-  const httpRequest: HttpRequest = { method: 'POST', url, proxy, headers, body, connectMsMax, idleMsMax };
+  const httpRequest: HttpRequest = {
+    method: 'POST',
+    url,
+    proxy,
+    headers,
+    body,
+    connectMsMax,
+    idleMsMax,
+  };
   const translator = () => api.translator(endpoint, request);
   const onHeaders: AttemptOptions['onHeaders'] = (received) => {
     const limits = deps.onRateLimits === undefined ? null : toldRateLimits(received);
     if (limits !== null) deps.onRateLimits?.(limits);
   };
   const { clock, log } = deps;
-  return { endpoint, model: request.model, onHeaders, client, clock, log, httpRequest, arriving, translator, signal };
+  return {
+    endpoint,
+    model: request.model,
+    onHeaders,
+    client,
+    clock,
+    log,
+    httpRequest,
+    arriving,
+    translator,
+    signal,
+  };
 }
 
-/** Returns the request without the parameter that the failure names; null if it names none of those that were sent. */
-async function prepareWithout(call: ModelCall, prepared: ReadyRequest, failure: ModelFailure): Promise<ReadyRequest | null> {
+/**
+ * Returns the request without the parameter that the failure names; null if it names none of those
+ * that were sent.
+ */
+async function prepareWithout(
+  call: ModelCall,
+  prepared: ReadyRequest,
+  failure: ModelFailure,
+): Promise<ReadyRequest | null> {
   const { api, request, deps, provider } = call;
-  const parameter = refusedParameter(api.parameters, failure, { request, settings: sentSettings(prepared) });
+  const parameter = refusedParameter(api.parameters, failure, {
+    request,
+    settings: sentSettings(prepared),
+  });
   if (parameter === null) return null;
   const { name, loss } = parameter;
   const message = `${failure.error.message} The request is sent without ${name}. ${loss}`;
@@ -183,17 +242,33 @@ async function prepareWithout(call: ModelCall, prepared: ReadyRequest, failure: 
   const leftOut = [...prepared.leftOut, { parameter, event }];
   const options = await prepare(call, { ...prepared, leftOut });
   if ('message' in options) return null;
-  deps.log.info({ provider: provider.id, model: request.model, parameter: name }, 'a provider refused a parameter, which is left out');
+  deps.log.info(
+    { provider: provider.id, model: request.model, parameter: name },
+    'a provider refused a parameter, which is left out',
+  );
   return { options, reasoning: prepared.reasoning, leftOut };
 }
 
-function sentSettings({ reasoning, leftOut }: Pick<ReadyRequest, 'reasoning' | 'leftOut'>): SentSettings {
+function sentSettings({
+  reasoning,
+  leftOut,
+}: Pick<ReadyRequest, 'reasoning' | 'leftOut'>): SentSettings {
   return { reasoning, leftOut: new Set(leftOut.map(({ parameter }) => parameter.name)) };
 }
 
-/** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */
-async function prepareWithLess(call: ModelCall, prepared: ReadyRequest, refused: ModelFailure['retry']): Promise<ReadyRequest | null> {
-  const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning)) ?? [];
+/**
+ * Returns the request with fewer reasoning settings; null if none is left that may have been
+ * refused.
+ */
+async function prepareWithLess(
+  call: ModelCall,
+  prepared: ReadyRequest,
+  refused: ModelFailure['retry'],
+): Promise<ReadyRequest | null> {
+  const plainer =
+    PLAINER[refused]?.filter(
+      (each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning),
+    ) ?? [];
   for (const reasoning of plainer) {
     const options = await prepare(call, { ...prepared, reasoning });
     if ('message' in options) return null;

@@ -15,7 +15,10 @@ export interface Endpoint {
   label: string;
   /** The place in which the key is set, as part of a sentence; null if no key is sent. */
   keySource: string | null;
-  /** The environment variables of `env_http_headers` that are not set: one of them may be for the key. */
+  /**
+   * The environment variables of `env_http_headers` that are not set: one of them may be for the
+   * key.
+   */
   unsetVariables: readonly string[];
   /** How to log in, as an end of a sentence; null if the provider does not take the login. */
   loginAdvice: string | null;
@@ -23,7 +26,10 @@ export interface Endpoint {
   localServer: ProviderConfig['localServer'];
   /** The proxy of the requests; null: they go directly. */
   proxy: HttpProxy | null;
-  /** The secrets to remove from messages with `redact`, because a provider may repeat them in an error. */
+  /**
+   * The secrets to remove from messages with `redact`, because a provider may repeat them in an
+   * error.
+   */
   secrets: string[];
 }
 
@@ -34,7 +40,10 @@ export interface EndpointDeps {
   storedLogin?: (() => StoredLogin) | undefined;
 }
 
-/** Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration is not usable. */
+/**
+ * Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration
+ * is not usable.
+ */
 export function resolveEndpoint(
   provider: ProviderConfig,
   path: string,
@@ -56,7 +65,8 @@ export function resolveEndpoint(
     ...lowerCaseNames(provider.httpHeaders),
   };
   const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
-  if (bad !== undefined) return configError(badHeaderText(provider, bad[0], isStored), 'badRequest');
+  if (bad !== undefined)
+    return configError(badHeaderText(provider, bad[0], isStored), 'badRequest');
   return {
     url,
     headers,
@@ -66,17 +76,26 @@ export function resolveEndpoint(
     loginAdvice: provider.usesLogin ? `log in with an API key.${loginAdvice(login)}` : null,
     localServer: provider.localServer,
     proxy,
-    secrets: [...secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }), ...(proxy === null ? [] : secretsOf(proxy.url, {}))],
+    secrets: [
+      ...secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }),
+      ...(proxy === null ? [] : secretsOf(proxy.url, {})),
+    ],
   };
 }
 
 function addressOf({ id, baseUrl, queryParams }: ProviderConfig, path: string): URL | TurnError {
   const url = baseUrl !== null && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return configError(`The base_url of model provider "${id}" is not an http or https URL.`, 'badRequest');
+    return configError(
+      `The base_url of model provider "${id}" is not an http or https URL.`,
+      'badRequest',
+    );
   }
   if (!isDecodable(url.username) || !isDecodable(url.password)) {
-    return configError(`The user or password in the base_url of model provider "${id}" is not percent-encoded.`, 'badRequest');
+    return configError(
+      `The user or password in the base_url of model provider "${id}" is not percent-encoded.`,
+      'badRequest',
+    );
   }
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
   for (const [name, value] of Object.entries(queryParams)) url.searchParams.set(name, value);
@@ -104,12 +123,16 @@ function badHeaderText(provider: ProviderConfig, name: string, isStored: boolean
   return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow. Correct ${source}.`;
 }
 
-/** Returns the source of the key that is sent: http_headers win over env_key, and both over the URL. */
+/**
+ * Returns the source of the key that is sent: http_headers win over env_key, and both over the URL.
+ */
 function keySource(provider: ProviderConfig, url: URL, isStored: boolean): string | null {
-  if (hasAuthorizationHeader(provider)) return 'http_headers or experimental_bearer_token of the provider';
+  if (hasAuthorizationHeader(provider))
+    return 'http_headers or experimental_bearer_token of the provider';
   if (isStored || provider.envKey !== null) return sourceOfKey(provider, isStored);
   // Azure has its key in the header `api-key`, others in the query.
-  if (Object.keys(provider.httpHeaders).some(isKeyName)) return 'http_headers or env_http_headers of the provider';
+  if (Object.keys(provider.httpHeaders).some(isKeyName))
+    return 'http_headers or env_http_headers of the provider';
   if (Object.keys(provider.queryParams).some(isKeyName)) return 'query_params of the provider';
   return url.username === '' && url.password === '' ? null : 'base_url of the provider';
 }
@@ -127,13 +150,18 @@ function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {
 }
 
 /** Ignores inherited properties: the name comes from the configuration. */
-function ownValue(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+function ownValue(
+  values: Readonly<Record<string, string | undefined>>,
+  name: string,
+): string | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 /** Headers with their names in lower case. */
 export function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
 function isHeader(name: string, value: string): boolean {

@@ -21,9 +21,20 @@ interface Channel {
   isClosed: boolean;
 }
 
-/** Words of the formats. They are never redacted, even if a header has one as its value, because events need them. */
+/**
+ * Words of the formats. They are never redacted, even if a header has one as its value, because
+ * events need them.
+ */
 const FORMAT_WORDS: ReadonlySet<string> = new Set([
-  ...['itemStarted', 'reasoningSummaryPart', 'textDelta', 'reasoningSummaryDelta', 'reasoningDelta', 'callDelta', 'itemCompleted'],
+  ...[
+    'itemStarted',
+    'reasoningSummaryPart',
+    'textDelta',
+    'reasoningSummaryDelta',
+    'reasoningDelta',
+    'callDelta',
+    'itemCompleted',
+  ],
   ...[
     'leftOut',
     'saidNothing',
@@ -36,7 +47,15 @@ const FORMAT_WORDS: ReadonlySet<string> = new Set([
     'arguments',
     'encrypted_content',
   ],
-  ...['output_text', 'summary_text', 'reasoning_text', 'function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'],
+  ...[
+    'output_text',
+    'summary_text',
+    'reasoning_text',
+    'function_call',
+    'custom_tool_call',
+    'local_shell_call',
+    'web_search_call',
+  ],
   ...['image_generation_call', 'commentary', 'final_answer'],
 ]);
 /** The letters of the short escape sequences, by their characters, as patterns. */
@@ -60,8 +79,8 @@ const NOTHING: readonly ModelEvent[] = [];
 const ESCAPE_CHARS = '\\u0000'.length;
 
 /**
- * Replaces the secrets of one request in the events of its response, since a provider may repeat its key. This includes secrets
- * that are split over several deltas of one text.
+ * Replaces the secrets of one request in the events of its response, since a provider may repeat
+ * its key. This includes secrets that are split over several deltas of one text.
  */
 export class EventRedactor {
   readonly #secrets: readonly string[];
@@ -78,7 +97,10 @@ export class EventRedactor {
     const codes = chars.map((char) => char.charCodeAt(0).toString(16).padStart(4, '0'));
     this.#escapedSecret = new RegExp(`\\\\u(?:${codes.join('|')})`, 'i');
     const letters = chars.flatMap((char) => SHORT_ESCAPES[char] ?? []);
-    this.#hidingEscape = new RegExp([this.#escapedSecret.source, ...letters.map((letter) => `\\\\${letter}`)].join('|'), 'i');
+    this.#hidingEscape = new RegExp(
+      [this.#escapedSecret.source, ...letters.map((letter) => `\\\\${letter}`)].join('|'),
+      'i',
+    );
   }
 
   /** Returns the events without secrets. A delta whose whole text is held back is left out. */
@@ -90,7 +112,9 @@ export class EventRedactor {
   }
 
   redactFailure(failure: ModelFailure): ModelFailure {
-    return this.#secrets.length === 0 ? failure : { ...failure, error: this.#redactValue(failure.error) };
+    return this.#secrets.length === 0
+      ? failure
+      : { ...failure, error: this.#redactValue(failure.error) };
   }
 
   #redactEvent(event: ModelEvent): readonly ModelEvent[] {
@@ -101,9 +125,15 @@ export class EventRedactor {
       case 'callDelta':
         return this.#redactDelta(event);
       case 'reasoningSummaryPart':
-        return [...this.#endChannels((channel) => isEarlierPart(channel, event)), this.#redactValue(event)];
+        return [
+          ...this.#endChannels((channel) => isEarlierPart(channel, event)),
+          this.#redactValue(event),
+        ];
       case 'itemCompleted':
-        return [...this.#endChannels(({ owner }) => isOf(owner, event.item)), { ...event, item: this.#redactItem(event.item) }];
+        return [
+          ...this.#endChannels(({ owner }) => isOf(owner, event.item)),
+          { ...event, item: this.#redactItem(event.item) },
+        ];
       case 'completed':
         return [...this.#endChannels(() => true), event];
       case 'answered':
@@ -136,13 +166,22 @@ export class EventRedactor {
     const index = 'index' in event ? event.index : null;
     // Almost all deltas continue the text of the one before.
     const last = this.#last;
-    if (last !== null && last.owner === owner && last.index === index && last.shown.type === event.type) return last;
+    if (
+      last !== null &&
+      last.owner === owner &&
+      last.index === index &&
+      last.shown.type === event.type
+    )
+      return last;
     const key = `${event.type} ${index} ${owner}`;
     this.#last = this.#channels.get(key) ?? this.#open(key, { event, owner, index });
     return this.#last;
   }
 
-  #open(key: string, { event, owner, index }: { event: Delta; owner: string; index: number | null }): Channel {
+  #open(
+    key: string,
+    { event, owner, index }: { event: Delta; owner: string; index: number | null },
+  ): Channel {
     const channel: Channel = {
       owner,
       index,
@@ -155,9 +194,14 @@ export class EventRedactor {
     return channel;
   }
 
-  /** Ends texts, and returns the parts that were held back. Later deltas of these texts are left out. */
+  /**
+   * Ends texts, and returns the parts that were held back. Later deltas of these texts are left
+   * out.
+   */
   #endChannels(isEnded: (channel: Channel) => boolean): ModelEvent[] {
-    const ended = [...this.#channels.values()].filter((channel) => !channel.isClosed && isEnded(channel));
+    const ended = [...this.#channels.values()].filter(
+      (channel) => !channel.isClosed && isEnded(channel),
+    );
     return ended.flatMap((channel) => {
       channel.isClosed = true;
       return shown(channel, channel.text.end());
@@ -167,12 +211,16 @@ export class EventRedactor {
   #redactItem(item: ResponseItem): ResponseItem {
     const shown = this.#redactValue(item);
     if (shown.type === 'message') return { ...shown, content: this.#redactParts(shown.content) };
-    return shown.type === 'function_call' ? { ...shown, arguments: this.#redactArguments(shown.arguments) } : shown;
+    return shown.type === 'function_call'
+      ? { ...shown, arguments: this.#redactArguments(shown.arguments) }
+      : shown;
   }
 
   /** Also finds secrets that are split over several parts: clients see the parts as one text. */
   #redactParts<T extends object>(parts: T[]): T[] {
-    const texts = parts.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''));
+    const texts = parts.map((part) =>
+      'text' in part && typeof part.text === 'string' ? part.text : '',
+    );
     if (redact(texts.join(''), this.#secrets) === texts.join('')) return parts;
     const joined = new RedactedStream(this.#secrets);
     const shown = texts.map((text) => joined.push(text));
@@ -193,13 +241,21 @@ export class EventRedactor {
     return FORMAT_WORDS.has(text) ? text : redact(text, this.#secrets);
   }
 
-  /** A copy of a JSON value without secrets, in keys and in strings. Values that are nested too deeply become null. */
+  /**
+   * A copy of a JSON value without secrets, in keys and in strings. Values that are nested too
+   * deeply become null.
+   */
   #redactValue<T>(value: T, depth = 0): T {
     if (depth > DEPTH_MAX) return null as T;
     if (typeof value === 'string') return this.#redactText(value) as T;
     if (Array.isArray(value)) return value.map((part) => this.#redactValue(part, depth + 1)) as T;
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [this.#redactText(key), this.#redactValue(part, depth + 1)])) as T;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, part]) => [
+        this.#redactText(key),
+        this.#redactValue(part, depth + 1),
+      ]),
+    ) as T;
   }
 }
 
@@ -222,6 +278,14 @@ function isOf(owner: string, item: ResponseItem): boolean {
   return ('id' in item && item.id === owner) || ('call_id' in item && item.call_id === owner);
 }
 
-function isEarlierPart({ owner, index, shown }: Channel, part: Extract<ModelEvent, { type: 'reasoningSummaryPart' }>): boolean {
-  return shown.type === 'reasoningSummaryDelta' && owner === part.itemId && index !== null && index < part.index;
+function isEarlierPart(
+  { owner, index, shown }: Channel,
+  part: Extract<ModelEvent, { type: 'reasoningSummaryPart' }>,
+): boolean {
+  return (
+    shown.type === 'reasoningSummaryDelta' &&
+    owner === part.itemId &&
+    index !== null &&
+    index < part.index
+  );
 }

@@ -33,17 +33,29 @@ const CODES = new Map<string, ErrorMeaning>([
   ['invalid_api_key', { info: 'other', passes: false }],
   ['model_not_found', { info: 'other', passes: false }],
 ]);
-/** How llama-server refuses, with 500, what it cannot take however often it is sent: by its options, or by the template of the model. */
+/**
+ * How llama-server refuses, with 500, what it cannot take however often it is sent: by its options,
+ * or by the template of the model.
+ */
 const UNTAKEABLE = /\b(?:requires|needs) --\w|\bunsupported param\b|\b(?:jinja|chat template)\b/i;
 const TOO_LONG: ErrorMeaning = { info: 'contextWindowExceeded', passes: false };
 /** Codes that say less than the HTTP status of the response. */
-const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_error', 'invalid_api_key', 'model_not_found']);
+const CODES_BEHIND_STATUS = new Set([
+  'rate_limit_exceeded',
+  'invalid_request_error',
+  'invalid_api_key',
+  'model_not_found',
+]);
 
-/** How servers refuse an effort for a model that does not reason. Refusals of a single effort do not match. */
+/**
+ * How servers refuse an effort for a model that does not reason. Refusals of a single effort do not
+ * match.
+ */
 const NO_REASONING =
   /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
 /** The words with which providers refuse a picture, or pictures at all. */
-const ABOUT_PICTURES = /image|picture|photo|vision|multi-?modal|mmproj|media[ _-]?type|mime|base64/i;
+const ABOUT_PICTURES =
+  /image|picture|photo|vision|multi-?modal|mmproj|media[ _-]?type|mime|base64/i;
 /** Gateways answer 404 if no model behind them takes pictures. */
 const PICTURE_STATUSES: ReadonlySet<number | null> = new Set([400, 404, 413, 415, 422]);
 /** Matches a refusal that may be caused by the reasoning settings. */
@@ -69,33 +81,61 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const meaning = known ?? statusMeaning(status, stated.text);
   const said = stated.text === '' ? '' : ` ${sentence(stated.text)}`;
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
-  const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
+  const advice = refusalAdvice(endpoint, {
+    ...stated,
+    status,
+    location: headers.location,
+    model: refusal.model,
+    quotaIsUsedUp,
+  });
   const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
   const final = known ? 'never' : finalRetry(status, { body, text: stated.text });
-  const failure = modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final);
+  const failure = modelFailure(
+    redact(message, endpoint.secrets),
+    meaning.info,
+    meaning.passes ? 'request' : final,
+  );
   const words = known ? [] : refusalWords(body, status);
   return { ...waitingFailure(withCause(failure, stated.text), waitMs), refusal: words };
 }
 
-function finalRetry(status: number, { body, text }: { body: string; text: string }): ModelFailure['retry'] {
+function finalRetry(
+  status: number,
+  { body, text }: { body: string; text: string },
+): ModelFailure['retry'] {
   if (status === 400 && NO_REASONING.test(text)) return 'withoutReasoning';
-  return (status === 400 || status === 422) && ABOUT_REASONING.test(body) ? 'withoutExtras' : 'never';
+  return (status === 400 || status === 422) && ABOUT_REASONING.test(body)
+    ? 'withoutExtras'
+    : 'never';
 }
 
 /** Makes the failure for an error inside a stream, in `response.failed` or an `error` event. */
-export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error: unknown): ModelFailure {
+export function streamFailure(
+  source: Pick<Endpoint, 'label' | 'secrets'>,
+  error: unknown,
+): ModelFailure {
   const stated = statedError({ error }, source.secrets);
   const meaning = knownMeaning({ status: null, ...stated }) ?? { info: 'other', passes: true };
   const said = stated.text === '' ? stated.codes.join(', ') : stated.text;
   const message = `${source.label} could not answer${said === '' ? '.' : `: ${sentence(said)}`}`;
-  const failure = modelFailure(redact(message, source.secrets), meaning.info, meaning.passes ? 'stream' : 'never');
+  const failure = modelFailure(
+    redact(message, source.secrets),
+    meaning.info,
+    meaning.passes ? 'stream' : 'never',
+  );
   const refusal = meaning.info === 'other' ? refusalWords(error, statedStatus(error)) : [];
   return { ...waitingFailure(withCause(failure, said), waitInTextMs(stated.text)), refusal };
 }
 
-/** Makes the failure for an error in a successful response that is not a stream; null if there is none. `body`: a string or its JSON. */
-export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknown; model: string }): ModelFailure | null {
+/**
+ * Makes the failure for an error in a successful response that is not a stream; null if there is
+ * none. `body`: a string or its JSON.
+ */
+export function wholeFailure(
+  endpoint: Endpoint,
+  { body, model }: { body: unknown; model: string },
+): ModelFailure | null {
   const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
   const stated = statedError(value, endpoint.secrets);
@@ -103,9 +143,15 @@ export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknow
   const meaning = knownMeaning({ ...stated, status }) ?? { info: 'other', passes: false };
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
   const refused = { ...stated, status, location: undefined, model, quotaIsUsedUp };
-  const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
+  const advice =
+    refusalAdvice(endpoint, refused) ||
+    (stated.text === '' ? ' Check base_url of the provider.' : '');
   const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'no reason given')}${advice}`;
-  const failure = modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
+  const failure = modelFailure(
+    redact(message, endpoint.secrets),
+    meaning.info,
+    meaning.passes ? 'request' : 'never',
+  );
   const refusal = meaning.info === 'other' ? refusalWords(value, status) : [];
   return { ...withCause(failure, stated.text), refusal };
 }
@@ -123,12 +169,19 @@ function knownMeaning(refusal: Parameters<typeof isTooLong>[0]): ErrorMeaning | 
 
 function statusMeaning(status: number, text: string): ErrorMeaning {
   if (status === 400) return { info: 'other', passes: false };
-  if (status === 429) return { info: { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, passes: true };
+  if (status === 429)
+    return { info: { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, passes: true };
   if (status === 500) return { info: 'internalServerError', passes: !UNTAKEABLE.test(text) };
-  return { info: { httpConnectionFailed: { httpStatusCode: status } }, passes: status > 500 || status === 408 || status === 409 };
+  return {
+    info: { httpConnectionFailed: { httpStatusCode: status } },
+    passes: status > 500 || status === 408 || status === 409,
+  };
 }
 
-/** The failure, marked if the provider's own text and the kind of the failure say that a picture is refused. */
+/**
+ * The failure, marked if the provider's own text and the kind of the failure say that a picture is
+ * refused.
+ */
 function withCause(failure: ModelFailure, text: string): ModelFailure {
   const { codexErrorInfo: info } = failure.error;
   // llama.cpp answers 500 if a model takes no pictures.
@@ -149,10 +202,14 @@ function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFail
   return { ...failure, error: { ...failure.error, message }, retry: 'never', waitMs };
 }
 
-/** Text and codes of an error in its common shapes: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
+/**
+ * Text and codes of an error in its common shapes: `{error: {message, code, type}}`, `{error:
+ * "…"}`, `{message}`, `{detail}`, text.
+ */
 function statedError(body: unknown, secrets: string[]): { text: string; codes: string[] } {
   const value = typeof body === 'string' ? parsedJson(body) : body;
-  if (!isObject(value)) return { text: short(typeof body === 'string' ? pageTitle(body) : '', secrets), codes: [] };
+  if (!isObject(value))
+    return { text: short(typeof body === 'string' ? pageTitle(body) : '', secrets), codes: [] };
   const error = isObject(value.error) ? value.error : value;
   const texts = [error.message, value.error, value.message, value.detail];
   const text = texts.find((each): each is string => typeof each === 'string') ?? '';

@@ -18,7 +18,10 @@ const LISTING_CHARS_MAX = 16 * 1024 * 1024;
 /** So many models are told. */
 const MODELS_MAX = 2_000;
 const SUCCESS = 200;
-/** Models are listed too that cannot hold a conversation in text, such as those for embeddings, images and speech. */
+/**
+ * Models are listed too that cannot hold a conversation in text, such as those for embeddings,
+ * images and speech.
+ */
 const NO_CONVERSATION =
   /(?:^|[-_/:])(?:embed|whisper|tts|dall-e|image|imagen|sora|moderation|transcribe|realtime|rerank|guard)|text-(?:ada|babbage|curie|davinci)|^(?:babbage|davinci)-/i;
 
@@ -27,28 +30,53 @@ interface ListingDeps extends EndpointDeps {
   log: Log;
 }
 
-/** The ids of the models that can hold a conversation; or, if the server did not list them, why: sentences without secrets. */
+/**
+ * The ids of the models that can hold a conversation; or, if the server did not list them, why:
+ * sentences without secrets.
+ */
 export type InstalledModels = string[] | { problem: string };
 
-/** A provider's list of its models. `windows`: the context windows in tokens, by id, as far as it has them. */
-export type ModelListing = { ids: string[]; windows: ReadonlyMap<string, number> } | { problem: string };
+/**
+ * A provider's list of its models. `windows`: the context windows in tokens, by id, as far as it
+ * has them.
+ */
+export type ModelListing =
+  | { ids: string[]; windows: ReadonlyMap<string, number> }
+  | { problem: string };
 
 /** Asks a provider for its models. Never rejects. */
-export async function listModels(provider: ProviderConfig, deps: ListingDeps): Promise<ModelListing> {
+export async function listModels(
+  provider: ProviderConfig,
+  deps: ListingDeps,
+): Promise<ModelListing> {
   const listing = await askListing(provider, deps);
   if ('problem' in listing) return { problem: listing.problem };
   const { endpoint, body } = listing;
   const entries = listedModels(await parseLongJson(body));
-  if (entries !== null) return { ids: modelIds(entries).map((id) => redact(id, endpoint.secrets)), windows: windowsOf(entries) };
+  if (entries !== null)
+    return {
+      ids: modelIds(entries).map((id) => redact(id, endpoint.secrets)),
+      windows: windowsOf(entries),
+    };
   const told = wholeFailure(endpoint, { body, model: 'NAME' });
-  return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
+  return {
+    problem:
+      told?.error.message ??
+      `${endpoint.label} did not answer with a list of models. Check base_url of the provider.`,
+  };
 }
 
 /** Says that a provider has not listed its models in this time. */
-export function slowListing(provider: ProviderConfig, deps: EndpointDeps, ms: number): { problem: string } {
+export function slowListing(
+  provider: ProviderConfig,
+  deps: EndpointDeps,
+  ms: number,
+): { problem: string } {
   const endpoint = resolveEndpoint(provider, 'models', deps);
   if ('message' in endpoint) return { problem: endpoint.message };
-  return { problem: `${endpoint.label} did not answer within ${ms / 1_000} s. ${startAdvice(endpoint.localServer)}` };
+  return {
+    problem: `${endpoint.label} did not answer within ${ms / 1_000} s. ${startAdvice(endpoint.localServer)}`,
+  };
 }
 
 /** How a provider answers when it is asked for its models. */
@@ -60,14 +88,21 @@ export interface ProviderAnswer {
 }
 
 /**
- * Asks a provider for its models, to see whether it can be reached, takes the key and has a model. Never rejects, and takes five seconds at
- * most.
+ * Asks a provider for its models, to see whether it can be reached, takes the key and has a model.
+ * Never rejects, and takes five seconds at most.
  */
-export async function askProvider(provider: ProviderConfig, deps: ListingDeps): Promise<ProviderAnswer> {
+export async function askProvider(
+  provider: ProviderConfig,
+  deps: ListingDeps,
+): Promise<ProviderAnswer> {
   const listing = await askListing(provider, deps);
   if (!('problem' in listing)) {
     const entries = listedModels(await parseLongJson(listing.body));
-    return { problem: null, listed: entries === null ? null : entries.map(({ id }) => redact(id, listing.endpoint.secrets)) };
+    return {
+      problem: null,
+      listed:
+        entries === null ? null : entries.map(({ id }) => redact(id, listing.endpoint.secrets)),
+    };
   }
   const { problem, status } = listing;
   // A provider need not have a list.
@@ -82,14 +117,21 @@ const SERVER_ERROR = 500;
 function windowsOf(entries: readonly (JsonObject & { id: string })[]): Map<string, number> {
   return new Map(
     entries.flatMap((entry): [string, number][] => {
-      const tokens = WINDOW_FIELDS.map((field) => entry[field]).find((value) => Number.isSafeInteger(value) && Number(value) > 0);
+      const tokens = WINDOW_FIELDS.map((field) => entry[field]).find(
+        (value) => Number.isSafeInteger(value) && Number(value) > 0,
+      );
       return tokens === undefined ? [] : [[entry.id, Number(tokens)]];
     }),
   );
 }
 
 /** The fields in which providers list context windows. */
-const WINDOW_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max_context_length'] as const;
+const WINDOW_FIELDS = [
+  'context_length',
+  'max_model_len',
+  'context_window',
+  'max_context_length',
+] as const;
 
 /** `status`: the HTTP status of an answer that is no success; null: there was no answer. */
 type Listing = { endpoint: Endpoint; body: string } | { problem: string; status: number | null };
@@ -113,10 +155,18 @@ async function askListing(provider: ProviderConfig, deps: ListingDeps): Promise<
   try {
     const head = await exchange.head();
     if ('broken' in head)
-      return { problem: unansweredText(endpoint, head, () => slowListing(provider, deps, LISTING_MS_MAX)), status: null };
+      return {
+        problem: unansweredText(endpoint, head, () => slowListing(provider, deps, LISTING_MS_MAX)),
+        status: null,
+      };
     const body = await wholeBody(exchange);
     if (head.status === SUCCESS) return { endpoint, body };
-    const { error } = httpFailure(endpoint, { ...head, body, model: 'NAME', now: deps.clock.now() });
+    const { error } = httpFailure(endpoint, {
+      ...head,
+      body,
+      model: 'NAME',
+      now: deps.clock.now(),
+    });
     return { problem: error.message, status: head.status };
   } finally {
     timer.clear();
@@ -126,7 +176,10 @@ async function askListing(provider: ProviderConfig, deps: ListingDeps): Promise<
 
 function unansweredText(endpoint: Endpoint, why: Break, slow: () => { problem: string }): string {
   if (why.broken !== 'network') return slow().problem;
-  return unansweredFailure(endpoint, why, { connectMsMax: LISTING_MS_MAX, idleMsMax: LISTING_MS_MAX }).error.message;
+  return unansweredFailure(endpoint, why, {
+    connectMsMax: LISTING_MS_MAX,
+    idleMsMax: LISTING_MS_MAX,
+  }).error.message;
 }
 
 /** The whole body; empty if it is too long or breaks off. */
@@ -143,14 +196,20 @@ async function wholeBody(exchange: HttpExchange): Promise<string> {
 
 /** The ids of the models that can hold a conversation. */
 function modelIds(entries: readonly { id: string }[]): string[] {
-  return [...new Set(entries.map(({ id }) => id))].filter((id) => !NO_CONVERSATION.test(id)).slice(0, MODELS_MAX);
+  return [...new Set(entries.map(({ id }) => id))]
+    .filter((id) => !NO_CONVERSATION.test(id))
+    .slice(0, MODELS_MAX);
 }
 
-/** The models in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */
+/**
+ * The models in `{data: [{id}]}`, null if the body has another form. A server without models may
+ * send null as `data`.
+ */
 function listedModels(listing: unknown): (JsonObject & { id: string })[] | null {
   if (!isObject(listing) || listing.data === undefined) return null;
   const entries: unknown[] = Array.isArray(listing.data) ? listing.data : [];
   return entries.filter(
-    (entry): entry is JsonObject & { id: string } => isObject(entry) && typeof entry.id === 'string' && entry.id !== '',
+    (entry): entry is JsonObject & { id: string } =>
+      isObject(entry) && typeof entry.id === 'string' && entry.id !== '',
   );
 }

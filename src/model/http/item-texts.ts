@@ -4,7 +4,10 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 /** The text of a heavier item is not kept: making it again takes little more than copying it. */
 const KEPT_WEIGHT_MAX = 8 * 1024;
 
-/** The JSON texts of small items that were sent before, as long as the items are in memory. Items never change. */
+/**
+ * The JSON texts of small items that were sent before, as long as the items are in memory. Items
+ * never change.
+ */
 export class ItemTexts {
   readonly #texts = new WeakMap<ResponseItem, string>();
 

@@ -13,7 +13,9 @@ export interface BodyTools {
   texts: ItemTexts;
 }
 
-/** The differences between provider APIs: the path, the body of requests, and how to read responses. */
+/**
+ * The differences between provider APIs: the path, the body of requests, and how to read responses.
+ */
 export interface ProviderApi {
   /** The path below the provider's `base_url`. */
   path: string;
@@ -35,11 +37,20 @@ export type Translation = ModelEvent | ModelFailure;
 export interface EventTranslator {
   /** Whether a response may be one JSON object in place of a stream. */
   readonly takesWhole: boolean;
-  /** Whether events that are not JSON are skipped: for APIs that repeat all content at the end and have an event for the end. */
+  /**
+   * Whether events that are not JSON are skipped: for APIs that repeat all content at the end and
+   * have an event for the end.
+   */
   readonly skipsNoise: boolean;
-  /** Whether all items are complete. After that, a stream that sends nothing more or breaks is not a failure. */
+  /**
+   * Whether all items are complete. After that, a stream that sends nothing more or breaks is not a
+   * failure.
+   */
   readonly finished: boolean;
   translate(event: ProviderJson): Translation[];
-  /** Ends the stream; returns nothing if the response is not complete. `said`: the stream itself marked its end, with `[DONE]`. */
+  /**
+   * Ends the stream; returns nothing if the response is not complete. `said`: the stream itself
+   * marked its end, with `[DONE]`.
+   */
   end(said: boolean): Translation[];
 }

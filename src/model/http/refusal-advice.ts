@@ -4,17 +4,29 @@ import { shownUrl } from './shown-url.ts';
 
 const UNKNOWN_MODEL_CODE = 'model_not_found';
 const WRONG_KEY_CODE = 'invalid_api_key';
-const UNKNOWN_MODEL = /\bmodel\b.*\b(?:not found|not exist|is unknown)|\b(?:unknown|invalid) model\b/i;
+const UNKNOWN_MODEL =
+  /\bmodel\b.*\b(?:not found|not exist|is unknown)|\b(?:unknown|invalid) model\b/i;
 const NONE_LOADED = /\bno models? (?:is |are )?loaded\b/i;
-/** How servers refuse calls of tools: for the model, or because of the options with which they were started. */
+/**
+ * How servers refuse calls of tools: for the model, or because of the options with which they were
+ * started.
+ */
 const NO_TOOLS: readonly [RegExp, string][] = [
-  [/\bdoes not support (?:tools|tool|function)\b|\bno endpoints found that support tool use\b/i, 'Choose a model that can call tools'],
-  [/--enable-auto-tool-choice\b/, 'Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model'],
+  [
+    /\bdoes not support (?:tools|tool|function)\b|\bno endpoints found that support tool use\b/i,
+    'Choose a model that can call tools',
+  ],
+  [
+    /--enable-auto-tool-choice\b/,
+    'Start vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model',
+  ],
   [/--jinja\b|\bunsupported param: tools\b/i, 'Start llama-server with --jinja'],
 ];
-const HTTP_TO_HTTPS = /\bplain HTTP request was sent to HTTPS port\b|\bHTTP request to an HTTPS server\b/i;
+const HTTP_TO_HTTPS =
+  /\bplain HTTP request was sent to HTTPS port\b|\bHTTP request to an HTTPS server\b/i;
 /** How servers that answer every path with status 200 report an unknown path. */
-const WRONG_PATH = /\b(?:unexpected|unknown|invalid) (?:endpoint|path|route|url)\b|\b(?:endpoint|page|path|route|url) not found\b/i;
+const WRONG_PATH =
+  /\b(?:unexpected|unknown|invalid) (?:endpoint|path|route|url)\b|\b(?:endpoint|page|path|route|url) not found\b/i;
 const PROXY_WANTS_CREDENTIALS = 407;
 
 /** The facts of a refusal that advice depends on. */
@@ -28,10 +40,14 @@ export interface RefusalFacts {
   quotaIsUsedUp: boolean;
 }
 
-/** Advice about a refusal: a sentence after a space, or an empty string if there is none beyond the provider's text. */
+/**
+ * Advice about a refusal: a sentence after a space, or an empty string if there is none beyond the
+ * provider's text.
+ */
 export function refusalAdvice(endpoint: Endpoint, refused: RefusalFacts): string {
   const { status, text, codes } = refused;
-  if (status === 401 || status === 403 || codes.includes(WRONG_KEY_CODE)) return keyAdvice(endpoint);
+  if (status === 401 || status === 403 || codes.includes(WRONG_KEY_CODE))
+    return keyAdvice(endpoint);
   const toolAdvice = NO_TOOLS.find(([words]) => words.test(text))?.[1];
   if (toolAdvice !== undefined) return ` ${toolAdvice}: every turn offers tools.`;
   if (NONE_LOADED.test(text)) return noneLoadedAdvice(endpoint.localServer, refused.model);
@@ -45,7 +61,9 @@ export function refusalAdvice(endpoint: Endpoint, refused: RefusalFacts): string
   if (WRONG_PATH.test(text)) return ` Check base_url of the provider.${chatAdvice(endpoint)}`;
   if (HTTP_TO_HTTPS.test(text)) return ' Use https in base_url of the provider.';
   if (status === PROXY_WANTS_CREDENTIALS) return proxyAdvice(endpoint);
-  return refused.quotaIsUsedUp ? ' The quota of this key is used up. Check your plan and billing with the provider.' : '';
+  return refused.quotaIsUsedUp
+    ? ' The quota of this key is used up. Check your plan and billing with the provider.'
+    : '';
 }
 
 /** Advice about a proxy that wants a user and a password. */
@@ -85,13 +103,16 @@ function noneLoadedAdvice(server: LocalServer | null, model: string): string {
 
 /** Many providers have only the older of the two APIs. */
 function chatAdvice({ url }: Endpoint): string {
-  return url.pathname.endsWith('/responses') ? ' If it has only the Chat Completions API, set wire_api = "chat" for it.' : '';
+  return url.pathname.endsWith('/responses')
+    ? ' If it has only the Chat Completions API, set wire_api = "chat" for it.'
+    : '';
 }
 
 function keyAdvice({ keySource, unsetVariables, loginAdvice }: Endpoint): string {
   if (keySource !== null) return ` Check the key in ${keySource}.`;
   const [unset] = unsetVariables;
-  if (unset !== undefined) return ` No key was sent: the environment variable ${unset}, which env_http_headers names, is not set.`;
+  if (unset !== undefined)
+    return ` No key was sent: the environment variable ${unset}, which env_http_headers names, is not set.`;
   const how = loginAdvice ?? 'set env_key of the provider to the name of its environment variable.';
   return ` No key was sent. If the provider needs one, ${how}`;
 }

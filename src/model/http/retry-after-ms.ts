@@ -6,10 +6,14 @@ const UNIT_MS = new Map([
 ]);
 
 /**
- * The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is not valid. A date counts from the
- * response's own `date`, because the clocks of provider and machine may differ, and else from `now`, in Unix milliseconds.
+ * The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is
+ * not valid. A date counts from the response's own `date`, because the clocks of provider and
+ * machine may differ, and else from `now`, in Unix milliseconds.
  */
-export function retryAfterMs(headers: Readonly<Record<string, string | string[] | undefined>>, now: number): number | null {
+export function retryAfterMs(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  now: number,
+): number | null {
   const exact = headers['retry-after-ms'];
   if (typeof exact === 'string' && isNumber(exact)) return Number(exact);
   const given = headers['retry-after'];
@@ -22,7 +26,8 @@ export function retryAfterMs(headers: Readonly<Record<string, string | string[] 
 
 /** The wait in a text such as "Please try again in 1m30.5s."; null if there is none. */
 export function waitInTextMs(text: string): number | null {
-  const match = /\b(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|[smh])[a-z]* ?)+)/i.exec(text);
+  const match =
+    /\b(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|[smh])[a-z]* ?)+)/i.exec(text);
   if (match?.[1] === undefined) return null;
   let sum = 0;
   for (const [, amount, unit = ''] of match[1].matchAll(/(\d+(?:\.\d+)?) ?(ms|[smh])/gi)) {

@@ -15,7 +15,10 @@ export interface Retry {
   number: number;
   ofAtMost: number;
   delayMs: number;
-  /** Whether clients get no notification. They need none, because nothing that they have seen becomes void. */
+  /**
+   * Whether clients get no notification. They need none, because nothing that they have seen
+   * becomes void.
+   */
   silent: boolean;
   /** With this retry. */
   spent: SpentRetries;
@@ -27,9 +30,10 @@ interface RetryLimits {
 }
 
 /**
- * Plans the retries of one request. If the stream broke, a retry counts against `streamMaxRetries`. If it did not begin, retries
- * count against `requestMaxRetries` first, and then against `streamMaxRetries`. Retries that count against `requestMaxRetries`
- * are silent, unless the provider could not be reached. Each wait is twice as long as the one before.
+ * Plans the retries of one request. If the stream broke, a retry counts against `streamMaxRetries`.
+ * If it did not begin, retries count against `requestMaxRetries` first, and then against
+ * `streamMaxRetries`. Retries that count against `requestMaxRetries` are silent, unless the
+ * provider could not be reached. Each wait is twice as long as the one before.
  */
 export class RetryPlan {
   readonly #clock: Clock;

@@ -8,8 +8,9 @@ const PERCENT_MAX = 2 ** 31 - 1;
 const LIMIT_ID = 'codex';
 
 /**
- * Returns the rate limits in the headers of a response, in the form that gateways of Codex use: x-codex-primary-used-percent,
- * -window-minutes and -reset-at, the same for secondary, and x-codex-credits-…. Null: there are none.
+ * Returns the rate limits in the headers of a response, in the form that gateways of Codex use:
+ * x-codex-primary-used-percent, -window-minutes and -reset-at, the same for secondary, and
+ * x-codex-credits-…. Null: there are none.
  */
 export function toldRateLimits(headers: Headers): RateLimitSnapshot | null {
   const primary = limitWindow(headers, 'primary');
@@ -17,9 +18,18 @@ export function toldRateLimits(headers: Headers): RateLimitSnapshot | null {
   const hasCredits = truth(headers['x-codex-credits-has-credits']);
   const unlimited = truth(headers['x-codex-credits-unlimited']);
   const balance = text(headers['x-codex-credits-balance']);
-  const credits = hasCredits === null || unlimited === null ? null : { hasCredits, unlimited, balance };
+  const credits =
+    hasCredits === null || unlimited === null ? null : { hasCredits, unlimited, balance };
   if (primary === null && secondary === null && credits === null) return null;
-  return { limitId: LIMIT_ID, limitName: null, primary, secondary, credits, planType: null, rateLimitReachedType: null };
+  return {
+    limitId: LIMIT_ID,
+    limitName: null,
+    primary,
+    secondary,
+    credits,
+    planType: null,
+    rateLimitReachedType: null,
+  };
 }
 
 function limitWindow(headers: Headers, name: 'primary' | 'secondary'): RateLimitWindow | null {
@@ -33,7 +43,8 @@ function limitWindow(headers: Headers, name: 'primary' | 'secondary'): RateLimit
 }
 
 function number(value: string | string[] | undefined): number | null {
-  const found = typeof value === 'string' && /^\d{1,15}(?:\.\d+)?$/.test(value.trim()) ? Number(value) : null;
+  const found =
+    typeof value === 'string' && /^\d{1,15}(?:\.\d+)?$/.test(value.trim()) ? Number(value) : null;
   return found !== null && found <= 1_000_000_000_000 ? found : null;
 }
 

@@ -13,8 +13,16 @@ const EXPIRED = 'CERT_HAS_EXPIRED';
 const NOT_YET_VALID = 'CERT_NOT_YET_VALID';
 const REVOKED = 'CERT_REVOKED';
 
-const UNREACHABLE = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'ENETDOWN']);
-const CERTIFICATE = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE/;
+const UNREACHABLE = new Set([
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'EADDRNOTAVAIL',
+  'ENETDOWN',
+]);
+const CERTIFICATE =
+  /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE/;
 
 /** Makes the failure for an exchange that broke before a response. */
 export function unansweredFailure(
@@ -30,7 +38,8 @@ export function unansweredFailure(
       'connection',
     );
   }
-  if (why.broken !== 'network') return modelFailure(`${label} ${silence(idleMsMax)}`, UNREACHED, 'stream');
+  if (why.broken !== 'network')
+    return modelFailure(`${label} ${silence(idleMsMax)}`, UNREACHED, 'stream');
   const code = why.cause.code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return modelFailure(
@@ -65,9 +74,17 @@ export function unansweredFailure(
     );
   }
   if (code.startsWith('HPE_')) {
-    return modelFailure(`${label} answered with something that is not HTTP (${code}). Check base_url.`, UNREACHED, 'never');
+    return modelFailure(
+      `${label} answered with something that is not HTTP (${code}). Check base_url.`,
+      UNREACHED,
+      'never',
+    );
   }
-  return modelFailure(`${label} closed the connection without an answer${code === '' ? '' : ` (${code})`}.`, 'other', 'request');
+  return modelFailure(
+    `${label} closed the connection without an answer${code === '' ? '' : ` (${code})`}.`,
+    'other',
+    'request',
+  );
 }
 
 /** For a proxy that has not connected. */
@@ -75,12 +92,16 @@ function proxyFailure(endpoint: Endpoint, { code, message }: NodeJS.ErrnoExcepti
   const wantsCredentials = code === `${PROXY_REFUSED}407`;
   const otherwise = ` Check the proxy in ${endpoint.proxy?.variable}, or set NO_PROXY to connect directly.`;
   const text = `${endpoint.label} cannot be reached: ${message}.`;
-  return modelFailure(text + (wantsCredentials ? proxyAdvice(endpoint) : otherwise), UNREACHED, wantsCredentials ? 'never' : 'connection');
+  return modelFailure(
+    text + (wantsCredentials ? proxyAdvice(endpoint) : otherwise),
+    UNREACHED,
+    wantsCredentials ? 'never' : 'connection',
+  );
 }
 
 /**
- * Makes the failure for a stream that ended (`why` is null) or broke before the response was complete. `hasPart`: a part of the answer has
- * come.
+ * Makes the failure for a stream that ended (`why` is null) or broke before the response was
+ * complete. `hasPart`: a part of the answer has come.
  */
 export function brokenStreamFailure(
   endpoint: Endpoint,
@@ -98,16 +119,22 @@ function breakText(why: Break | null, idleMsMax: number): string {
 }
 
 function certificateProblem(code: string, host: string): string {
-  if (code === WRONG_HOST) return `has a certificate for other host names, not for ${host} (${code}). Check the host name in base_url.`;
-  if (code === EXPIRED) return `has an expired certificate (${code}). The provider must renew it. Check also the clock of this machine.`;
-  if (code === NOT_YET_VALID) return `has a certificate that is not valid yet (${code}). Check the clock of this machine.`;
+  if (code === WRONG_HOST)
+    return `has a certificate for other host names, not for ${host} (${code}). Check the host name in base_url.`;
+  if (code === EXPIRED)
+    return `has an expired certificate (${code}). The provider must renew it. Check also the clock of this machine.`;
+  if (code === NOT_YET_VALID)
+    return `has a certificate that is not valid yet (${code}). Check the clock of this machine.`;
   if (code === REVOKED) return `has a revoked certificate (${code}). The provider must replace it.`;
-  if (!isUntrusted(code)) return `has a certificate that cannot be used (${code}). The provider must replace it.`;
+  if (!isUntrusted(code))
+    return `has a certificate that cannot be used (${code}). The provider must replace it.`;
   return `has a certificate that is not trusted (${code}). ${TRUST_ADVICE}`;
 }
 
 function proxyNote({ proxy }: Endpoint): string {
-  return proxy === null ? '' : ` Requests go through the proxy in ${proxy.variable} (${proxy.url.origin}).`;
+  return proxy === null
+    ? ''
+    : ` Requests go through the proxy in ${proxy.variable} (${proxy.url.origin}).`;
 }
 
 function silence(idleMsMax: number): string {

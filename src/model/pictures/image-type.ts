@@ -16,7 +16,10 @@ export function isRemoteImage(url: unknown): boolean {
   return typeof url === 'string' && /^\s*https?:/i.test(url);
 }
 
-/** Returns the MIME type of an image by its first bytes. Returns null if models do not support the type. */
+/**
+ * Returns the MIME type of an image by its first bytes. Returns null if models do not support the
+ * type.
+ */
 export function imageType(bytes: Buffer): string | null {
   const header = bytes.toString('hex', 0, HEADER_BYTES);
   return HEADERS.find(([, pattern]) => pattern.test(header))?.[0] ?? null;

@@ -6,8 +6,19 @@ import type { SentPictures } from './sent-pictures.ts';
 
 /** The most models of one provider whose refusals are remembered. */
 const MODELS_MAX = 100;
-/** The events that come before anything that the model has made, or after it. The provider may refuse the request after these. */
-const AROUND: ReadonlySet<ModelEvent['type']> = new Set(['started', 'answered', 'moderated', 'leftOut', 'retrying', 'failed', 'completed']);
+/**
+ * The events that come before anything that the model has made, or after it. The provider may
+ * refuse the request after these.
+ */
+const AROUND: ReadonlySet<ModelEvent['type']> = new Set([
+  'started',
+  'answered',
+  'moderated',
+  'leftOut',
+  'retrying',
+  'failed',
+  'completed',
+]);
 
 interface PictureRequest {
   request: ModelRequest;
@@ -19,8 +30,9 @@ interface PictureRequest {
 }
 
 /**
- * Sends pictures to a model in a form that it takes. If the provider refuses a picture all the same, sends the request again without it,
- * and, if the model answers then, never sends this picture to that model again.
+ * Sends pictures to a model in a form that it takes. If the provider refuses a picture all the
+ * same, sends the request again without it, and, if the model answers then, never sends this
+ * picture to that model again.
  */
 export class PictureModel implements Model {
   readonly report?: () => string | null;
@@ -36,7 +48,9 @@ export class PictureModel implements Model {
   }
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    return request.input.some(hasPictures) ? this.#withPictures(request, signal) : this.#inner.stream(request, signal);
+    return request.input.some(hasPictures)
+      ? this.#withPictures(request, signal)
+      : this.#inner.stream(request, signal);
   }
 
   async *#withPictures(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -47,9 +61,13 @@ export class PictureModel implements Model {
       for (let tries = 0; ; tries++) {
         const input = await refused.without(prepared);
         if (signal.aborted) return;
-        const failure = yield* this.#ask({ request: { ...request, input }, refused, prepared, noted }, signal);
+        const failure = yield* this.#ask(
+          { request: { ...request, input }, refused, prepared, noted },
+          signal,
+        );
         if (failure === null) return;
-        // It was asked with all pictures, then without those that it had not taken before, and at last without any.
+        // It was asked with all pictures, then without those that it had not taken before, and at
+        // last without any.
         if (tries === 2 || !input.some(hasPictures)) {
           yield { type: 'failed', error: failure };
           return;
@@ -63,8 +81,14 @@ export class PictureModel implements Model {
     }
   }
 
-  /** Passes on the events. Empties `noted` when the model answers. If a picture is refused, returns that failure. */
-  async *#ask({ request, refused, prepared, noted }: PictureRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, TurnError | null> {
+  /**
+   * Passes on the events. Empties `noted` when the model answers. If a picture is refused, returns
+   * that failure.
+   */
+  async *#ask(
+    { request, refused, prepared, noted }: PictureRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent, TurnError | null> {
     let hasBegun = false;
     for await (const event of this.#inner.stream(request, signal)) {
       if (event.type === 'failed' && !hasBegun && event.refusesPictures) return event.error;

@@ -1,4 +1,8 @@
-import type { ContentItem, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
+import type {
+  ContentItem,
+  FunctionCallOutputContentItem,
+  ResponseItem,
+} from '../../protocol/generated/types.ts';
 
 type Part = ContentItem | FunctionCallOutputContentItem;
 export type PicturePart = Extract<Part, { type: 'input_image' }>;
@@ -10,9 +14,13 @@ export function pictureParts(item: ResponseItem): PicturePart[] {
 }
 
 /** Returns the item with other parts in the place of its pictures. */
-export async function mapPictures(item: ResponseItem, map: (part: PicturePart) => Promise<PicturePart | TextPart>): Promise<ResponseItem> {
+export async function mapPictures(
+  item: ResponseItem,
+  map: (part: PicturePart) => Promise<PicturePart | TextPart>,
+): Promise<ResponseItem> {
   const parts: Part[] = [];
-  for (const part of partsOf(item) ?? []) parts.push(part.type === 'input_image' ? await map(part) : part);
+  for (const part of partsOf(item) ?? [])
+    parts.push(part.type === 'input_image' ? await map(part) : part);
   if (item.type === 'message') return { ...item, content: parts as ContentItem[] };
   if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return item;
   const output = parts as FunctionCallOutputContentItem[];

@@ -25,11 +25,15 @@ export class RefusedPictures {
   readonly #sent = new WeakMap<ResponseItem, { item: ResponseItem; known: number }>();
   #known = 0;
 
-  /** Returns the input without the refused pictures. The same item has the same one in its place, until a further picture is refused. */
+  /**
+   * Returns the input without the refused pictures. The same item has the same one in its place,
+   * until a further picture is refused.
+   */
   async without(input: readonly ResponseItem[]): Promise<ResponseItem[]> {
     if (this.#refused.size === 0) return [...input];
     const sent: ResponseItem[] = [];
-    for (const item of input) sent.push(pictureParts(item).length === 0 ? item : await this.#sentFor(item));
+    for (const item of input)
+      sent.push(pictureParts(item).length === 0 ? item : await this.#sentFor(item));
     return sent;
   }
 
@@ -39,14 +43,16 @@ export class RefusedPictures {
   }
 
   /**
-   * To be called with input that the model has refused because of a picture. Remembers the pictures that it has not taken before; if it
-   * has taken all, or `all`, remembers each. Returns what it has remembered, for `forget`.
+   * To be called with input that the model has refused because of a picture. Remembers the pictures
+   * that it has not taken before; if it has taken all, or `all`, remembers each. Returns what it
+   * has remembered, for `forget`.
    */
   async refuse(input: readonly ResponseItem[], { all }: { all: boolean }): Promise<string[]> {
     const items = input.filter((item) => pictureParts(item).length > 0);
     const suspects = items.filter((item) => !this.#taken.has(item));
     const noted: string[] = [];
-    for (const item of all || suspects.length === 0 ? items : suspects) noted.push(...(await this.#keysOf(item)));
+    for (const item of all || suspects.length === 0 ? items : suspects)
+      noted.push(...(await this.#keysOf(item)));
     const news = [...new Set(noted)].filter((key) => !this.#refused.has(key));
     for (const key of news) this.#remember(key);
     return news;
@@ -71,9 +77,14 @@ export class RefusedPictures {
     const keys = await this.#keysOf(item);
     const isRefused = keys.some((key) => this.#refused.has(key));
     let index = 0;
-    const sent = isRefused ? await mapPictures(item, async (part) => (this.#refused.has(keys[index++] ?? '') ? NOT_SHOWN : part)) : item;
+    const sent = isRefused
+      ? await mapPictures(item, async (part) =>
+          this.#refused.has(keys[index++] ?? '') ? NOT_SHOWN : part,
+        )
+      : item;
     // The text in place of a refused picture stays the same.
-    const same = made !== undefined && JSON.stringify(made.item) === JSON.stringify(sent) ? made.item : sent;
+    const same =
+      made !== undefined && JSON.stringify(made.item) === JSON.stringify(sent) ? made.item : sent;
     this.#sent.set(item, { item: same, known });
     return same;
   }

@@ -10,9 +10,13 @@ const HEAP_MB_MAX = 512;
 const SCALE_MS_MAX = 30_000;
 
 /**
- * Returns a function that scales each picture in a thread, which ends with the picture. `script`: the absolute path of its script.
+ * Returns a function that scales each picture in a thread, which ends with the picture. `script`:
+ * the absolute path of its script.
  */
-export function scaleInThread(script: string, clock: Pick<Clock, 'setTimer'> = systemClock): ScalePicture {
+export function scaleInThread(
+  script: string,
+  clock: Pick<Clock, 'setTimer'> = systemClock,
+): ScalePicture {
   return (picture, sideMax) =>
     new Promise<Scaled>((resolve) => {
       const worker = startWorker<Picture | null>({

@@ -10,10 +10,14 @@ export interface Picture {
 }
 
 /**
- * Scales a picture to this length of its longer side. Resolves with null if it cannot be decoded, and with `unfinished` if it took too long
- * or the system lacks resources: another attempt may succeed. Never rejects.
+ * Scales a picture to this length of its longer side. Resolves with null if it cannot be decoded,
+ * and with `unfinished` if it took too long or the system lacks resources: another attempt may
+ * succeed. Never rejects.
  */
-export type ScalePicture = (picture: Picture, sideMax: number) => Promise<Picture | null | 'unfinished'>;
+export type ScalePicture = (
+  picture: Picture,
+  sideMax: number,
+) => Promise<Picture | null | 'unfinished'>;
 
 /** The data of the results that are kept, in characters of Base64. */
 const KEPT_CHARS_MAX = 64 * 1024 * 1024;
@@ -22,11 +26,17 @@ const PIECE_BYTES = 512 * 1024;
 /** So many bytes count as one unit of work. */
 const BYTES_A_UNIT = 500;
 
-/** Scales pictures, one after another, and keeps the results: each is needed again with every request of its thread. */
+/**
+ * Scales pictures, one after another, and keeps the results: each is needed again with every
+ * request of its thread.
+ */
 export class ScaledPictures {
   readonly #scale: ScalePicture;
   readonly #queue = new KeyedQueue();
-  /** The results as data URLs, by the hash of the picture. Null: it cannot be scaled. The one that was used last is at the end. */
+  /**
+   * The results as data URLs, by the hash of the picture. Null: it cannot be scaled. The one that
+   * was used last is at the end.
+   */
   readonly #kept = new Map<string, string | null>();
   #keptChars = 0;
 
@@ -34,7 +44,10 @@ export class ScaledPictures {
     this.#scale = scale;
   }
 
-  /** Resolves with the scaled picture as a data URL, or with null if it cannot be scaled, now or ever. */
+  /**
+   * Resolves with the scaled picture as a data URL, or with null if it cannot be scaled, now or
+   * ever.
+   */
   async urlOf(picture: Picture, sideMax: number): Promise<string | null> {
     const key = await hashOf(picture.bytes);
     return this.#queue.run('scale', async () => {

@@ -11,8 +11,9 @@ const SIDE_MAX = 2048;
 const PIXELS_MAX = 64 * 1024 * 1024;
 
 /**
- * Makes pictures such that providers take them: large ones are scaled, and data that is no picture becomes a text. A request that
- * has such data is refused, and so would be each later one of its thread.
+ * Makes pictures such that providers take them: large ones are scaled, and data that is no picture
+ * becomes a text. A request that has such data is refused, and so would be each later one of its
+ * thread.
  */
 export class SentPictures {
   readonly #scaled: ScaledPictures;
@@ -23,10 +24,16 @@ export class SentPictures {
     this.#scaled = scaled;
   }
 
-  /** Returns what is sent in the place of the items. The same item always has the same one, so that a prompt keeps its prefix. */
+  /**
+   * Returns what is sent in the place of the items. The same item always has the same one, so that
+   * a prompt keeps its prefix.
+   */
   async of(input: readonly ResponseItem[]): Promise<ResponseItem[]> {
     const sent: ResponseItem[] = [];
-    for (const item of input) sent.push(pictureParts(item).length === 0 ? item : (this.#sent.get(item) ?? (await this.#made(item))));
+    for (const item of input)
+      sent.push(
+        pictureParts(item).length === 0 ? item : (this.#sent.get(item) ?? (await this.#made(item))),
+      );
     return sent;
   }
 
@@ -41,8 +48,10 @@ export class SentPictures {
     // A picture that the provider has or fetches: it can say itself what is wrong with it.
     if (!url || /^https?:/i.test(url)) return part;
     const [whole, given] = /^data:([^;,]{0,100})[^,]{0,200};base64,/i.exec(url) ?? [];
-    if (whole === undefined || given === undefined) return notShown('its address is neither a Base64 data URL nor a web address');
-    if (!/^image\//i.test(given)) return notShown(`its data is of another type (${given || 'none is given'})`);
+    if (whole === undefined || given === undefined)
+      return notShown('its address is neither a Base64 data URL nor a web address');
+    if (!/^image\//i.test(given))
+      return notShown(`its data is of another type (${given || 'none is given'})`);
     return this.#data(part, given, url.slice(whole.length));
   }
 
@@ -53,10 +62,15 @@ export class SentPictures {
     const size = type && pictureSize(type, bytes);
     if (!type || !size) return notShown('its data is not a PNG, JPEG, GIF, WebP or BMP image');
     const { width, height } = size;
-    if (Math.max(width, height) <= SIDE_MAX) return given === type ? part : { ...part, image_url: `data:${type};base64,${data}` };
-    if (width * height > PIXELS_MAX) return notShown(`its size of ${width} × ${height} pixels exceeds the limit`);
+    if (Math.max(width, height) <= SIDE_MAX)
+      return given === type ? part : { ...part, image_url: `data:${type};base64,${data}` };
+    if (width * height > PIXELS_MAX)
+      return notShown(`its size of ${width} × ${height} pixels exceeds the limit`);
     const scaled = await this.#scaled.urlOf({ bytes, type }, SIDE_MAX);
-    if (scaled === null) return notShown(`its data of ${width} × ${height} pixels is damaged, or takes too long to decode`);
+    if (scaled === null)
+      return notShown(
+        `its data of ${width} × ${height} pixels is damaged, or takes too long to decode`,
+      );
     return { ...part, image_url: scaled };
   }
 }

@@ -28,16 +28,23 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The body of a Responses API request. Settings without a value are left out, since some providers refuse null. The provider
- * stores nothing, so it must return reasoning in its encrypted form for the next request to include it.
+ * The body of a Responses API request. Settings without a value are left out, since some providers
+ * refuse null. The provider stores nothing, so it must return reasoning in its encrypted form for
+ * the next request to include it.
  */
-export async function requestBody(request: ModelRequest, settings: SentSettings, { pace, texts }: BodyTools): Promise<JsonText> {
+export async function requestBody(
+  request: ModelRequest,
+  settings: SentSettings,
+  { pace, texts }: BodyTools,
+): Promise<JsonText> {
   const body = new JsonTextBuilder(pace);
   await body.add(bodySettings(request, settings));
   body.reopen();
   await pace.worked(request.input.length);
   const form = sentReasoning(settings);
-  const sent = withoutEarlierRawReasoning(sentItems(request)).filter((item) => form !== 'none' || !isEncrypted(item));
+  const sent = withoutEarlierRawReasoning(sentItems(request)).filter(
+    (item) => form !== 'none' || !isEncrypted(item),
+  );
   await pace.worked(request.input.length);
   let separator = ',"input":[';
   for (const item of sent) {
@@ -52,10 +59,15 @@ export async function requestBody(request: ModelRequest, settings: SentSettings,
   return body.end();
 }
 
-/** The items that are sent. A model that was not offered the API's own search for tools gets searches as calls of a function. */
+/**
+ * The items that are sent. A model that was not offered the API's own search for tools gets
+ * searches as calls of a function.
+ */
 function sentItems({ input, tools }: ModelRequest): ResponseItem[] {
   const sent = input.filter(({ type }) => SENT_TYPES.has(type));
-  return tools.some(({ type }) => type === 'tool_search') ? sent : sent.flatMap((item) => searchAsFunction(item) ?? []);
+  return tools.some(({ type }) => type === 'tool_search')
+    ? sent
+    : sent.flatMap((item) => searchAsFunction(item) ?? []);
 }
 
 /** The body without the input. */
@@ -68,7 +80,10 @@ function bodySettings(request: ModelRequest, settings: SentSettings): JsonObject
     'text.format': format,
     ...others
   } = sentParameters(RESPONSE_PARAMETERS, request, settings);
-  const text = { ...(verbosity === undefined ? {} : { verbosity }), ...(format === undefined ? {} : { format }) };
+  const text = {
+    ...(verbosity === undefined ? {} : { verbosity }),
+    ...(format === undefined ? {} : { format }),
+  };
   return {
     model: request.model,
     instructions: request.instructions,
@@ -83,12 +98,17 @@ function bodySettings(request: ModelRequest, settings: SentSettings): JsonObject
 }
 
 /**
- * Leaves out raw reasoning before the last message that is not the model's. Providers that did not write it refuse it, and
- * to others it is useful only within its turn. Reasoning from the tags of a message is left out everywhere: the provider wrote no such item.
+ * Leaves out raw reasoning before the last message that is not the model's. Providers that did not
+ * write it refuse it, and to others it is useful only within its turn. Reasoning from the tags of a
+ * message is left out everywhere: the provider wrote no such item.
  */
 function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
-  const turnStart = input.findLastIndex((item) => item.type === 'message' && item.role !== 'assistant');
-  return input.filter((item, index) => (index > turnStart && !isFromTags(item)) || !isRawReasoning(item));
+  const turnStart = input.findLastIndex(
+    (item) => item.type === 'message' && item.role !== 'assistant',
+  );
+  return input.filter(
+    (item, index) => (index > turnStart && !isFromTags(item)) || !isRawReasoning(item),
+  );
 }
 
 function isFromTags(item: ResponseItem): boolean {
@@ -96,23 +116,42 @@ function isFromTags(item: ResponseItem): boolean {
 }
 
 function isRawReasoning(item: ResponseItem): boolean {
-  return item.type === 'reasoning' && !item.encrypted_content && item.summary.length === 0 && (item.content ?? []).length > 0;
+  return (
+    item.type === 'reasoning' &&
+    !item.encrypted_content &&
+    item.summary.length === 0 &&
+    (item.content ?? []).length > 0
+  );
 }
 
-function reasoningSettings({ model, effort: asked, summary }: ModelRequest, sent: ReasoningSent): JsonObject {
+function reasoningSettings(
+  { model, effort: asked, summary }: ModelRequest,
+  sent: ReasoningSent,
+): JsonObject {
   if (sent === 'none') return {};
   const effort = asked ?? (sent === 'full' ? knownDefaultEffort(model) : null);
   const summarized = summary ?? (sent === 'full' ? 'auto' : 'none');
-  return { ...(effort === null ? {} : { effort }), ...(summarized === 'none' ? {} : { summary: summarized }) };
+  return {
+    ...(effort === null ? {} : { effort }),
+    ...(summarized === 'none' ? {} : { summary: summarized }),
+  };
 }
 
-/** An item, by default without its id: the provider stores nothing that the id could name, and it refuses ids that it did not make. */
-function inputItem(item: ResponseItem, { keepsId = item.type === 'image_generation_call' } = {}): JsonObject {
+/**
+ * An item, by default without its id: the provider stores nothing that the id could name, and it
+ * refuses ids that it did not make.
+ */
+function inputItem(
+  item: ResponseItem,
+  { keepsId = item.type === 'image_generation_call' } = {},
+): JsonObject {
   const fields: Record<string, unknown> = { ...item };
   if (!keepsId) delete fields.id;
   delete fields.end_turn;
-  for (const [name, value] of Object.entries(fields)) if (value === null || value === undefined) delete fields[name];
-  if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') fields.output = outputBody(item.output);
+  for (const [name, value] of Object.entries(fields))
+    if (value === null || value === undefined) delete fields[name];
+  if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output')
+    fields.output = outputBody(item.output);
   return fields as JsonObject;
 }
 

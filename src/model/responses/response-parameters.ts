@@ -4,13 +4,23 @@ import type { OptionalParameter } from '../http/parameters/optional-parameter.ts
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 
 /**
- * The parameters of the Responses API that only some servers know, beside the settings of reasoning. `store` is none of them: without it, a
- * provider keeps the conversation.
+ * The parameters of the Responses API that only some servers know, beside the settings of
+ * reasoning. `store` is none of them: without it, a provider keeps the conversation.
  */
 export const RESPONSE_PARAMETERS: readonly OptionalParameter[] = [
   { name: 'tool_choice', named: /tool[_ -]?choice/i, value: () => 'auto', loss: null },
-  { name: 'parallel_tool_calls', named: /parallel[_ -]?(?:tool|function)?[_ -]?(?:calls?|use)/i, value: () => true, loss: null },
-  { name: 'prompt_cache_key', named: /prompt[_ -]?cache[_ -]?key/i, value: ({ promptCacheKey }) => promptCacheKey, loss: null },
+  {
+    name: 'parallel_tool_calls',
+    named: /parallel[_ -]?(?:tool|function)?[_ -]?(?:calls?|use)/i,
+    value: () => true,
+    loss: null,
+  },
+  {
+    name: 'prompt_cache_key',
+    named: /prompt[_ -]?cache[_ -]?key/i,
+    value: ({ promptCacheKey }) => promptCacheKey,
+    loss: null,
+  },
   {
     name: 'client_metadata',
     named: /client[_ -]?metadata/i,
@@ -34,7 +44,9 @@ export const RESPONSE_PARAMETERS: readonly OptionalParameter[] = [
     named: /(?:text|response)[._ -]?format|json[_ -]?schema|structured[_ -]?output|^text$/i,
     clientFault: /\binvalid schema\b|schema for (?:response|text)[._]format|format\.schema\b/i,
     value: ({ outputSchema }) =>
-      outputSchema === null ? undefined : { type: 'json_schema', strict: true, name: 'output', schema: outputSchema },
+      outputSchema === null
+        ? undefined
+        : { type: 'json_schema', strict: true, name: 'output', schema: outputSchema },
     loss: 'The answer may not have the form of the output schema.',
   },
   {

@@ -26,8 +26,8 @@ interface OpenItem {
 }
 
 /**
- * Translates the events of one response. It keeps the open items, since a delta may name its item only by index. A response that completes
- * with neither text nor calls says so.
+ * Translates the events of one response. It keeps the open items, since a delta may name its item
+ * only by index. A response that completes with neither text nor calls says so.
  */
 export class ResponseTranslator implements EventTranslator {
   readonly takesWhole = false;
@@ -50,7 +50,9 @@ export class ResponseTranslator implements EventTranslator {
     const meaning = this.#meaning(event) ?? [];
     const events = Array.isArray(meaning) ? meaning : [meaning];
     // A server may not send the end of a message whose text it has sent.
-    this.#hasAnswered ||= events.some((each) => 'type' in each && each.type === 'textDelta' && each.delta.trim() !== '');
+    this.#hasAnswered ||= events.some(
+      (each) => 'type' in each && each.type === 'textDelta' && each.delta.trim() !== '',
+    );
     return events;
   }
 
@@ -67,9 +69,16 @@ export class ResponseTranslator implements EventTranslator {
         return this.#itemDone(event);
       case 'response.output_text.delta':
       case 'response.refusal.delta':
-        return this.#delta(event, (itemId, delta) => this.#open.get(itemId)?.message?.push(delta) ?? []);
+        return this.#delta(
+          event,
+          (itemId, delta) => this.#open.get(itemId)?.message?.push(delta) ?? [],
+        );
       case 'response.reasoning_summary_part.added':
-        return this.#inItem(event, (itemId) => ({ type: 'reasoningSummaryPart', itemId, index: place(event, 'summary_index') }));
+        return this.#inItem(event, (itemId) => ({
+          type: 'reasoningSummaryPart',
+          itemId,
+          index: place(event, 'summary_index'),
+        }));
       case 'response.reasoning_summary_text.delta':
         return this.#delta(event, (itemId, delta) => ({
           type: 'reasoningSummaryDelta',
@@ -78,7 +87,12 @@ export class ResponseTranslator implements EventTranslator {
           delta,
         }));
       case 'response.reasoning_text.delta':
-        return this.#delta(event, (itemId, delta) => ({ type: 'reasoningDelta', itemId, index: place(event, 'content_index'), delta }));
+        return this.#delta(event, (itemId, delta) => ({
+          type: 'reasoningDelta',
+          itemId,
+          index: place(event, 'content_index'),
+          delta,
+        }));
       case 'response.custom_tool_call_input.delta':
       case 'response.function_call_arguments.delta':
         return this.#callDelta(event);
@@ -87,7 +101,10 @@ export class ResponseTranslator implements EventTranslator {
       case 'response.completed':
         return this.#completed(event.response);
       case 'response.failed':
-        return streamFailure(this.#endpoint, isObject(event.response) ? event.response.error : null);
+        return streamFailure(
+          this.#endpoint,
+          isObject(event.response) ? event.response.error : null,
+        );
       case 'response.incomplete':
         return this.#incomplete(event.response);
       case 'error':
@@ -116,11 +133,15 @@ export class ResponseTranslator implements EventTranslator {
     if (read === null) return null;
     if (read.problem !== null) return this.#invalidItem(event.item);
     const ownId = itemId(read.item);
-    const id = ownId !== null && this.#open.has(ownId) ? ownId : (this.#openAt(place(event, 'output_index'), read.item.type) ?? ownId);
+    const id =
+      ownId !== null && this.#open.has(ownId)
+        ? ownId
+        : (this.#openAt(place(event, 'output_index'), read.item.type) ?? ownId);
     const open = this.#open.get(id ?? '');
     this.#open.delete(id ?? '');
     const item: ResponseItem = id === null ? read.item : { ...read.item, id };
-    const message = open?.message ?? this.#messageOf({ ...item, id: id ?? `item_${this.#namesMade++}` });
+    const message =
+      open?.message ?? this.#messageOf({ ...item, id: id ?? `item_${this.#namesMade++}` });
     if (item.type === 'message' && message !== null) {
       const { events, says } = message.complete(item);
       this.#hasAnswered ||= says;
@@ -140,54 +161,90 @@ export class ResponseTranslator implements EventTranslator {
   }
 
   #completed(response: unknown): Translation[] {
-    const completed: ModelEvent = { type: 'completed', usage: tokenUsage(response), ...responseId(response) };
+    const completed: ModelEvent = {
+      type: 'completed',
+      usage: tokenUsage(response),
+      ...responseId(response),
+    };
     if (this.#hasAnswered) return [completed];
-    const message = emptyAnswer(this.#request, { label: this.#endpoint.label, hasReasoned: this.#hasReasoned });
+    const message = emptyAnswer(this.#request, {
+      label: this.#endpoint.label,
+      hasReasoned: this.#hasReasoned,
+    });
     return message === null ? [completed] : [{ type: 'saidNothing', message }, completed];
   }
 
-  #delta(event: ProviderJson, make: (itemId: string, delta: string) => ModelEvent | Translation[]): Translation | Translation[] | null {
+  #delta(
+    event: ProviderJson,
+    make: (itemId: string, delta: string) => ModelEvent | Translation[],
+  ): Translation | Translation[] | null {
     const { delta } = event;
-    if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a string in "delta"`);
+    if (typeof delta !== 'string')
+      return this.#garbage(`sent a "${event.type}" without a string in "delta"`);
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
   }
 
   /** These deltas are only shown, so problems are reported when the call is done. */
   #callDelta({ item_id: id, output_index: index, delta, type }: ProviderJson): Translation | null {
-    const itemType = type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
-    const openId = typeof id === 'string' && this.#open.has(id) ? id : this.#openAt(place({ index }, 'index'), itemType);
+    const itemType =
+      type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
+    const openId =
+      typeof id === 'string' && this.#open.has(id)
+        ? id
+        : this.#openAt(place({ index }, 'index'), itemType);
     const item = this.#open.get(openId ?? '')?.item;
     if (item?.type !== 'custom_tool_call' && item?.type !== 'function_call') return null;
     if (typeof delta !== 'string' || delta === '') return null;
-    return { type: 'callDelta', callId: item.call_id, name: item.name, custom: item.type === 'custom_tool_call', delta };
+    return {
+      type: 'callDelta',
+      callId: item.call_id,
+      name: item.name,
+      custom: item.type === 'custom_tool_call',
+      delta,
+    };
   }
 
   /** Skips a delta of an item that has not begun: the item comes whole when it is done. */
-  #inItem(event: ProviderJson, make: (itemId: string) => ModelEvent | Translation[]): Translation | Translation[] | null {
+  #inItem(
+    event: ProviderJson,
+    make: (itemId: string) => ModelEvent | Translation[],
+  ): Translation | Translation[] | null {
     const id = event.item_id ?? null;
-    if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" whose "item_id" is not a string`);
+    if (id !== null && typeof id !== 'string')
+      return this.#garbage(`sent a "${event.type}" whose "item_id" is not a string`);
     if (id !== null && this.#open.has(id)) return make(id);
-    const type = event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta' ? 'message' : 'reasoning';
+    const type =
+      event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta'
+        ? 'message'
+        : 'reasoning';
     const found = this.#openAt(place(event, 'output_index'), type);
     return found === null ? null : make(found);
   }
 
   #openAt(index: number, type: string): string | null {
-    for (const [id, open] of this.#open) if (open.index === index && open.item.type === type) return id;
+    for (const [id, open] of this.#open)
+      if (open.index === index && open.item.type === type) return id;
     return null;
   }
 
   #incomplete(response: unknown): ModelFailure {
     const details = isObject(response) ? response.incomplete_details : null;
-    const stated = isObject(details) && typeof details.reason === 'string' ? details.reason : 'no reason given';
+    const stated =
+      isObject(details) && typeof details.reason === 'string' ? details.reason : 'no reason given';
     const reason = cutText(redact(stated, this.#endpoint.secrets), REASON_CHARS_MAX);
-    return modelFailure(`${this.#endpoint.label} left its response incomplete: ${reason}.`, 'other', 'never');
+    return modelFailure(
+      `${this.#endpoint.label} left its response incomplete: ${reason}.`,
+      'other',
+      'never',
+    );
   }
 
   /** The problem may quote a part of the item, so secrets are removed from the item first. */
   #invalidItem(item: unknown): ModelFailure {
     const { secrets } = this.#endpoint;
-    const shown: unknown = JSON.parse(JSON.stringify(item), (_, value) => (typeof value === 'string' ? redact(value, secrets) : value));
+    const shown: unknown = JSON.parse(JSON.stringify(item), (_, value) =>
+      typeof value === 'string' ? redact(value, secrets) : value,
+    );
     return this.#garbage(`sent ${readResponseItem(shown)?.problem ?? 'an invalid item'}`);
   }
 
@@ -205,7 +262,10 @@ function place(event: ProviderJson, name: string): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
-/** Reads the token counts of a completed response; null if the input or output count is missing or not valid. */
+/**
+ * Reads the token counts of a completed response; null if the input or output count is missing or
+ * not valid.
+ */
 function tokenUsage(response: unknown): TokenUsageBreakdown | null {
   const usage = isObject(response) ? response.usage : null;
   if (!isObject(usage)) return null;
@@ -230,9 +290,13 @@ function responseId(response: unknown): { responseId?: string } {
   return typeof id === 'string' && id !== '' ? { responseId: cutText(id, ID_CHARS_MAX) } : {};
 }
 
-/** The moderation metadata of a response, as it came; null: none, or more than clients should get. */
+/**
+ * The moderation metadata of a response, as it came; null: none, or more than clients should get.
+ */
 function moderated(metadata: unknown): ModelEvent | null {
   const told = isObject(metadata) ? metadata[MODERATION_KEY] : undefined;
   if (told === undefined || told === null) return null;
-  return JSON.stringify(told).length > MODERATION_CHARS_MAX ? null : { type: 'moderated', metadata: told as JsonValue };
+  return JSON.stringify(told).length > MODERATION_CHARS_MAX
+    ? null
+    : { type: 'moderated', metadata: told as JsonValue };
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../base/json-value.ts';
 import type { ToolSpec } from '../model.ts';
 
 /**
- * Tools as the Responses API takes them. Those of one namespace are together, where the first of them is. `isDeferred`: they were found
- * by a search.
+ * Tools as the Responses API takes them. Those of one namespace are together, where the first of
+ * them is. `isDeferred`: they were found by a search.
  */
 export function wireTools(tools: readonly ToolSpec[], { isDeferred = false } = {}): JsonObject[] {
   const wire: JsonObject[] = [];

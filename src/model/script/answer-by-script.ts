@@ -1,4 +1,9 @@
-import type { CutStep, ErrorStep, PlanStep, ReasoningStep } from '../../protocol/generated/model-script.ts';
+import type {
+  CutStep,
+  ErrorStep,
+  PlanStep,
+  ReasoningStep,
+} from '../../protocol/generated/model-script.ts';
 import { AnswerWriter, type Paced, type Pieces, words } from '../embedded/answer-writer.ts';
 import { retryingError } from '../http/retrying-error.ts';
 import type { ModelRequest } from '../model.ts';
@@ -7,25 +12,40 @@ import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 
 export interface ScriptAnswerDeps {
-  /** Takes the next response, which is then used up; or returns a string that says why there is none. */
+  /**
+   * Takes the next response, which is then used up; or returns a string that says why there is
+   * none.
+   */
   take(): ScriptedResponse | string;
   /** Unix milliseconds. */
   now(): number;
 }
 
-/** All events for a request, with retries and waits. Takes the response when the first event is read. */
-export function* answerByScript(request: ModelRequest, { take, now }: ScriptAnswerDeps): Generator<Paced, void, undefined> {
+/**
+ * All events for a request, with retries and waits. Takes the response when the first event is
+ * read.
+ */
+export function* answerByScript(
+  request: ModelRequest,
+  { take, now }: ScriptAnswerDeps,
+): Generator<Paced, void, undefined> {
   const writer = new AnswerWriter(request);
   for (let retries = 1; ; retries++) {
     const response = take();
     yield { type: 'started' };
     if (typeof response === 'string') {
-      yield { type: 'failed', error: { message: response, codexErrorInfo: 'other', additionalDetails: null } };
+      yield {
+        type: 'failed',
+        error: { message: response, codexErrorInfo: 'other', additionalDetails: null },
+      };
       return;
     }
     const failure = yield* attempt(response.steps, writer);
     if (failure === null) {
-      yield { type: 'completed', usage: response.usage === 'estimate' ? writer.usage() : response.usage };
+      yield {
+        type: 'completed',
+        usage: response.usage === 'estimate' ? writer.usage() : response.usage,
+      };
       return;
     }
     const delayMs = retryDelay(failure);
@@ -44,7 +64,10 @@ export function* answerByScript(request: ModelRequest, { take, now }: ScriptAnsw
 type FailingStep = ErrorStep | CutStep;
 
 /** Yields the events of the steps. Returns the step that fails, or null. */
-function* attempt(steps: ScriptedStep[], writer: AnswerWriter): Generator<Paced, FailingStep | null, undefined> {
+function* attempt(
+  steps: ScriptedStep[],
+  writer: AnswerWriter,
+): Generator<Paced, FailingStep | null, undefined> {
   for (const step of steps) {
     if ('error' in step || 'cut' in step) return step;
     yield* stepEvents(step, writer);
@@ -52,21 +75,33 @@ function* attempt(steps: ScriptedStep[], writer: AnswerWriter): Generator<Paced,
   return null;
 }
 
-function* stepEvents(step: Exclude<ScriptedStep, FailingStep>, writer: AnswerWriter): Generator<Paced, void, undefined> {
+function* stepEvents(
+  step: Exclude<ScriptedStep, FailingStep>,
+  writer: AnswerWriter,
+): Generator<Paced, void, undefined> {
   if ('message' in step) {
     const { message, chunk, delay = 0, phase = null } = step;
-    yield* writer.message(Array.isArray(message) ? message : pieces(message, chunk), { delayMs: delay, phase });
+    yield* writer.message(Array.isArray(message) ? message : pieces(message, chunk), {
+      delayMs: delay,
+      phase,
+    });
   } else if ('reasoning' in step) yield* reasoning(step, writer);
-  else if ('plan' in step) yield* writer.call({ name: 'update_plan', arguments: planArguments(step) });
+  else if ('plan' in step)
+    yield* writer.call({ name: 'update_plan', arguments: planArguments(step) });
   else if ('input' in step) yield* writer.call({ name: step.call, input: step.input }, step.id);
-  else if ('call' in step) yield* writer.call({ name: step.call, arguments: argumentsJson(step.arguments) }, step.id);
+  else if ('call' in step)
+    yield* writer.call({ name: step.call, arguments: argumentsJson(step.arguments) }, step.id);
   else if ('item' in step) yield { type: 'itemCompleted', item: step.item };
   else if ('wait' in step) yield { waitMs: step.wait };
   else yield { waitMs: Number.POSITIVE_INFINITY };
 }
 
-function* reasoning({ reasoning, chunk, delay = 0 }: ReasoningStep, writer: AnswerWriter): Generator<Paced, void, undefined> {
-  const { summary = [], raw = [] } = typeof reasoning === 'object' && !Array.isArray(reasoning) ? reasoning : { summary: reasoning };
+function* reasoning(
+  { reasoning, chunk, delay = 0 }: ReasoningStep,
+  writer: AnswerWriter,
+): Generator<Paced, void, undefined> {
+  const { summary = [], raw = [] } =
+    typeof reasoning === 'object' && !Array.isArray(reasoning) ? reasoning : { summary: reasoning };
   const parts = (texts: string | string[]) => [texts].flat().map((text) => pieces(text, chunk));
   yield* writer.reasoning({ summary: parts(summary), raw: parts(raw), delayMs: delay });
 }

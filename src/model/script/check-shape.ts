@@ -1,7 +1,10 @@
 import { isObject } from '../../base/json-value.ts';
 import { quoteText, showValue } from '../../protocol/show-value.ts';
 
-/** The JSON Schema keywords that schema/model-script.schema.json uses; its other keywords are only for readers. */
+/**
+ * The JSON Schema keywords that schema/model-script.schema.json uses; its other keywords are only
+ * for readers.
+ */
 export interface Shape {
   $ref?: string;
   type?: string;
@@ -31,8 +34,9 @@ export interface ShapeProblem {
 }
 
 /**
- * Checks a value against a schema and returns all problems in words for the script's author; the list is empty if and only if
- * the value is valid. For a union it checks the variant that the value is meant to be: required keys tell objects apart.
+ * Checks a value against a schema and returns all problems in words for the script's author; the
+ * list is empty if and only if the value is valid. For a union it checks the variant that the value
+ * is meant to be: required keys tell objects apart.
  */
 export function checkShape(value: unknown, root: Shape): ShapeProblem[] {
   const checker = new Checker(root);
@@ -58,13 +62,22 @@ class Checker {
 
   /** Resolves references and unions to the schemas that they stand for. */
   #variants(shape: Shape): Shape[] {
-    if (shape.$ref !== undefined) return this.#variants(this.#root.definitions?.[shape.$ref.replace('#/definitions/', '')] ?? {});
-    return shape.anyOf === undefined ? [shape] : shape.anyOf.flatMap((variant) => this.#variants(variant));
+    if (shape.$ref !== undefined)
+      return this.#variants(
+        this.#root.definitions?.[shape.$ref.replace('#/definitions/', '')] ?? {},
+      );
+    return shape.anyOf === undefined
+      ? [shape]
+      : shape.anyOf.flatMap((variant) => this.#variants(variant));
   }
 
   #checkTagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
-    const meant = variants.filter(({ required = [] }) => required.every((key) => Object.hasOwn(value, key)));
-    const nearest = meant.toSorted((one, other) => (other.required?.length ?? 0) - (one.required?.length ?? 0))[0];
+    const meant = variants.filter(({ required = [] }) =>
+      required.every((key) => Object.hasOwn(value, key)),
+    );
+    const nearest = meant.toSorted(
+      (one, other) => (other.required?.length ?? 0) - (one.required?.length ?? 0),
+    )[0];
     if (nearest === undefined) {
       this.#checkUntagged(value, variants, path);
       return;
@@ -73,16 +86,27 @@ class Checker {
     const other = meant.map(tagOf).find((each) => each !== tag);
     if (other === undefined) this.#checkMeant(value, nearest, path);
     else {
-      this.#report([...path, other], `"${other}" and "${tag}" cannot be in one entry: make two entries`, true);
+      this.#report(
+        [...path, other],
+        `"${other}" and "${tag}" cannot be in one entry: make two entries`,
+        true,
+      );
       this.#checkKnown(value, variants, path);
     }
   }
 
   #checkMeant(value: Record<string, unknown>, shape: Shape, path: ShapePath): void {
     const { properties = {} } = shape;
-    const misplaced = Object.keys(value).filter((key) => this.#isBesideReply(key) && !Object.hasOwn(properties, key));
-    for (const key of misplaced) this.#report([...path, key], besideReplyText(key, tagOf(shape)), true);
-    this.#checkObject(Object.fromEntries(Object.entries(value).filter(([key]) => !misplaced.includes(key))), shape, path);
+    const misplaced = Object.keys(value).filter(
+      (key) => this.#isBesideReply(key) && !Object.hasOwn(properties, key),
+    );
+    for (const key of misplaced)
+      this.#report([...path, key], besideReplyText(key, tagOf(shape)), true);
+    this.#checkObject(
+      Object.fromEntries(Object.entries(value).filter(([key]) => !misplaced.includes(key))),
+      shape,
+      path,
+    );
   }
 
   /** Checks an object that has none of the keys which tell the variants apart. */
@@ -90,13 +114,22 @@ class Checker {
     const tags = `one of ${[...new Set(variants.map(tagOf))].join(', ')}`;
     const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
     const strange = Object.keys(value).filter((key) => !known.has(key));
-    const besideReply = Object.keys(value).find((key) => this.#isBesideReply(key) && known.has(key));
+    const besideReply = Object.keys(value).find(
+      (key) => this.#isBesideReply(key) && known.has(key),
+    );
     for (const key of strange) {
-      const text = this.#isBesideReply(key) ? besideReplyText(key) : `unknown key ${quoteText(key)}: expected ${tags}${colonHint(key)}`;
+      const text = this.#isBesideReply(key)
+        ? besideReplyText(key)
+        : `unknown key ${quoteText(key)}: expected ${tags}${colonHint(key)}`;
       this.#report([...path, key], text, true);
     }
     if (strange.length === 0)
-      this.#report(path, besideReply === undefined ? `expected ${tags} among the keys` : `"${besideReply}" needs "reply" beside it`);
+      this.#report(
+        path,
+        besideReply === undefined
+          ? `expected ${tags} among the keys`
+          : `"${besideReply}" needs "reply" beside it`,
+      );
     this.#checkKnown(value, variants, path);
   }
 
@@ -117,25 +150,38 @@ class Checker {
   #checkVariant(value: unknown, shape: Shape, path: ShapePath): void {
     if (Array.isArray(value)) {
       if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected a non-empty array');
-      for (const [index, element] of value.entries()) this.check(element, shape.items ?? {}, [...path, index]);
+      for (const [index, element] of value.entries())
+        this.check(element, shape.items ?? {}, [...path, index]);
     } else if (isObject(value)) this.#checkObject(value, shape, path);
-    else if (!fits(value, shape)) this.#report(path, `expected ${expectation([shape])}, found ${found(value, [shape])}`);
+    else if (!fits(value, shape))
+      this.#report(path, `expected ${expectation([shape])}, found ${found(value, [shape])}`);
   }
 
   #checkObject(value: Record<string, unknown>, shape: Shape, path: ShapePath): void {
     const { required = [], minProperties = 0 } = shape;
-    for (const [key, member] of Object.entries(value)) this.#checkMember(member, shape, [...path, key]);
-    for (const key of required) if (!Object.hasOwn(value, key)) this.#report(path, `"${key}" is missing`);
-    if (Object.keys(value).length < minProperties) this.#report(path, 'expected a non-empty object');
+    for (const [key, member] of Object.entries(value))
+      this.#checkMember(member, shape, [...path, key]);
+    for (const key of required)
+      if (!Object.hasOwn(value, key)) this.#report(path, `"${key}" is missing`);
+    if (Object.keys(value).length < minProperties)
+      this.#report(path, 'expected a non-empty object');
   }
 
-  #checkMember(member: unknown, { properties = {}, additionalProperties = true }: Shape, path: ShapePath): void {
+  #checkMember(
+    member: unknown,
+    { properties = {}, additionalProperties = true }: Shape,
+    path: ShapePath,
+  ): void {
     const key = String(path.at(-1));
     const known = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (known !== undefined) this.check(member, known, path);
     else if (additionalProperties === false) {
       const keys = Object.keys(properties);
-      this.#report(path, `unknown key ${quoteText(key)}: expected ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`, true);
+      this.#report(
+        path,
+        `unknown key ${quoteText(key)}: expected ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`,
+        true,
+      );
     } else if (additionalProperties !== true) this.check(member, additionalProperties, path);
   }
 
@@ -156,10 +202,16 @@ function isOfKind(value: unknown, shape: Shape): boolean {
 function fits(value: unknown, shape: Shape): boolean {
   if (shape.const !== undefined) return value === shape.const;
   if (shape.enum !== undefined) return shape.enum.includes(value);
-  if (typeof value === 'string') return (shape.type === 'string' && value.length >= (shape.minLength ?? 0)) || isAny(shape);
+  if (typeof value === 'string')
+    return (shape.type === 'string' && value.length >= (shape.minLength ?? 0)) || isAny(shape);
   if (typeof value === 'boolean') return shape.type === 'boolean' || isAny(shape);
   if (typeof value !== 'number' || isAny(shape)) return isAny(shape);
-  return shape.type === 'integer' && Number.isInteger(value) && value >= (shape.minimum ?? value) && value <= (shape.maximum ?? value);
+  return (
+    shape.type === 'integer' &&
+    Number.isInteger(value) &&
+    value >= (shape.minimum ?? value) &&
+    value <= (shape.maximum ?? value)
+  );
 }
 
 function isAny({ type, const: constant, enum: words }: Shape): boolean {
@@ -174,20 +226,32 @@ function tagOf({ required = [] }: Shape): string {
 function expectation(shapes: readonly Shape[]): string {
   const objects = shapes.filter(({ type }) => type === 'object');
   const tags = [...new Set(objects.map(tagOf))].filter((tag) => tag !== '');
-  const object = tags.length === 0 ? 'an object' : `an object with ${tags.length === 1 ? '' : 'one of '}${tags.join(', ')}`;
+  const object =
+    tags.length === 0
+      ? 'an object'
+      : `an object with ${tags.length === 1 ? '' : 'one of '}${tags.join(', ')}`;
   const others = shapes.filter((shape) => !objects.includes(shape)).map(kind);
   const all = [...new Set([...others, ...(objects.length === 0 ? [] : [object])])];
   return [...(all.length > 1 ? [all.slice(0, -1).join(', ')] : []), all.at(-1)].join(' or ');
 }
 
-function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, maximum }: Shape): string {
+function kind({
+  type,
+  enum: words,
+  const: constant,
+  minLength = 0,
+  minimum = 0,
+  maximum,
+}: Shape): string {
   if (constant !== undefined) return String(constant);
   if (words !== undefined) return words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
   switch (type) {
     case 'string':
       return minLength > 0 ? 'a non-empty string' : 'a string';
     case 'integer':
-      return maximum === undefined ? `a whole number, ${minimum} or more` : `a whole number from ${minimum} to ${maximum}`;
+      return maximum === undefined
+        ? `a whole number, ${minimum} or more`
+        : `a whole number from ${minimum} to ${maximum}`;
     case 'boolean':
       return 'true or false';
     case 'array':
@@ -197,15 +261,20 @@ function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, 
   }
 }
 
-/** A value in words. The hint is for YAML, which reads some unquoted strings as numbers or booleans. */
+/**
+ * A value in words. The hint is for YAML, which reads some unquoted strings as numbers or booleans.
+ */
 function found(value: unknown, expected: readonly Shape[]): string {
   if (value === null || value === undefined) return 'nothing';
   const isUnquoted = typeof value !== 'object' && typeof value !== 'string';
-  const hint = isUnquoted && expected.some(({ type }) => type === 'string') ? ' (a string needs quotes)' : '';
+  const hint =
+    isUnquoted && expected.some(({ type }) => type === 'string') ? ' (a string needs quotes)' : '';
   return `${showValue(value)}${hint}`;
 }
 
-/** Advice about a key of a whole response inside a step. `tag`: the step's own key, if it has one. */
+/**
+ * Advice about a key of a whole response inside a step. `tag`: the step's own key, if it has one.
+ */
 function besideReplyText(key: string, tag = ''): string {
   return `"${key}" belongs beside "reply", and the step inside "reply": { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
 }

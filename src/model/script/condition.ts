@@ -38,11 +38,22 @@ const SHOWN: { [Key in keyof Match]-?: (seen: SeenRequest) => string } = {
   request: ({ number }) => String(number),
 };
 
-/** Reads the conditions of a `match`. Calls `report` with the key and the problem of each invalid one. */
-export function readConditions(match: Match, report: (key: keyof Match, problem: string) => void): Condition[] {
+/**
+ * Reads the conditions of a `match`. Calls `report` with the key and the problem of each invalid
+ * one.
+ */
+export function readConditions(
+  match: Match,
+  report: (key: keyof Match, problem: string) => void,
+): Condition[] {
   const conditions: Condition[] = [];
-  const add = (key: keyof Match, expected: string, holds: (seen: SeenRequest) => boolean) => conditions.push({ key, expected, holds });
-  const addText = (key: keyof Match, wanted: TextMatch | undefined, textsOf: (seen: SeenRequest) => string[]) => {
+  const add = (key: keyof Match, expected: string, holds: (seen: SeenRequest) => boolean) =>
+    conditions.push({ key, expected, holds });
+  const addText = (
+    key: keyof Match,
+    wanted: TextMatch | undefined,
+    textsOf: (seen: SeenRequest) => string[],
+  ) => {
     if (wanted === undefined) return;
     const test = textTest(wanted, (problem) => report(key, problem));
     add(key, test.expected, (seen) => textsOf(seen).some(test.holds));
@@ -51,12 +62,19 @@ export function readConditions(match: Match, report: (key: keyof Match, problem:
   addText('user', match.user, ({ conversation }) => [conversation.userText]);
   addText('prompt', match.prompt, ({ request }) => [promptText(request)]);
   addText('output', match.output, ({ conversation }) => outputs(conversation));
-  addText('model', model === undefined || isPattern(model) ? model : { is: model }, ({ request }) => [request.model]);
-  if (tool !== undefined) add('tool', tool, ({ conversation }) => answered(conversation).includes(tool));
-  if (tools !== undefined) add('tools', tools.join(', ') || 'none', ({ request }) => offers(request, tools));
+  addText(
+    'model',
+    model === undefined || isPattern(model) ? model : { is: model },
+    ({ request }) => [request.model],
+  );
+  if (tool !== undefined)
+    add('tool', tool, ({ conversation }) => answered(conversation).includes(tool));
+  if (tools !== undefined)
+    add('tools', tools.join(', ') || 'none', ({ request }) => offers(request, tools));
   for (const key of ['calls', 'thread', 'turn', 'request'] as const) {
     const wanted = match[key];
-    if (wanted !== undefined) add(key, String(wanted), (seen) => SHOWN[key](seen) === String(wanted));
+    if (wanted !== undefined)
+      add(key, String(wanted), (seen) => SHOWN[key](seen) === String(wanted));
   }
   return conditions;
 }
@@ -66,9 +84,17 @@ export function actualValue(seen: SeenRequest, key: keyof Match): string {
   return SHOWN[key](seen);
 }
 
-function textTest(wanted: TextMatch, report: (problem: string) => void): { expected: string; holds: (text: string) => boolean } {
-  if (typeof wanted === 'object') return { expected: quote(wanted.is), holds: (text) => text === wanted.is };
-  if (!isPattern(wanted)) return { expected: `text that contains ${quote(wanted)}`, holds: (text) => text.includes(wanted) };
+function textTest(
+  wanted: TextMatch,
+  report: (problem: string) => void,
+): { expected: string; holds: (text: string) => boolean } {
+  if (typeof wanted === 'object')
+    return { expected: quote(wanted.is), holds: (text) => text === wanted.is };
+  if (!isPattern(wanted))
+    return {
+      expected: `text that contains ${quote(wanted)}`,
+      holds: (text) => text.includes(wanted),
+    };
   const end = wanted.lastIndexOf('/');
   try {
     const pattern = new RegExp(wanted.slice(1, end), wanted.slice(end + 1).replace(/[gy]/g, ''));
@@ -99,7 +125,9 @@ function answered({ calls }: ConversationState): string[] {
 }
 
 function promptText({ instructions, input }: ModelRequest): string {
-  const texts = input.map((item) => ('output' in item ? outputText(item.output) : messageText(item)));
+  const texts = input.map((item) =>
+    'output' in item ? outputText(item.output) : messageText(item),
+  );
   return [instructions, ...texts].filter((text) => text !== '').join('\n');
 }
 

@@ -17,21 +17,35 @@ export interface ScriptedModelOptions {
   file?: string;
 }
 
-/** A model that answers by a script. All threads share the script: a response that one thread got is used up. */
+/**
+ * A model that answers by a script. All threads share the script: a response that one thread got is
+ * used up.
+ */
 export interface ScriptedModel extends Model {
-  /** The requests without a response and the unused responses so far, as a string of several lines; null if there are none. */
+  /**
+   * The requests without a response and the unused responses so far, as a string of several lines;
+   * null if there are none.
+   */
   report(): string | null;
   /** Throws an Error with the report if there is one. Call it at the end of a test. */
   assertFollowed(): void;
 }
 
 /**
- * Creates a model that answers by a script, given as YAML or JSON text or as data; docs/scripted-model.md describes it. A
- * request that no response matches fails its turn. The same script and requests give the same events in the same order.
- * Throws a ScriptError with all problems of the script.
+ * Creates a model that answers by a script, given as YAML or JSON text or as data;
+ * docs/scripted-model.md describes it. A request that no response matches fails its turn. The same
+ * script and requests give the same events in the same order. Throws a ScriptError with all
+ * problems of the script.
  */
-export function createScriptedModel(script: string | ModelScript, options: ScriptedModelOptions = {}): ScriptedModel {
-  requireKnownOptions<ScriptedModelOptions>('createScriptedModel', options, { clock: true, log: true, file: true });
+export function createScriptedModel(
+  script: string | ModelScript,
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
+  requireKnownOptions<ScriptedModelOptions>('createScriptedModel', options, {
+    clock: true,
+    log: true,
+    file: true,
+  });
   const { clock = systemClock, log, file = 'the model script' } = options;
   return modelOf(new ScriptRun(readScript(script, file)), log, clock);
 }
@@ -41,7 +55,11 @@ function modelOf(run: ScriptRun, log: Log | undefined, clock: Clock): ScriptedMo
     stream(request, signal) {
       const take = () => {
         const taken = run.take(request);
-        if (typeof taken === 'string') log?.warn({ threadId: request.promptCacheKey }, 'no response in the model script matches a request');
+        if (typeof taken === 'string')
+          log?.warn(
+            { threadId: request.promptCacheKey },
+            'no response in the model script matches a request',
+          );
         return taken;
       };
       return paced(answerByScript(request, { take, now: () => clock.now() }), clock, signal);

@@ -1,11 +1,25 @@
-import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
 import type { ShapePath } from './check-shape.ts';
 import { ScriptError, type ScriptLocation } from './script-error.ts';
 
 /** A script's text as plain data, and the location of each part in the text. */
 export interface ParsedScript {
   value: unknown;
-  /** The location of the value at a path, or of its key. For a path that does not exist: the last location on it. */
+  /**
+   * The location of the value at a path, or of its key. For a path that does not exist: the last
+   * location on it.
+   */
   placeOf(path: ShapePath, onKey?: boolean): ScriptLocation;
 }
 
@@ -21,8 +35,12 @@ export function parseScript(text: string, file: string): ParsedScript {
   if (problems.length > 0) {
     throw new ScriptError(
       problems.map(({ message, pos, code }) => {
-        const hint = code === 'BLOCK_AS_IMPLICIT_KEY' ? '. A text with a colon and a space needs quotes' : '';
-        return { text: `this is not valid YAML or JSON: ${message}${hint}`, place: placeAt(pos[0]) };
+        const hint =
+          code === 'BLOCK_AS_IMPLICIT_KEY' ? '. A text with a colon and a space needs quotes' : '';
+        return {
+          text: `this is not valid YAML or JSON: ${message}${hint}`,
+          place: placeAt(pos[0]),
+        };
       }),
       file,
     );
@@ -38,7 +56,10 @@ function unresolvedAliases(document: Document): { message: string; pos: [number]
   visit(document, {
     Alias(_key, alias) {
       if (alias.resolve(document) === undefined)
-        problems.push({ message: `the alias *${alias.source} has no anchor &${alias.source} before it`, pos: [rangeStart(alias) ?? 0] });
+        problems.push({
+          message: `the alias *${alias.source} has no anchor &${alias.source} before it`,
+          pos: [rangeStart(alias) ?? 0],
+        });
     },
   });
   return problems;
@@ -68,7 +89,10 @@ function offsetOf(document: Document, path: ShapePath, onKey: boolean): number {
 
 function memberOf(node: unknown, key: string, wantsKey: boolean): unknown {
   if (!isMap(node)) return null;
-  const pair = node.items.find((item) => isPair(item) && (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key);
+  const pair = node.items.find(
+    (item) =>
+      isPair(item) && (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key,
+  );
   // An empty value has no location of its own.
   return wantsKey || rangeStart(pair?.value) === null ? pair?.key : pair?.value;
 }

@@ -40,19 +40,23 @@ export interface RunnableScript {
 }
 
 /**
- * Reads a script, given as YAML or JSON text or as data. `file` names it in errors and reports. Throws a ScriptError with all
- * problems in the order of the text, with lines and columns if the script was given as text.
+ * Reads a script, given as YAML or JSON text or as data. `file` names it in errors and reports.
+ * Throws a ScriptError with all problems in the order of the text, with lines and columns if the
+ * script was given as text.
  */
 export function readScript(source: string | ModelScript, file: string): RunnableScript {
   if (typeof source === 'string' && namesScriptFile(source)) {
     const text = `${source.trim()} looks like the path of a script, not a script: pass the text of the file, readFileSync(path, 'utf8')`;
     throw new ScriptError([{ text, place: null }], file);
   }
-  const parsed = typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
+  const parsed =
+    typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
   const problems = checkShape(parsed.value, modelScriptSchema);
   const reader = new ScriptReader((path) => parsed.placeOf(path), file);
   // A value that fits the schema is a ModelScript: the type is generated from it.
-  const script = hasResponses(parsed.value) ? reader.read(parsed.value as ModelScript, problems) : null;
+  const script = hasResponses(parsed.value)
+    ? reader.read(parsed.value as ModelScript, problems)
+    : null;
   const all = [...problems, ...reader.problems];
   if (script !== null && all.length === 0) return script;
   throw new ScriptError(
@@ -87,14 +91,24 @@ class ScriptReader {
 
   /** Leaves out the responses that these problems are about. */
   read(script: ModelScript, problems: readonly ShapeProblem[]): RunnableScript {
-    const { responses, order = 'any', chunk, delay } = Array.isArray(script) ? { responses: script } : script;
-    this.#defaults = { ...(chunk !== undefined && { chunk }), ...(delay !== undefined && { delay }) };
+    const {
+      responses,
+      order = 'any',
+      chunk,
+      delay,
+    } = Array.isArray(script) ? { responses: script } : script;
+    this.#defaults = {
+      ...(chunk !== undefined && { chunk }),
+      ...(delay !== undefined && { delay }),
+    };
     const path = Array.isArray(script) ? [] : ['responses'];
     const wrong = new Set(problems.map((problem) => problem.path[path.length]));
     return {
       file: this.#file,
       strict: order === 'strict',
-      responses: responses.flatMap((response, index) => (wrong.has(index) ? [] : this.#response(response, [...path, index]))),
+      responses: responses.flatMap((response, index) =>
+        wrong.has(index) ? [] : this.#response(response, [...path, index]),
+      ),
     };
   }
 
@@ -115,10 +129,16 @@ class ScriptReader {
   }
 
   #steps(reply: Reply, path: ShapePath): ScriptedStep[] {
-    const list = Array.isArray(reply) ? reply.map((step, index) => ({ step, at: [...path, index] })) : [{ step: reply, at: path }];
+    const list = Array.isArray(reply)
+      ? reply.map((step, index) => ({ step, at: [...path, index] }))
+      : [{ step: reply, at: path }];
     const end = list.findIndex(({ step }) => endsResponse(step));
     const behind = end === -1 ? undefined : list[end + 1];
-    if (behind !== undefined) this.#report(behind.at, 'the step before this one ends the response, so nothing can follow it');
+    if (behind !== undefined)
+      this.#report(
+        behind.at,
+        'the step before this one ends the response, so nothing can follow it',
+      );
     return list.flatMap(({ step, at }) => this.#step(step, at) ?? []);
   }
 
@@ -139,7 +159,10 @@ class ScriptReader {
     try {
       JSON.stringify(value);
     } catch (error) {
-      this.#report(path, `this cannot be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`);
+      this.#report(
+        path,
+        `this cannot be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
+      );
     }
   }
 
@@ -172,7 +195,9 @@ function readUsage(usage: NonNullable<Rule['usage']>): TokenUsageBreakdown | nul
 /** `response 3, step 2, delay: ` */
 function pathText(path: ShapePath): string {
   const inside = path[0] === 'responses' ? path.slice(1) : path;
-  const words = inside.map((key, index) => (typeof key === 'number' ? `${counted(inside[index - 1])} ${key + 1}` : key));
+  const words = inside.map((key, index) =>
+    typeof key === 'number' ? `${counted(inside[index - 1])} ${key + 1}` : key,
+  );
   return words.length === 0 ? '' : `${words.join(', ')}: `;
 }
 

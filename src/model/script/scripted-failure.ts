@@ -21,15 +21,25 @@ const ENDPOINT: Endpoint = {
 type ErrorWord = Exclude<ErrorStep['error'], number>;
 
 /** Makes the failure of a failing step. `now` is in Unix milliseconds. */
-export function scriptedFailure(step: ErrorStep | CutStep, now: number): Pick<ModelFailure, 'error' | 'refusesPictures'> {
+export function scriptedFailure(
+  step: ErrorStep | CutStep,
+  now: number,
+): Pick<ModelFailure, 'error' | 'refusesPictures'> {
   if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, { idleMsMax: 0, hasPart: false });
   const additionalDetails = step.details ?? null;
   if (typeof step.error === 'number') {
     const body = step.text === undefined ? '' : JSON.stringify({ error: { message: step.text } });
-    const failure = httpFailure(ENDPOINT, { status: step.error, headers: {}, body, model: 'scripted', now });
+    const failure = httpFailure(ENDPOINT, {
+      status: step.error,
+      headers: {},
+      body,
+      model: 'scripted',
+      now,
+    });
     return { ...failure, error: { ...failure.error, additionalDetails } };
   }
-  const message = step.text ?? `${ENDPOINT.label} could not answer: the script fails with ${step.error}.`;
+  const message =
+    step.text ?? `${ENDPOINT.label} could not answer: the script fails with ${step.error}.`;
   return { error: { message, codexErrorInfo: errorInfo(step.error), additionalDetails } };
 }
 

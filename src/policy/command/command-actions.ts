@@ -20,11 +20,16 @@ export function commandActions({ text, commands }: ParsedCommand, cwd: string): 
   return actions.length === 0 ? unknown : actions;
 }
 
-/** Returns the folder that `cd` changes to. Returns null if it is another command, or the folder is not known. */
+/**
+ * Returns the folder that `cd` changes to. Returns null if it is another command, or the folder is
+ * not known.
+ */
 function folderAfter({ words }: SimpleCommand, folder: string): string | null {
   const [program, ...args] = words;
   const [target, ...others] = args.filter((arg) => arg !== '--');
-  return program === 'cd' && target !== undefined && others.length === 0 && !target.startsWith('-') ? resolve(folder, target) : null;
+  return program === 'cd' && target !== undefined && others.length === 0 && !target.startsWith('-')
+    ? resolve(folder, target)
+    : null;
 }
 
 /** Options whose value is the next word. */
@@ -44,8 +49,13 @@ const VALUED = {
 function actionOf({ words }: SimpleCommand, folder: string): CommandAction | null {
   const [program = '', ...args] = words;
   const command = quoteWords(words);
-  const read = (paths: readonly string[]): CommandAction | null => readAction({ command, paths, folder });
-  const list = (paths: readonly string[]): CommandAction => ({ type: 'listFiles', command, path: paths[0] ?? null });
+  const read = (paths: readonly string[]): CommandAction | null =>
+    readAction({ command, paths, folder });
+  const list = (paths: readonly string[]): CommandAction => ({
+    type: 'listFiles',
+    command,
+    path: paths[0] ?? null,
+  });
   switch (program) {
     case 'cat':
     case 'more':
@@ -72,7 +82,9 @@ function actionOf({ words }: SimpleCommand, folder: string): CommandAction | nul
       return list(operands(args, VALUED.list));
     case 'rg':
     case 'rga':
-      return args.includes('--files') ? list(operands(args, VALUED.rg)) : searchAction(command, args, VALUED.rg);
+      return args.includes('--files')
+        ? list(operands(args, VALUED.rg))
+        : searchAction(command, args, VALUED.rg);
     case 'grep':
     case 'egrep':
     case 'fgrep':
@@ -105,14 +117,25 @@ function operands(args: readonly string[], valued: string): string[] {
   return found;
 }
 
-function readAction({ command, paths, folder }: { command: string; paths: readonly string[]; folder: string }): CommandAction | null {
+function readAction({
+  command,
+  paths,
+  folder,
+}: {
+  command: string;
+  paths: readonly string[];
+  folder: string;
+}): CommandAction | null {
   const [path] = paths;
   if (path === undefined || paths.length !== 1 || path === '-') return null;
   const absolute = resolve(folder, path);
   return { type: 'read', command, name: basename(absolute), path: absolute };
 }
 
-/** Returns the files of `sed -n 1,5p file`, which shows lines. Returns none for any other script, which may do more. */
+/**
+ * Returns the files of `sed -n 1,5p file`, which shows lines. Returns none for any other script,
+ * which may do more.
+ */
 function sedFiles(args: readonly string[]): string[] {
   const [quiet, ...rest] = args;
   const [script = '', ...files] = rest[0] === '-e' ? rest.slice(1) : rest;
@@ -130,25 +153,36 @@ function searchAction(command: string, args: readonly string[], valued: string):
 function fdAction(command: string, args: readonly string[]): CommandAction | null {
   if (args.some((arg) => /^(?:-[xX]|--exec)/.test(arg))) return null;
   const [query = null, path = null] = operands(args, VALUED.fd);
-  return query === null ? { type: 'listFiles', command, path } : { type: 'search', command, query, path };
+  return query === null
+    ? { type: 'listFiles', command, path }
+    : { type: 'search', command, query, path };
 }
 
 const FIND_ACTS = /^-(?:exec|ok|delete|fprint|fls)/;
 
 function findAction(command: string, args: readonly string[]): CommandAction | null {
   if (args.some((arg) => FIND_ACTS.test(arg))) return null;
-  const path = args.find((arg, index) => !/^[-(!]/.test(arg) && index === args.findIndex((other) => !/^-[HLPDO]/.test(other))) ?? null;
+  const path =
+    args.find(
+      (arg, index) =>
+        !/^[-(!]/.test(arg) && index === args.findIndex((other) => !/^-[HLPDO]/.test(other)),
+    ) ?? null;
   const named = args.findIndex((arg) => /^-(?:i?name|i?path|i?regex|i?wholename)$/.test(arg));
   const query = named === -1 ? undefined : args[named + 1];
-  return query === undefined ? { type: 'listFiles', command, path } : { type: 'search', command, query, path };
+  return query === undefined
+    ? { type: 'listFiles', command, path }
+    : { type: 'search', command, query, path };
 }
 
 /** Commands that only format or accompany the output of others. */
-const ASIDE: ReadonlySet<string> = new Set('cut echo head nl printf sort sed tail tr true uniq wc awk column'.split(' '));
+const ASIDE: ReadonlySet<string> = new Set(
+  'cut echo head nl printf sort sed tail tr true uniq wc awk column'.split(' '),
+);
 
 function isAside({ words }: SimpleCommand): boolean {
   const [program = '', ...args] = words;
   if (!ASIDE.has(program)) return false;
-  if (program === 'sed') return args.length === 2 && args[0] === '-n' && /^\d+(?:,(?:\d+|\$))?p$/.test(args[1] ?? '');
+  if (program === 'sed')
+    return args.length === 2 && args[0] === '-n' && /^\d+(?:,(?:\d+|\$))?p$/.test(args[1] ?? '');
   return program !== 'awk' || !/system|getline|[|>]/.test(args.join(' '));
 }

@@ -9,7 +9,9 @@ export const COMMAND_RUNNERS: ReadonlySet<string> = new Set(
 );
 
 /** Shells: without a script argument, they run their input. */
-export const SHELLS: ReadonlySet<string> = new Set('ash bash csh dash fish ksh mksh sh tcsh zsh'.split(' '));
+export const SHELLS: ReadonlySet<string> = new Set(
+  'ash bash csh dash fish ksh mksh sh tcsh zsh'.split(' '),
+);
 
 const INTERPRETER_NAMES =
   'python|pypy|ipython|perl|raku|ruby|irb|jruby|erb|node|deno|bun|tsx|ts-node|php|lua|luajit|awk|gawk|mawk|nawk|emacs|expect|gdb|lldb|' +

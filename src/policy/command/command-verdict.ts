@@ -11,7 +11,10 @@ export interface CommandRequest {
   command: ParsedCommand;
   /** The absolute path of the working directory. */
   cwd: string;
-  /** The state of the places that it depends on beyond the sandbox, by path. Null: not known, so no grant allows it there. */
+  /**
+   * The state of the places that it depends on beyond the sandbox, by path. Null: not known, so no
+   * grant allows it there.
+   */
   identity: ReadonlyMap<string, string> | null;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
@@ -32,17 +35,23 @@ export interface CommandSituation {
   rules: CommandRules;
   grants: Grants;
   /**
-   * The files of a command that a rule may allow to go beyond the sandbox. Null: they were not examined, so no rule allows it to go
-   * beyond the sandbox.
+   * The files of a command that a rule may allow to go beyond the sandbox. Null: they were not
+   * examined, so no rule allows it to go beyond the sandbox.
    */
   leaving: LeavingFacts | null;
-  /** Returns whether the names of programs mean what the user has installed (`trustsNames`). Called only if that decides something. */
+  /**
+   * Returns whether the names of programs mean what the user has installed (`trustsNames`). Called
+   * only if that decides something.
+   */
   trustsNames(): boolean;
-  /** Whether this command names its program by a path that commands cannot write (`hasFixedProgram`). */
+  /**
+   * Whether this command names its program by a path that commands cannot write
+   * (`hasFixedProgram`).
+   */
   hasFixedProgram: boolean;
   /**
-   * The file of a skill that the command may run, in words that follow "The command may run". Null: nothing. Looked for only if the approval policy
-   * asks about that.
+   * The file of a skill that the command may run, in words that follow "The command may run". Null:
+   * nothing. Looked for only if the approval policy asks about that.
    */
   skillFile: string | null;
   /** The root of the project that the command runs in, for rules that hold in one project. */
@@ -50,8 +59,8 @@ export interface CommandSituation {
 }
 
 /**
- * The decision about a command. `sandboxed` means that it runs within the bounds of the sandbox policy, if it has any, plus the
- * permissions that the request asks for.
+ * The decision about a command. `sandboxed` means that it runs within the bounds of the sandbox
+ * policy, if it has any, plus the permissions that the request asks for.
  */
 export type CommandVerdict =
   | ({ verdict: 'run' } & Permit)
@@ -61,9 +70,15 @@ export type CommandVerdict =
       reason: string | null;
       /** Whether it runs in the sandbox after it is accepted. */
       sandboxed: boolean;
-      /** The key for `Grants.allowCommand` if it is accepted for the session. Null: it cannot be recognized again. */
+      /**
+       * The key for `Grants.allowCommand` if it is accepted for the session. Null: it cannot be
+       * recognized again.
+       */
       key: string | null;
-      /** The words that can be allowed in this project from now on: the whole command, or a prefix. Null: none are proposed. */
+      /**
+       * The words that can be allowed in this project from now on: the whole command, or a prefix.
+       * Null: none are proposed.
+       */
       proposedAmendment: readonly string[] | null;
     }
   | { verdict: 'refuse' /** For the model. */; reason: string };

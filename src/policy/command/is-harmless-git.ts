@@ -1,14 +1,17 @@
 import { allowsOptions, type OptionRules } from './option-rules.ts';
 
 /**
- * Whether a git command only reads, judged by its arguments: no option before the subcommand, and only known options after it.
- * git may still run programs that the repository's configuration names (a monitor, filters, drivers, hooks).
+ * Whether a git command only reads, judged by its arguments: no option before the subcommand, and
+ * only known options after it. git may still run programs that the repository's configuration names
+ * (a monitor, filters, drivers, hooks).
  */
 export function isHarmlessGit([command = '', ...args]: readonly string[]): boolean {
   const options = COMMANDS.get(command);
   if (options === undefined || !allowsOptions(args, options)) return false;
   // With a name, `git branch` creates or changes a branch.
-  return command !== 'branch' || args.every((arg) => arg.startsWith('-') && arg !== '-' && arg !== '--');
+  return (
+    command !== 'branch' || args.every((arg) => arg.startsWith('-') && arg !== '-' && arg !== '--')
+  );
 }
 
 const DIFF_LONG =
@@ -21,7 +24,10 @@ const LOG_LONG =
   'graph grep left-right max-count merges no-abbrev-commit no-decorate no-merges no-walk oneline parents pretty ' +
   'regexp-ignore-case relative-date remotes reverse since simplify-by-decoration skip source tags topo-order until walk-reflogs';
 
-const rules = (short: string, long: string): OptionRules => ({ short, long: new Set(long.split(' ')) });
+const rules = (short: string, long: string): OptionRules => ({
+  short,
+  long: new Set(long.split(' ')),
+});
 
 const COMMANDS: ReadonlyMap<string, OptionRules> = new Map([
   [
@@ -36,7 +42,13 @@ const COMMANDS: ReadonlyMap<string, OptionRules> = new Map([
   ['log', rules('abBCDgiLMnpRsuUwz0123456789', `${LOG_LONG} ${DIFF_LONG}`)],
   ['show', rules('abBCDMnpRsuUwz0123456789', `${LOG_LONG} ${DIFF_LONG}`)],
   ['branch', rules('arv', 'all color list no-color remotes show-current verbose')],
-  ['rev-parse', rules('', 'abbrev-ref git-dir is-bare-repository is-inside-work-tree short show-prefix show-toplevel verify')],
+  [
+    'rev-parse',
+    rules(
+      '',
+      'abbrev-ref git-dir is-bare-repository is-inside-work-tree short show-prefix show-toplevel verify',
+    ),
+  ],
   ['ls-files', rules('cdmosuzt', 'cached deleted exclude-standard modified others stage unmerged')],
   ['blame', rules('cefLlnpstw', 'date line-porcelain porcelain')],
 ]);

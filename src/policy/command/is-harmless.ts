@@ -2,8 +2,9 @@ import { isHarmlessGit } from './is-harmless-git.ts';
 import { allowsOptions, type OptionRules } from './option-rules.ts';
 
 /**
- * Whether a command is known only to read. The program must be a known name without a path, and every option must be known. The
- * repository can change what git does, so git counts only if the command is `confined` to reading.
+ * Whether a command is known only to read. The program must be a known name without a path, and
+ * every option must be known. The repository can change what git does, so git counts only if the
+ * command is `confined` to reading.
  */
 export function isHarmless(words: readonly string[], { confined }: { confined: boolean }): boolean {
   const [program = '', ...args] = words;
@@ -15,7 +16,9 @@ export function isHarmless(words: readonly string[], { confined }: { confined: b
 }
 
 /** With any arguments, these only print, return a status, or change the folder. */
-const ONLY_READ: ReadonlySet<string> = new Set('basename cd cut df dirname echo false head id nl pwd tr true uname wc whoami'.split(' '));
+const ONLY_READ: ReadonlySet<string> = new Set(
+  'basename cd cut df dirname echo false head id nl pwd tr true uname wc whoami'.split(' '),
+);
 
 const read = (short: string, long = '', operandsMax = Number.POSITIVE_INFINITY): OptionRules => ({
   short,
@@ -32,7 +35,13 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
         'time time-style width',
     ),
   ],
-  ['cat', read('AbeEnstTuv', 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting')],
+  [
+    'cat',
+    read(
+      'AbeEnstTuv',
+      'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting',
+    ),
+  ],
   ['tail', read('cnqvz0123456789+', 'bytes lines quiet silent verbose')],
   ['uniq', read('cdDfisuwz', 'count repeated ignore-case unique', 1)],
   [
@@ -46,7 +55,13 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
   ['readlink', read('efmnqsvz')],
   ['stat', read('cfLtx', 'format dereference terse printf')],
   ['file', read('bhiLkrs', 'brief mime mime-type mime-encoding')],
-  ['du', read('0aAbBcdDhHkLlmPsStx', 'all apparent-size block-size total human-readable max-depth summarize exclude')],
+  [
+    'du',
+    read(
+      '0aAbBcdDhHkLlmPsStx',
+      'all apparent-size block-size total human-readable max-depth summarize exclude',
+    ),
+  ],
   ['tree', read('adDfFghiIJlLnpPqrstuv', 'dirsfirst gitignore noreport prune')],
   ['which', read('as')],
   [
@@ -81,12 +96,28 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
 ]);
 
 const SPECIAL: ReadonlyMap<string, (args: readonly string[]) => boolean> = new Map([
-  ['find', (args: readonly string[]) => args.every((arg) => !arg.startsWith('-') || FIND_WORDS.has(arg) || /^-\d+\w?$/.test(arg))],
+  [
+    'find',
+    (args: readonly string[]) =>
+      args.every((arg) => !arg.startsWith('-') || FIND_WORDS.has(arg) || /^-\d+\w?$/.test(arg)),
+  ],
   ['sed', isHarmlessSed],
   // `test -v` in bash, and numbers in zsh's `test`, run code in a subscript.
-  ['test', ([kind = '', , ...more]: readonly string[]) => /^-[defhLrswxz]$/.test(kind) && more.length === 0],
-  ['command', ([kind, ...names]: readonly string[]) => (kind === '-v' || kind === '-V') && names.every((name) => !name.startsWith('-'))],
-  ['date', (args: readonly string[]) => args.every((arg) => arg.startsWith('+') || ['-u', '-I', '-R', '--utc'].includes(arg))],
+  [
+    'test',
+    ([kind = '', , ...more]: readonly string[]) =>
+      /^-[defhLrswxz]$/.test(kind) && more.length === 0,
+  ],
+  [
+    'command',
+    ([kind, ...names]: readonly string[]) =>
+      (kind === '-v' || kind === '-V') && names.every((name) => !name.startsWith('-')),
+  ],
+  [
+    'date',
+    (args: readonly string[]) =>
+      args.every((arg) => arg.startsWith('+') || ['-u', '-I', '-R', '--utc'].includes(arg)),
+  ],
 ]);
 
 const FIND_WORDS: ReadonlySet<string> = new Set(
@@ -99,5 +130,9 @@ const FIND_WORDS: ReadonlySet<string> = new Set(
 
 /** Only `sed -n 1,5p file`: other scripts can write files and run programs. */
 function isHarmlessSed([quiet, script, ...files]: readonly string[]): boolean {
-  return quiet === '-n' && /^\d+(?:,(?:\d+|\$))?p$/.test(script ?? '') && files.every((file) => !file.startsWith('-'));
+  return (
+    quiet === '-n' &&
+    /^\d+(?:,(?:\d+|\$))?p$/.test(script ?? '') &&
+    files.every((file) => !file.startsWith('-'))
+  );
 }

@@ -9,13 +9,20 @@ export interface OptionRules {
 }
 
 /**
- * Whether every option in the arguments is allowed. An argument that begins with a dash must be allowed even if it is a value or
- * comes after `--`, because it is not known how the program reads it.
+ * Whether every option in the arguments is allowed. An argument that begins with a dash must be
+ * allowed even if it is a value or comes after `--`, because it is not known how the program reads
+ * it.
  */
-export function allowsOptions(args: readonly string[], { short, long, operandsMax = Number.POSITIVE_INFINITY }: OptionRules): boolean {
+export function allowsOptions(
+  args: readonly string[],
+  { short, long, operandsMax = Number.POSITIVE_INFINITY }: OptionRules,
+): boolean {
   const end = args.indexOf('--');
   const operands = args.filter((arg, index) => !isOption(arg) || (end !== -1 && index > end));
-  return operands.length <= operandsMax && args.every((arg) => !isOption(arg) || isAllowed(arg, short, long));
+  return (
+    operands.length <= operandsMax &&
+    args.every((arg) => !isOption(arg) || isAllowed(arg, short, long))
+  );
 }
 
 function isOption(arg: string): boolean {

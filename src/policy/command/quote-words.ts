@@ -5,7 +5,8 @@ export function quoteWords(words: readonly string[]): string {
 
 function quoteWord(word: string): string {
   if (/^[\w@%+:./-][\w@%+=:./~-]*$/.test(word)) return word;
-  // A word with an apostrophe is more readable in double quotes. Interactive shells expand a `!` in them.
+  // A word with an apostrophe is more readable in double quotes. Interactive shells expand a `!` in
+  // them.
   if (word.includes("'") && !word.includes('!')) return `"${word.replace(/["$\\`]/g, '\\$&')}"`;
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,8 @@
 import { isHarmless } from './is-harmless.ts';
 
 /**
- * Whether a command is known to start no other program, for any value of the unknown parts (`\0`) of its words. It may change files.
- * The program must be a known name without a path.
+ * Whether a command is known to start no other program, for any value of the unknown parts (`\0`)
+ * of its words. It may change files. The program must be a known name without a path.
  */
 export function startsNoOthers(words: readonly string[]): boolean {
   const [program = '', ...args] = words;
@@ -13,8 +13,9 @@ export function startsNoOthers(words: readonly string[]): boolean {
 }
 
 /**
- * With any arguments, these programs start no others. Not among the programs of coreutils: arch (on macOS), chroot, env, nice,
- * nohup, runcon, stdbuf and timeout, which run their arguments, and install, sort and split, which have an option for that.
+ * With any arguments, these programs start no others. Not among the programs of coreutils: arch (on
+ * macOS), chroot, env, nice, nohup, runcon, stdbuf and timeout, which run their arguments, and
+ * install, sort and split, which have an option for that.
  */
 const NEVER_START: ReadonlySet<string> = new Set(
   (
@@ -34,11 +35,23 @@ const SPECIAL: ReadonlyMap<string, (args: readonly string[]) => boolean> = new M
   ['exit', isCount],
   ['return', isCount],
   ['shift', isCount],
-  ['find', (args: readonly string[]) => isHarmless(['find', ...args.filter((arg) => arg !== '-delete')], { confined: true })],
+  [
+    'find',
+    (args: readonly string[]) =>
+      isHarmless(['find', ...args.filter((arg) => arg !== '-delete')], { confined: true }),
+  ],
   // For -v, and for numbers in zsh, shells run code in a subscript.
-  ['printf', ([format = '', ...args]: readonly string[]) => !format.startsWith('-') && !args.some((arg) => arg.includes('['))],
+  [
+    'printf',
+    ([format = '', ...args]: readonly string[]) =>
+      !format.startsWith('-') && !args.some((arg) => arg.includes('[')),
+  ],
   ['sed', startsNoOthersSed],
-  ['set', (args: readonly string[]) => args.every((arg) => /^(?:[-+][efux]*o?|errexit|noglob|nounset|pipefail|xtrace)$/.test(arg))],
+  [
+    'set',
+    (args: readonly string[]) =>
+      args.every((arg) => /^(?:[-+][efux]*o?|errexit|noglob|nounset|pipefail|xtrace)$/.test(arg)),
+  ],
 ]);
 
 function isCount(args: readonly string[]): boolean {
@@ -47,9 +60,12 @@ function isCount(args: readonly string[]): boolean {
 
 const SED_OPTION = /^(?:-[nErsuz]+|-n?i(?:\.\w+)?)$/;
 /** Prints, deletes or replaces, without the flags `e`, which runs a command, and `w`. */
-const SED_SCRIPT = /^(?:\d+|\$)?(?:,(?:\d+|\$))?(?:[pdq=]|s([/|,#@])(?:(?!\1)[^\n\\]|\\[^\n])*\1(?:(?!\1)[^\n\\]|\\[^\n])*\1[gIip\d]*)$/;
+const SED_SCRIPT =
+  /^(?:\d+|\$)?(?:,(?:\d+|\$))?(?:[pdq=]|s([/|,#@])(?:(?!\1)[^\n\\]|\\[^\n])*\1(?:(?!\1)[^\n\\]|\\[^\n])*\1[gIip\d]*)$/;
 
 function startsNoOthersSed(args: readonly string[]): boolean {
   const at = args.findIndex((arg) => !SED_OPTION.test(arg));
-  return SED_SCRIPT.test(args[at] ?? '') && args.slice(at + 1).every((file) => !file.startsWith('-'));
+  return (
+    SED_SCRIPT.test(args[at] ?? '') && args.slice(at + 1).every((file) => !file.startsWith('-'))
+  );
 }

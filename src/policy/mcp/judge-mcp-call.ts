@@ -13,15 +13,20 @@ export interface McpCallFacts {
 }
 
 /**
- * Whether a call of an MCP tool may run, needs approval, or is refused. With `auto` and `writes`, a tool needs approval unless the server says
- * that it only reads. Where nobody may be asked, such a call runs only without a sandbox.
+ * Whether a call of an MCP tool may run, needs approval, or is refused. With `auto` and `writes`, a
+ * tool needs approval unless the server says that it only reads. Where nobody may be asked, such a
+ * call runs only without a sandbox.
  */
 export function judgeMcpCall(
   { mode, annotations, isGranted }: McpCallFacts,
-  { approvalPolicy, sandboxPolicy }: { approvalPolicy: AskForApproval; sandboxPolicy: SandboxPolicy },
+  {
+    approvalPolicy,
+    sandboxPolicy,
+  }: { approvalPolicy: AskForApproval; sandboxPolicy: SandboxPolicy },
 ): 'run' | 'ask' | { refuse: string } {
   const onlyReads = annotations?.readOnlyHint === true && annotations.destructiveHint !== true;
-  if (mode === 'approve' || (mode !== 'prompt' && onlyReads) || (mode === 'auto' && isGranted)) return 'run';
+  if (mode === 'approve' || (mode !== 'prompt' && onlyReads) || (mode === 'auto' && isGranted))
+    return 'run';
   const why = whyNotAsked(approvalPolicy, 'mcp_elicitations');
   if (why === null) return 'ask';
   if (approvalPolicy === 'never' && mode === 'auto' && !hasBounds(sandboxPolicy)) return 'run';

@@ -1,8 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The kind of an address: `public`, to the internet; `private`, to this machine or a private network; `reserved`, to anything else,
- * such as the link itself, the metadata of a cloud, or a group of machines.
+ * The kind of an address: `public`, to the internet; `private`, to this machine or a private
+ * network; `reserved`, to anything else, such as the link itself, the metadata of a cloud, or a
+ * group of machines.
  */
 export type AddressKind = 'public' | 'private' | 'reserved';
 
@@ -18,8 +19,8 @@ const PRIVATE = blocks(
   ['fc00::', 7],
 );
 /**
- * Addresses of services that give a cloud's machines their credentials and settings, within private and public blocks: of Alibaba,
- * Azure, AWS, Google, Oracle and Scaleway. There may be others.
+ * Addresses of services that give a cloud's machines their credentials and settings, within private
+ * and public blocks: of Alibaba, Azure, AWS, Google, Oracle and Scaleway. There may be others.
  */
 const METADATA = blocks(
   ['100.100.100.200', 32],
@@ -66,6 +67,7 @@ function kindOf(address: string, family: 'ipv4' | 'ipv6'): AddressKind {
 
 function blocks(...subnets: [address: string, bits: number][]): BlockList {
   const list = new BlockList();
-  for (const [address, bits] of subnets) list.addSubnet(address, bits, isIPv4(address) ? 'ipv4' : 'ipv6');
+  for (const [address, bits] of subnets)
+    list.addSubnet(address, bits, isIPv4(address) ? 'ipv4' : 'ipv6');
   return list;
 }

@@ -1,12 +1,18 @@
 import { isIP } from 'node:net';
 import { readHost } from './read-host.ts';
 
-/** The hosts that an entry of the configuration is about: all, one, or those below a domain. `itself`: the domain also matches. */
-export type DomainPattern = { type: 'all' } | { type: 'host'; host: string } | { type: 'below'; domain: string; itself: boolean };
+/**
+ * The hosts that an entry of the configuration is about: all, one, or those below a domain.
+ * `itself`: the domain also matches.
+ */
+export type DomainPattern =
+  | { type: 'all' }
+  | { type: 'host'; host: string }
+  | { type: 'below'; domain: string; itself: boolean };
 
 /**
- * Reads a pattern: `*`, a host, `*.example.com` for the hosts below a domain, or `**.example.com` for the domain too. Returns null if
- * it is none of these.
+ * Reads a pattern: `*`, a host, `*.example.com` for the hosts below a domain, or `**.example.com`
+ * for the domain too. Returns null if it is none of these.
  */
 export function readDomainPattern(text: string): DomainPattern | null {
   if (text === '*') return { type: 'all' };
@@ -31,7 +37,10 @@ export function patternText(pattern: DomainPattern): string {
   }
 }
 
-/** Whether the pattern matches a host, as `readHost` returns it. Patterns of domains match no IP addresses. */
+/**
+ * Whether the pattern matches a host, as `readHost` returns it. Patterns of domains match no IP
+ * addresses.
+ */
 export function matchesDomain(host: string, pattern: DomainPattern): boolean {
   switch (pattern.type) {
     case 'all':
@@ -39,7 +48,10 @@ export function matchesDomain(host: string, pattern: DomainPattern): boolean {
     case 'host':
       return host === pattern.host;
     case 'below':
-      return (pattern.itself && host === pattern.domain) || (isIP(host) === 0 && host.endsWith(`.${pattern.domain}`));
+      return (
+        (pattern.itself && host === pattern.domain) ||
+        (isIP(host) === 0 && host.endsWith(`.${pattern.domain}`))
+      );
     default:
       return pattern satisfies never;
   }

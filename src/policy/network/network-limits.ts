@@ -7,14 +7,22 @@ export function networkLimits(policy: NetworkPolicy | null): NetworkLimits[] {
   if (policy === null) return [];
   return [policy, ...(policy.also ?? [])].map(({ mode, domains, allowsPrivate, socks }) => ({
     mode,
-    domains: Object.fromEntries(domains.map(({ pattern, access }) => [patternText(pattern), access])),
+    domains: Object.fromEntries(
+      domains.map(({ pattern, access }) => [patternText(pattern), access]),
+    ),
     allowsPrivate,
     socks,
   }));
 }
 
-/** Returns the policy that allows only what a policy and all of the limits allow. Null: there is neither. */
-export function limitedNetwork(policy: NetworkPolicy | null, limits: readonly NetworkLimits[]): NetworkPolicy | null {
+/**
+ * Returns the policy that allows only what a policy and all of the limits allow. Null: there is
+ * neither.
+ */
+export function limitedNetwork(
+  policy: NetworkPolicy | null,
+  limits: readonly NetworkLimits[],
+): NetworkPolicy | null {
   const [first, ...also] = [...(policy === null ? [] : [policy]), ...limits.map(policyOf)];
   if (first === undefined || also.length === 0) return first ?? null;
   return { ...first, socks: first.socks && also.every(({ socks }) => socks), also };
@@ -23,7 +31,10 @@ export function limitedNetwork(policy: NetworkPolicy | null, limits: readonly Ne
 function policyOf({ domains, ...others }: NetworkLimits): NetworkPolicy {
   const entries = Object.entries(domains).map(([text, access]) => {
     const pattern = readDomainPattern(text);
-    if (pattern === null) throw new Error(`the limits of a network have the pattern ${JSON.stringify(text)}, which is invalid`);
+    if (pattern === null)
+      throw new Error(
+        `the limits of a network have the pattern ${JSON.stringify(text)}, which is invalid`,
+      );
     return { pattern, access };
   });
   return { ...others, domains: entries };

@@ -1,10 +1,16 @@
 import type { NetworkProtocol } from './network-target.ts';
 
-/** The names of protocols in rules files. heddle relays no UDP, so a rule for it has no effect unless it denies. */
+/**
+ * The names of protocols in rules files. heddle relays no UDP, so a rule for it has no effect
+ * unless it denies.
+ */
 export const RULE_PROTOCOLS = ['http', 'https', 'socks5_tcp', 'socks5_udp'] as const;
 export type RuleProtocol = (typeof RULE_PROTOCOLS)[number];
 
-/** A `network_rule` of a rules file: the decision about connections to a host. The strictest rule that matches applies. */
+/**
+ * A `network_rule` of a rules file: the decision about connections to a host. The strictest rule
+ * that matches applies.
+ */
 export interface NetworkRule {
   /** As `readHost` returns it. */
   host: string;
@@ -14,9 +20,16 @@ export interface NetworkRule {
   justification: string | null;
 }
 
-/** Rules name no ports, so a rule that allows does so only for the port that its protocol is for. Null: for all. */
+/**
+ * Rules name no ports, so a rule that allows does so only for the port that its protocol is for.
+ * Null: for all.
+ */
 const PORTS: Record<NetworkProtocol, number | null> = { http: 80, https: 443, socks5Tcp: null };
-const NAMES: Record<NetworkProtocol, RuleProtocol> = { http: 'http', https: 'https', socks5Tcp: 'socks5_tcp' };
+const NAMES: Record<NetworkProtocol, RuleProtocol> = {
+  http: 'http',
+  https: 'https',
+  socks5Tcp: 'socks5_tcp',
+};
 
 /** Returns the protocol of a target as rules name it. */
 export function ruleProtocol(protocol: NetworkProtocol): RuleProtocol {

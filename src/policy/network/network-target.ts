@@ -11,7 +11,11 @@ export interface NetworkTarget {
   protocol: NetworkProtocol;
 }
 
-const SCHEMES: Record<NetworkProtocol, string> = { http: 'http', https: 'https', socks5Tcp: 'socks5' };
+const SCHEMES: Record<NetworkProtocol, string> = {
+  http: 'http',
+  https: 'https',
+  socks5Tcp: 'socks5',
+};
 
 /** Returns the target as a URL, always with its port. Different targets have different URLs. */
 export function targetUrl({ host, port, protocol }: NetworkTarget): string {

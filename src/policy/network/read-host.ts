@@ -10,9 +10,10 @@ const MAPPED = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 const PORT_MAX = 65_535;
 
 /**
- * Returns the one spelling of a host, or null if it is none: a name in lower case, in ASCII and without the dot at its end, an IPv4
- * address of four decimal numbers, or an IPv6 address without brackets. Reads IPv4 addresses in every notation that programs
- * accept (`0x7f.1`, `2130706433`), and IPv6 addresses that stand for IPv4 ones.
+ * Returns the one spelling of a host, or null if it is none: a name in lower case, in ASCII and
+ * without the dot at its end, an IPv4 address of four decimal numbers, or an IPv6 address without
+ * brackets. Reads IPv4 addresses in every notation that programs accept (`0x7f.1`, `2130706433`),
+ * and IPv6 addresses that stand for IPv4 ones.
  */
 export function readHost(text: string): string | null {
   if (text === '' || text.length > NAME_CHARS_MAX || NO_HOST.test(text)) return null;
@@ -23,11 +24,15 @@ export function readHost(text: string): string | null {
   return host?.split('.').every(isLabel) === true ? host : null;
 }
 
-/** Reads `host:port`, with an IPv6 address in brackets. Returns null if the host or the port is missing or invalid. */
+/**
+ * Reads `host:port`, with an IPv6 address in brackets. Returns null if the host or the port is
+ * missing or invalid.
+ */
 export function readAuthority(text: string): { host: string; port: number } | null {
   const colon = text.lastIndexOf(':');
   const [name, digits] = [text.slice(0, colon), text.slice(colon + 1)];
-  if (colon === -1 || !/^\d{1,5}$/.test(digits) || (name.includes(':') && !name.startsWith('['))) return null;
+  if (colon === -1 || !/^\d{1,5}$/.test(digits) || (name.includes(':') && !name.startsWith('[')))
+    return null;
   const host = readHost(name);
   const port = Number(digits);
   return host === null || port === 0 || port > PORT_MAX ? null : { host, port };

@@ -17,14 +17,25 @@ const DECISIONS: ReadonlyMap<string, NetworkRule['decision']> = new Map([
 
 /** Reads the arguments of a `network_rule`. Throws a SyntaxError that says what is wrong. */
 export function readNetworkRule(args: ReadonlyMap<string, RuleValue>): NetworkRule {
-  for (const name of args.keys()) if (!ARGUMENTS.has(name)) throw new SyntaxError(`network_rule has no argument ${name}`);
+  for (const name of args.keys())
+    if (!ARGUMENTS.has(name)) throw new SyntaxError(`network_rule has no argument ${name}`);
   const host = readHost(text(args, 'host'));
-  if (host === null) throw new SyntaxError('network_rule: host must be a host name or an IP address, without a port and without wildcards');
+  if (host === null)
+    throw new SyntaxError(
+      'network_rule: host must be a host name or an IP address, without a port and without wildcards',
+    );
   const protocol = PROTOCOLS.get(text(args, 'protocol'));
-  if (protocol === undefined) throw new SyntaxError(`network_rule: protocol must be one of ${RULE_PROTOCOLS.join(', ')}`);
+  if (protocol === undefined)
+    throw new SyntaxError(`network_rule: protocol must be one of ${RULE_PROTOCOLS.join(', ')}`);
   const decision = DECISIONS.get(text(args, 'decision'));
-  if (decision === undefined) throw new SyntaxError('network_rule: decision must be "allow", "prompt" or "deny"');
-  return { host, protocol, decision, justification: args.has('justification') ? text(args, 'justification') : null };
+  if (decision === undefined)
+    throw new SyntaxError('network_rule: decision must be "allow", "prompt" or "deny"');
+  return {
+    host,
+    protocol,
+    decision,
+    justification: args.has('justification') ? text(args, 'justification') : null,
+  };
 }
 
 /** Returns the line of a rules file for a rule. */

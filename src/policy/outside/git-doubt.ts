@@ -15,32 +15,44 @@ export interface GitPlace {
 }
 
 /**
- * Returns the reason why git may run code of commands if it works in this folder. Returns null if it does not: commands cannot
- * change which repository git finds, nor the repository's settings and hooks, and these start no program.
+ * Returns the reason why git may run code of commands if it works in this folder. Returns null if
+ * it does not: commands cannot change which repository git finds, nor the repository's settings and
+ * hooks, and these start no program.
  */
-export function gitDoubt(use: GitUse, { folder, repository, roots, realPaths }: GitPlace): string | null {
-  if (isReplaceable(folder, roots)) return `git looks for a repository from ${folder}, which commands can replace`;
+export function gitDoubt(
+  use: GitUse,
+  { folder, repository, roots, realPaths }: GitPlace,
+): string | null {
+  if (isReplaceable(folder, roots))
+    return `git looks for a repository from ${folder}, which commands can replace`;
   if (repository === null) return `heddle cannot tell which repository git uses in ${folder}`;
   const { root, own, shared, isComplete, settings, hookFolders, hooks, hasSubmodules } = repository;
   // Commands can create files that make a folder a repository without `.git`.
-  if (root !== folder && isChangeable(folder, roots)) return `commands can make a repository in ${folder}`;
+  if (root !== folder && isChangeable(folder, roots))
+    return `commands can make a repository in ${folder}`;
   if (!isComplete) return `${own} is not a complete repository`;
   const changeable = [own, shared, ...hookFolders].find((path) => isChangeable(path, roots));
   if (changeable !== undefined) return `commands can change ${changeable}`;
   if (settings === null) return `the settings of ${shared} cannot be read`;
   const setting = settings.find((one) => !isPlain(one, { settings, roots, realPaths }));
-  if (setting !== undefined) return `the setting ${nameOf(setting)} in ${shared} may start a program or lead elsewhere`;
-  if (hooks[0] !== undefined) return `the hook ${hooks[0]} of ${shared} may run files that commands can change`;
-  if (hasSubmodules !== false) return `${root} has, or may have, submodules with settings of their own`;
+  if (setting !== undefined)
+    return `the setting ${nameOf(setting)} in ${shared} may start a program or lead elsewhere`;
+  if (hooks[0] !== undefined)
+    return `the hook ${hooks[0]} of ${shared} may run files that commands can change`;
+  if (hasSubmodules !== false)
+    return `${root} has, or may have, submodules with settings of their own`;
   const remote = use.remotes.find((name) => !isRemote(name, settings));
-  return remote === undefined ? null : `${remote} is not one of the remotes in the settings of ${shared}`;
+  return remote === undefined
+    ? null
+    : `${remote} is not one of the remotes in the settings of ${shared}`;
 }
 
 /** Settings that start no program and name no file, by section. */
 const PLAIN: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     advice: 'addembeddedrepo detachedhead pushupdaterejected statushints',
-    branch: 'description merge pushremote rebase remote gh-merge-base github-pr-owner-number vscode-merge-base',
+    branch:
+      'description merge pushremote rebase remote gh-merge-base github-pr-owner-number vscode-merge-base',
     color: 'branch diff status ui',
     commit: 'gpgsign verbose',
     core:
@@ -67,17 +79,24 @@ function isPlain(setting: GitSetting, places: Places): boolean {
   const { section, key, value } = setting;
   if (section === 'core' && key === 'bare') return value === 'false';
   if (PLAIN.get(section)?.has(key) !== true) return false;
-  if (section === 'remote' && (key === 'url' || key === 'pushurl')) return isPlainAddress(value ?? '', places);
+  if (section === 'remote' && (key === 'url' || key === 'pushurl'))
+    return isPlainAddress(value ?? '', places);
   // A branch may name a remote by its address.
-  if (section === 'branch' && (key === 'remote' || key === 'pushremote')) return value === '.' || isRemote(value ?? '', places.settings);
+  if (section === 'branch' && (key === 'remote' || key === 'pushremote'))
+    return value === '.' || isRemote(value ?? '', places.settings);
   return true;
 }
 
 function isRemote(name: string, settings: readonly GitSetting[]): boolean {
-  return settings.some(({ section, subsection, key }) => section === 'remote' && key === 'url' && subsection === name);
+  return settings.some(
+    ({ section, subsection, key }) => section === 'remote' && key === 'url' && subsection === name,
+  );
 }
 
-/** Whether the address of a remote is on another machine, or is a local path that commands cannot change. */
+/**
+ * Whether the address of a remote is on another machine, or is a local path that commands cannot
+ * change.
+ */
 function isPlainAddress(address: string, { roots, realPaths }: Places): boolean {
   if (/^(?:https?|ssh|git):\/\/[^-/]/.test(address)) return true;
   if (/^[\w.][\w.@-]*:(?![:-]|\/\/)/.test(address)) return true;
@@ -85,7 +104,10 @@ function isPlainAddress(address: string, { roots, realPaths }: Places): boolean 
   return real !== undefined && !isChangeable(real, roots);
 }
 
-/** Returns the absolute path of a remote on this machine. Returns an empty string for other addresses. */
+/**
+ * Returns the absolute path of a remote on this machine. Returns an empty string for other
+ * addresses.
+ */
 export function localPath(address: string): string {
   const path = address.startsWith('file://') ? address.slice('file://'.length) : address;
   return isAbsolute(path) ? path : '';

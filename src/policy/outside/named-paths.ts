@@ -23,25 +23,39 @@ export interface PinnedCommand {
 export interface NamedPaths {
   /** Files that the command may run as code, and folders that it works in. */
   code: ReadonlySet<string>;
-  /** Files whose content may reach a program that is not known. Folders of these names do not count. */
+  /**
+   * Files whose content may reach a program that is not known. Folders of these names do not count.
+   */
   content: ReadonlySet<string>;
   /** Files that the command reads or changes as data. */
   data: ReadonlySet<string>;
-  /** Names of files that its programs read as code without being told, from a folder that they work in or the nearest above it. */
+  /**
+   * Names of files that its programs read as code without being told, from a folder that they work
+   * in or the nearest above it.
+   */
   sought: ReadonlySet<string>;
   /** The folders that its programs may work in. */
   folders: readonly string[];
-  /** The words that may name files in any folder that the line names, relative to it. They may name folders, too. */
+  /**
+   * The words that may name files in any folder that the line names, relative to it. They may name
+   * folders, too.
+   */
   words: ReadonlySet<string>;
   /** Further words that may name such folders. */
   places: ReadonlySet<string>;
   /** Those of the words that may name a file without the end of its name. */
   stems: ReadonlySet<string>;
-  /** Folders below those that it works in, or above these, in which its programs look for others by the words. */
+  /**
+   * Folders below those that it works in, or above these, in which its programs look for others by
+   * the words.
+   */
   programFolders: ReadonlySet<string>;
   /** Whether one of its programs uses the repository of its working directory. */
   usesGit: boolean;
-  /** Whether these are all files that the line itself may name. If not, a word of it is known only to a shell. */
+  /**
+   * Whether these are all files that the line itself may name. If not, a word of it is known only
+   * to a shell.
+   */
   areAll: boolean;
 }
 
@@ -55,7 +69,10 @@ const RETURNS = /(?<![\w-])(?:cd|chdir|pushd|popd)(?=[ \t]*(?:$|[;|&)\n-]))/;
 /** A word that can be the name of a program, and is not an option. */
 const PROGRAM_NAME = /^[^-/\s\0][^/\s\0]*$/;
 
-/** Returns the places that a command names or is known to read. Returns null if it names too many, or in unknown folders. */
+/**
+ * Returns the places that a command names or is known to read. Returns null if it names too many,
+ * or in unknown folders.
+ */
 export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): NamedPaths | null {
   const found = new Collector();
   found.enter([...new Set([cwd, realCwd])]);
@@ -65,28 +82,41 @@ export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): Named
   if (!found.takeLine(line, possibleFolders(line.commands, [cwd, realCwd], env.HOME))) return null;
   for (const possible of command.possibleCommands) found.takeStems(possible);
   const returned = RETURNS.test(command.text) ? [env.HOME ?? '', env.OLDPWD ?? ''] : [];
-  found.takePlaces([...searched.filter((folder) => !isAbsolute(folder)), ...(env.CDPATH ?? '').split(':'), ...returned]);
+  found.takePlaces([
+    ...searched.filter((folder) => !isAbsolute(folder)),
+    ...(env.CDPATH ?? '').split(':'),
+    ...returned,
+  ]);
   return found.result(line.areAll);
 }
 
 /** Returns the paths that the words of a simple command may stand for in these folders. */
 export function possiblePaths(words: readonly string[], folders: readonly string[]): string[] {
   const parts = new Set(words.flatMap((word) => [word, ...partsOf(word), ...word.split(BETWEEN)]));
-  return [...parts].filter((part) => part !== '' && !part.includes('\0')).flatMap((part) => folders.map((folder) => resolve(folder, part)));
+  return [...parts]
+    .filter((part) => part !== '' && !part.includes('\0'))
+    .flatMap((part) => folders.map((folder) => resolve(folder, part)));
 }
 
 /**
- * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` or `pushd` adds folders. Null:
- * the folder is not known. `home` is the folder of a `cd` without words.
+ * Returns the folders that a script may be in before each of its commands. It begins in one of
+ * `starts`. A `cd` or `pushd` adds folders. Null: the folder is not known. `home` is the folder of
+ * a `cd` without words.
  */
-export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
+export function possibleFolders(
+  commands: readonly SimpleCommand[],
+  starts: readonly string[],
+  home = '',
+): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [...new Set(starts)];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
     if ((program === 'cd' || program === 'pushd') && folders !== null) {
       const [target = home, ...others] = args;
       const isCertain = target !== '' && others.length === 0 && !/^[-+]/.test(target);
-      const all = isCertain ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])] : [];
+      const all = isCertain
+        ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])]
+        : [];
       folders = isCertain && all.length <= FOLDERS_MAX ? all : null;
     }
     return before;
@@ -118,8 +148,10 @@ class Collector {
 
   /** The files that its programs may be, in the folders that are searched for programs. */
   takePrograms({ commands, possibleCommands }: ParsedCommand, searched: readonly string[]): void {
-    // A program that is not known may start others by their names. Shells look there for `. FILE` and `sh FILE`, too.
-    const startable = ({ words }: SimpleCommand) => (programKind(words) === 'unknown' ? words : words.slice(0, 1));
+    // A program that is not known may start others by their names. Shells look there for `. FILE`
+    // and `sh FILE`, too.
+    const startable = ({ words }: SimpleCommand) =>
+      programKind(words) === 'unknown' ? words : words.slice(0, 1);
     for (const name of new Set([...(commands ?? []), ...possibleCommands].flatMap(startable)))
       if (PROGRAM_NAME.test(name))
         this.#add(
@@ -133,8 +165,14 @@ class Collector {
     for (const folder of folders) if (folder !== '') this.#places.add(folder);
   }
 
-  /** Takes a line, with the possible folders of each of its commands. Returns false if one of these is not known. */
-  takeLine({ commands, mayRunAll, others, code }: LineWords, folders: readonly (readonly string[] | null)[]): boolean {
+  /**
+   * Takes a line, with the possible folders of each of its commands. Returns false if one of these
+   * is not known.
+   */
+  takeLine(
+    { commands, mayRunAll, others, code }: LineWords,
+    folders: readonly (readonly string[] | null)[],
+  ): boolean {
     for (const [index, simple] of commands.entries()) {
       const here = folders[index] ?? null;
       if (here === null) return false;
@@ -147,7 +185,10 @@ class Collector {
     return true;
   }
 
-  /** `mayRunAll`: another program of the line is not known, so it may run what this one reads or writes. */
+  /**
+   * `mayRunAll`: another program of the line is not known, so it may run what this one reads or
+   * writes.
+   */
   #take({ words }: SimpleCommand, mayRunAll: boolean): void {
     const [program = '', ...args] = words;
     const kind = programKind(words);
@@ -197,9 +238,16 @@ class Collector {
   #takeCode(words: readonly string[]): void {
     const here = this.#folders;
     const parts = words.flatMap(splitNames);
-    const values = parts.filter((part, index) => OPTION.test(parts[index - 1] ?? '') && part !== '' && !OPTION.test(part));
+    const values = parts.filter(
+      (part, index) => OPTION.test(parts[index - 1] ?? '') && part !== '' && !OPTION.test(part),
+    );
     const glued = parts.flatMap(gluedIn);
-    this.enter([...new Set([...here, ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value)))])]);
+    this.enter([
+      ...new Set([
+        ...here,
+        ...[...values, ...glued].flatMap((value) => here.map((folder) => resolve(folder, value))),
+      ]),
+    ]);
     for (const word of [...words, ...parts]) {
       const program = programName(word);
       const { files = [], folder } = CODE_SOURCES.get(program) ?? {};
@@ -235,10 +283,16 @@ function gluedIn(part: string): string[] {
   return value === undefined ? [] : [value];
 }
 
-/** The parts of a word that may be paths: the value of an option, of an assignment, of `@file`, and the parts of a list. */
+/**
+ * The parts of a word that may be paths: the value of an option, of an assignment, of `@file`, and
+ * the parts of a list.
+ */
 function partsOf(word: string): string[] {
   const value = /^(?:-{1,2}[^=]*|[^=/]+)=(.+)$/s.exec(word)?.[1];
   const short = /^-[A-Za-z](.+)$/s.exec(word)?.[1];
   const parts = [value, short, /^@(.+)$/s.exec(word)?.[1]].filter((part) => part !== undefined);
-  return [...parts, ...[word, ...parts].flatMap((part) => (/[:,]/.test(part) ? part.split(/[:,]/) : []))];
+  return [
+    ...parts,
+    ...[word, ...parts].flatMap((part) => (/[:,]/.test(part) ? part.split(/[:,]/) : [])),
+  ];
 }

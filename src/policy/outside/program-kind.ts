@@ -3,12 +3,16 @@ import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
 import { plainGit } from './plain-git.ts';
 
 /**
- * How a program uses the files that its arguments name. `looks`: reads and shows them, or creates empty files. `writes`: changes the
- * files at these paths. `git`: uses the repository of its working directory. `unknown`: may run any of them as code.
+ * How a program uses the files that its arguments name. `looks`: reads and shows them, or creates
+ * empty files. `writes`: changes the files at these paths. `git`: uses the repository of its
+ * working directory. `unknown`: may run any of them as code.
  */
 export type ProgramKind = 'looks' | 'writes' | 'git' | 'unknown';
 
-/** Returns the kind of a simple command. The program must be a known name without a path, with known options. */
+/**
+ * Returns the kind of a simple command. The program must be a known name without a path, with known
+ * options.
+ */
 export function programKind(words: readonly string[]): ProgramKind {
   const [program = '', ...args] = words;
   if (program === 'git') return plainGit(args) === null ? 'unknown' : 'git';
@@ -20,7 +24,10 @@ export function programKind(words: readonly string[]): ProgramKind {
   return writes !== undefined && allowsOptions(args, writes) ? 'writes' : 'unknown';
 }
 
-/** Whether a command of GitHub's client starts no program except git, and passes no options on to git. */
+/**
+ * Whether a command of GitHub's client starts no program except git, and passes no options on to
+ * git.
+ */
 function isPlainGh([subject = '', verb = '', ...args]: readonly string[]): boolean {
   return GH.get(subject)?.has(verb) === true && !args.includes('--');
 }
@@ -40,9 +47,14 @@ const GH: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /** With any arguments, these only print or wait. */
-const ONLY_PRINT: ReadonlySet<string> = new Set('arch free groups hostid nproc printenv ps sleep tty uptime w who'.split(' '));
+const ONLY_PRINT: ReadonlySet<string> = new Set(
+  'arch free groups hostid nproc printenv ps sleep tty uptime w who'.split(' '),
+);
 
-const options = (short: string, long: string): OptionRules => ({ short, long: new Set(long.split(' ')) });
+const options = (short: string, long: string): OptionRules => ({
+  short,
+  long: new Set(long.split(' ')),
+});
 
 const LOOKS: ReadonlyMap<string, OptionRules> = new Map([
   ['touch', options('acm', 'no-create')],
@@ -54,7 +66,13 @@ const LOOKS: ReadonlyMap<string, OptionRules> = new Map([
 
 const WRITES: ReadonlyMap<string, OptionRules> = new Map([
   ['chmod', options('Rcfv+rwxXst', 'recursive changes quiet verbose')],
-  ['cp', options('aflLnPprRsTuv', 'archive force no-clobber no-target-directory parents preserve recursive update verbose')],
+  [
+    'cp',
+    options(
+      'aflLnPprRsTuv',
+      'archive force no-clobber no-target-directory parents preserve recursive update verbose',
+    ),
+  ],
   ['ln', options('fnrsTv', 'force no-dereference no-target-directory relative symbolic verbose')],
   ['mv', options('fnTuv', 'force no-clobber no-target-directory update verbose')],
   ['rm', options('dfrRv', 'dir force recursive verbose')],

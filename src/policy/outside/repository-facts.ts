@@ -6,7 +6,10 @@ export interface GitSetting {
   value: string | null;
 }
 
-/** The repository that git finds from a folder, as read from its files. All paths are absolute and without links. */
+/**
+ * The repository that git finds from a folder, as read from its files. All paths are absolute and
+ * without links.
+ */
 export interface RepositoryFacts {
   /** The folder that contains its `.git`. */
   root: string;

@@ -1,7 +1,10 @@
 import { isAbsolute } from 'node:path';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 
-/** Fills in the defaults of the fields that a policy leaves out. Fields that a client set stay unchanged. */
+/**
+ * Fills in the defaults of the fields that a policy leaves out. Fields that a client set stay
+ * unchanged.
+ */
 export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
   switch (policy.type) {
     case 'dangerFullAccess':
@@ -23,7 +26,10 @@ export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
   }
 }
 
-/** Returns a policy as clients see it: the further folders of the workspace are among the writable roots. */
+/**
+ * Returns a policy as clients see it: the further folders of the workspace are among the writable
+ * roots.
+ */
 export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string[]): SandboxPolicy {
   if (policy.type !== 'workspaceWrite' || roots.length === 0) return policy;
   return { ...policy, writableRoots: [...new Set([...(policy.writableRoots ?? []), ...roots])] };
@@ -31,16 +37,28 @@ export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string
 
 /** Returns the read-only form of a policy: the same read access, no write access and no network. */
 export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
-  const access = policy.type === 'readOnly' ? policy.access : policy.type === 'workspaceWrite' ? policy.readOnlyAccess : undefined;
+  const access =
+    policy.type === 'readOnly'
+      ? policy.access
+      : policy.type === 'workspaceWrite'
+        ? policy.readOnlyAccess
+        : undefined;
   return { type: 'readOnly', networkAccess: false, ...(access === undefined ? {} : { access }) };
 }
 
-/** Returns the first path of a policy that is not absolute, and the name of its field. Returns null if all are absolute. */
+/**
+ * Returns the first path of a policy that is not absolute, and the name of its field. Returns null
+ * if all are absolute.
+ */
 export function relativePathIn(policy: SandboxPolicy): { field: string; path: string } | null {
   const lists: [string, readonly string[]][] = [];
   if (policy.type === 'workspaceWrite')
-    lists.push(['writableRoots', policy.writableRoots ?? []], ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)]);
-  if (policy.type === 'readOnly') lists.push(['access.readableRoots', readableRoots(policy.access)]);
+    lists.push(
+      ['writableRoots', policy.writableRoots ?? []],
+      ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)],
+    );
+  if (policy.type === 'readOnly')
+    lists.push(['access.readableRoots', readableRoots(policy.access)]);
   for (const [name, paths] of lists) {
     const index = paths.findIndex((path) => !isAbsolute(path));
     if (index !== -1) return { field: `${name}[${index}]`, path: paths[index] ?? '' };
@@ -48,6 +66,8 @@ export function relativePathIn(policy: SandboxPolicy): { field: string; path: st
   return null;
 }
 
-function readableRoots(access: { type: string; readableRoots?: readonly string[] | null } | null | undefined): readonly string[] {
+function readableRoots(
+  access: { type: string; readableRoots?: readonly string[] | null } | null | undefined,
+): readonly string[] {
   return access?.readableRoots ?? [];
 }

@@ -7,7 +7,10 @@ interface Granted {
   identities: ReadonlyMap<string, PathIdentity>;
 }
 
-/** The approvals that users gave in a thread, for the session or for the current turn. Kept in memory only. */
+/**
+ * The approvals that users gave in a thread, for the session or for the current turn. Kept in
+ * memory only.
+ */
 export class Grants {
   readonly #identify: (path: string) => PathIdentity;
   readonly #commands = new Set<string>();
@@ -50,7 +53,10 @@ export class Grants {
     return this.#targets.has(url);
   }
 
-  /** Allows calls of a tool of an MCP server for the session. `key` identifies the server and the definition of the tool (`toolKey`). */
+  /**
+   * Allows calls of a tool of an MCP server for the session. `key` identifies the server and the
+   * definition of the tool (`toolKey`).
+   */
   allowMcpTool(key: string): void {
     this.#mcpTools.add(key);
   }
@@ -60,19 +66,24 @@ export class Grants {
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {
-    const identities = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#identify(path)]));
+    const identities = new Map(
+      [...permissions.read, ...permissions.write].map((path) => [path, this.#identify(path)]),
+    );
     (scope === 'session' ? this.#session : this.#turn).push({ permissions, identities });
   }
 
   /**
-   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real path has changed since the
-   * grant, and a folder that another one has replaced, because a command may have done that.
+   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real
+   * path has changed since the grant, and a folder that another one has replaced, because a command
+   * may have done that.
    */
   get permissions(): readonly GrantedPermissions[] {
-    return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, identities }) => {
-      const isAsGranted = (path: string) => isSame(identities.get(path), this.#identify(path));
-      return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
-    });
+    return [...this.#session, ...this.#turn].map(
+      ({ permissions: { read, write, network }, identities }) => {
+        const isAsGranted = (path: string) => isSame(identities.get(path), this.#identify(path));
+        return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
+      },
+    );
   }
 
   /** From now on until the turn ends, the guardian reviews every command and every patch. */

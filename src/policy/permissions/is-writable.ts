@@ -7,23 +7,36 @@ import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 
 /**
- * Whether the bounds allow a file to be written. It must be below a writable root, with no protected name in between. In the
- * home, the root must be in the home too. The path and the roots are absolute, and either all have their links resolved or none.
+ * Whether the bounds allow a file to be written. It must be below a writable root, with no
+ * protected name in between. In the home, the root must be in the home too. The path and the roots
+ * are absolute, and either all have their links resolved or none.
  */
 export function isWritable(
   path: string,
-  { writableRoots, home, linkedSecrets, hidden }: Pick<SandboxBounds, 'writableRoots' | 'home' | 'linkedSecrets' | 'hidden'>,
+  {
+    writableRoots,
+    home,
+    linkedSecrets,
+    hidden,
+  }: Pick<SandboxBounds, 'writableRoots' | 'home' | 'linkedSecrets' | 'hidden'>,
 ): boolean {
   if (isSecret(path, { home, linkedSecrets, hidden })) return false;
   return rootsFor(path, writableRoots, home).some(
-    (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_PROTECTED)),
+    (root) =>
+      !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_PROTECTED)),
   );
 }
 
 type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets' | 'unprotected'>;
 
-/** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
-export function isReadable(path: string, { readable, writableRoots, workspace, home, linkedSecrets, hidden }: FolderBounds): boolean {
+/**
+ * Whether the bounds allow a file to be read. Writable files are readable. In the home, only files
+ * below a root in it are.
+ */
+export function isReadable(
+  path: string,
+  { readable, writableRoots, workspace, home, linkedSecrets, hidden }: FolderBounds,
+): boolean {
   if (isSecret(path, { home, linkedSecrets, hidden })) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
   const roots = readable === 'everything' ? [] : readable.roots;
@@ -37,11 +50,17 @@ interface Secrets {
 }
 
 function isSecret(path: string, { home, linkedSecrets = [], hidden = [] }: Secrets): boolean {
-  return isHomeSecret(path, home) || linkedSecrets.some((secret) => isWithin(path, secret)) || isHidden(path, hidden);
+  return (
+    isHomeSecret(path, home) ||
+    linkedSecrets.some((secret) => isWithin(path, secret)) ||
+    isHidden(path, hidden)
+  );
 }
 
 function rootsFor(path: string, roots: readonly string[], home: string): string[] {
-  return roots.filter((root) => isWithin(path, root) && (!isWithin(path, home) || isWithin(root, home)));
+  return roots.filter(
+    (root) => isWithin(path, root) && (!isWithin(path, home) || isWithin(root, home)),
+  );
 }
 
 /** Ignores case, because some file systems do. */

@@ -16,8 +16,8 @@ export interface TouchedFile {
   /** The real path, with all links resolved. */
   real: string;
   /**
-   * The device and inode of a file that has other hard links, which may be anywhere, if the patch changes its content. Null: it has
-   * none, or the patch puts another file in its place.
+   * The device and inode of a file that has other hard links, which may be anywhere, if the patch
+   * changes its content. Null: it has none, or the patch puts another file in its place.
    */
   shared: string | null;
 }
@@ -26,7 +26,10 @@ export interface TouchedFile {
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home' | 'hidden'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home' | 'hidden'>;
-  /** How the sandbox protects a real path in the roots from commands, and so from patches too: a predicate. Null: it does not. */
+  /**
+   * How the sandbox protects a real path in the roots from commands, and so from patches too: a
+   * predicate. Null: it does not.
+   */
   protectedAs(real: string): string | null;
 }
 
@@ -38,38 +41,65 @@ export interface PatchSituation {
   grants: Pick<Grants, 'allowsFiles'>;
 }
 
-/** The decision about a patch. The reason of `ask` is for the person who decides, the reason of `refuse` is for the model. */
-export type PatchVerdict = { verdict: 'write' } | { verdict: 'ask'; reason: string | null } | { verdict: 'refuse'; reason: string };
+/**
+ * The decision about a patch. The reason of `ask` is for the person who decides, the reason of
+ * `refuse` is for the model.
+ */
+export type PatchVerdict =
+  | { verdict: 'write' }
+  | { verdict: 'ask'; reason: string | null }
+  | { verdict: 'refuse'; reason: string };
 
-/** Judges a patch by the files that it touches. A session grant must cover a file's path and its real path. */
+/**
+ * Judges a patch by the files that it touches. A session grant must cover a file's path and its
+ * real path.
+ */
 export async function judgePatch(
   { files, bounds, approvalPolicy, grants }: PatchSituation,
   breaks = new EventLoopYield(),
 ): Promise<PatchVerdict> {
   if (grants.allowsFiles(grantedPaths(files))) return { verdict: 'write' };
   const outside = bounds === null ? null : await firstOutside(files, bounds, breaks);
-  if (outside === null) return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
+  if (outside === null)
+    return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
   const why = whyNotAsked(approvalPolicy, 'sandbox_approval');
   if (why === null) return { verdict: 'ask', reason: outside };
   return { verdict: 'refuse', reason: `${outside} Nobody can be asked: ${why}.` };
 }
 
 /**
- * Returns the paths that a session grant for these files covers. A grant covers paths, because each patch changes the file. For a file
- * with other hard links, it covers only that file: a command could put another file with a hard link outside at the path.
+ * Returns the paths that a session grant for these files covers. A grant covers paths, because each
+ * patch changes the file. For a file with other hard links, it covers only that file: a command
+ * could put another file with a hard link outside at the path.
  */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
-  return [...new Set(files.flatMap(({ path, real, shared }) => [path, real, ...(shared === null ? [] : [`${real} is ${shared}`])]))];
+  return [
+    ...new Set(
+      files.flatMap(({ path, real, shared }) => [
+        path,
+        real,
+        ...(shared === null ? [] : [`${real} is ${shared}`]),
+      ]),
+    ),
+  ];
 }
 
-/** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
-async function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds, breaks: EventLoopYield): Promise<string | null> {
+/**
+ * Returns the reason why the sandbox does not allow one of the files to be written. Returns null if
+ * it allows all.
+ */
+async function firstOutside(
+  files: readonly TouchedFile[],
+  bounds: PatchBounds,
+  breaks: EventLoopYield,
+): Promise<string | null> {
   for (const file of files) {
     await breaks.worked(FILE_UNITS);
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
     if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
       return `${shown} is protected by the sandbox.`;
-    if (!isWritable(file.real, bounds.real)) return `${shown} is outside the folders that can be written in the sandbox.`;
+    if (!isWritable(file.real, bounds.real))
+      return `${shown} is outside the folders that can be written in the sandbox.`;
     const protectedAs = bounds.protectedAs(file.real);
     if (protectedAs !== null) return `${shown} ${protectedAs}.`;
     if (file.shared !== null)

@@ -4,11 +4,19 @@ import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/typ
 
 type Confining = Extract<SandboxPolicy, { type: 'readOnly' | 'workspaceWrite' }>;
 
-/** Returns the policy that allows what both policies allow, and nothing else. `workspace`: the folders that both can write without naming. */
-export function narrowerSandbox(one: SandboxPolicy, other: SandboxPolicy, workspace: readonly string[]): SandboxPolicy {
+/**
+ * Returns the policy that allows what both policies allow, and nothing else. `workspace`: the
+ * folders that both can write without naming.
+ */
+export function narrowerSandbox(
+  one: SandboxPolicy,
+  other: SandboxPolicy,
+  workspace: readonly string[],
+): SandboxPolicy {
   if (one.type === 'dangerFullAccess' || isDeepStrictEqual(one, other)) return other;
   if (other.type === 'dangerFullAccess') return one;
-  if (one.type === 'externalSandbox') return other.type === 'externalSandbox' ? bothExternal(one, other) : withoutNetwork(other, one);
+  if (one.type === 'externalSandbox')
+    return other.type === 'externalSandbox' ? bothExternal(one, other) : withoutNetwork(other, one);
   if (other.type === 'externalSandbox') return withoutNetwork(one, other);
   return bothConfining(one, other, workspace);
 }
@@ -27,8 +35,12 @@ function withoutNetwork(policy: Confining, { networkAccess }: External): Confini
 function bothConfining(one: Confining, other: Confining, workspace: readonly string[]): Confining {
   const access = narrowerAccess(readAccess(one), readAccess(other));
   const networkAccess = one.networkAccess === true && other.networkAccess === true;
-  if (one.type === 'readOnly' || other.type === 'readOnly') return { type: 'readOnly', networkAccess, ...(access && { access }) };
-  const roots = (policy: Extract<Confining, { type: 'workspaceWrite' }>) => [...(policy.writableRoots ?? []), ...workspace];
+  if (one.type === 'readOnly' || other.type === 'readOnly')
+    return { type: 'readOnly', networkAccess, ...(access && { access }) };
+  const roots = (policy: Extract<Confining, { type: 'workspaceWrite' }>) => [
+    ...(policy.writableRoots ?? []),
+    ...workspace,
+  ];
   const shared = sharedRoots(roots(one), roots(other));
   return {
     type: 'workspaceWrite',
@@ -45,18 +57,23 @@ function readAccess(policy: Confining): ReadOnlyAccess | null {
 }
 
 /** Null: everything can be read. */
-function narrowerAccess(one: ReadOnlyAccess | null, other: ReadOnlyAccess | null): ReadOnlyAccess | null {
+function narrowerAccess(
+  one: ReadOnlyAccess | null,
+  other: ReadOnlyAccess | null,
+): ReadOnlyAccess | null {
   if (one?.type !== 'restricted') return other;
   if (other?.type !== 'restricted') return one;
   return {
     type: 'restricted',
     readableRoots: sharedRoots(one.readableRoots ?? [], other.readableRoots ?? []),
-    includePlatformDefaults: one.includePlatformDefaults !== false && other.includePlatformDefaults !== false,
+    includePlatformDefaults:
+      one.includePlatformDefaults !== false && other.includePlatformDefaults !== false,
   };
 }
 
 /** The folders that lie below a root of both lists. */
 function sharedRoots(one: readonly string[], other: readonly string[]): string[] {
-  const below = (roots: readonly string[], outer: readonly string[]) => roots.filter((root) => outer.some((each) => isWithin(root, each)));
+  const below = (roots: readonly string[], outer: readonly string[]) =>
+    roots.filter((root) => outer.some((each) => isWithin(root, each)));
   return [...new Set([...below(one, other), ...below(other, one)])];
 }

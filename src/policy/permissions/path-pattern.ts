@@ -5,13 +5,18 @@ export type NameToken =
   | { kind: 'star' }
   | { kind: 'set'; negated: boolean; ranges: readonly (readonly [string, string])[] };
 
-/** The pattern of one name of a path, or `**`: any number of names, and at the end of a pattern at least one. */
+/**
+ * The pattern of one name of a path, or `**`: any number of names, and at the end of a pattern at
+ * least one.
+ */
 export type NamePattern = '**' | readonly NameToken[];
 
 /** The patterns of the names of a path below a folder, from the top. */
 export type PathPattern = readonly NamePattern[];
 
-/** The positions in a pattern that the names of a path so far can have reached, in ascending order. */
+/**
+ * The positions in a pattern that the names of a path so far can have reached, in ascending order.
+ */
 export type Positions = readonly number[];
 
 type Token = NameToken | { kind: 'slash' };
@@ -20,7 +25,10 @@ const PATTERN_CHARS_MAX = 2_000;
 /** The most patterns that the alternatives of one pattern can make. */
 const ALTERNATIVES_MAX = 200;
 
-/** Whether a path contains a character that makes it a pattern. Braces alone do so only around alternatives. */
+/**
+ * Whether a path contains a character that makes it a pattern. Braces alone do so only around
+ * alternatives.
+ */
 export function isPattern(path: string): boolean {
   return /[*?[\]]|\{[^{}]*,/.test(path);
 }
@@ -31,9 +39,10 @@ export function literalPattern(text: string): string {
 }
 
 /**
- * Parses a pattern of paths below a folder, with the syntax of Rust's globset, which codex uses: `*` and `?` within a name, `**` for any
- * number of names, `[a-z]`, `[!a-z]`, `{one,other}` and `\` before a character. Each alternative is a pattern of its own. Returns the
- * reason as a text if the pattern cannot be understood.
+ * Parses a pattern of paths below a folder, with the syntax of Rust's globset, which codex uses:
+ * `*` and `?` within a name, `**` for any number of names, `[a-z]`, `[!a-z]`, `{one,other}` and `\`
+ * before a character. Each alternative is a pattern of its own. Returns the reason as a text if the
+ * pattern cannot be understood.
  */
 export function parsePattern(text: string): PathPattern[] | string {
   if (text.length > PATTERN_CHARS_MAX) return `it is longer than ${PATTERN_CHARS_MAX} characters`;
@@ -73,7 +82,8 @@ class Parser {
       if (this.#depth > 0 && (char === ',' || char === '}')) return found;
       this.#at += 1;
       const next = char === '{' ? this.#alternatives() : [[this.#token(char)]];
-      if (found.length * next.length > ALTERNATIVES_MAX) throw new PatternError(`it has more than ${ALTERNATIVES_MAX} alternatives`);
+      if (found.length * next.length > ALTERNATIVES_MAX)
+        throw new PatternError(`it has more than ${ALTERNATIVES_MAX} alternatives`);
       found = found.flatMap((before) => next.map((after) => [...before, ...after]));
     }
   }
@@ -114,7 +124,10 @@ class Parser {
     }
   }
 
-  /** Null: no `]` follows, so the `[` is a character like others. A `]` in the first place is one of the set. */
+  /**
+   * Null: no `]` follows, so the `[` is a character like others. A `]` in the first place is one of
+   * the set.
+   */
   #set(): NameToken | null {
     const negated = this.#chars[this.#at] === '!' || this.#chars[this.#at] === '^';
     const first = this.#at + (negated ? 1 : 0);
@@ -125,7 +138,8 @@ class Parser {
       const from = this.#chars[at] ?? '';
       const isRange = this.#chars[at + 1] === '-' && at + 2 < end;
       const to = isRange ? (this.#chars[at + 2] ?? '') : from;
-      if (codeOf(from) > codeOf(to)) throw new PatternError(`the range \`${from}-${to}\` ends before it begins`);
+      if (codeOf(from) > codeOf(to))
+        throw new PatternError(`the range \`${from}-${to}\` ends before it begins`);
       ranges.push([from, to]);
       if (isRange) at += 2;
     }
@@ -142,8 +156,11 @@ function toNames(tokens: readonly Token[]): NamePattern[] {
   }
   const given = names.filter((name) => name.length > 0);
   if (given.length === 0) throw new PatternError('it names nothing');
-  if (given.some((name) => ['.', '..'].includes(literalName(name) ?? ''))) throw new PatternError('it contains `.` or `..`');
-  const parsed = given.map((name) => (name.length === 2 && name.every(({ kind }) => kind === 'star') ? '**' : name));
+  if (given.some((name) => ['.', '..'].includes(literalName(name) ?? '')))
+    throw new PatternError('it contains `.` or `..`');
+  const parsed = given.map((name) =>
+    name.length === 2 && name.every(({ kind }) => kind === 'star') ? '**' : name,
+  );
   return parsed.filter((name, index) => name !== '**' || parsed[index + 1] !== '**');
 }
 
@@ -185,7 +202,9 @@ export function isEnd(pattern: PathPattern, positions: Positions): boolean {
 
 /** Adds the positions behind each `**`, which no name need match, unless it is the last part. */
 function reached(pattern: PathPattern, positions: readonly number[]): Positions {
-  const all = positions.flatMap((at) => (pattern[at] === '**' && at < pattern.length - 1 ? [at, at + 1] : [at]));
+  const all = positions.flatMap((at) =>
+    pattern[at] === '**' && at < pattern.length - 1 ? [at, at + 1] : [at],
+  );
   return [...new Set(all)].sort((one, other) => one - other);
 }
 
@@ -226,7 +245,10 @@ function matchesChar(token: NameToken, char: string): boolean {
       return false;
     case 'set': {
       const code = codeOf(char);
-      return token.ranges.some(([from, to]) => codeOf(from) <= code && code <= codeOf(to)) !== token.negated;
+      return (
+        token.ranges.some(([from, to]) => codeOf(from) <= code && code <= codeOf(to)) !==
+        token.negated
+      );
     }
     default:
       return token satisfies never;

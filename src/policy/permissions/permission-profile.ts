@@ -1,7 +1,11 @@
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { HiddenPattern, InheritedLimits } from '../../config/inherited-limits.ts';
-import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
+import type {
+  ActivePermissionProfile,
+  PermissionProfileSummary,
+  SandboxPolicy,
+} from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
 import { limitedNetwork } from '../network/network-limits.ts';
 import type { NetworkPolicy } from '../network/network-policy.ts';
@@ -29,7 +33,10 @@ export interface NamedSandbox {
 
 /** Returns the ids of all permission profiles: the built-in ones and those of `[permissions]`. */
 function permissionProfileIds(config: Config): string[] {
-  return [...BUILT_IN_PROFILES.keys(), ...config.keys(['permissions']).filter((id) => !id.startsWith(':'))];
+  return [
+    ...BUILT_IN_PROFILES.keys(),
+    ...config.keys(['permissions']).filter((id) => !id.startsWith(':')),
+  ];
 }
 
 /** Whether there is a permission profile of this id: a built-in one, or one of `[permissions]`. */
@@ -38,30 +45,44 @@ export function isPermissionProfile(config: Config, id: string): boolean {
 }
 
 /**
- * Returns the sandbox policy of a permission profile. Throws an RpcError if the id is unknown, and a ConfigError if the profile
- * is invalid or has a limit that heddle cannot enforce.
+ * Returns the sandbox policy of a permission profile. Throws an RpcError if the id is unknown, and
+ * a ConfigError if the profile is invalid or has a limit that heddle cannot enforce.
  */
 export function permissionProfile(config: Config, id: string): ProfileSandbox {
-  if (!isPermissionProfile(config, id)) throw unknownPermissionProfile(id, permissionProfileIds(config));
+  if (!isPermissionProfile(config, id))
+    throw unknownPermissionProfile(id, permissionProfileIds(config));
   const table = readProfileTable(config, id);
   const access = profileAccess(table);
-  if ('problem' in access) throw config.error(['permissions', id], `heddle cannot enforce this permission profile: ${access.problem}`);
+  if ('problem' in access)
+    throw config.error(
+      ['permissions', id],
+      `heddle cannot enforce this permission profile: ${access.problem}`,
+    );
   const { policy, hidden } = access;
-  return { sandboxPolicy: policy, permissionProfile: { id, extends: table.extends }, ...(hidden.length > 0 && { hidden }) };
+  return {
+    sandboxPolicy: policy,
+    permissionProfile: { id, extends: table.extends },
+    ...(hidden.length > 0 && { hidden }),
+  };
 }
 
-/** Returns the profile that `default_permissions` names. Returns null if it is not set, or a higher layer sets `sandbox_mode`. */
+/**
+ * Returns the profile that `default_permissions` names. Returns null if it is not set, or a higher
+ * layer sets `sandbox_mode`.
+ */
 export function defaultPermissionProfile(config: Config): ProfileSandbox | null {
   const id = config.get('default_permissions');
-  if (id === null || layerOf(config, 'sandbox_mode') > layerOf(config, 'default_permissions')) return null;
-  if (!isPermissionProfile(config, id)) throw config.incomplete(['default_permissions'], `there is no permission profile \`${id}\``);
+  if (id === null || layerOf(config, 'sandbox_mode') > layerOf(config, 'default_permissions'))
+    return null;
+  if (!isPermissionProfile(config, id))
+    throw config.incomplete(['default_permissions'], `there is no permission profile \`${id}\``);
   return permissionProfile(config, id);
 }
 
 /**
- * Returns a function that returns whether commands in a sandbox may use unix sockets. The permission profile decides, else
- * `[sandbox_workspace_write]`. Read-only sandboxes never allow it. Throws a ConfigError if that setting is invalid, or `permissions` is
- * no table.
+ * Returns a function that returns whether commands in a sandbox may use unix sockets. The
+ * permission profile decides, else `[sandbox_workspace_write]`. Read-only sandboxes never allow it.
+ * Throws a ConfigError if that setting is invalid, or `permissions` is no table.
  */
 export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boolean {
   const configured = config.get('sandbox_workspace_write.unix_sockets');
@@ -73,15 +94,20 @@ export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boole
 }
 
 /**
- * Returns a function that returns how the network of commands in a sandbox is managed; null: it is not. The limits of a profile that no
- * longer exists or is invalid are unknown, so it is managed as if nothing were allowed. Throws a ConfigError if the settings of
- * the network are invalid, or `permissions` is no table.
+ * Returns a function that returns how the network of commands in a sandbox is managed; null: it is
+ * not. The limits of a profile that no longer exists or is invalid are unknown, so it is managed as
+ * if nothing were allowed. Throws a ConfigError if the settings of the network are invalid, or
+ * `permissions` is no table.
  */
-export function managedNetworkRule(config: Config): (sandbox: NamedSandbox) => NetworkPolicy | null {
+export function managedNetworkRule(
+  config: Config,
+): (sandbox: NamedSandbox) => NetworkPolicy | null {
   const policyOf = networkPolicyRule(config);
   config.keys(['permissions']);
   return ({ permissionProfile: profile, limits }) => {
-    const own = policyOf(profile ? (validTable(config, profile.id)?.network.limits ?? 'unknown') : null);
+    const own = policyOf(
+      profile ? (validTable(config, profile.id)?.network.limits ?? 'unknown') : null,
+    );
     return limitedNetwork(own, limits?.networks ?? []);
   };
 }
@@ -90,7 +116,11 @@ export function managedNetworkRule(config: Config): (sandbox: NamedSandbox) => N
 export function listPermissionProfiles(config: Config): PermissionProfileSummary[] {
   return permissionProfileIds(config).map((id) => {
     const table = validTable(config, id);
-    return { id, description: table?.description ?? null, allowed: table !== null && !('problem' in profileAccess(table)) };
+    return {
+      id,
+      description: table?.description ?? null,
+      allowed: table !== null && !('problem' in profileAccess(table)),
+    };
   });
 }
 

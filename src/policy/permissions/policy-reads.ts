@@ -4,7 +4,10 @@ import { networkPolicyRule } from '../network/network-policy-rule.ts';
 import { defaultPermissionProfile, permissionProfile } from './permission-profile.ts';
 import { requiredHidden } from './required/required-hidden.ts';
 
-/** Reads the permission profiles of `[permissions]`, the default one, the limits of the network, and the files that the administrator hides. */
+/**
+ * Reads the permission profiles of `[permissions]`, the default one, the limits of the network, and
+ * the files that the administrator hides.
+ */
 export const policyReads: ConfigReads = (config) => [
   () => defaultPermissionProfile(config),
   () => networkPolicyRule(config),
@@ -14,6 +17,9 @@ export const policyReads: ConfigReads = (config) => [
 
 function readProfile(config: Config, id: string): unknown {
   if (id.startsWith(':'))
-    throw config.error(['permissions', id], 'names that begin with a colon are those of built-in profiles: choose another name');
+    throw config.error(
+      ['permissions', id],
+      'names that begin with a colon are those of built-in profiles: choose another name',
+    );
   return permissionProfile(config, id);
 }

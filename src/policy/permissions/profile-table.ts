@@ -4,7 +4,12 @@ import type { Config } from '../../config/config.ts';
 import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings.ts';
-import { extendedNetwork, type NetworkTable, NO_LIMITS, readNetworkTable } from '../network/read-network-table.ts';
+import {
+  extendedNetwork,
+  type NetworkTable,
+  NO_LIMITS,
+  readNetworkTable,
+} from '../network/read-network-table.ts';
 import { joinedPatterns, problemOfPattern } from './hidden-files.ts';
 import { isPattern, literalPattern } from './path-pattern.ts';
 
@@ -14,11 +19,16 @@ export type FileAccess = 'read' | 'write' | 'deny';
 export interface ProfileTable {
   description: string | null;
   extends: string | null;
-  /** By an absolute path, or by `:root`, `:minimal`, `:workspace_roots`, `:tmpdir` or `:slash_tmp`, or a path below one of these. */
+  /**
+   * By an absolute path, or by `:root`, `:minimal`, `:workspace_roots`, `:tmpdir` or `:slash_tmp`,
+   * or a path below one of these.
+   */
   filesystem: ReadonlyMap<string, FileAccess>;
   /** The patterns of the files that it hides. */
   hidden: readonly HiddenPattern[];
-  /** The most names below its first folder that the search for a pattern goes through. Null: all. */
+  /**
+   * The most names below its first folder that the search for a pattern goes through. Null: all.
+   */
   depthMax: number | null;
   /** Absolute paths of further folders of the workspace. */
   workspaceRoots: readonly string[];
@@ -39,7 +49,10 @@ const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
   ['deny', 'deny'],
   ['none', 'deny'],
 ]);
-/** The keys of a profile. Other keys are refused: they may be limits that heddle does not know and would not enforce. */
+/**
+ * The keys of a profile. Other keys are refused: they may be limits that heddle does not know and
+ * would not enforce.
+ */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
 const DEPTH = 'glob_scan_max_depth';
@@ -70,13 +83,21 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, ProfileTable> = new Map([
   [':danger-full-access', builtIn([[':root', 'write']], true)],
 ]);
 
-/** Reads `[permissions.ID]` and the profiles that it extends. Throws a ConfigError if one is invalid or has an unknown key. */
-export function readProfileTable(config: Config, id: string, under: readonly string[] = []): ProfileTable {
+/**
+ * Reads `[permissions.ID]` and the profiles that it extends. Throws a ConfigError if one is invalid
+ * or has an unknown key.
+ */
+export function readProfileTable(
+  config: Config,
+  id: string,
+  under: readonly string[] = [],
+): ProfileTable {
   const known = BUILT_IN_PROFILES.get(id);
   if (known !== undefined) return known;
   const path = ['permissions', id];
   const unknown = config.keys(path).find((key) => !KEYS.has(key));
-  if (unknown !== undefined) throw config.error([...path, unknown], `unknown key, expected one of ${[...KEYS].join(', ')}`);
+  if (unknown !== undefined)
+    throw config.error([...path, unknown], `unknown key, expected one of ${[...KEYS].join(', ')}`);
   const base = config.read([...path, 'extends'], nullable(name()));
   const inherited = base === null ? builtIn([]) : readBase(config, { id, base, under });
   const files = readFilesystem(config, [...path, 'filesystem'], inherited.depthMax);
@@ -86,12 +107,18 @@ export function readProfileTable(config: Config, id: string, under: readonly str
     filesystem: new Map([...inherited.filesystem, ...files.exact]),
     hidden: joinedPatterns(inherited.hidden, files.hidden),
     depthMax: files.depthMax,
-    workspaceRoots: [...inherited.workspaceRoots, ...readRoots(config, [...path, 'workspace_roots'])],
+    workspaceRoots: [
+      ...inherited.workspaceRoots,
+      ...readRoots(config, [...path, 'workspace_roots']),
+    ],
     network: readNetwork(config, [...path, 'network'], inherited.network),
   };
 }
 
-function readBase(config: Config, { id, base, under }: { id: string; base: string; under: readonly string[] }): ProfileTable {
+function readBase(
+  config: Config,
+  { id, base, under }: { id: string; base: string; under: readonly string[] },
+): ProfileTable {
   const path = ['permissions', id, 'extends'];
   if (base === id || under.includes(base)) throw config.error(path, `\`${base}\` extends itself`);
   if (!BUILT_IN_PROFILES.has(base) && !config.isSet(['permissions', base]))
@@ -99,7 +126,10 @@ function readBase(config: Config, { id, base, under }: { id: string; base: strin
   return readProfileTable(config, base, [...under, id]);
 }
 
-/** A key of `filesystem`: a text that is taken as it is, and behind it a pattern, which begins with a slash or is empty. */
+/**
+ * A key of `filesystem`: a text that is taken as it is, and behind it a pattern, which begins with
+ * a slash or is empty.
+ */
 interface FileKey {
   exact: string;
   pattern: string;
@@ -109,12 +139,21 @@ interface Files extends Pick<ProfileTable, 'hidden' | 'depthMax'> {
   exact: [string, FileAccess][];
 }
 
-function readFilesystem(config: Config, path: readonly string[], inheritedDepth: number | null): Files {
-  const depthMax = config.read([...path, DEPTH], nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER))) ?? inheritedDepth;
+function readFilesystem(
+  config: Config,
+  path: readonly string[],
+  inheritedDepth: number | null,
+): Files {
+  const depthMax =
+    config.read([...path, DEPTH], nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER))) ??
+    inheritedDepth;
   const exact: [string, FileAccess][] = [];
   const hidden: HiddenPattern[] = [];
   const add = (key: FileKey, access: FileAccess, at: readonly string[]) => {
-    const pattern = key.pattern !== '' && access === 'deny' ? { path: `${literalPattern(key.exact)}${key.pattern}`, depthMax } : null;
+    const pattern =
+      key.pattern !== '' && access === 'deny'
+        ? { path: `${literalPattern(key.exact)}${key.pattern}`, depthMax }
+        : null;
     const problem = pattern === null ? null : problemOfPattern(pattern);
     if (problem !== null) throw config.error(at, `this pattern cannot be used: ${problem}`);
     if (pattern === null) exact.push([exactPath(key, config, at), access]);
@@ -128,7 +167,11 @@ function readFilesystem(config: Config, path: readonly string[], inheritedDepth:
     if (typeof value === 'string') add(filesystemKey, value, at);
     else {
       for (const below of config.keys(at))
-        add(joinBelow(config, filesystemKey, [...at, below]), config.read([...at, below], ACCESS_ONLY) ?? 'deny', [...at, below]);
+        add(
+          joinBelow(config, filesystemKey, [...at, below]),
+          config.read([...at, below], ACCESS_ONLY) ?? 'deny',
+          [...at, below],
+        );
     }
   }
   return { exact, hidden, depthMax };
@@ -139,7 +182,10 @@ function exactPath({ exact, pattern }: FileKey, config: Config, at: readonly str
   const folder = pattern.endsWith('/**') ? pattern.slice(0, -'/**'.length) : pattern;
   const path = `${exact}${folder}`;
   if (path !== '' && !/[*?[\]]/.test(folder)) return path;
-  throw config.error(at, 'a pattern can only be denied: use an exact path, or one that ends with `/**` for everything below a folder');
+  throw config.error(
+    at,
+    'a pattern can only be denied: use an exact path, or one that ends with `/**` for everything below a folder',
+  );
 }
 
 const ACCESS_ONLY: Setting<FileAccess | null> = {
@@ -154,11 +200,15 @@ const ACCESS_OR_TABLE: Setting<FileAccess | object> = {
   read: (value) => (isTable(value) ? value : ACCESS.get(value)),
 };
 
-/** Returns one of WORDS, or an absolute path. `:project_roots` is an older name of `:workspace_roots`. */
+/**
+ * Returns one of WORDS, or an absolute path. `:project_roots` is an older name of
+ * `:workspace_roots`.
+ */
 function readFilesystemKey(config: Config, key: string, at: readonly string[]): FileKey {
   const word = key === ':project_roots' ? ':workspace_roots' : key;
   if (WORDS.has(word)) return { exact: word, pattern: '' };
-  if (key.startsWith(':')) throw config.error(at, `unknown name, expected one of ${[...WORDS].join(', ')}`);
+  if (key.startsWith(':'))
+    throw config.error(at, `unknown name, expected one of ${[...WORDS].join(', ')}`);
   return readPath(config, key, at);
 }
 
@@ -166,9 +216,13 @@ function readPath(config: Config, key: string, at: readonly string[]): FileKey {
   const { HOME } = config.env;
   if (isPattern(key)) requirePlain(config, key, at);
   // The folder of the user is no pattern, whatever its name is.
-  if (key.startsWith('~/') && HOME !== undefined) return joined({ exact: resolve(HOME), pattern: '' }, key.slice(2));
+  if (key.startsWith('~/') && HOME !== undefined)
+    return joined({ exact: resolve(HOME), pattern: '' }, key.slice(2));
   if (!key.startsWith('/'))
-    throw config.error(at, 'expected an absolute path, a path that begins with `~/`, or a name that begins with `:`');
+    throw config.error(
+      at,
+      'expected an absolute path, a path that begins with `~/`, or a name that begins with `:`',
+    );
   return joined({ exact: '/', pattern: '' }, key);
 }
 
@@ -181,7 +235,8 @@ function joinBelow(config: Config, key: FileKey, at: readonly string[]): FileKey
 }
 
 function joined({ exact, pattern }: FileKey, below: string): FileKey {
-  if (pattern === '' && !isPattern(below)) return { exact: withoutSlash(join(exact, below)), pattern };
+  if (pattern === '' && !isPattern(below))
+    return { exact: withoutSlash(join(exact, below)), pattern };
   return { exact: exact === '/' ? '' : exact, pattern: withoutSlash(join('/', pattern, below)) };
 }
 
@@ -195,17 +250,29 @@ function withoutSlash(path: string): string {
 
 /** In a pattern, `..` would be resolved before its meaning is known. */
 function requirePlain(config: Config, path: string, at: readonly string[]): void {
-  if (path.split('/').some((part) => part === '.' || part === '..')) throw config.error(at, 'expected a path without `.` and `..`');
+  if (path.split('/').some((part) => part === '.' || part === '..'))
+    throw config.error(at, 'expected a path without `.` and `..`');
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {
-  return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [textOf(readPath(config, key, [...path, key]))] : []));
+  return config
+    .keys(path)
+    .flatMap((key) =>
+      config.read([...path, key], flag()) ? [textOf(readPath(config, key, [...path, key]))] : [],
+    );
 }
 
-function readNetwork(config: Config, path: readonly string[], inherited: ProfileNetwork): ProfileNetwork {
+function readNetwork(
+  config: Config,
+  path: readonly string[],
+  inherited: ProfileNetwork,
+): ProfileNetwork {
   return {
     enabled: config.read([...path, 'enabled'], nullable(flag())) ?? inherited.enabled,
     unixSockets: config.read([...path, UNIX_SOCKETS], nullable(flag())) ?? inherited.unixSockets,
-    limits: extendedNetwork(inherited.limits, readNetworkTable(config, path, ['enabled', UNIX_SOCKETS])),
+    limits: extendedNetwork(
+      inherited.limits,
+      readNetworkTable(config, path, ['enabled', UNIX_SOCKETS]),
+    ),
   };
 }

@@ -10,7 +10,10 @@ export function isProtectedName(name: string): boolean {
   return PROTECTED_NAMES.some((one) => one === name);
 }
 
-/** The limits of a confined process. All paths are absolute. Unless a function says otherwise, links in them are not resolved. */
+/**
+ * The limits of a confined process. All paths are absolute. Unless a function says otherwise, links
+ * in them are not resolved.
+ */
 export interface SandboxBounds {
   /** Everything, or these roots. `platformDefaults` adds the files that programs commonly need. */
   readable: 'everything' | { roots: readonly string[]; platformDefaults: boolean };
@@ -18,9 +21,15 @@ export interface SandboxBounds {
   writableRoots: readonly string[];
   /** Whether the process can use the whole network, without a proxy. */
   network: boolean;
-  /** Whether it reaches the network through a proxy of its own, which decides about each host. Only without `network`. */
+  /**
+   * Whether it reaches the network through a proxy of its own, which decides about each host. Only
+   * without `network`.
+   */
   managedNetwork?: boolean;
-  /** The names of the loopback that lead through that proxy to this machine's. Default: none, they lead to the process's own. */
+  /**
+   * The names of the loopback that lead through that proxy to this machine's. Default: none, they
+   * lead to the process's own.
+   */
   hostLoopback?: readonly string[];
   /** Whether the process can use the unix sockets of other programs. Independent of `network`. */
   unixSockets: boolean;
@@ -30,11 +39,17 @@ export interface SandboxBounds {
   unprotected: readonly string[];
   /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
   home: string;
-  /** The real paths of secrets of the home that are links out of it. They cannot be read or written. `realBounds` finds them. */
+  /**
+   * The real paths of secrets of the home that are links out of it. They cannot be read or written.
+   * `realBounds` finds them.
+   */
   linkedSecrets?: readonly string[];
   /** Files that can be neither read nor written, whatever the roots are. Default: none. */
   hidden?: readonly HiddenFiles[];
-  /** The names of further files of the home that cannot be created, read or written: those of profiles. Default: none. */
+  /**
+   * The names of further files of the home that cannot be created, read or written: those of
+   * profiles. Default: none.
+   */
   profileFiles?: readonly string[];
 }
 
@@ -53,7 +68,10 @@ export interface SandboxFolders {
   /** The folder that $TMPDIR names. Null if it is not an absolute path. */
   tempDir: string | null;
   home: string;
-  /** The files that the thread's permission profile or the administrator hides. Absent or null: none. */
+  /**
+   * The files that the thread's permission profile or the administrator hides. Absent or null:
+   * none.
+   */
   hidden?: readonly HiddenPattern[] | null | undefined;
 }
 
@@ -77,11 +95,21 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
   return type !== 'dangerFullAccess' && type !== 'externalSandbox';
 }
 
-/** Returns the bounds of a policy for these folders, plus what the options allow. Returns null if the policy has no bounds. */
+/**
+ * Returns the bounds of a policy for these folders, plus what the options allow. Returns null if
+ * the policy has no bounds.
+ */
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home, hidden }: SandboxFolders,
-  { granted = [], unixSockets = false, managesNetwork = false, hostLoopback = [], unprotected = [], profileFiles = [] }: BoundsOptions = {},
+  {
+    granted = [],
+    unixSockets = false,
+    managesNetwork = false,
+    hostLoopback = [],
+    unprotected = [],
+    profileFiles = [],
+  }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -96,12 +124,19 @@ export function sandboxBounds(
         }
       : 'everything';
   const hasNetwork = policy.networkAccess === true || granted.some((grant) => grant.network);
-  const network = managesNetwork ? { network: false, managedNetwork: hasNetwork, hostLoopback } : { network: hasNetwork };
+  const network = managesNetwork
+    ? { network: false, managedNetwork: hasNetwork, hostLoopback }
+    : { network: hasNetwork };
   const hides = hidden ? { hidden: hiddenFiles(hidden, workspace) } : {};
   const bounds = { readable, ...network, unprotected, workspace, home, profileFiles, ...hides };
-  if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
+  if (policy.type === 'readOnly')
+    return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { ...bounds, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], unixSockets };
+  return {
+    ...bounds,
+    writableRoots: [...new Set([...writableRoots, ...grantedWrite])],
+    unixSockets,
+  };
 }

@@ -3,17 +3,25 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { RulesFile } from '../../config/rules-files.ts';
 import type { PrefixRule, RuleProblem } from './command-rules.ts';
 
-/** A line of `heddle-accepted.jsonl`: a person allowed a command permanently, and `default.rules` has a rule for it. */
+/**
+ * A line of `heddle-accepted.jsonl`: a person allowed a command permanently, and `default.rules`
+ * has a rule for it.
+ */
 export interface AcceptedCommand {
   /** The pattern of the rule that this line narrows. */
   words: readonly string[];
   /** Whether only these words are allowed. Otherwise, further words may follow. */
   exact: boolean;
-  /** Whether they are allowed beyond the sandbox policy. Otherwise, they are allowed only within it. */
+  /**
+   * Whether they are allowed beyond the sandbox policy. Otherwise, they are allowed only within it.
+   */
   beyond: boolean;
   /** The root of the project in which the command is allowed: a real path. */
   project: string;
-  /** Whether earlier lines with the same words no longer count, because their rule was removed in the meantime. */
+  /**
+   * Whether earlier lines with the same words no longer count, because their rule was removed in
+   * the meantime.
+   */
   fresh?: boolean;
 }
 
@@ -29,14 +37,18 @@ const LINE_UNITS = 10;
 const KEYS: ReadonlySet<string> = new Set(['words', 'exact', 'beyond', 'project', 'fresh']);
 
 /** Parses the lines of `heddle-accepted.jsonl`. */
-export async function acceptedCommands(file: RulesFile | null, breaks: EventLoopYield): Promise<AcceptedCommands> {
+export async function acceptedCommands(
+  file: RulesFile | null,
+  breaks: EventLoopYield,
+): Promise<AcceptedCommands> {
   const byWords = new Map<string, AcceptedCommand[]>();
   const problems: RuleProblem[] = [];
   for (const [index, line] of (file?.text ?? '').split('\n').entries()) {
     if (line.trim() === '') continue;
     await breaks.worked(LINE_UNITS);
     const command = readLine(line);
-    if (command === null) problems.push({ message: INVALID, path: file?.path ?? '', line: index + 1 });
+    if (command === null)
+      problems.push({ message: INVALID, path: file?.path ?? '', line: index + 1 });
     else {
       const key = JSON.stringify(command.words);
       const earlier = byWords.get(key);
@@ -48,7 +60,13 @@ export async function acceptedCommands(file: RulesFile | null, breaks: EventLoop
 }
 
 /** Returns the line for an accepted command. */
-export function acceptedLine({ words, exact, beyond, project, fresh = false }: AcceptedCommand): string {
+export function acceptedLine({
+  words,
+  exact,
+  beyond,
+  project,
+  fresh = false,
+}: AcceptedCommand): string {
   return JSON.stringify({ words, exact, beyond, project, ...(fresh ? { fresh } : {}) });
 }
 
@@ -58,8 +76,12 @@ export function narrowed(rule: PrefixRule, accepted: AcceptedCommands): PrefixRu
   const lines = rule.decision === 'allow' && words !== null ? accepted.of(words) : [];
   if (lines.length === 0) return [rule];
   return KINDS.flatMap(({ exact, beyond }) => {
-    const projects = lines.filter((line) => line.exact === exact && line.beyond === beyond).map(({ project }) => project);
-    return projects.length === 0 ? [] : [{ ...rule, exact, within: !beyond, projects: [...new Set(projects)] }];
+    const projects = lines
+      .filter((line) => line.exact === exact && line.beyond === beyond)
+      .map(({ project }) => project);
+    return projects.length === 0
+      ? []
+      : [{ ...rule, exact, within: !beyond, projects: [...new Set(projects)] }];
   });
 }
 
@@ -70,7 +92,8 @@ export function plainPattern({ pattern }: PrefixRule): string[] | null {
   return pattern.every(({ length }) => length === 1) ? pattern.flat() : null;
 }
 
-const INVALID = 'expected {"words": […], "exact": true or false, "beyond": true or false, "project": "an absolute path"}';
+const INVALID =
+  'expected {"words": […], "exact": true or false, "beyond": true or false, "project": "an absolute path"}';
 
 function readLine(line: string): AcceptedCommand | null {
   let value: unknown;
@@ -79,7 +102,12 @@ function readLine(line: string): AcceptedCommand | null {
   } catch {
     return null;
   }
-  if (typeof value !== 'object' || value === null || !Object.keys(value).every((key) => KEYS.has(key))) return null;
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !Object.keys(value).every((key) => KEYS.has(key))
+  )
+    return null;
   const { words, exact, beyond, project, fresh = false } = value as Record<string, unknown>;
   const isValid =
     Array.isArray(words) &&

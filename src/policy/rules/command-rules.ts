@@ -1,6 +1,9 @@
 import type { NetworkRule } from '../network/network-rule.ts';
 
-/** A rule of a `rules/*.rules` file: the decision for commands with a prefix. If several rules match, the strictest applies. */
+/**
+ * A rule of a `rules/*.rules` file: the decision for commands with a prefix. If several rules
+ * match, the strictest applies.
+ */
 export interface PrefixRule {
   /** For each word of the prefix, its alternatives. */
   pattern: readonly (readonly string[])[];
@@ -9,9 +12,15 @@ export interface PrefixRule {
   justification: string | null;
   /** For a rule that allows: whether no further words may follow. By default they may. */
   exact?: boolean;
-  /** For a rule that allows: whether it holds only for commands that stay within the sandbox policy. By default it holds for all. */
+  /**
+   * For a rule that allows: whether it holds only for commands that stay within the sandbox policy.
+   * By default it holds for all.
+   */
   within?: boolean;
-  /** For a rule that allows: the roots of the projects in which it holds. By default it holds in all projects. */
+  /**
+   * For a rule that allows: the roots of the projects in which it holds. By default it holds in all
+   * projects.
+   */
   projects?: readonly string[];
 }
 
@@ -25,7 +34,10 @@ export interface RuleProblem {
 
 export interface CommandRules {
   rules: readonly PrefixRule[];
-  /** While there are problems, every command needs approval, because the unreadable rule may forbid it. */
+  /**
+   * While there are problems, every command needs approval, because the unreadable rule may forbid
+   * it.
+   */
   problems: readonly RuleProblem[];
 }
 

@@ -10,15 +10,28 @@ import { RuleReader, type RuleValue } from './rule-reader.ts';
 
 /** The kind of rules that heddle ignores. */
 const IGNORED_RULE = 'host_executable';
-const ARGUMENTS: ReadonlySet<string> = new Set(['pattern', 'decision', 'justification', 'match', 'not_match']);
+const ARGUMENTS: ReadonlySet<string> = new Set([
+  'pattern',
+  'decision',
+  'justification',
+  'match',
+  'not_match',
+]);
 
 /** The work of reading a rule, in the units of `EventLoopYield`. */
 const RULE_UNITS = 10;
 
 type Arguments = ReadonlyMap<string, RuleValue>;
 
-/** Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next rule. */
-export async function parseRules(text: string, path: string, breaks = new EventLoopYield()): Promise<ParsedRules> {
+/**
+ * Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next
+ * rule.
+ */
+export async function parseRules(
+  text: string,
+  path: string,
+  breaks = new EventLoopYield(),
+): Promise<ParsedRules> {
   const rules: PrefixRule[] = [];
   const networkRules: NetworkRule[] = [];
   const problems: RuleProblem[] = [];
@@ -42,7 +55,10 @@ export async function parseRules(text: string, path: string, breaks = new EventL
 
 const parsedFiles = new WeakMap<RulesFiles, Promise<ParsedRules>>();
 
-/** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. The same object is parsed once. */
+/**
+ * Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all
+ * files. The same object is parsed once.
+ */
 export function commandRules(files: RulesFiles): Promise<ParsedRules> {
   const known = parsedFiles.get(files) ?? parseFiles(files);
   parsedFiles.set(files, known);
@@ -56,7 +72,11 @@ async function parseFiles({ files, accepted, problems }: RulesFiles): Promise<Pa
   for (const { text, path } of files) {
     const file = await parseRules(text, path, breaks);
     const isNarrowed = basename(path) === DEFAULT_RULES;
-    parsed.push(isNarrowed ? { ...file, rules: file.rules.flatMap((rule) => narrowed(rule, commands)) } : file);
+    parsed.push(
+      isNarrowed
+        ? { ...file, rules: file.rules.flatMap((rule) => narrowed(rule, commands)) }
+        : file,
+    );
   }
   return {
     rules: parsed.flatMap(({ rules }) => rules),
@@ -70,22 +90,32 @@ async function parseFiles({ files, accepted, problems }: RulesFiles): Promise<Pa
 }
 
 function prefixRule(args: Arguments): PrefixRule {
-  for (const name of args.keys()) if (!ARGUMENTS.has(name)) throw new SyntaxError(`prefix_rule has no argument ${name}`);
-  const rule = { pattern: pattern(args), decision: decision(args), justification: justification(args) };
+  for (const name of args.keys())
+    if (!ARGUMENTS.has(name)) throw new SyntaxError(`prefix_rule has no argument ${name}`);
+  const rule = {
+    pattern: pattern(args),
+    decision: decision(args),
+    justification: justification(args),
+  };
   for (const words of examples(args, 'match'))
-    if (!matchesPrefix(words, rule)) throw new SyntaxError(`match: the pattern does not match ${JSON.stringify(words)}`);
+    if (!matchesPrefix(words, rule))
+      throw new SyntaxError(`match: the pattern does not match ${JSON.stringify(words)}`);
   for (const words of examples(args, 'not_match'))
-    if (matchesPrefix(words, rule)) throw new SyntaxError(`not_match: the pattern matches ${JSON.stringify(words)}`);
+    if (matchesPrefix(words, rule))
+      throw new SyntaxError(`not_match: the pattern matches ${JSON.stringify(words)}`);
   return rule;
 }
 
 function pattern(args: Arguments): string[][] {
   const value = args.get('pattern');
-  if (!Array.isArray(value) || value.length === 0) throw new SyntaxError('pattern must be a non-empty list of words');
+  if (!Array.isArray(value) || value.length === 0)
+    throw new SyntaxError('pattern must be a non-empty list of words');
   return value.map((word) => {
     const alternatives = Array.isArray(word) ? word : [word];
     if (alternatives.length === 0 || !alternatives.every(isWord))
-      throw new SyntaxError('pattern: each word must be a non-empty string, or a non-empty list of them');
+      throw new SyntaxError(
+        'pattern: each word must be a non-empty string, or a non-empty list of them',
+      );
     return alternatives;
   });
 }
@@ -111,8 +141,12 @@ function examples(args: Arguments, name: string): string[][] {
   const value = args.get(name) ?? [];
   if (!Array.isArray(value)) throw new SyntaxError(`${name} must be a list of commands`);
   return value.map((example) => {
-    const words = typeof example === 'string' ? example.split(/\s+/).filter((word) => word !== '') : example;
-    if (!words.every(isWord)) throw new SyntaxError(`${name}: each command must be a string, or a list of non-empty strings`);
+    const words =
+      typeof example === 'string' ? example.split(/\s+/).filter((word) => word !== '') : example;
+    if (!words.every(isWord))
+      throw new SyntaxError(
+        `${name}: each command must be a string, or a list of non-empty strings`,
+      );
     return words;
   });
 }

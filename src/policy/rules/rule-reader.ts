@@ -1,7 +1,18 @@
 export type RuleValue = string | RuleValue[];
 
 const ESCAPES: ReadonlyMap<string, string> = new Map(
-  Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }),
+  Object.entries({
+    a: '\x07',
+    b: '\b',
+    f: '\f',
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    v: '\v',
+    '\\': '\\',
+    '"': '"',
+    "'": "'",
+  }),
 );
 const BLANK = /(?:\s|#[^\n]*)*/y;
 const NAME = /[A-Za-z_]\w*/y;
@@ -9,7 +20,10 @@ const STRING = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'/y;
 const NEXT_CALL = /\n(?=[A-Za-z_]\w*\s*\()/g;
 const DEPTH_MAX = 8;
 
-/** Reads calls such as `name(key = ["text"], …)`, one after the other. Throws a SyntaxError if a call is invalid. */
+/**
+ * Reads calls such as `name(key = ["text"], …)`, one after the other. Throws a SyntaxError if a
+ * call is invalid.
+ */
 export class RuleReader {
   readonly #text: string;
   #at = 0;
@@ -81,8 +95,10 @@ export class RuleReader {
       (escaped: string, ...groups: (string | undefined)[]) => {
         const [unicode, hex, char = ''] = groups;
         const code = unicode ?? hex;
-        const meant = code === undefined ? ESCAPES.get(char) : String.fromCharCode(Number.parseInt(code, 16));
-        if (meant === undefined) throw new SyntaxError(`${escaped} is not a valid escape in a string`);
+        const meant =
+          code === undefined ? ESCAPES.get(char) : String.fromCharCode(Number.parseInt(code, 16));
+        if (meant === undefined)
+          throw new SyntaxError(`${escaped} is not a valid escape in a string`);
         return meant;
       },
     );
@@ -103,7 +119,10 @@ export class RuleReader {
     return this.#text.startsWith(char, this.#at);
   }
 
-  /** Matches the expression here, and skips the whitespace and comments after it. Returns null if it does not match. */
+  /**
+   * Matches the expression here, and skips the whitespace and comments after it. Returns null if it
+   * does not match.
+   */
   #take(what: RegExp): RegExpExecArray | null {
     what.lastIndex = this.#at;
     const found = what.exec(this.#text);
@@ -116,6 +135,8 @@ export class RuleReader {
 
   #unexpected(expected: string): SyntaxError {
     const [found = ''] = /^\S{1,20}/.exec(this.#text.slice(this.#at)) ?? [];
-    return new SyntaxError(`expected ${expected}, found ${found === '' ? 'the end of the file' : JSON.stringify(found)}`);
+    return new SyntaxError(
+      `expected ${expected}, found ${found === '' ? 'the end of the file' : JSON.stringify(found)}`,
+    );
   }
 }

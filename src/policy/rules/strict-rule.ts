@@ -17,8 +17,9 @@ type Match = 'certain' | 'possible' | null;
 const ANYTHING = '\0';
 
 /**
- * Returns the strictest rule that forbids a command or requires approval, or null if there is none. Also matches commands inside
- * shells, runners and quotes, and programs in any folder. If it is uncertain whether a rule matches, the decision is `prompt`.
+ * Returns the strictest rule that forbids a command or requires approval, or null if there is none.
+ * Also matches commands inside shells, runners and quotes, and programs in any folder. If it is
+ * uncertain whether a rule matches, the decision is `prompt`.
  */
 export function strictRule(command: ParsedCommand, { rules }: CommandRules): StrictRule | null {
   const found: StrictRule[] = [];
@@ -28,14 +29,24 @@ export function strictRule(command: ParsedCommand, { rules }: CommandRules): Str
     if (match === 'certain') found.push({ decision: rule.decision, rule, uncertain: false });
     if (match === 'possible') found.push({ decision: 'prompt', rule, uncertain: true });
   }
-  return found.find(({ decision }) => decision === 'forbidden') ?? found.find(({ uncertain }) => !uncertain) ?? found[0] ?? null;
+  return (
+    found.find(({ decision }) => decision === 'forbidden') ??
+    found.find(({ uncertain }) => !uncertain) ??
+    found[0] ??
+    null
+  );
 }
 
-function matchAnywhere({ commands, possibleCommands, text }: ParsedCommand, rule: PrefixRule): Match {
+function matchAnywhere(
+  { commands, possibleCommands, text }: ParsedCommand,
+  rule: PrefixRule,
+): Match {
   const matches = possibleCommands.map(({ words }) => match(words, rule.pattern));
   if (matches.includes('certain')) return 'certain';
   const isOpaque = commands === null || commands.some(({ words }) => runsCode(words));
-  return matches.includes('possible') || (isOpaque && namesInOrder(text, rule.pattern)) ? 'possible' : null;
+  return matches.includes('possible') || (isOpaque && namesInOrder(text, rule.pattern))
+    ? 'possible'
+    : null;
 }
 
 /** Whether an interpreter gets code as an argument, as in `python -c "…"`. */
@@ -54,11 +65,16 @@ const CERTAIN: Comparison = { fits: fitsExactly, optionPositions: amongOptions }
 const POSSIBLE: Comparison = { fits: mayFit, optionPositions: beforeDashes };
 
 /**
- * Matches a command with a pattern. Between the words of the pattern there may be options, with or without a value. An option of the
- * pattern matches for certain if only options stand between it and the word before it. It matches possibly behind other words, which may
- * be those of another program, abbreviated, or with other letters in one word, which may be its value. Behind `--` there are no options.
+ * Matches a command with a pattern. Between the words of the pattern there may be options, with or
+ * without a value. An option of the pattern matches for certain if only options stand between it
+ * and the word before it. It matches possibly behind other words, which may be those of another
+ * program, abbreviated, or with other letters in one word, which may be its value. Behind `--`
+ * there are no options.
  */
-function match([program = '', ...args]: readonly string[], [names = [], ...rest]: PrefixRule['pattern']): Match {
+function match(
+  [program = '', ...args]: readonly string[],
+  [names = [], ...rest]: PrefixRule['pattern'],
+): Match {
   const name = programName(program);
   const isNamed = names.some((other) => programName(other) === name);
   if (isNamed && follows(args, rest, CERTAIN)) return 'certain';
@@ -66,12 +82,18 @@ function match([program = '', ...args]: readonly string[], [names = [], ...rest]
   return mayBeNamed && follows(args, rest, POSSIBLE) ? 'possible' : null;
 }
 
-function follows(args: readonly string[], pattern: PrefixRule['pattern'], { fits, optionPositions }: Comparison): boolean {
+function follows(
+  args: readonly string[],
+  pattern: PrefixRule['pattern'],
+  { fits, optionPositions }: Comparison,
+): boolean {
   let positions: ReadonlySet<number> = new Set([0]);
   for (const alternatives of pattern) {
     const isOption = alternatives.every(isOptionWord);
     const reached = isOption ? optionPositions(args, positions) : skipOptions(args, positions);
-    const fitting = [...reached].filter((position) => alternatives.some((other) => fits(args[position] ?? '', other)));
+    const fitting = [...reached].filter((position) =>
+      alternatives.some((other) => fits(args[position] ?? '', other)),
+    );
     // Text that only the shell knows may be several words.
     if (fitting.some((position) => args[position]?.includes(ANYTHING))) return true;
     positions = new Set(fitting.map((position) => position + 1));
@@ -86,15 +108,20 @@ function isOptionWord(word: string): boolean {
 function skipOptions(args: readonly string[], positions: ReadonlySet<number>): ReadonlySet<number> {
   const reached = new Set(positions);
   // The loop also visits the positions that it adds.
-  for (const position of reached) if (args[position]?.startsWith('-')) reached.add(position + 1).add(position + 2);
+  for (const position of reached)
+    if (args[position]?.startsWith('-')) reached.add(position + 1).add(position + 2);
   return reached;
 }
 
 /** The given positions, and those behind them as long as all words are options. */
-function amongOptions(args: readonly string[], positions: ReadonlySet<number>): ReadonlySet<number> {
+function amongOptions(
+  args: readonly string[],
+  positions: ReadonlySet<number>,
+): ReadonlySet<number> {
   const end = endOfOptions(args);
   const reached = new Set([...positions].filter((position) => position < end));
-  for (const position of reached) if (position + 1 < end && isOptionWord(args[position] ?? '')) reached.add(position + 1);
+  for (const position of reached)
+    if (position + 1 < end && isOptionWord(args[position] ?? '')) reached.add(position + 1);
   return reached;
 }
 
@@ -112,13 +139,23 @@ function endOfOptions(args: readonly string[]): number {
 
 /** Whether a word is another one, or this option with a value. */
 function fitsExactly(word: string, other: string): boolean {
-  return word === other || (other.startsWith('--') && other.length > 2 && word.startsWith(`${other}=`) && !word.includes(ANYTHING));
+  return (
+    word === other ||
+    (other.startsWith('--') &&
+      other.length > 2 &&
+      word.startsWith(`${other}=`) &&
+      !word.includes(ANYTHING))
+  );
 }
 
-/** Whether a word may be another one, or an option that has this one among its letters or abbreviates it. */
+/**
+ * Whether a word may be another one, or an option that has this one among its letters or
+ * abbreviates it.
+ */
 function mayFit(word: string, other: string): boolean {
   if (mayBe(word, other) || !isOptionWord(word) || !isOptionWord(other)) return mayBe(word, other);
-  if (!other.startsWith('--')) return other.length === 2 && /^-[a-z\d]+$/i.test(word) && word.includes(other.charAt(1));
+  if (!other.startsWith('--'))
+    return other.length === 2 && /^-[a-z\d]+$/i.test(word) && word.includes(other.charAt(1));
   const [name = ''] = word.split('=');
   return name.length > 3 && other.startsWith(name);
 }
@@ -128,7 +165,9 @@ function mayBe(word: string, other: string): boolean {
   if (!word.includes(ANYTHING)) return word === other;
   const start = word.slice(0, word.indexOf(ANYTHING));
   const end = word.slice(word.lastIndexOf(ANYTHING) + 1);
-  return other.length >= start.length + end.length && other.startsWith(start) && other.endsWith(end);
+  return (
+    other.length >= start.length + end.length && other.startsWith(start) && other.endsWith(end)
+  );
 }
 
 /** Whether a text contains the words of a pattern, in this order. */

@@ -12,13 +12,19 @@ export interface NamedScope extends RuleScope {
 }
 
 /**
- * Returns a rule that forbids something, if there is one and the command may start programs that heddle cannot tell from its words.
- * Returns null if each program of the command starts no others, or is allowed by a rule.
+ * Returns a rule that forbids something, if there is one and the command may start programs that
+ * heddle cannot tell from its words. Returns null if each program of the command starts no others,
+ * or is allowed by a rule.
  */
-export function untraceableRule({ tracedCommands }: ParsedCommand, { rules }: CommandRules, scope: NamedScope): PrefixRule | null {
+export function untraceableRule(
+  { tracedCommands }: ParsedCommand,
+  { rules }: CommandRules,
+  scope: NamedScope,
+): PrefixRule | null {
   const forbidding = rules.find(({ decision }) => decision === 'forbidden');
   if (forbidding === undefined) return null;
   const isKnown = (words: readonly string[]) =>
-    (scope.trusted && startsNoOthers(words)) || (scope.allowed && rules.some((rule) => ruleAllows(rule, words, scope)));
+    (scope.trusted && startsNoOthers(words)) ||
+    (scope.allowed && rules.some((rule) => ruleAllows(rule, words, scope)));
   return tracedCommands?.every(({ words }) => isKnown(words)) === true ? null : forbidding;
 }

@@ -2,7 +2,7 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileRefusedError } from '../../base/files/file-refused-error.ts';
 import type { Ids } from '../../base/ids.ts';
 import { LineSplitter } from '../../base/text/line-splitter.ts';
-import type { LogEntry } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
 import { parseLine } from '../rollout-record.ts';
 import { type SessionFacts, SessionReader } from './session-reader.ts';
 
@@ -26,23 +26,37 @@ const CHARS_A_UNIT = 200;
 const TITLE = /"(?:custom-title|ai-title)"/;
 
 /**
- * Reads the file of a session: lines of JSON. Other programs may write it, so damaged lines are skipped. `nowMs`: Unix milliseconds.
- * Rejects with a FileRefusedError if it has too many messages. Lets other work run in between.
+ * Reads the file of a session: lines of JSON. Other programs may write it, so damaged lines are
+ * skipped. `nowMs`: Unix milliseconds. Rejects with a FileRefusedError if it has too many messages.
+ * Lets other work run in between.
  */
 export async function readSession(bytes: Buffer, ids: Ids, nowMs: number): Promise<Session> {
   const reader = new SessionReader(ids, nowMs);
   const skippedLines = await readLines(bytes, reader, () => true);
-  return { ...reader.facts, entries: await reader.entries(), updatedAtMs: reader.updatedAtMs, skippedLines };
+  return {
+    ...reader.facts,
+    entries: await reader.entries(),
+    updatedAtMs: reader.updatedAtMs,
+    skippedLines,
+  };
 }
 
 /** The same facts, without the messages. It parses only the lines that it needs. */
-export async function readSessionFacts(bytes: Buffer, ids: Ids, nowMs: number): Promise<SessionFacts> {
+export async function readSessionFacts(
+  bytes: Buffer,
+  ids: Ids,
+  nowMs: number,
+): Promise<SessionFacts> {
   const reader = new SessionReader(ids, nowMs);
   await readLines(bytes, reader, (line) => reader.facts.firstText === null || TITLE.test(line));
   return reader.facts;
 }
 
-async function readLines(bytes: Buffer, reader: SessionReader, isNeeded: (line: string) => boolean): Promise<number> {
+async function readLines(
+  bytes: Buffer,
+  reader: SessionReader,
+  isNeeded: (line: string) => boolean,
+): Promise<number> {
   const breaks = new EventLoopYield();
   let lines: string[] = [];
   let skipped = 0;
@@ -61,7 +75,8 @@ async function readLines(bytes: Buffer, reader: SessionReader, isNeeded: (line: 
       if (line.trim() === '' || !isNeeded(line)) continue;
       const record = await parseLine(line);
       if (record === null || !reader.take(record)) skipped++;
-      if (reader.messages > MESSAGES_MAX) throw new FileRefusedError(`it has more than ${MESSAGES_MAX} messages`);
+      if (reader.messages > MESSAGES_MAX)
+        throw new FileRefusedError(`it has more than ${MESSAGES_MAX} messages`);
     }
   };
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {

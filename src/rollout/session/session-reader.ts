@@ -1,7 +1,8 @@
 import type { Ids } from '../../base/ids.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
-import { type LogEntry, NAME_CHARS_MAX } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import { NAME_CHARS_MAX } from '../../store/thread-record.ts';
 import { Fields } from '../fields.ts';
 import { RolloutLog } from '../rollout-log.ts';
 import { timeOf } from '../rollout-record.ts';
@@ -24,7 +25,10 @@ export interface SessionFacts {
 const BLOCKS_MAX = 1_000;
 const FIRST_TEXT_CHARS_MAX = 1_000;
 
-/** Reads the records of a session of Claude Code: the messages of the user and the agent, and its calls of tools as texts. */
+/**
+ * Reads the records of a session of Claude Code: the messages of the user and the agent, and its
+ * calls of tools as texts.
+ */
 export class SessionReader {
   readonly #ids: Ids;
   readonly #latestMs: number;
@@ -32,9 +36,17 @@ export class SessionReader {
   #titles: { own: string | null; made: string | null } = { own: null, made: null };
   #messages = 0;
   #updatedAtMs: number | null = null;
-  #facts: Omit<SessionFacts, 'name'> = { cwd: null, gitBranch: null, firstText: null, createdAtMs: null };
+  #facts: Omit<SessionFacts, 'name'> = {
+    cwd: null,
+    gitBranch: null,
+    firstText: null,
+    createdAtMs: null,
+  };
 
-  /** `latestMs`: the time now, in Unix milliseconds. No message is later, or earlier than 1970: such a time is not told. */
+  /**
+   * `latestMs`: the time now, in Unix milliseconds. No message is later, or earlier than 1970: such
+   * a time is not told.
+   */
   constructor(ids: Ids, latestMs: number) {
     this.#ids = ids;
     this.#latestMs = latestMs;
@@ -81,7 +93,12 @@ export class SessionReader {
 
   #takeMessage(record: Fields): boolean {
     // The messages of its sub-agents, and those that the other agent has added for its model.
-    if (record.flag('isSidechain') === true || record.flag('isMeta') === true || record.flag('isApiErrorMessage') === true) return true;
+    if (
+      record.flag('isSidechain') === true ||
+      record.flag('isMeta') === true ||
+      record.flag('isApiErrorMessage') === true
+    )
+      return true;
     const facts = this.#facts;
     facts.cwd ??= textOf(record, 'cwd');
     facts.gitBranch ??= textOf(record, 'gitBranch');
@@ -89,7 +106,8 @@ export class SessionReader {
     const message = record.object('message');
     const text = message.text('content');
     if (message.list('content').length > BLOCKS_MAX) return false;
-    const blocks = text === null ? message.objects('content') : [new Fields({ type: 'text', text })];
+    const blocks =
+      text === null ? message.objects('content') : [new Fields({ type: 'text', text })];
     if (record.text('type') === 'assistant') this.#agentSaid(blocks, atMs);
     else if (record.flag('isCompactSummary') === true) this.#summarized(blocks, atMs);
     else this.#userSaid(blocks, atMs);
@@ -109,7 +127,8 @@ export class SessionReader {
   }
 
   #userSaid(blocks: readonly Fields[], atMs: number | null): void {
-    for (const block of blocks) if (block.text('type') === 'tool_result') this.#say(toolResultText(block), atMs);
+    for (const block of blocks)
+      if (block.text('type') === 'tool_result') this.#say(toolResultText(block), atMs);
     const content = blocks.flatMap(contentPart);
     if (content.length === 0) return;
     const text = content.map((part) => ('text' in part ? part.text : '')).join('\n');
@@ -122,14 +141,22 @@ export class SessionReader {
   #summarized(blocks: readonly Fields[], atMs: number | null): void {
     const text = blocks.map((block) => block.text('text') ?? '').join('\n');
     if (text.trim() === '') return;
-    const item: ResponseItem = { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+    const item: ResponseItem = {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text }],
+    };
     this.#logAt(atMs).compact([item], text);
   }
 
   #say(text: string, atMs: number | null): void {
     if (text.trim() === '') return;
     this.#messages++;
-    this.#logAt(atMs).addModelItem({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] });
+    this.#logAt(atMs).addModelItem({
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text }],
+    });
   }
 
   #logAt(atMs: number | null): RolloutLog {
@@ -150,8 +177,14 @@ function contentPart(block: Fields): ContentItem[] {
     case 'image': {
       const source = block.object('source');
       const data = source.text('data');
-      if (source.text('type') !== 'base64' || data === null) return [{ type: 'input_text', text: '[image]' }];
-      return [{ type: 'input_image', image_url: `data:${source.text('media_type') ?? 'image/png'};base64,${data}` }];
+      if (source.text('type') !== 'base64' || data === null)
+        return [{ type: 'input_text', text: '[image]' }];
+      return [
+        {
+          type: 'input_image',
+          image_url: `data:${source.text('media_type') ?? 'image/png'};base64,${data}`,
+        },
+      ];
     }
     case 'document':
       return [{ type: 'input_text', text: '[document]' }];

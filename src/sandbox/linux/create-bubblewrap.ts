@@ -26,7 +26,13 @@ import { bubblewrapMounts, nearestKind } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
 import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
-import { checkedMountFirst, type FirstMounts, firstMounts, type MountFirst, TABLE_FD } from './mount-first.ts';
+import {
+  checkedMountFirst,
+  type FirstMounts,
+  firstMounts,
+  type MountFirst,
+  TABLE_FD,
+} from './mount-first.ts';
 import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds } from './open-binds.ts';
 import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
@@ -48,7 +54,10 @@ export interface BubblewrapDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
-  /** The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default: guards are not listed. */
+  /**
+   * The folder of the lists of guards: see `guardListsFolder`. Commands cannot change it. Default:
+   * guards are not listed.
+   */
   guardLists?: string | null;
   /** The programs that the server starts outside the sandbox. Default: none. */
   serverPrograms?: ServerPrograms;
@@ -68,14 +77,32 @@ const FILTER_FD = 3;
 const SETSID_PLACES = ['/usr/bin/setsid', '/bin/setsid', '/run/current-system/sw/bin/setsid'];
 const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const PROBE_TIMEOUT_MS = 10_000;
-/** At least as many as bubblewrap gets besides its settings and the command, such as those that pass files. */
+/**
+ * At least as many as bubblewrap gets besides its settings and the command, such as those that pass
+ * files.
+ */
 const OTHER_ARGUMENTS = 20;
 /** More options are passed in a file. */
 const OPTIONS_CHARS_MAX = 64 * 1024;
 
-/** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
-export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: BubblewrapDeps): Sandbox {
-  const { arch, home, storeDir, clock, installation, userHome, program, listeners = new LocalListeners(clock) } = deps;
+/**
+ * Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use
+ * whether it works.
+ */
+export function createBubblewrap({
+  sharedFolders = SHARED_FOLDERS,
+  ...deps
+}: BubblewrapDeps): Sandbox {
+  const {
+    arch,
+    home,
+    storeDir,
+    clock,
+    installation,
+    userHome,
+    program,
+    listeners = new LocalListeners(clock),
+  } = deps;
   const { serverPrograms = new ServerPrograms({ clock, env: {} }), guardLists = null } = deps;
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
@@ -89,7 +116,11 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       guardedPlaces: new GuardedPlaces({ clock, shared, list }),
       nestedNames: new NestedNames(clock),
       runningViews: new RunningViews(),
-      serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir]), ...list.places()],
+      serverPlaces: [
+        ...serverPlaces(installation),
+        ...(storeDir === home ? [] : [storeDir]),
+        ...list.places(),
+      ],
       serverPrograms,
       sharedFolders: shared,
       userHome,
@@ -98,12 +129,22 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   }
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
-  const prepare = preparer(() => ({ bubblewrap: found() ?? '', node: installation.executable, listeners, home }));
+  const prepare = preparer(() => ({
+    bubblewrap: found() ?? '',
+    node: installation.executable,
+    listeners,
+    home,
+  }));
   const namespaces = new NetworkNamespaces({ clock, prepare });
 
   const mountsFirst = checkedMountFirst(found, home);
   const probed = new Once(async () => {
-    const result = await probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) });
+    const result = await probeBubblewrap({
+      program: found(),
+      home,
+      view: viewDeps(),
+      openFilter: () => openFilter(false),
+    });
     // The user may install or allow it while the server runs.
     if ('problem' in result) probed.forget();
     return result;
@@ -114,7 +155,10 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
     let kept = filters.get(unixSockets);
     if (kept === undefined) {
       const filter = seccompFilter({ arch, unixSockets });
-      if (filter === null) throw new SandboxUnavailableError(`Commands cannot be sandboxed on this processor (${arch}).`);
+      if (filter === null)
+        throw new SandboxUnavailableError(
+          `Commands cannot be sandboxed on this processor (${arch}).`,
+        );
       kept = keepFilter(home, filter);
       filters.set(unixSockets, kept);
     }
@@ -127,7 +171,8 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
     async prepare({ managedNetwork }) {
-      if (managedNetwork === true && !('problem' in (await probed.get()))) namespaces.prepareAhead();
+      if (managedNetwork === true && !('problem' in (await probed.get())))
+        namespaces.prepareAhead();
     },
     async tidy() {
       looked?.guardedPlaces.tidy();
@@ -150,7 +195,17 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       let lease: NetworkLease | null = null;
       try {
         lease = await namespaces.takeFor(command, bounds);
-        return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps(), lease, mountsFirst });
+        return await confine({
+          command,
+          bounds,
+          program: result.program,
+          home,
+          filter,
+          inherited,
+          view: viewDeps(),
+          lease,
+          mountsFirst,
+        });
       } catch (error) {
         closeSync(filter);
         lease?.release();
@@ -161,15 +216,24 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
 }
 
 /** See `Sandbox.protects`. */
-async function protection(bounds: SandboxBounds, deps: ViewDeps): Promise<(path: string) => string | null> {
-  const { view, notFollowed, programFiles, release } = await sandboxView(bounds, deps, { isRun: false });
+async function protection(
+  bounds: SandboxBounds,
+  deps: ViewDeps,
+): Promise<(path: string) => string | null> {
+  const { view, notFollowed, programFiles, release } = await sandboxView(bounds, deps, {
+    isRun: false,
+  });
   await release();
   const isKept = (path: string) => {
     const kind = nearestKind(path, view.places);
-    return (kind !== undefined && kind !== 'write') || deps.serverPlaces.some((place) => isWithin(path, place));
+    return (
+      (kind !== undefined && kind !== 'write') ||
+      deps.serverPlaces.some((place) => isWithin(path, place))
+    );
   };
   return (path) => {
-    if ([...notFollowed.keys()].some((left) => isWithin(path, resolveLinks(left)))) return PROTECTED;
+    if ([...notFollowed.keys()].some((left) => isWithin(path, resolveLinks(left))))
+      return PROTECTED;
     return protectedAs(path, { bounds, programFiles }) ?? (isKept(path) ? PROTECTED : null);
   };
 }
@@ -237,7 +301,10 @@ interface Prepared {
 function start(options: ConfineOptions, { built, binds, first }: Prepared): Confinement {
   const { command, program, home, filter, inherited, lease } = options;
   const { hostLoopback } = options.bounds;
-  const env = lease === null ? command.env : proxyEnvironment(command.env, { port: lease.port, credential: null, hostLoopback });
+  const env =
+    lease === null
+      ? command.env
+      : proxyEnvironment(command.env, { port: lease.port, credential: null, hostLoopback });
   const { kept, moved } = splitEnvironment(env);
   const set = first === null ? moved : Object.entries(env);
   const settings = [
@@ -252,17 +319,33 @@ function start(options: ConfineOptions, { built, binds, first }: Prepared): Conf
     first === null ? FILTER_FD + 1 : TABLE_FD + 1,
     command.terminal ? takingTerminal(command.argv) : command.argv,
   );
-  requireFewArguments({ count: OTHER_ARGUMENTS + settings.length + run.length, argv: command.argv, ...built });
+  requireFewArguments({
+    count: OTHER_ARGUMENTS + settings.length + run.length,
+    argv: command.argv,
+    ...built,
+  });
   const tables = first === null ? [] : [makeUnnamedFile(home, Buffer.from(first.table))];
   const given = [filter, ...tables, ...binds.map(({ handle }) => handle)];
   // Other users can see arguments, but not variables.
-  const listFile = first !== null || isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
+  const listFile =
+    first !== null || isLong(settings)
+      ? makeUnnamedFile(home, Buffer.from(settings.join('\0')))
+      : null;
   const own = listFile === null ? given : [...given, listFile];
   const files = lease === null ? own : [...own, lease.info];
   const closing = closeInherited(inherited, FILTER_FD + files.length);
   const list = listFile === null ? settings : ['--args', String(FILTER_FD + given.length)];
   const info = lease === null ? [] : ['--info-fd', String(FILTER_FD + own.length)];
-  const argv = [...(lease?.enter ?? []), ...(first?.before ?? []), program, ...closing.options, ...info, ...list, '--', ...run];
+  const argv = [
+    ...(lease?.enter ?? []),
+    ...(first?.before ?? []),
+    program,
+    ...closing.options,
+    ...info,
+    ...list,
+    '--',
+    ...run,
+  ];
   return {
     argv: [...closing.before, ...argv],
     files,
@@ -279,7 +362,11 @@ function start(options: ConfineOptions, { built, binds, first }: Prepared): Conf
 }
 
 function mainOptions({ bounds, lease }: ConfineOptions): string[] {
-  return [...ALWAYS, '--new-session', ...(bounds.network || lease !== null ? [] : ['--unshare-net'])];
+  return [
+    ...ALWAYS,
+    '--new-session',
+    ...(bounds.network || lease !== null ? [] : ['--unshare-net']),
+  ];
 }
 
 /** Whether the arguments are too long: the system may refuse to start a program with them. */
@@ -288,13 +375,15 @@ function isLong(options: readonly string[]): boolean {
 }
 
 /**
- * Makes the command the leader of the terminal's session inside the sandbox. If bubblewrap were in that session, Ctrl-C would end it, and
- * with it a command that handles Ctrl-C.
+ * Makes the command the leader of the terminal's session inside the sandbox. If bubblewrap were in
+ * that session, Ctrl-C would end it, and with it a command that handles Ctrl-C.
  */
 function takingTerminal(argv: readonly string[]): string[] {
   const setsid = SETSID_PLACES.find((path) => existsSync(path));
   if (setsid === undefined)
-    throw new SandboxUnavailableError('Commands in a terminal cannot be sandboxed here: install setsid, a part of util-linux.');
+    throw new SandboxUnavailableError(
+      'Commands in a terminal cannot be sandboxed here: install setsid, a part of util-linux.',
+    );
   return [setsid, '/bin/sh', '-c', TAKE_TERMINAL, '/proc/self/fd/0', ...argv];
 }
 
@@ -316,20 +405,49 @@ interface ProbeOptions {
   openFilter: () => number;
 }
 
-async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeOptions): Promise<ProbeResult> {
+async function probeBubblewrap({
+  program,
+  home,
+  view: deps,
+  openFilter,
+}: ProbeOptions): Promise<ProbeResult> {
   if (program === null) return { problem: bubblewrapProblem('missing') };
   const filter = openFilter();
   try {
     const { view } = await sandboxView(
-      { readable: 'everything', writableRoots: [], network: false, unixSockets: false, unprotected: [], workspace: [], home },
+      {
+        readable: 'everything',
+        writableRoots: [],
+        network: false,
+        unixSockets: false,
+        unprotected: [],
+        workspace: [],
+        home,
+      },
       deps,
     );
-    const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
+    const args = [
+      ...ALWAYS,
+      '--unshare-net',
+      '--new-session',
+      ...bubblewrapMounts(view),
+      '--seccomp',
+      String(FILTER_FD),
+      '--',
+      'true',
+    ];
     const script = `exec "$@" ${FILTER_FD}</proc/${readProcLink('/proc/self')}/fd/${filter}`;
-    await runToEnd('/bin/sh', ['-c', script, 'heddle', program, ...args], { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
+    await runToEnd('/bin/sh', ['-c', script, 'heddle', program, ...args], {
+      env: { PATH: '/usr/bin:/bin' },
+      timeout: PROBE_TIMEOUT_MS,
+    });
     return { program };
   } catch (error) {
-    return { problem: bubblewrapProblem(error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)) };
+    return {
+      problem: bubblewrapProblem(
+        error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error),
+      ),
+    };
   } finally {
     closeSync(filter);
   }

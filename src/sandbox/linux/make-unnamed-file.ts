@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 
 /**
- * Creates a file with these bytes, removes its name and returns its open descriptor. Opening the descriptor's path in /proc reads
- * it from the start. No confined process may be able to write to `folder`, else it could change the filter of the next one.
- * Throws the system's error.
+ * Creates a file with these bytes, removes its name and returns its open descriptor. Opening the
+ * descriptor's path in /proc reads it from the start. No confined process may be able to write to
+ * `folder`, else it could change the filter of the next one. Throws the system's error.
  */
 export function makeUnnamedFile(folder: string, bytes: Buffer): number {
   makeFolderSync(folder, 0o700);

@@ -10,7 +10,10 @@ import { NAMESPACE_PORT, type NetworkNamespace } from './prepare-namespace.ts';
 
 /** A network namespace that one command uses. */
 export interface NetworkLease {
-  /** The arguments to put before a program so that it runs in the namespace. The program keeps the process id. */
+  /**
+   * The arguments to put before a program so that it runs in the namespace. The program keeps the
+   * process id.
+   */
   enter: readonly string[];
   /** The port on its loopback on which the command's proxy is reached. */
   port: number;
@@ -25,13 +28,17 @@ export interface NetworkNamespacesDeps {
   prepare(): Promise<NetworkNamespace>;
 }
 
-/** The kernel kills the processes of an ended command. If they are not gone after this time, the namespace is not used again. */
+/**
+ * The kernel kills the processes of an ended command. If they are not gone after this time, the
+ * namespace is not used again.
+ */
 const SETTLE_MS_MAX = 1000;
 const SETTLE_STEP_MS = 20;
 const IDLE_MAX = 8;
 /**
- * The queue of a listener has room for this many connections at least. If there was no room, the kernel makes more connections later,
- * even if their process has ended. They must not be those of the next command.
+ * The queue of a listener has room for this many connections at least. If there was no room, the
+ * kernel makes more connections later, even if their process has ended. They must not be those of
+ * the next command.
  */
 const REUSE_CONNECTIONS_MAX = 128;
 /** Each preparation is a process of Node. */
@@ -51,8 +58,9 @@ interface Waiting {
 }
 
 /**
- * The network namespaces of commands that reach the network through a proxy. Making one takes longer than starting a command, so they
- * are used again, by one command at a time, and one is always prepared ahead once the first is used, or after `prepareAhead`.
+ * The network namespaces of commands that reach the network through a proxy. Making one takes
+ * longer than starting a command, so they are used again, by one command at a time, and one is
+ * always prepared ahead once the first is used, or after `prepareAhead`.
  */
 export class NetworkNamespaces {
   readonly #deps: NetworkNamespacesDeps;
@@ -65,18 +73,27 @@ export class NetworkNamespaces {
     this.#deps = deps;
   }
 
-  /** Prepares a namespace unless one is ready for the next command. A failure is reported when a command needs one. */
+  /**
+   * Prepares a namespace unless one is ready for the next command. A failure is reported when a
+   * command needs one.
+   */
   prepareAhead(): void {
     if (!this.#isClosed && this.#preparing === 0 && this.#idle.length === 0) void this.#prepare();
   }
 
   /**
-   * Returns null if the bounds let the command use no proxy. Rejects with a `SandboxUnavailableError`; once it is closed, and when the
-   * command's signal aborts, with a `ProcessStartError`.
+   * Returns null if the bounds let the command use no proxy. Rejects with a
+   * `SandboxUnavailableError`; once it is closed, and when the command's signal aborts, with a
+   * `ProcessStartError`.
    */
-  async takeFor({ serve, signal }: ConfinedCommand, { managedNetwork, unixSockets }: SandboxBounds): Promise<NetworkLease | null> {
+  async takeFor(
+    { serve, signal }: ConfinedCommand,
+    { managedNetwork, unixSockets }: SandboxBounds,
+  ): Promise<NetworkLease | null> {
     // With unix sockets, a command can pass its own sockets to one that outlives it.
-    return managedNetwork === true && serve !== undefined ? this.#take(serve, { isReusable: !unixSockets, signal }) : null;
+    return managedNetwork === true && serve !== undefined
+      ? this.#take(serve, { isReusable: !unixSockets, signal })
+      : null;
   }
 
   /** Closes the namespaces that no command uses, and each other one when its command has ended. */
@@ -105,13 +122,17 @@ export class NetworkNamespaces {
   }
 
   /** Returns a namespace whose connections are served so. Closes those whose listener has ended. */
-  async #nextServed(server: CommandServer, signal: AbortSignal | undefined): Promise<NetworkNamespace> {
+  async #nextServed(
+    server: CommandServer,
+    signal: AbortSignal | undefined,
+  ): Promise<NetworkNamespace> {
     for (;;) {
       const idle = this.#idle.shift();
       const namespace = idle ?? (await this.#nextPrepared(signal));
       const failed = await namespace.listener.serve(server, null).then(
         () => null,
-        (error: unknown) => proxyUnavailable(error instanceof Error ? error.message : String(error), error),
+        (error: unknown) =>
+          proxyUnavailable(error instanceof Error ? error.message : String(error), error),
       );
       if (failed === null && !this.#isClosed) return namespace;
       namespace.close();
@@ -176,7 +197,8 @@ export class NetworkNamespaces {
       await sleep(clock, SETTLE_STEP_MS, this.#closing.signal);
     }
     try {
-      // Also the connections that the command has left in the queue of the listener are closed then.
+      // Also the connections that the command has left in the queue of the listener are closed
+      // then.
       const connections = (await served) + (await listener.serve(null, null));
       if (isReusable && connections < REUSE_CONNECTIONS_MAX) this.#keep(namespace);
       else namespace.close();
@@ -195,14 +217,20 @@ export class NetworkNamespaces {
 function startOf(namespace: NetworkNamespace): Pick<NetworkLease, 'enter' | 'info'> {
   try {
     // Opening the file truncates it.
-    return { enter: enterNamespace(namespace), info: openSync(`/proc/self/fd/${namespace.info}`, 'w') };
+    return {
+      enter: enterNamespace(namespace),
+      info: openSync(`/proc/self/fd/${namespace.info}`, 'w'),
+    };
   } catch (error) {
     namespace.close();
     throw error;
   }
 }
 
-/** Whether the init of the last command has ended: the kernel ends it after all other processes of its process namespace. */
+/**
+ * Whether the init of the last command has ended: the kernel ends it after all other processes of
+ * its process namespace.
+ */
 function isEmpty({ info }: NetworkNamespace): boolean {
   const pid = /"child-pid": (\d+)/.exec(readProc(`/proc/self/fd/${info}`) ?? '')?.[1];
   if (pid === undefined) return false;

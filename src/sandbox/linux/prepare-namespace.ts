@@ -28,12 +28,34 @@ export interface PrepareDeps {
 /** The port of the listener, on the loopback of the namespace. */
 export const NAMESPACE_PORT = 3128;
 
-/** Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow it. */
-export async function prepareNamespace({ bubblewrap, node, listeners, home, isChecked }: PrepareDeps): Promise<NetworkNamespace> {
-  const program = [bubblewrap, '--unshare-user', '--unshare-net', '--die-with-parent', '--ro-bind', '/', '/', '--', node];
+/**
+ * Makes a network namespace. Rejects with a `SandboxUnavailableError` if the system does not allow
+ * it.
+ */
+export async function prepareNamespace({
+  bubblewrap,
+  node,
+  listeners,
+  home,
+  isChecked,
+}: PrepareDeps): Promise<NetworkNamespace> {
+  const program = [
+    bubblewrap,
+    '--unshare-user',
+    '--unshare-net',
+    '--die-with-parent',
+    '--ro-bind',
+    '/',
+    '/',
+    '--',
+    node,
+  ];
   const received = await listeners.receive(program, NAMESPACE_PORT).catch((error: unknown) => {
     const problem = error instanceof Error ? error.message : String(error);
-    throw proxyUnavailable(`a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem})`, error);
+    throw proxyUnavailable(
+      `a network namespace cannot be prepared (${problem === '' ? 'no answer' : problem})`,
+      error,
+    );
   });
   let namespace: NetworkNamespace;
   try {
@@ -41,7 +63,8 @@ export async function prepareNamespace({ bubblewrap, node, listeners, home, isCh
   } finally {
     received.endSender();
   }
-  if (isChecked) await checkEntry(namespace).catch((error: unknown) => closeAndThrow(namespace, error));
+  if (isChecked)
+    await checkEntry(namespace).catch((error: unknown) => closeAndThrow(namespace, error));
   return namespace;
 }
 

@@ -16,7 +16,10 @@ interface Arguments {
   concealed: readonly HiddenPlace[];
 }
 
-/** Throws a `ProcessStartError` if bubblewrap would refuse so many arguments. It says what to change. */
+/**
+ * Throws a `ProcessStartError` if bubblewrap would refuse so many arguments. It says what to
+ * change.
+ */
 export function requireFewArguments({ count, argv, view, concealed }: Arguments): void {
   if (count <= ARGUMENTS_MAX) return;
   if (argv.length > count / 2) {
@@ -38,7 +41,11 @@ export function requireFewArguments({ count, argv, view, concealed }: Arguments)
 /** The folder in which most entries are mounted. */
 function widest(view: MountView): { folder: string; entries: number } {
   const counts = new Map<string, number>();
-  for (const path of mountedPlaces(view).keys()) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-  const [folder, entries] = [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), ['/', 0]);
+  for (const path of mountedPlaces(view).keys())
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  const [folder, entries] = [...counts].reduce(
+    (best, one) => (one[1] > best[1] ? one : best),
+    ['/', 0],
+  );
   return { folder, entries };
 }

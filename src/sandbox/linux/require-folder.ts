@@ -4,10 +4,17 @@ import { ProcessStartError } from '../processes/processes.ts';
 import { nearestKind } from './bubblewrap-mounts.ts';
 import type { BuiltView } from './sandbox-view.ts';
 
-/** Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may have been made by a command. */
+/**
+ * Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may
+ * have been made by a command.
+ */
 export function requireFolder(
   cwd: string,
-  { view: { everything, places }, notFollowed, concealed }: Pick<BuiltView, 'view' | 'notFollowed' | 'concealed'>,
+  {
+    view: { everything, places },
+    notFollowed,
+    concealed,
+  }: Pick<BuiltView, 'view' | 'notFollowed' | 'concealed'>,
 ): void {
   const left = [...notFollowed].find(([path]) => isWithin(cwd, path));
   if (left !== undefined) {
@@ -23,6 +30,11 @@ export function requireFolder(
     );
   }
   const kind = real === null ? 'nothing' : nearestKind(real, places);
-  if (kind === undefined ? everything : kind === 'read' || kind === 'write' || (real !== null && places.has(real))) return;
+  if (
+    kind === undefined
+      ? everything
+      : kind === 'read' || kind === 'write' || (real !== null && places.has(real))
+  )
+    return;
   throw new ProcessStartError(`${cwd}: this folder cannot be read in the sandbox`);
 }

@@ -11,23 +11,33 @@ export interface RunningView {
   mounted: ReadonlyMap<string, MountKind>;
 }
 
-/** The writable places of a view that a running command could replace by a link while bubblewrap mounts them by their paths. */
+/**
+ * The writable places of a view that a running command could replace by a link while bubblewrap
+ * mounts them by their paths.
+ */
 export interface Risks {
-  /** They are not mounted: they lie in another writable place, or the command can do without writing there. */
+  /**
+   * They are not mounted: they lie in another writable place, or the command can do without writing
+   * there.
+   */
   needless: ReadonlySet<string>;
   /** Writable roots. They must be compared with handles after they are mounted. */
   needed: readonly string[];
 }
 
 /**
- * The views of the commands that run now. If a running command replaced a writable place by a link, a new mount would make the wrong
- * folder writable. So a place is mounted without a check only if it is a mount point of each running command that can write above it.
+ * The views of the commands that run now. If a running command replaced a writable place by a link,
+ * a new mount would make the wrong folder writable. So a place is mounted without a check only if
+ * it is a mount point of each running command that can write above it.
  */
 export class RunningViews {
   readonly #views = new Set<RunningView>();
   readonly #reached = new Set<string>();
 
-  /** The roots of all commands so far, including those that have ended: a command may have created a link in them. */
+  /**
+   * The roots of all commands so far, including those that have ended: a command may have created a
+   * link in them.
+   */
   get reached(): string[] {
     return [...this.#reached];
   }
@@ -39,11 +49,15 @@ export class RunningViews {
     return () => void this.#views.delete(view);
   }
 
-  /** Adds the writable places of running commands to a new view, so that the new command cannot replace them either. */
+  /**
+   * Adds the writable places of running commands to a new view, so that the new command cannot
+   * replace them either.
+   */
   share(places: Map<string, MountKind>): void {
     for (const { mounted } of this.#views) {
       for (const [path, kind] of mounted) {
-        if (kind === 'write' && !places.has(path) && nearestKind(path, places) === 'write') places.set(path, 'write');
+        if (kind === 'write' && !places.has(path) && nearestKind(path, places) === 'write')
+          places.set(path, 'write');
       }
     }
   }
@@ -55,7 +69,9 @@ export class RunningViews {
 
   /** Whether a running command can write one of these real paths. */
   canWrite(paths: readonly string[]): boolean {
-    return [...this.#views].some(({ mounted }) => paths.some((path) => nearestKind(path, mounted) === 'write'));
+    return [...this.#views].some(({ mounted }) =>
+      paths.some((path) => nearestKind(path, mounted) === 'write'),
+    );
   }
 
   risksOf(mounted: ReadonlyMap<string, MountKind>, roots: readonly string[]): Risks {
@@ -63,13 +79,16 @@ export class RunningViews {
     const needed: string[] = [];
     for (const [path, kind] of mounted) {
       if (kind !== 'write' || !this.#canReplace(path)) continue;
-      if (roots.includes(path) && nearestKind(dirname(path), mounted) !== 'write') needed.push(path);
+      if (roots.includes(path) && nearestKind(dirname(path), mounted) !== 'write')
+        needed.push(path);
       else needless.add(path);
     }
     return { needless, needed };
   }
 
   #canReplace(path: string): boolean {
-    return [...this.#views].some(({ mounted }) => !mounted.has(path) && nearestKind(dirname(path), mounted) === 'write');
+    return [...this.#views].some(
+      ({ mounted }) => !mounted.has(path) && nearestKind(dirname(path), mounted) === 'write',
+    );
   }
 }

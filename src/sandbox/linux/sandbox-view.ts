@@ -40,7 +40,10 @@ export interface BuiltView {
   unsure: readonly string[];
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
-  /** Folders that are read-only as a whole, because protecting the links in them needs too many mounts. */
+  /**
+   * Folders that are read-only as a whole, because protecting the links in them needs too many
+   * mounts.
+   */
   closed: readonly string[];
   /** Links that stay, because only they lead to what is hidden. */
   heldLinks: readonly string[];
@@ -48,30 +51,72 @@ export interface BuiltView {
   concealed: readonly HiddenPlace[];
   /** The files of the programs that the server starts outside the sandbox. */
   programFiles: readonly KnownFile[];
-  /** Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that of `Confinement.release`. */
+  /**
+   * Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that
+   * of `Confinement.release`.
+   */
   release(moreFollow?: boolean): Promise<void>;
 }
 
 /** The work of protecting a path, in the units of `EventLoopYield`. */
 const PROTECT_WORK = 100;
-const PLATFORM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix', '/run/current-system'];
+const PLATFORM_FOLDERS = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+  '/nix',
+  '/run/current-system',
+];
 const PLATFORM_FILES = ['/etc/resolv.conf', '/etc/localtime'];
 const PLATFORM_SECRETS = [
-  ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'krb5.keytab', 'ssl/private', 'ssh', 'wireguard'],
+  ...[
+    'shadow',
+    'shadow-',
+    'gshadow',
+    'gshadow-',
+    'sudoers',
+    'sudoers.d',
+    'krb5.keytab',
+    'ssl/private',
+    'ssh',
+    'wireguard',
+  ],
   ...['security/opasswd', 'NetworkManager/system-connections'],
 ].map((name) => `/etc/${name}`);
-/** Sockets in `/run` and in the user's folder below it. The programs behind them start programs outside the sandbox on request. */
+/**
+ * Sockets in `/run` and in the user's folder below it. The programs behind them start programs
+ * outside the sandbox on request.
+ */
 const CONTROL_SOCKETS = [
   ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
   ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
 ];
 
 /**
- * Builds the view of a command with these bounds, from the current state of the file system. `isRun`: false if only the paths of the view
- * matter. Then it does not have the files of programs that the server starts: `programFiles` are protected beside it.
+ * Builds the view of a command with these bounds, from the current state of the file system.
+ * `isRun`: false if only the paths of the view matter. Then it does not have the files of programs
+ * that the server starts: `programFiles` are protected beside it.
  */
-export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun = true } = {}): Promise<BuiltView> {
-  const { guardedPlaces, nestedNames, runningViews, serverPlaces, serverPrograms, sharedFolders, userHome } = deps;
+export async function sandboxView(
+  named: SandboxBounds,
+  deps: ViewDeps,
+  { isRun = true } = {},
+): Promise<BuiltView> {
+  const {
+    guardedPlaces,
+    nestedNames,
+    runningViews,
+    serverPlaces,
+    serverPrograms,
+    sharedFolders,
+    userHome,
+  } = deps;
   const programFiles = await serverPrograms.files();
   const { bounds, links, notFollowed } = realBounds(named, deps.runningViews.reached);
   const { readable, writableRoots } = bounds;
@@ -79,12 +124,17 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
   for (const [link, target] of links) places.links.set(link, target);
   if (readable !== 'everything') {
     for (const root of readable.roots) if (isShown(root)) places.show(root, 'read');
-    if (readable.platformDefaults) for (const path of [...PLATFORM_FOLDERS, ...PLATFORM_FILES]) showPlatform(path, places);
+    if (readable.platformDefaults)
+      for (const path of [...PLATFORM_FOLDERS, ...PLATFORM_FILES]) showPlatform(path, places);
   }
   const isServers = (path: string) => serverPlaces.some((place) => isWithin(path, place));
   const roots = writableRoots.filter((root) => isShown(root) && !isServers(root));
   for (const root of roots) places.show(root, 'write');
-  const { nested, release } = await nestedNames.hold(roots, { unprotected: bounds.unprotected, shared: sharedFolders, userHome });
+  const { nested, release } = await nestedNames.hold(roots, {
+    unprotected: bounds.unprotected,
+    shared: sharedFolders,
+    userHome,
+  });
   try {
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
@@ -96,7 +146,10 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps, { isRun 
     throw error;
   }
   runningViews.share(places.kinds);
-  const { needless, needed } = runningViews.risksOf(mountedPlaces({ places: places.kinds, needless: new Set() }), roots);
+  const { needless, needed } = runningViews.risksOf(
+    mountedPlaces({ places: places.kinds, needless: new Set() }),
+    roots,
+  );
   const view = {
     readOnlyProc: ownUser()?.uid === 0,
     everything: readable === 'everything',
@@ -130,7 +183,14 @@ interface ProtectionOptions extends Pick<ViewDeps, 'serverPlaces' | 'userHome'> 
 }
 
 /** Protects or hides the paths that the command must not change or see. */
-async function applyProtections({ bounds, roots, nested, places, serverPlaces, userHome }: ProtectionOptions): Promise<void> {
+async function applyProtections({
+  bounds,
+  roots,
+  nested,
+  places,
+  serverPlaces,
+  userHome,
+}: ProtectionOptions): Promise<void> {
   const { home, workspace, readable, profileFiles = [] } = bounds;
   const loop = new EventLoopYield();
   for (const root of roots) {
@@ -144,21 +204,41 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
     await loop.worked(PROTECT_WORK + path.length);
     if (isStillThere(reason)) places.protect(path);
   }
-  await protectHome({ home, workspace, everything: readable === 'everything', profileFiles }, places, loop);
+  await protectHome(
+    { home, workspace, everything: readable === 'everything', profileFiles },
+    places,
+    loop,
+  );
 }
 
-/** Hides what matches a pattern now, whatever else shows it. `named`: the bounds before their links were resolved. */
-async function hideFiles({ hidden = [], readable }: SandboxBounds, named: SandboxBounds, places: ViewPlaces): Promise<void> {
+/**
+ * Hides what matches a pattern now, whatever else shows it. `named`: the bounds before their links
+ * were resolved.
+ */
+async function hideFiles(
+  { hidden = [], readable }: SandboxBounds,
+  named: SandboxBounds,
+  places: ViewPlaces,
+): Promise<void> {
   for (const link of linksToRoots(named)) places.holdLink(link);
   await places.conceal(await findHidden(hidden), readable === 'everything');
 }
 
 async function protectFiles(
   files: readonly KnownFile[],
-  { places, bounds, serverPrograms }: { places: ViewPlaces; bounds: SandboxBounds; serverPrograms: ServerPrograms },
+  {
+    places,
+    bounds,
+    serverPrograms,
+  }: { places: ViewPlaces; bounds: SandboxBounds; serverPrograms: ServerPrograms },
 ): Promise<void> {
-  const open = await protectPrograms(files, { places, unprotected: bounds.unprotected.map(resolveLinks), loop: new EventLoopYield() });
-  for (const { file, isEndOpen } of open) serverPrograms.expose(file, { isEndOpen, isGuard: (path) => places.isGuard(path) });
+  const open = await protectPrograms(files, {
+    places,
+    unprotected: bounds.unprotected.map(resolveLinks),
+    loop: new EventLoopYield(),
+  });
+  for (const { file, isEndOpen } of open)
+    serverPrograms.expose(file, { isEndOpen, isGuard: (path) => places.isGuard(path) });
 }
 
 /** Whether the path exists and no folder in it has become a link, which the mount would follow. */
@@ -185,7 +265,8 @@ function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<stri
   for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');
   for (const path of systemSecrets(bounds, user)) {
     const stat = statOf(path);
-    if (stat !== null && !stat.isSymbolicLink()) system.set(path, stat.isDirectory() ? 'empty' : 'nothing');
+    if (stat !== null && !stat.isSymbolicLink())
+      system.set(path, stat.isDirectory() ? 'empty' : 'nothing');
   }
   return system;
 }
@@ -193,5 +274,8 @@ function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<stri
 function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): readonly string[] {
   const platform = readable !== 'everything' && readable.platformDefaults ? PLATFORM_SECRETS : [];
   const folders = unixSockets ? ['/run', `/run/user/${user}`] : [];
-  return [...platform, ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`))];
+  return [
+    ...platform,
+    ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)),
+  ];
 }

@@ -23,7 +23,10 @@ export interface SeccompNumbers {
   unknown: readonly number[];
 }
 
-/** io_uring, the newer mount calls, pidfd_getfd, mount_setattr, quotactl_fd, open_tree_attr: the same on every processor. */
+/**
+ * io_uring, the newer mount calls, pidfd_getfd, mount_setattr, quotactl_fd, open_tree_attr: the
+ * same on every processor.
+ */
 const NEWER_REFUSED = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 467];
 /** clone3 and openat2: their flags are in memory, which a filter cannot read. */
 const NEWER_UNKNOWN = [435, 437];
@@ -56,10 +59,13 @@ export const SECCOMP_NUMBERS: Readonly<Record<string, SeccompNumbers>> = {
       ...[248, 249, 250], // add_key, request_key, keyctl
       ...[101, 310, 311, 312], // ptrace, process_vm_readv, process_vm_writev, kcmp
       ...[321, 298, 323], // bpf, perf_event_open, userfaultfd
-      ...[246, 320, 175, 313, 176, 174, 177, 178], // kexec_load and _file_load; init_module and its kin
+      ...[246, 320], // kexec_load, kexec_file_load
+      ...[175, 313, 176, 174, 177, 178], // init_module and its kin
       ...[169, 167, 168, 179, 163, 103], // reboot, swapon, swapoff, quotactl, acct, syslog
-      ...[170, 171, 153, 172, 173, 154], // sethostname, setdomainname, vhangup, iopl, ioperm, modify_ldt
-      ...[304, 300, 212, 180, 156, 134], // open_by_handle_at, fanotify_init, lookup_dcookie, nfsservctl, _sysctl, uselib
+      ...[170, 171, 153], // sethostname, setdomainname, vhangup
+      ...[172, 173, 154], // iopl, ioperm, modify_ldt
+      ...[304, 300, 212], // open_by_handle_at, fanotify_init, lookup_dcookie
+      ...[180, 156, 134], // nfsservctl, _sysctl, uselib
       ...[164, 227, 159, 305], // settimeofday, clock_settime, adjtimex, clock_adjtime
       ...NEWER_REFUSED,
     ],

@@ -18,7 +18,8 @@ import { splitEnvironment } from '../split-environment.ts';
 import { listenForCommand } from './listen-for-command.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 
-const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing. It is a part of macOS.';
+const PROBLEM =
+  'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing. It is a part of macOS.';
 
 export interface SeatbeltDeps {
   installation: Installation;
@@ -31,7 +32,12 @@ export interface SeatbeltDeps {
 }
 
 /** Returns the sandbox of macOS. */
-export function createSeatbelt({ installation, listeners, program = sandboxProgram('darwin')?.path, ...deps }: SeatbeltDeps): Sandbox {
+export function createSeatbelt({
+  installation,
+  listeners,
+  program = sandboxProgram('darwin')?.path,
+  ...deps
+}: SeatbeltDeps): Sandbox {
   const { serverPrograms = new ServerPrograms({ clock: systemClock, env: {} }) } = deps;
   let found: readonly string[] | null = null;
   const places = () => {
@@ -49,7 +55,9 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
       const programFiles = await serverPrograms.files();
       const hidden = await findHidden(realBounds(bounds).bounds.hidden ?? []);
       const closed = [...places(), ...hidden.map(({ path }) => path)];
-      return (path) => protectedAs(path, { bounds, programFiles }) ?? (closed.some((place) => isWithin(path, place)) ? PROTECTED : null);
+      return (path) =>
+        protectedAs(path, { bounds, programFiles }) ??
+        (closed.some((place) => isWithin(path, place)) ? PROTECTED : null);
     },
     // The profile protects paths whether they exist or not.
     async refusal() {
@@ -69,8 +77,17 @@ export function createSeatbelt({ installation, listeners, program = sandboxProgr
           : null;
       try {
         const ofPrograms = await serverPrograms.files();
-        const hidden = { places: await findHidden(realBounds(bounds).bounds.hidden ?? []), links: linksToRoots(bounds) };
-        return confine(program, { command, bounds, places: [...places(), ...pathsOf(ofPrograms, bounds)], hidden, proxy });
+        const hidden = {
+          places: await findHidden(realBounds(bounds).bounds.hidden ?? []),
+          links: linksToRoots(bounds),
+        };
+        return confine(program, {
+          command,
+          bounds,
+          places: [...places(), ...pathsOf(ofPrograms, bounds)],
+          hidden,
+          proxy,
+        });
       } catch (error) {
         proxy?.close();
         throw error;
@@ -95,13 +112,25 @@ interface ConfineOptions {
   proxy: Awaited<ReturnType<typeof listenForCommand>> | null;
 }
 
-function confine(program: string, { command, bounds, places, hidden, proxy }: ConfineOptions): Confinement {
+function confine(
+  program: string,
+  { command, bounds, places, hidden, proxy }: ConfineOptions,
+): Confinement {
   const { kept, moved } = splitEnvironment(
-    proxy === null ? command.env : proxyEnvironment(command.env, { ...proxy, hostLoopback: bounds.hostLoopback }),
+    proxy === null
+      ? command.env
+      : proxyEnvironment(command.env, { ...proxy, hostLoopback: bounds.hostLoopback }),
   );
-  const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
+  const set =
+    moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
-    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places, hidden), ...set, ...command.argv],
+    argv: [
+      program,
+      '-p',
+      seatbeltProfile(realBounds(bounds).bounds, places, hidden),
+      ...set,
+      ...command.argv,
+    ],
     env: kept,
     files: [],
     takesTerminal: false,

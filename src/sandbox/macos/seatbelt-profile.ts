@@ -1,14 +1,38 @@
 import { dirname } from 'node:path';
 import { isBelow } from '../../base/paths/is-within.ts';
-import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, SECRET_FILES } from '../../policy/permissions/home-readable.ts';
+import {
+  HOME_PROTECTED,
+  HOME_READABLE,
+  HOME_SECRETS,
+  SECRET_FILES,
+} from '../../policy/permissions/home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { FoundHidden } from '../places/find-hidden.ts';
 
 const PLATFORM_READABLE = [
-  ...['/System', '/usr', '/bin', '/sbin', '/Library', '/opt', '/private/etc', '/private/var/db/timezone', '/private/var/select', '/dev'],
+  ...[
+    '/System',
+    '/usr',
+    '/bin',
+    '/sbin',
+    '/Library',
+    '/opt',
+    '/private/etc',
+    '/private/var/db/timezone',
+    '/private/var/select',
+    '/dev',
+  ],
   ...['/Applications/Xcode.app', '/nix'],
 ];
-const DEVICES_WRITABLE = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/stdout', '/dev/stderr', '/dev/dtracehelper'];
+const DEVICES_WRITABLE = [
+  '/dev/null',
+  '/dev/zero',
+  '/dev/tty',
+  '/dev/ptmx',
+  '/dev/stdout',
+  '/dev/stderr',
+  '/dev/dtracehelper',
+];
 
 const NAME_RESOLVER = '/private/var/run/mDNSResponder';
 
@@ -22,15 +46,24 @@ const ALWAYS = [
 ];
 
 /**
- * Returns a Seatbelt profile for the bounds, whose paths must be real. `serverPlaces` are the files and folders that the server runs
- * from, `hidden` what the bounds hide now, and the links to the folders in which it was looked for. Later rules override earlier ones.
+ * Returns a Seatbelt profile for the bounds, whose paths must be real. `serverPlaces` are the files
+ * and folders that the server runs from, `hidden` what the bounds hide now, and the links to the
+ * folders in which it was looked for. Later rules override earlier ones.
  */
 export function seatbeltProfile(
   bounds: SandboxBounds,
   serverPlaces: readonly string[],
   hidden: FoundHidden = { places: [], links: [] },
 ): string {
-  const { readable, writableRoots, network, unixSockets, workspace, home, linkedSecrets = [] } = bounds;
+  const {
+    readable,
+    writableRoots,
+    network,
+    unixSockets,
+    workspace,
+    home,
+    linkedSecrets = [],
+  } = bounds;
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
   const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
@@ -38,7 +71,14 @@ export function seatbeltProfile(
     ...ALWAYS,
     readable === 'everything'
       ? '(allow file-read*)'
-      : allow('file-read*', [...readable.roots, ...writableRoots, ...(readable.platformDefaults ? PLATFORM_READABLE : [])].map(subpath)),
+      : allow(
+          'file-read*',
+          [
+            ...readable.roots,
+            ...writableRoots,
+            ...(readable.platformDefaults ? PLATFORM_READABLE : []),
+          ].map(subpath),
+        ),
     allow('file-write*', [...DEVICES_WRITABLE.map(literal), ...writableRoots.map(subpath)]),
     deny(
       'file-write*',
@@ -65,7 +105,10 @@ export function seatbeltProfile(
             inHome.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
           ),
         ]),
-    deny('file-read* file-write*', [...HOME_SECRETS.map((name) => `${home}/${name}`), ...linkedSecrets].map(subpath)),
+    deny(
+      'file-read* file-write*',
+      [...HOME_SECRETS.map((name) => `${home}/${name}`), ...linkedSecrets].map(subpath),
+    ),
     deny(
       'file-read* file-write*',
       SECRET_FILES.map((name) => copiesOf(home, name)),
@@ -77,29 +120,45 @@ export function seatbeltProfile(
     ),
     deny('file-write-unlink', keptFor(hidden, writableRoots).map(literal)),
     '(deny file-write-setugid)',
-    network ? '(allow network* system-socket)' : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))',
+    network
+      ? '(allow network* system-socket)'
+      : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))',
     ...unixSocketRules({ network, unixSockets }),
   ];
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
 }
 
 /**
- * The folders between the roots and what is hidden in them, and the links through which it matches. A command that renames one would see
- * the files, or the next command would.
+ * The folders between the roots and what is hidden in them, and the links through which it matches.
+ * A command that renames one would see the files, or the next command would.
  */
 function keptFor(hidden: FoundHidden, roots: readonly string[]): string[] {
   const links = [...hidden.places.flatMap((place) => place.links), ...hidden.links];
   const above = new Set<string>();
   for (const place of [...hidden.places.map(({ path }) => path), ...links]) {
-    for (let folder = dirname(place); roots.some((root) => isBelow(folder, root)); folder = dirname(folder)) above.add(folder);
+    for (
+      let folder = dirname(place);
+      roots.some((root) => isBelow(folder, root));
+      folder = dirname(folder)
+    )
+      above.add(folder);
   }
   return [...above, ...new Set(links)];
 }
 
-/** Names are resolved through a unix socket of the system, which a command with network also needs. */
-function unixSocketRules({ network, unixSockets }: Pick<SandboxBounds, 'network' | 'unixSockets'>): string[] {
-  if (unixSockets) return network ? [] : ['(allow network* (local unix-socket) (remote unix-socket))'];
-  return ['(deny network* (remote unix-socket))', network ? `(allow network-outbound ${literal(NAME_RESOLVER)})` : ''];
+/**
+ * Names are resolved through a unix socket of the system, which a command with network also needs.
+ */
+function unixSocketRules({
+  network,
+  unixSockets,
+}: Pick<SandboxBounds, 'network' | 'unixSockets'>): string[] {
+  if (unixSockets)
+    return network ? [] : ['(allow network* (local unix-socket) (remote unix-socket))'];
+  return [
+    '(deny network* (remote unix-socket))',
+    network ? `(allow network-outbound ${literal(NAME_RESOLVER)})` : '',
+  ];
 }
 
 function allow(operations: string, filters: readonly string[]): string {

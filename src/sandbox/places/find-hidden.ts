@@ -9,7 +9,15 @@ import { realPath, realPathOrSame } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
-import { after, afterNamed, isEnd, literalName, type PathPattern, type Positions, startOf } from '../../policy/permissions/path-pattern.ts';
+import {
+  after,
+  afterNamed,
+  isEnd,
+  literalName,
+  type PathPattern,
+  type Positions,
+  startOf,
+} from '../../policy/permissions/path-pattern.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
@@ -20,7 +28,10 @@ const SEARCH_MS_MAX = 10_000;
 const FOUND_MAX = 2_000;
 /** The number of folders that are read at once. */
 const READS_MAX = 8;
-/** The work of looking into a folder, and of comparing a name with a pattern, in the units of `EventLoopYield`. */
+/**
+ * The work of looking into a folder, and of comparing a name with a pattern, in the units of
+ * `EventLoopYield`.
+ */
 const LOOK_WORK = 20;
 const NAME_WORK = 4;
 
@@ -56,9 +67,10 @@ interface SearchLimits {
 }
 
 /**
- * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if the pattern has its name as plain text. A
- * folder that matches is one place, and so is a folder in which something may match but that this user may not read. Rejects with a
- * `ProcessStartError`, which says what to change, if the search takes too long, or finds too much.
+ * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if
+ * the pattern has its name as plain text. A folder that matches is one place, and so is a folder in
+ * which something may match but that this user may not read. Rejects with a `ProcessStartError`,
+ * which says what to change, if the search takes too long, or finds too much.
  */
 export async function findHidden(
   hidden: readonly HiddenFiles[],
@@ -71,7 +83,9 @@ export async function findHidden(
   while (folders.length > 0) {
     const batch = folders.splice(-READS_MAX);
     if (monotonicMs() > untilMs) throw tooLong(batch[0], msMax);
-    for (const { places, below } of await Promise.all(batch.map((folder) => lookInto(folder, loop)))) {
+    for (const { places, below } of await Promise.all(
+      batch.map((folder) => lookInto(folder, loop)),
+    )) {
       for (const place of places) found.set(place.path, merged(place, found.get(place.path)));
       folders.push(...below);
     }
@@ -83,65 +97,112 @@ export async function findHidden(
 /** A path that matches itself needs no link to be found again. */
 function merged(place: HiddenPlace, known: HiddenPlace | undefined): HiddenPlace {
   if (known === undefined || place.links.length === 0) return place;
-  return known.links.length === 0 ? known : { ...known, links: [...new Set([...known.links, ...place.links])] };
+  return known.links.length === 0
+    ? known
+    : { ...known, links: [...new Set([...known.links, ...place.links])] };
 }
 
 /**
- * The real paths of the links that lead to the folders in which what is hidden is looked for, without those to the workspace itself. If
- * they led elsewhere, what they lead to now would be seen.
+ * The real paths of the links that lead to the folders in which what is hidden is looked for,
+ * without those to the workspace itself. If they led elsewhere, what they lead to now would be
+ * seen.
  */
-export function linksToRoots({ hidden = [], workspace }: Pick<SandboxBounds, 'hidden' | 'workspace'>): string[] {
+export function linksToRoots({
+  hidden = [],
+  workspace,
+}: Pick<SandboxBounds, 'hidden' | 'workspace'>): string[] {
   const folders = workspace.map((folder) => ({ folder, real: realPathOrSame(folder) }));
   const named = [...new Set(hidden.map(({ root }) => root))].flatMap((root) => {
     const above = folders.filter(({ folder }) => isWithin(root, folder));
-    return above.length === 0 ? [root] : above.map(({ folder, real }) => join(real, relative(folder, root)));
+    return above.length === 0
+      ? [root]
+      : above.map(({ folder, real }) => join(real, relative(folder, root)));
   });
-  return named.filter((root) => realPath(root) !== root).flatMap((root) => followPath(root).links.map(({ link }) => link));
+  return named
+    .filter((root) => realPath(root) !== root)
+    .flatMap((root) => followPath(root).links.map(({ link }) => link));
 }
 
 function firstFolders(hidden: readonly HiddenFiles[]): Folder[] {
   const byRoot = new Map<string, OpenPattern[]>();
-  for (const files of hidden) byRoot.set(files.root, [...(byRoot.get(files.root) ?? []), { files, positions: startOf(files.pattern) }]);
-  return [...byRoot].map(([path, open]) => ({ path, depth: 0, open, links: [] })).filter(({ path }) => !isOfKernel(path));
+  for (const files of hidden)
+    byRoot.set(files.root, [
+      ...(byRoot.get(files.root) ?? []),
+      { files, positions: startOf(files.pattern) },
+    ]);
+  return [...byRoot]
+    .map(([path, open]) => ({ path, depth: 0, open, links: [] }))
+    .filter(({ path }) => !isOfKernel(path));
 }
 
-async function lookInto(folder: Folder, loop: EventLoopYield): Promise<{ places: HiddenPlace[]; below: Folder[] }> {
+async function lookInto(
+  folder: Folder,
+  loop: EventLoopYield,
+): Promise<{ places: HiddenPlace[]; below: Folder[] }> {
   const { path, open, links } = folder;
   const places: HiddenPlace[] = [];
   const below: Folder[] = [];
   const entries = await entriesOf(path, open);
   await loop.worked(LOOK_WORK);
   // Its owner can change its mode later.
-  if (entries === null) return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links }], below };
+  if (entries === null)
+    return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links }], below };
   for (const entry of entries) {
     await loop.worked(NAME_WORK * open.length);
     const at = join(path, entry.name);
-    const next = open.map(({ files, positions }) => ({ files, positions: after(files.pattern, positions, entry.name) }));
+    const next = open.map(({ files, positions }) => ({
+      files,
+      positions: after(files.pattern, positions, entry.name),
+    }));
     const match = next.find(({ files, positions }) => isEnd(files.pattern, positions));
     const place = match === undefined ? null : placeAt(at, entry, match.files.text);
     if (place !== null) places.push({ ...place, links: [...links, ...place.links] });
-    else if (match === undefined) below.push(...folderAt(at, entry, { ...folder, open: next, before: open }));
+    else if (match === undefined)
+      below.push(...folderAt(at, entry, { ...folder, open: next, before: open }));
   }
   return { places, below };
 }
 
 /**
- * The folder in which to look on, or none. `above`: the folder that has the entry, with the patterns as they are open after its name. Each link
- * that is followed takes a name of the pattern, so the search ends.
+ * The folder in which to look on, or none. `above`: the folder that has the entry, with the
+ * patterns as they are open after its name. Each link that is followed takes a name of the pattern,
+ * so the search ends.
  */
-function folderAt(path: string, { name, kind }: Entry, above: Folder & { before: readonly OpenPattern[] }): Folder[] {
+function folderAt(
+  path: string,
+  { name, kind }: Entry,
+  above: Folder & { before: readonly OpenPattern[] },
+): Folder[] {
   if (kind === 'other') return [];
   const depth = above.depth + 1;
   const next =
     kind === 'folder'
       ? above.open
-      : above.before.map(({ files, positions }) => ({ files, positions: afterNamed(files.pattern, positions, name) }));
-  const open = next.filter(({ files, positions }) => positions.length > 0 && depth < (files.depthMax ?? Number.POSITIVE_INFINITY));
+      : above.before.map(({ files, positions }) => ({
+          files,
+          positions: afterNamed(files.pattern, positions, name),
+        }));
+  const open = next.filter(
+    ({ files, positions }) =>
+      positions.length > 0 && depth < (files.depthMax ?? Number.POSITIVE_INFINITY),
+  );
   if (open.length === 0) return [];
   const real = kind === 'folder' ? path : realPath(path);
-  if (real === null || isOfKernel(real) || (kind === 'link' && statOf(real)?.isDirectory() !== true)) return [];
+  if (
+    real === null ||
+    isOfKernel(real) ||
+    (kind === 'link' && statOf(real)?.isDirectory() !== true)
+  )
+    return [];
   requireMountable(real, open[0]?.files.text ?? '');
-  return [{ path: real, depth, open, links: kind === 'folder' ? above.links : [...above.links, ...linksOn(path)] }];
+  return [
+    {
+      path: real,
+      depth,
+      open,
+      links: kind === 'folder' ? above.links : [...above.links, ...linksOn(path)],
+    },
+  ];
 }
 
 /** The real paths of the links on the way to a path. */
@@ -149,10 +210,13 @@ function linksOn(path: string): string[] {
   return followPath(path).links.map(({ link }) => link);
 }
 
-/** Null: this user may not read the folder. If only some names can match, only these are looked for. */
+/**
+ * Null: this user may not read the folder. If only some names can match, only these are looked for.
+ */
 async function entriesOf(path: string, open: readonly OpenPattern[]): Promise<Entry[] | null> {
   const names = onlyNames(open);
-  if (names !== null) return isClosed(path) ? null : names.flatMap((name) => entryAt(path, name) ?? []);
+  if (names !== null)
+    return isClosed(path) ? null : names.flatMap((name) => entryAt(path, name) ?? []);
   const entries: Entry[] = [];
   const isRead = await eachEntry(path, (entry) => {
     const kind = entry.isDirectory() ? 'folder' : entry.isSymbolicLink() ? 'link' : 'other';
@@ -163,7 +227,9 @@ async function entriesOf(path: string, open: readonly OpenPattern[]): Promise<En
 
 /** The names that can match next. Null: not only some. */
 function onlyNames(open: readonly OpenPattern[]): string[] | null {
-  const names = open.flatMap(({ files: { pattern }, positions }) => positions.map((at) => nameAt(pattern, at)));
+  const names = open.flatMap(({ files: { pattern }, positions }) =>
+    positions.map((at) => nameAt(pattern, at)),
+  );
   return names.includes(null) ? null : [...new Set(names as string[])];
 }
 
@@ -214,7 +280,9 @@ function requireMountable(path: string, text: string): void {
 function outermost(places: readonly HiddenPlace[]): HiddenPlace[] {
   const kept: HiddenPlace[] = [];
   // With a slash at the end, everything in a folder directly follows it.
-  for (const place of [...places].sort((one, other) => (`${one.path}/` < `${other.path}/` ? -1 : 1))) {
+  for (const place of [...places].sort((one, other) =>
+    `${one.path}/` < `${other.path}/` ? -1 : 1,
+  )) {
     const above = kept.at(-1);
     if (above === undefined || !isWithin(place.path, above.path)) kept.push(place);
   }

@@ -11,7 +11,10 @@ import { joinPlaces, type NestedPlace } from './join-places.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 import { PATH_BYTES_MAX } from './view-places.ts';
 
-/** More folders than in any known repository. If there are more, commands are refused, because places would stay unprotected. */
+/**
+ * More folders than in any known repository. If there are more, commands are refused, because
+ * places would stay unprotected.
+ */
 const FOLDERS_MAX = 2_000_000;
 const FOUND_MAX = 4_000;
 /** The number of folders that are read at once. */
@@ -21,7 +24,10 @@ const LOOK_WORK = 20;
 const SEARCHED_BY_GROUP = 0o010;
 const SEARCHED_BY_OTHERS = 0o001;
 
-/** The depth of the walk below a folder for everyone's temporary files: its folders are mostly unrelated. */
+/**
+ * The depth of the walk below a folder for everyone's temporary files: its folders are mostly
+ * unrelated.
+ */
 const SHARED_DEPTH_MAX = 1;
 
 export interface NestedOptions {
@@ -34,12 +40,16 @@ export interface NestedOptions {
 }
 
 /**
- * Walks a writable root, and returns the places below it that must not change: each protected name, and everything that git reads
- * there to find the programs that it runs. Shallow paths come first; they may contain links. If there is too much, deep places are
- * joined into the folder above them. Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
+ * Walks a writable root, and returns the places below it that must not change: each protected name,
+ * and everything that git reads there to find the programs that it runs. Shallow paths come first;
+ * they may contain links. If there is too much, deep places are joined into the folder above them.
+ * Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
  * remains.
  */
-export async function findNestedPlaces(root: string, { unprotected, shared, userHome }: NestedOptions): Promise<NestedPlace[]> {
+export async function findNestedPlaces(
+  root: string,
+  { unprotected, shared, userHome }: NestedOptions,
+): Promise<NestedPlace[]> {
   const depthMax = shared.includes(root) ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
   const found: NestedPlace[] = [];
   const folders = [{ path: root, depth: 0 }];
@@ -48,17 +58,21 @@ export async function findNestedPlaces(root: string, { unprotected, shared, user
   const visit = async ({ path, depth }: { path: string; depth: number }) => {
     const { places, below } = await lookInto(path, { depth, userHome, loop });
     for (const place of places) found.push(place);
-    if (depth < depthMax) for (const folder of below) if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
+    if (depth < depthMax)
+      for (const folder of below)
+        if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
   };
   while (folders.length > 0) {
     const batch = folders.splice(-READS_MAX);
     read += batch.length;
     await Promise.all(batch.map(visit));
     if (read > FOLDERS_MAX) throw tooMuch(root, `more than ${FOLDERS_MAX} folders`);
-    if (found.length > FOUND_MAX) throw tooMuch(fullest(root, found), `more than ${FOUND_MAX} protected paths, such as .git`);
+    if (found.length > FOUND_MAX)
+      throw tooMuch(fullest(root, found), `more than ${FOUND_MAX} protected paths, such as .git`);
   }
   const joined = await joinPlaces(root, found);
-  if (joined === null) throw tooMuch(fullest(root, found), 'too many protected paths, such as .git');
+  if (joined === null)
+    throw tooMuch(fullest(root, found), 'too many protected paths, such as .git');
   return joined;
 }
 
@@ -69,24 +83,33 @@ interface LookOptions {
 }
 
 /** Returns the places to protect in a folder, and the folders to read next. */
-async function lookInto(folder: string, { depth, userHome, loop }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
+async function lookInto(
+  folder: string,
+  { depth, userHome, loop }: LookOptions,
+): Promise<{ places: NestedPlace[]; below: string[] }> {
   const entries = await entriesOf(folder, { isRoot: depth === 0 });
   await loop.worked(LOOK_WORK);
   // The owner of a folder that cannot be read can change its mode later.
-  if (entries === null) return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
+  if (entries === null)
+    return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
   const { names, folders } = entries;
   // A name that is not UTF-8 cannot be passed on.
-  const isMountable = (name: string) => !name.includes('\uFFFD') && Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
+  const isMountable = (name: string) =>
+    !name.includes('\uFFFD') &&
+    Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
   const below = folders.filter((name) => !isProtectedName(name));
   // Entries of such a folder cannot be mounted, so the folder is protected as a whole.
-  if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
+  if (depth > 0 && below.some((name) => !isMountable(name)))
+    return { places: [{ path: folder, reason: folder }], below: [] };
   const places: NestedPlace[] = [];
   const add = (reason: string, paths: readonly string[]) => {
     for (const path of paths) places.push({ path, reason });
   };
   if (names.has('.git')) add(join(folder, '.git'), await submodulePlaces(join(folder, '.git')));
   if (depth > 0) {
-    for (const name of names) if (isProtectedName(name)) add(join(folder, name), placesOf(join(folder, name), name, userHome));
+    for (const name of names)
+      if (isProtectedName(name))
+        add(join(folder, name), placesOf(join(folder, name), name, userHome));
     if (isBareLayout(names)) {
       add(folder, [folder, ...barePlaces(folder, userHome)]);
       return { places, below: [] };
@@ -101,7 +124,10 @@ async function lookInto(folder: string, { depth, userHome, loop }: LookOptions):
   };
 }
 
-/** Whether root gets into a folder only by a capability that sandboxes do not have: nothing in it can be mounted. */
+/**
+ * Whether root gets into a folder only by a capability that sandboxes do not have: nothing in it
+ * can be mounted.
+ */
 function isClosedToSandbox(folder: string): boolean {
   const [own, stat] = [ownUser(), statOf(folder)];
   if (own?.uid !== 0 || stat === null || stat.uid === 0) return false;
@@ -118,7 +144,10 @@ interface Entries {
   folders: string[];
 }
 
-/** Returns null if the folder is to be protected as a whole: this user may not read it, or no sandbox of this user gets into it. */
+/**
+ * Returns null if the folder is to be protected as a whole: this user may not read it, or no
+ * sandbox of this user gets into it.
+ */
 async function entriesOf(folder: string, { isRoot }: { isRoot: boolean }): Promise<Entries | null> {
   // A root is not protected as a whole.
   if (!isRoot && isClosedToSandbox(folder)) return null;

@@ -10,7 +10,9 @@ import { statOf } from '../../base/paths/stat-of.ts';
 import { gitIndexSubmodulePaths } from '../../git/git-index-submodules.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 
-/** The entries of git's folder that can make git run programs. Each can be a link to another place. */
+/**
+ * The entries of git's folder that can make git run programs. Each can be a link to another place.
+ */
 const RUNS_PROGRAMS = ['config', 'config.worktree', 'hooks', 'commondir'];
 /** The entries that make a folder a repository without a work tree. */
 const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
@@ -23,9 +25,10 @@ const CONFIG_BYTES_MAX = 128 * 1024;
 const CONFIGS_MAX = 16;
 
 /**
- * Returns the paths from which git reads what it runs in the repository of a `.git`, which may be a folder, a file or a link: the
- * `.git` itself, the folders that it names, and the configuration files that are included. The paths may contain links, and need not
- * exist. Returns none if there is no `.git`. Throws a `ProcessStartError` if a configuration is too large to be read.
+ * Returns the paths from which git reads what it runs in the repository of a `.git`, which may be a
+ * folder, a file or a link: the `.git` itself, the folders that it names, and the configuration
+ * files that are included. The paths may contain links, and need not exist. Returns none if there
+ * is no `.git`. Throws a `ProcessStartError` if a configuration is too large to be read.
  */
 export function gitPlaces(dotGit: string, userHome: string | null): string[] {
   const stat = statOf(dotGit);
@@ -33,29 +36,42 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
   const folder = stat.isDirectory() ? dotGit : namedGitFolder(dotGit);
   const common = pointer(join(folder, 'commondir'), '');
   const folders = [folder, ...(common === null ? [] : [resolve(folder, common)])];
-  const linked = folders.flatMap((one) => RUNS_PROGRAMS.map((name) => join(one, name))).filter(isLink);
+  const linked = folders
+    .flatMap((one) => RUNS_PROGRAMS.map((name) => join(one, name)))
+    .filter(isLink);
   return [...new Set([dotGit, ...folders, ...linked, ...includedFiles(folders, userHome)])];
 }
 
 /**
- * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be
- * checked out: then a command could make it a repository of its own.
+ * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also
+ * runs there. A submodule need not be checked out: then a command could make it a repository of its
+ * own.
  */
 export async function submodulePlaces(dotGit: string): Promise<string[]> {
   // Resolving a deep path takes long, and the path of a folder has no links here.
-  const folder = statOf(dotGit)?.isDirectory() === true ? dotGit : resolveLinks(namedGitFolder(dotGit));
+  const folder =
+    statOf(dotGit)?.isDirectory() === true ? dotGit : resolveLinks(namedGitFolder(dotGit));
   const paths = (await gitIndexSubmodulePaths(folder)) ?? namedSubmodules(dirname(dotGit));
-  return paths.filter((path) => !path.split('/').includes('..')).map((path) => join(dirname(dotGit), path, '.git'));
+  return paths
+    .filter((path) => !path.split('/').includes('..'))
+    .map((path) => join(dirname(dotGit), path, '.git'));
 }
 
 function namedSubmodules(root: string): string[] {
   const { entries } = gitConfigEntries(textOf(join(root, '.gitmodules'), CONFIG_BYTES_MAX) ?? '');
-  return entries.flatMap(({ section, key, value }) => (section === 'submodule' && key === 'path' && value !== null ? [value] : []));
+  return entries.flatMap(({ section, key, value }) =>
+    section === 'submodule' && key === 'path' && value !== null ? [value] : [],
+  );
 }
 
-/** Returns the paths in a folder from which git would read what it runs if the folder is a repository without a work tree. */
+/**
+ * Returns the paths in a folder from which git would read what it runs if the folder is a
+ * repository without a work tree.
+ */
 export function barePlaces(folder: string, userHome: string | null): string[] {
-  return [...BARE_LAYOUT, ...RUNS_PROGRAMS].map((name) => join(folder, name)).concat(includedFiles([folder], userHome));
+  return [...BARE_LAYOUT, ...RUNS_PROGRAMS]
+    .map((name) => join(folder, name))
+    .concat(includedFiles([folder], userHome));
 }
 
 /** Whether a folder with these entries is laid out as a repository without a work tree. */
@@ -69,11 +85,12 @@ export function isBareName(name: string): boolean {
 }
 
 /**
- * Returns the names of entries that a folder lacks to be a repository: as long as they cannot be created, the folder cannot become
- * one. Returns none if the folder is one already.
+ * Returns the names of entries that a folder lacks to be a repository: as long as they cannot be
+ * created, the folder cannot become one. Returns none if the folder is one already.
  */
 export function missingForBare(folder: string, isGuard: (path: string) => boolean): string[] {
-  const isMissing = (name: string) => statOf(join(folder, name)) === null || isGuard(join(folder, name));
+  const isMissing = (name: string) =>
+    statOf(join(folder, name)) === null || isGuard(join(folder, name));
   const [head = 'HEAD', ...folders] = BARE_LAYOUT;
   const missing = folders.findLast(isMissing);
   // In a folder of a repository, an entry with this name would make `git log HEAD` ambiguous.
@@ -96,13 +113,17 @@ export function isRepository(dotGit: string): boolean {
   const common = pointer(join(folder, 'commondir'), '');
   const shared = common === null ? folder : resolve(folder, common);
   const folders = ['objects', 'refs'].map((name) => statOf(join(shared, name)));
-  return HEAD.test(textOf(join(folder, 'HEAD'), POINTER_BYTES_MAX) ?? '') && folders.every((stat) => stat?.isDirectory() === true);
+  return (
+    HEAD.test(textOf(join(folder, 'HEAD'), POINTER_BYTES_MAX) ?? '') &&
+    folders.every((stat) => stat?.isDirectory() === true)
+  );
 }
 
 /**
- * Returns the folder that a `.git` names, even if it does not exist. In a worktree or submodule, `.git` is a file that names the folder.
- * `gitFolder` in git/ accepts only a folder that belongs to the working tree. This function also returns other folders, because git
- * would use them and commands must not change them.
+ * Returns the folder that a `.git` names, even if it does not exist. In a worktree or submodule,
+ * `.git` is a file that names the folder. `gitFolder` in git/ accepts only a folder that belongs to
+ * the working tree. This function also returns other folders, because git would use them and
+ * commands must not change them.
  */
 function namedGitFolder(dotGit: string): string {
   const real = resolveLinks(dotGit);
@@ -114,21 +135,28 @@ function namedGitFolder(dotGit: string): string {
 function pointer(file: string, prefix: string): string | null {
   const text = textOf(file, POINTER_BYTES_MAX);
   // git reads the path up to a NUL.
-  const [named = ''] = text?.startsWith(prefix) === true ? text.slice(prefix.length).split('\0') : [];
+  const [named = ''] =
+    text?.startsWith(prefix) === true ? text.slice(prefix.length).split('\0') : [];
   const path = named.replace(/[\r\n]+$/, '');
   return path === '' ? null : path;
 }
 
 function includedFiles(folders: readonly string[], userHome: string | null): string[] {
-  const files = new Set(folders.flatMap((folder) => [join(folder, 'config'), join(folder, 'config.worktree')]));
+  const files = new Set(
+    folders.flatMap((folder) => [join(folder, 'config'), join(folder, 'config.worktree')]),
+  );
   const own = files.size;
   let left = CONFIG_BYTES_MAX;
   // The loop also reads the files that it adds.
   for (const file of files) {
     const text = configText(file, left) ?? '';
     left -= text.length;
-    for (const value of includes(text)) for (const path of includedPaths(file, value, userHome)) files.add(path);
-    if (files.size > CONFIGS_MAX) throw new ProcessStartError(`${file}: the git configuration includes more than ${CONFIGS_MAX} files`);
+    for (const value of includes(text))
+      for (const path of includedPaths(file, value, userHome)) files.add(path);
+    if (files.size > CONFIGS_MAX)
+      throw new ProcessStartError(
+        `${file}: the git configuration includes more than ${CONFIGS_MAX} files`,
+      );
   }
   return [...files].slice(own);
 }
@@ -136,25 +164,45 @@ function includedFiles(folders: readonly string[], userHome: string | null): str
 /** Returns the values of all settings that include a file. */
 function includes(text: string): string[] {
   if (!/include/i.test(text)) return [];
-  return gitConfigEntries(text).entries.flatMap((entry) => (isInclude(entry) && entry.value !== null ? [entry.value] : []));
+  return gitConfigEntries(text).entries.flatMap((entry) =>
+    isInclude(entry) && entry.value !== null ? [entry.value] : [],
+  );
 }
 
-/** Versions of git differ in blanks, and in which folder a relative path starts from if the file is behind a link. */
+/**
+ * Versions of git differ in blanks, and in which folder a relative path starts from if the file is
+ * behind a link.
+ */
 function includedPaths(file: string, value: string, userHome: string | null): string[] {
   const named = value.split('\0')[0] ?? '';
   if (named === '') return [];
   if (named.startsWith('~/')) return userHome === null ? [] : [join(userHome, named.slice(2))];
-  if (named.startsWith('~')) throw new ProcessStartError(`${file}: ${named} in this git configuration could not be protected`);
+  if (named.startsWith('~'))
+    throw new ProcessStartError(
+      `${file}: ${named} in this git configuration could not be protected`,
+    );
   const folders = [dirname(file), dirname(resolveLinks(file))];
-  return [...new Set([named, named.replace(/\s/g, ' ')].flatMap((path) => folders.map((folder) => resolve(folder, path))))];
+  return [
+    ...new Set(
+      [named, named.replace(/\s/g, ' ')].flatMap((path) =>
+        folders.map((folder) => resolve(folder, path)),
+      ),
+    ),
+  ];
 }
 
-/** Returns the text of a configuration. Returns null if git cannot read it either: a missing file, a folder, a pipe, a device. */
+/**
+ * Returns the text of a configuration. Returns null if git cannot read it either: a missing file, a
+ * folder, a pipe, a device.
+ */
 function configText(path: string, bytesMax: number): string | null {
   try {
     return readRegularFileSync(path, { bytesMax })?.bytes.toString('utf8') ?? null;
   } catch (error) {
     if (!(error instanceof FileTooLargeError)) return null;
-    throw new ProcessStartError(`${path}: this git configuration could not be protected: ${error.message}`, { cause: error });
+    throw new ProcessStartError(
+      `${path}: this git configuration could not be protected: ${error.message}`,
+      { cause: error },
+    );
   }
 }

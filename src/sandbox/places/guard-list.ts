@@ -25,12 +25,15 @@ export interface ListedGuard {
 }
 
 /**
- * Returns the folder in which the servers of this user list their guards, whatever their homes are. Null: there is none. A home folder that
- * does not exist, such as that of a system's user, is not made for it.
+ * Returns the folder in which the servers of this user list their guards, whatever their homes are.
+ * Null: there is none. A home folder that does not exist, such as that of a system's user, is not
+ * made for it.
  */
 export function guardListsFolder({ XDG_STATE_HOME: state, HOME: home }: Env): string | null {
   if (state !== undefined && isAbsolute(state)) return join(state, 'heddle', 'guards');
-  return home !== undefined && isAbsolute(home) && isFolder(home) ? join(home, '.local', 'state', 'heddle', 'guards') : null;
+  return home !== undefined && isAbsolute(home) && isFolder(home)
+    ? join(home, '.local', 'state', 'heddle', 'guards')
+    : null;
 }
 
 /** The tag of the process whose list has this name. Null: it is none. */
@@ -49,8 +52,9 @@ export function guardIdentity({ dev, ino, birthtimeMs }: Stats): string {
 }
 
 /**
- * The guards of this process, in a file of its own, so that a later server can remove them if this process is killed. Without a folder, or
- * if it cannot be written, they are not listed: then a kill leaves them.
+ * The guards of this process, in a file of its own, so that a later server can remove them if this
+ * process is killed. Without a folder, or if it cannot be written, they are not listed: then a kill
+ * leaves them.
  */
 export class GuardList {
   readonly #folder: string | null;
@@ -65,7 +69,10 @@ export class GuardList {
     this.#file = join(folder ?? '', `${processTag()}.guards`);
   }
 
-  /** Makes the folder of the lists, and returns its real path, which commands must not change. Returns none if it cannot be made. */
+  /**
+   * Makes the folder of the lists, and returns its real path, which commands must not change.
+   * Returns none if it cannot be made.
+   */
   places(): string[] {
     if (this.#folder === null) return [];
     try {

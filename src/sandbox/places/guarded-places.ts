@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, rmdirSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { holderOf } from '../../base/files/is-empty-git-folder.ts';
@@ -13,7 +22,10 @@ import { openPlace } from './open-place.ts';
 
 const TRIES_MAX = 8;
 const SHARED_LINGER_MS = 10_000;
-/** How long a guard stays for a next command of the same turn. To make and remove a guard takes about half a millisecond. */
+/**
+ * How long a guard stays for a next command of the same turn. To make and remove a guard takes
+ * about half a millisecond.
+ */
 const LINGER_MS = 1_000;
 /** A folder with more entries is not a guard: each entry of a guard is a server that uses it. */
 const HOLDS_MAX = 1000;
@@ -37,32 +49,40 @@ interface Guard {
 
 export interface GuardOptions {
   clock: Clock;
-  /** Folders in which guards stay longer, because creating them for each command would take longer than the command. */
+  /**
+   * Folders in which guards stay longer, because creating them for each command would take longer
+   * than the command.
+   */
   shared: readonly string[];
   list: GuardList;
 }
 
 /**
- * Creates guards: empty folders at paths that commands must not create, so that the sandbox can mount something there. A guard is
- * removed when no command needs it any more, or shortly afterwards. Each process that uses a guard holds it by an empty folder inside it. Only an
- * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
- * change. A crash can leave a guard behind, until the next command there ends, or `sweepGuards` removes it.
+ * Creates guards: empty folders at paths that commands must not create, so that the sandbox can
+ * mount something there. A guard is removed when no command needs it any more, or shortly
+ * afterwards. Each process that uses a guard holds it by an empty folder inside it. Only an empty
+ * folder can be removed, so no process removes a guard that another still needs. git ignores empty
+ * folders, so it shows no change. A crash can leave a guard behind, until the next command there
+ * ends, or `sweepGuards` removes it.
  *
- * Folders are created and removed through open folders, so replacing a folder by a link in the meantime has no effect.
+ * Folders are created and removed through open folders, so replacing a folder by a link in the
+ * meantime has no effect.
  */
 export class GuardedPlaces {
   readonly #options: GuardOptions;
   readonly #guards = new Map<string, Guard>();
   readonly #namespace = /\d+/.exec(readProcLink('/proc/self/ns/pid'))?.[0] ?? '0';
-  readonly #hold = `held-for-sandbox-${this.#namespace}-${readProcLink('/proc/self')}-${randomBytes(4).toString('hex')}`;
+  readonly #hold =
+    `held-for-sandbox-${this.#namespace}-${readProcLink('/proc/self')}-${randomBytes(4).toString('hex')}`;
 
   constructor(options: GuardOptions) {
     this.#options = options;
   }
 
   /**
-   * Guards a path without links, or holds the existing guard, unless it was moved away. Returns false if this user has no permission
-   * to create anything there. Throws a `ProcessStartError` if it fails for another reason, such as a full disk.
+   * Guards a path without links, or holds the existing guard, unless it was moved away. Returns
+   * false if this user has no permission to create anything there. Throws a `ProcessStartError` if
+   * it fails for another reason, such as a full disk.
    */
   take(path: string): boolean {
     const known = this.#guards.get(path);
@@ -80,7 +100,9 @@ export class GuardedPlaces {
     return true;
   }
 
-  /** Whether the folder is a guard, made by this process or by another one, which may have ended. */
+  /**
+   * Whether the folder is a guard, made by this process or by another one, which may have ended.
+   */
   isGuard(path: string): boolean {
     const names = namesIn(path);
     if (names === null) return false;
@@ -89,7 +111,10 @@ export class GuardedPlaces {
     return known !== undefined && isAt(path, known);
   }
 
-  /** Whether the folder at a path, of which these are the stats, is a guard that this process holds. It need not be empty. */
+  /**
+   * Whether the folder at a path, of which these are the stats, is a guard that this process holds.
+   * It need not be empty.
+   */
   holds(path: string, stat: Stats): boolean {
     return this.#guards.get(path)?.identity === guardIdentity(stat);
   }
@@ -103,7 +128,8 @@ export class GuardedPlaces {
     const { clock, shared } = this.#options;
     const isShared = shared.includes(dirname(path));
     const remove = () => this.#remove(path, guard);
-    if (isShared || moreFollow) guard.removal = clock.setTimer(remove, isShared ? SHARED_LINGER_MS : LINGER_MS);
+    if (isShared || moreFollow)
+      guard.removal = clock.setTimer(remove, isShared ? SHARED_LINGER_MS : LINGER_MS);
     else remove();
   }
 
@@ -156,22 +182,31 @@ export class GuardedPlaces {
         closeSync(parent);
         if (hasErrorCode(error, FORBIDDEN)) return null;
         if (hasErrorCode(error, CHANGED)) continue;
-        throw new ProcessStartError(`${path} could not be protected: ${String(error)}`, { cause: error });
+        throw new ProcessStartError(`${path} could not be protected: ${String(error)}`, {
+          cause: error,
+        });
       }
     }
-    throw new ProcessStartError(`${path} could not be protected: other processes keep removing or replacing it`);
+    throw new ProcessStartError(
+      `${path} could not be protected: other processes keep removing or replacing it`,
+    );
   }
 
   /**
-   * Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor, and whether it is certainly a guard: not a
-   * folder that somebody else has just made. Throws the system's error.
+   * Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor, and
+   * whether it is certainly a guard: not a folder that somebody else has just made. Throws the
+   * system's error.
    */
   #makeIn(parent: number, name: string): { own: number; isGuard: boolean } {
     const isNew = makeGuardFolder(within(parent, name));
     let own: number | null = null;
     try {
-      own = openSync(within(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-      const isGuard = isNew || (namesIn(within(own, '')) ?? []).some((entry) => holderOf(entry) !== null);
+      own = openSync(
+        within(parent, name),
+        constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW,
+      );
+      const isGuard =
+        isNew || (namesIn(within(own, '')) ?? []).some((entry) => holderOf(entry) !== null);
       mkdirSync(within(own, this.#hold), 0o700);
       return { own, isGuard };
     } catch (error) {
@@ -185,7 +220,8 @@ export class GuardedPlaces {
   #forgetTheDead({ own }: Guard): void {
     for (const { name } of listFolderSync(within(own, ''), HOLDS_MAX).entries) {
       const holder = holderOf(name);
-      if (holder?.namespace === this.#namespace && !existsSync(`/proc/${holder.pid}`)) rmdirSync(within(own, name));
+      if (holder?.namespace === this.#namespace && !existsSync(`/proc/${holder.pid}`))
+        rmdirSync(within(own, name));
     }
   }
 }
@@ -201,7 +237,10 @@ function within(folder: number, name: string): string {
   return `/proc/self/fd/${folder}/${name}`;
 }
 
-/** Returns no names if the folder cannot be read: then it is not a guard. Returns null if it has too many. */
+/**
+ * Returns no names if the folder cannot be read: then it is not a guard. Returns null if it has too
+ * many.
+ */
 function namesIn(path: string): string[] | null {
   try {
     const { entries, cut } = listFolderSync(path, HOLDS_MAX);
@@ -217,7 +256,8 @@ function unlessInUse(remove: () => void): void {
   try {
     remove();
   } catch (error) {
-    if (!hasErrorCode(error, [...FORBIDDEN, ...CHANGED, 'ENOTEMPTY', 'EEXIST', 'EBUSY'])) throw error;
+    if (!hasErrorCode(error, [...FORBIDDEN, ...CHANGED, 'ENOTEMPTY', 'EEXIST', 'EBUSY']))
+      throw error;
   }
 }
 

@@ -2,7 +2,10 @@ import { sep } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 
-/** A path to protect, and the file or folder that was found and is the reason. Either may contain links. */
+/**
+ * A path to protect, and the file or folder that was found and is the reason. Either may contain
+ * links.
+ */
 export interface NestedPlace {
   path: string;
   reason: string;
@@ -18,18 +21,25 @@ const WORK = 20;
 const WIDTH_MAX = 50;
 
 /**
- * Reduces the mounts that protect places below a root: a place needs a mount of its own, and one for each folder between it and the
- * root. Places are joined by protecting a folder above them as a whole: first in very wide folders, then in deep ones. Places outside
- * the root stay as they are. Returns the places, shallow ones first. Returns null if there are too many even at depth 1.
+ * Reduces the mounts that protect places below a root: a place needs a mount of its own, and one
+ * for each folder between it and the root. Places are joined by protecting a folder above them as a
+ * whole: first in very wide folders, then in deep ones. Places outside the root stay as they are.
+ * Returns the places, shallow ones first. Returns null if there are too many even at depth 1.
  */
-export async function joinPlaces(root: string, places: readonly NestedPlace[]): Promise<NestedPlace[] | null> {
+export async function joinPlaces(
+  root: string,
+  places: readonly NestedPlace[],
+): Promise<NestedPlace[] | null> {
   const breaks = new EventLoopYield();
   let joined = await atDepth(places, { root, depthMax: DEPTH_MAX, breaks });
   let mounts = await mountsOf(root, joined, breaks);
   while (mounts.size > MOUNTS_MAX) {
     const folder = await widest(root, mounts, breaks);
     if (folder === null) break;
-    joined = [...joined.filter(({ path }) => !isWithin(path, folder)), { path: folder, reason: folder }];
+    joined = [
+      ...joined.filter(({ path }) => !isWithin(path, folder)),
+      { path: folder, reason: folder },
+    ];
     mounts = await mountsOf(root, joined, breaks);
   }
   for (let depthMax = DEPTH_MAX - 1; depthMax > 0 && mounts.size > MOUNTS_MAX; depthMax -= 1) {
@@ -46,7 +56,10 @@ interface DepthOptions {
 }
 
 /** Replaces deeper places by their folder at that depth. */
-async function atDepth(places: readonly NestedPlace[], { root, depthMax, breaks }: DepthOptions): Promise<NestedPlace[]> {
+async function atDepth(
+  places: readonly NestedPlace[],
+  { root, depthMax, breaks }: DepthOptions,
+): Promise<NestedPlace[]> {
   const joined = new Map<string, NestedPlace>();
   for (const { path, reason } of places) {
     await breaks.worked(WORK + path.length);
@@ -67,8 +80,15 @@ function cut(root: string, path: string, depthMax: number): string {
   return path.slice(0, end);
 }
 
-/** Returns the folder below the root in which most folders contain places, or null if none is very wide. */
-async function widest(root: string, mounts: ReadonlySet<string>, breaks: EventLoopYield): Promise<string | null> {
+/**
+ * Returns the folder below the root in which most folders contain places, or null if none is very
+ * wide.
+ */
+async function widest(
+  root: string,
+  mounts: ReadonlySet<string>,
+  breaks: EventLoopYield,
+): Promise<string | null> {
   const widths = new Map<string, number>();
   for (const path of mounts) {
     await breaks.worked(WORK);
@@ -76,18 +96,26 @@ async function widest(root: string, mounts: ReadonlySet<string>, breaks: EventLo
     widths.set(folder, (widths.get(folder) ?? 0) + 1);
   }
   widths.delete(root);
-  const [folder, width] = [...widths].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0]);
+  const [folder, width] = [...widths].reduce(
+    (best, one) => (one[1] > best[1] ? one : best),
+    ['', 0],
+  );
   return width > WIDTH_MAX && isWithin(folder, root) ? folder : null;
 }
 
 /** Returns the places, and the folders between them and the root. */
-async function mountsOf(root: string, places: readonly NestedPlace[], breaks: EventLoopYield): Promise<Set<string>> {
+async function mountsOf(
+  root: string,
+  places: readonly NestedPlace[],
+  breaks: EventLoopYield,
+): Promise<Set<string>> {
   const mounts = new Set<string>();
   for (const { path } of places) {
     await breaks.worked(WORK + path.length);
     mounts.add(path);
     if (!isWithin(path, root)) continue;
-    for (let end = path.lastIndexOf(sep); end > root.length; end = path.lastIndexOf(sep, end - 1)) mounts.add(path.slice(0, end));
+    for (let end = path.lastIndexOf(sep); end > root.length; end = path.lastIndexOf(sep, end - 1))
+      mounts.add(path.slice(0, end));
   }
   return mounts;
 }

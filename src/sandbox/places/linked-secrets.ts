@@ -6,8 +6,8 @@ import { statOf } from '../../base/paths/stat-of.ts';
 import { HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
 
 /**
- * Returns the real paths of the home's secrets that are links out of the home, such as a config.toml that is kept with other dotfiles.
- * `home` is a real path.
+ * Returns the real paths of the home's secrets that are links out of the home, such as a
+ * config.toml that is kept with other dotfiles. `home` is a real path.
  */
 export function linkedSecrets(home: string): string[] {
   return HOME_SECRETS.flatMap((name) => {

@@ -21,16 +21,20 @@ interface RootWalks {
   /** A newer walk. It replaces `walk` as soon as no command runs there. */
   next: Walk | null;
   renewing: boolean;
-  /** Whether the walk refused a command. If so, the next command starts a new walk, because the reason may no longer exist. */
+  /**
+   * Whether the walk refused a command. If so, the next command starts a new walk, because the
+   * reason may no longer exist.
+   */
   refused: boolean;
   /** The number of commands that run there. */
   held: number;
 }
 
 /**
- * Finds the places below writable roots that must not change. Not every command walks the tree: a result is used for 30 seconds,
- * longer if the walk took long, and also during the next walk. It is used as long as a command runs in the root, because that
- * command could put links in the paths that a newer walk finds.
+ * Finds the places below writable roots that must not change. Not every command walks the tree: a
+ * result is used for 30 seconds, longer if the walk took long, and also during the next walk. It is
+ * used as long as a command runs in the root, because that command could put links in the paths
+ * that a newer walk finds.
  */
 export class NestedNames {
   readonly #clock: Clock;
@@ -41,10 +45,13 @@ export class NestedNames {
   }
 
   /**
-   * Returns the places, shallow ones first. Call `release` when the command has ended. Rejects with a
-   * `ProcessStartError` if there is too much to protect in a root.
+   * Returns the places, shallow ones first. Call `release` when the command has ended. Rejects with
+   * a `ProcessStartError` if there is too much to protect in a root.
    */
-  async hold(roots: readonly string[], options: NestedOptions): Promise<{ nested: NestedPlace[]; release: () => void }> {
+  async hold(
+    roots: readonly string[],
+    options: NestedOptions,
+  ): Promise<{ nested: NestedPlace[]; release: () => void }> {
     const held = roots.map((root) => this.#hold(root, options));
     const release = () => {
       for (const known of held) known.held -= 1;
@@ -67,7 +74,10 @@ export class NestedNames {
     const known = this.#known.get(key) ?? this.#begin(root, options);
     this.#known.set(key, known);
     if (known.held === 0 && (known.refused || known.next !== null)) {
-      known.walk = known.refused || known.next === null ? this.#walk(root, options) : Promise.resolve(known.next);
+      known.walk =
+        known.refused || known.next === null
+          ? this.#walk(root, options)
+          : Promise.resolve(known.next);
       known.next = null;
       known.refused = false;
     }
@@ -77,7 +87,15 @@ export class NestedNames {
   }
 
   #begin(root: string, options: NestedOptions): RootWalks {
-    return { root, options, walk: this.#walk(root, options), next: null, renewing: false, refused: false, held: 0 };
+    return {
+      root,
+      options,
+      walk: this.#walk(root, options),
+      next: null,
+      renewing: false,
+      refused: false,
+      held: 0,
+    };
   }
 
   async #renewWhenOld(known: RootWalks, options: NestedOptions): Promise<void> {

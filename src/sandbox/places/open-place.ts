@@ -4,8 +4,8 @@ import { linkTarget } from '../../base/paths/link-target.ts';
 import { unlessUnseen } from '../../base/paths/stat-of.ts';
 
 /**
- * Opens a file or folder as a handle. `path` must be a real path. Returns null if nothing is there, or if the path contains a link
- * now. The caller closes the handle.
+ * Opens a file or folder as a handle. `path` must be a real path. Returns null if nothing is there,
+ * or if the path contains a link now. The caller closes the handle.
  */
 export function openPlace(path: string): number | null {
   const handle = unlessUnseen(() => openSync(path, O_PATH | constants.O_NOFOLLOW));

@@ -6,7 +6,13 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { linkTarget } from '../../base/paths/link-target.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isHomeSecret, isSecretCopy } from '../../policy/permissions/home-readable.ts';
+import {
+  HOME_PROTECTED,
+  HOME_READABLE,
+  HOME_SECRETS,
+  isHomeSecret,
+  isSecretCopy,
+} from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { linkedSecrets } from './linked-secrets.ts';
@@ -18,7 +24,9 @@ const ENTRIES_MAX = 5000;
 /** The home, and the parts of it that commands work in. */
 interface HomeOptions {
   home: string;
-  /** Real paths. If the home itself is a workspace, everything in it except its secrets is visible. */
+  /**
+   * Real paths. If the home itself is a workspace, everything in it except its secrets is visible.
+   */
   workspace: readonly string[];
   /** Whether everything outside the places of the view can be read. */
   everything: boolean;
@@ -27,16 +35,21 @@ interface HomeOptions {
 }
 
 /**
- * Protects heddle's home at every path that leads to it. In the sandbox, the home is a read-only folder with only the entries
- * that a command may read, and the writable roots and workspaces in it. If the home itself is a writable root, it is writable
- * except for heddle's own files.
+ * Protects heddle's home at every path that leads to it. In the sandbox, the home is a read-only
+ * folder with only the entries that a command may read, and the writable roots and workspaces in
+ * it. If the home itself is a writable root, it is writable except for heddle's own files.
  */
-export async function protectHome({ home, ...options }: HomeOptions, places: ViewPlaces, loop: EventLoopYield): Promise<void> {
+export async function protectHome(
+  { home, ...options }: HomeOptions,
+  places: ViewPlaces,
+  loop: EventLoopYield,
+): Promise<void> {
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
   const mountInfo = readProc('/proc/self/mountinfo');
-  if (mountInfo === null) throw new ProcessStartError(`${real} cannot be protected: /proc/self/mountinfo cannot be read`);
+  if (mountInfo === null)
+    throw new ProcessStartError(`${real} cannot be protected: /proc/self/mountinfo cannot be read`);
   const aliases = mountAliases(real, mountInfo).filter((alias) => {
     const stat = statOf(alias);
     return stat !== null && stat.ino === own?.ino && stat.dev === own.dev;
@@ -54,7 +67,8 @@ async function protectHomeAt(
   { workspace, everything, profileFiles }: Omit<HomeOptions, 'home'>,
   { places, loop }: Building,
 ): Promise<void> {
-  if (places.kinds.get(path) === 'write') await protectOwnFiles(path, profileFiles, { places, loop });
+  if (places.kinds.get(path) === 'write')
+    await protectOwnFiles(path, profileFiles, { places, loop });
   else if (workspace.includes(path)) hideSecrets(path, places);
   else {
     const seen = everything || places.kindOf(path) !== undefined;
@@ -67,9 +81,12 @@ async function protectHomeAt(
 
 /** Removes the places in the home from the view, except those in a writable root. */
 function hideHome(home: string, places: ViewPlaces): void {
-  const roots = [...places.kinds].filter(([path, kind]) => kind === 'write' && isWorkIn(path, home)).map(([path]) => path);
+  const roots = [...places.kinds]
+    .filter(([path, kind]) => kind === 'write' && isWorkIn(path, home))
+    .map(([path]) => path);
   for (const path of places.kinds.keys()) {
-    if (isWithin(path, home) && !roots.some((root) => isWithin(path, root))) places.kinds.delete(path);
+    if (isWithin(path, home) && !roots.some((root) => isWithin(path, root)))
+      places.kinds.delete(path);
   }
 }
 
@@ -92,7 +109,11 @@ function showHome(home: string, places: ViewPlaces): void {
   }
 }
 
-async function protectOwnFiles(home: string, profileFiles: readonly string[], { places, loop }: Building): Promise<void> {
+async function protectOwnFiles(
+  home: string,
+  profileFiles: readonly string[],
+  { places, loop }: Building,
+): Promise<void> {
   for (const name of [...HOME_PROTECTED, ...profileFiles]) {
     await loop.worked(GUARD_WORK);
     places.protect(join(home, name));
@@ -102,15 +123,22 @@ async function protectOwnFiles(home: string, profileFiles: readonly string[], { 
 
 function hideSecrets(home: string, places: ViewPlaces): void {
   const { entries, cut } = listFolderSync(home, ENTRIES_MAX);
-  if (cut) throw new ProcessStartError(`${home} has more than ${ENTRIES_MAX} entries, so its secrets could not be protected`);
+  if (cut)
+    throw new ProcessStartError(
+      `${home} has more than ${ENTRIES_MAX} entries, so its secrets could not be protected`,
+    );
   const copies = entries.map(({ name }) => name).filter(isSecretCopy);
   for (const name of new Set([...HOME_SECRETS, ...copies])) places.hide(join(home, name));
 }
 
-/** Hides the targets of secrets that are links out of the home. A missing target cannot be created. */
+/**
+ * Hides the targets of secrets that are links out of the home. A missing target cannot be created.
+ */
 function hideLinkedSecrets(home: string, everything: boolean, places: ViewPlaces): void {
-  for (const name of HOME_SECRETS) if (linkTarget(join(home, name)) !== null) places.protect(join(home, name));
+  for (const name of HOME_SECRETS)
+    if (linkTarget(join(home, name)) !== null) places.protect(join(home, name));
   for (const path of linkedSecrets(home)) {
-    if (everything || places.kindOf(path) !== undefined) places.set(path, statOf(path)?.isDirectory() === true ? 'empty' : 'nothing');
+    if (everything || places.kindOf(path) !== undefined)
+      places.set(path, statOf(path)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 }

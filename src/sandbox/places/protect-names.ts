@@ -13,10 +13,15 @@ export interface ProtectNamesOptions {
 }
 
 /**
- * Protects the names in a writable root, including those that do not exist yet, and everything that git reads there to find the
- * programs that it runs. Rejects with a `ProcessStartError` if that is impossible.
+ * Protects the names in a writable root, including those that do not exist yet, and everything that
+ * git reads there to find the programs that it runs. Rejects with a `ProcessStartError` if that is
+ * impossible.
  */
-export async function protectNames(root: string, places: ViewPlaces, { userHome, loop }: ProtectNamesOptions): Promise<void> {
+export async function protectNames(
+  root: string,
+  places: ViewPlaces,
+  { userHome, loop }: ProtectNamesOptions,
+): Promise<void> {
   if (statOf(root)?.isDirectory() !== true) return;
   const dotGit = join(root, '.git');
   const found = gitPlaces(dotGit, userHome);

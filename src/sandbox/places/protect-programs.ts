@@ -22,8 +22,9 @@ interface ProtectProgramsOptions {
 }
 
 /**
- * Protects the files of programs that the server starts outside the sandbox, unless they are in a folder that the user has left out.
- * Returns the files that commands with this view can still change.
+ * Protects the files of programs that the server starts outside the sandbox, unless they are in a
+ * folder that the user has left out. Returns the files that commands with this view can still
+ * change.
  */
 export async function protectPrograms(
   files: readonly KnownFile[],
@@ -34,7 +35,8 @@ export async function protectPrograms(
   for (const file of files) {
     const { end, links, ifAbsent, leavesLinks = false } = file;
     await loop.worked(FILE_UNITS);
-    if (![end, ...links].some(isOpen) || unprotected.some((folder) => isWithin(end, folder))) continue;
+    if (![end, ...links].some(isOpen) || unprotected.some((folder) => isWithin(end, folder)))
+      continue;
     await loop.worked(GUARD_WORK);
     if (!leavesLinks) for (const link of links) protectLink(link, places);
     if (isOpen(end) && (ifAbsent === 'guard' || statOf(end) !== null)) places.protect(end);
@@ -43,7 +45,10 @@ export async function protectPrograms(
   return left;
 }
 
-/** Protects a link by its folder, unless that is a root: then commands could not create anything there. */
+/**
+ * Protects a link by its folder, unless that is a root: then commands could not create anything
+ * there.
+ */
 function protectLink(link: string, places: ViewPlaces): void {
   const folder = dirname(link);
   if (places.kindOf(folder) === 'write' && !places.isRoot(folder)) places.freeze(folder);

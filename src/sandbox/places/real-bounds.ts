@@ -16,15 +16,18 @@ export interface RealBounds {
 }
 
 /**
- * Resolves the links in the bounds, from the current state of the file system. Does not follow a link inside a writable root if
- * that would widen the bounds: an earlier command may have created it in place of a root that is inside another root, or that
- * did not exist yet. The same holds for a link in one of the `reached` folders, which commands with other bounds could write.
+ * Resolves the links in the bounds, from the current state of the file system. Does not follow a
+ * link inside a writable root if that would widen the bounds: an earlier command may have created
+ * it in place of a root that is inside another root, or that did not exist yet. The same holds for
+ * a link in one of the `reached` folders, which commands with other bounds could write.
  */
 export function realBounds(named: SandboxBounds, reached: readonly string[] = []): RealBounds {
   const readRoots = named.readable === 'everything' ? [] : named.readable.roots;
   const home = realPath(named.home) ?? named.home;
   const { changeable, steadyRoots } = changeableFolders(named.writableRoots, reached);
-  const steadyReadRoots = readRoots.map(followPath).filter((way) => linkWithin(way, changeable) === null);
+  const steadyReadRoots = readRoots
+    .map(followPath)
+    .filter((way) => linkWithin(way, changeable) === null);
   const steady: SandboxBounds = {
     ...named,
     readable: withRoots(named.readable, steadyReadRoots.map(endOf)),
@@ -36,7 +39,10 @@ export function realBounds(named: SandboxBounds, reached: readonly string[] = []
   };
   const links = new Map<string, string>();
   const notFollowed = new Map<string, string>();
-  const resolve = (paths: readonly string[], isKnown: (end: string, bounds: SandboxBounds) => boolean) => {
+  const resolve = (
+    paths: readonly string[],
+    isKnown: (end: string, bounds: SandboxBounds) => boolean,
+  ) => {
     const ends = paths.flatMap((path) => {
       const way = followPath(path);
       const link = linkWithin(way, changeable);
@@ -58,13 +64,22 @@ export function realBounds(named: SandboxBounds, reached: readonly string[] = []
   return { bounds, links, notFollowed };
 }
 
-/** Returns the folders in which commands can create links, and those of them that no such link can redirect. */
-function changeableFolders(roots: readonly string[], reached: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
+/**
+ * Returns the folders in which commands can create links, and those of them that no such link can
+ * redirect.
+ */
+function changeableFolders(
+  roots: readonly string[],
+  reached: readonly string[],
+): { changeable: string[]; steadyRoots: string[] } {
   const followed = roots.map(followPath);
   const plain = [...reached, ...followed.filter(({ links }) => links.length === 0).map(endOf)];
   const outside = followed.filter((way) => linkWithin(way, plain) === null);
   const changeable = [...reached, ...outside.map(endOf)];
-  return { changeable, steadyRoots: outside.filter((way) => linkWithin(way, changeable) === null).map(endOf) };
+  return {
+    changeable,
+    steadyRoots: outside.filter((way) => linkWithin(way, changeable) === null).map(endOf),
+  };
 }
 
 /** Returns the first link of a followed path that is in one of the folders, or null. */
@@ -81,6 +96,9 @@ function endOf({ end }: FollowedPath): string {
   return end;
 }
 
-function withRoots(readable: SandboxBounds['readable'], roots: readonly string[]): SandboxBounds['readable'] {
+function withRoots(
+  readable: SandboxBounds['readable'],
+  roots: readonly string[],
+): SandboxBounds['readable'] {
   return readable === 'everything' ? readable : { ...readable, roots };
 }

@@ -20,8 +20,9 @@ const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/l
 const MANIFEST_BYTES_MAX = 1024 * 1024;
 
 /**
- * Returns the real paths of the files and folders that the server runs from, now and when it is started again: heddle, the packages
- * that it depends on, Node, and the system's programs. Commands must not change them.
+ * Returns the real paths of the files and folders that the server runs from, now and when it is
+ * started again: heddle, the packages that it depends on, Node, and the system's programs. Commands
+ * must not change them.
  */
 export function serverPlaces({ manifest, executable }: Installation): string[] {
   const own = realPathOrSame(manifest);
@@ -53,7 +54,9 @@ function packagesOf(manifest: string): Set<string> {
 
 function dependenciesOf(manifest: string): string[] {
   const { dependencies, optionalDependencies } = readManifest(manifest);
-  return [dependencies, optionalDependencies].flatMap((names) => (isObject(names) ? Object.keys(names) : []));
+  return [dependencies, optionalDependencies].flatMap((names) =>
+    isObject(names) ? Object.keys(names) : [],
+  );
 }
 
 function readManifest(path: string): Record<string, unknown> {
@@ -77,7 +80,10 @@ function findPackage(from: string, name: string): string | null {
   }
 }
 
-/** A package with a scope is protected with its scope: otherwise a command could add packages that Node finds first. */
+/**
+ * A package with a scope is protected with its scope: otherwise a command could add packages that
+ * Node finds first.
+ */
 function scopeOf(folder: string, name: string): string {
   return name.startsWith('@') ? dirname(folder) : folder;
 }

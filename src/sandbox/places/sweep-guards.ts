@@ -1,4 +1,13 @@
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { holderOf } from '../../base/files/is-empty-git-folder.ts';
 import { listFolder } from '../../base/files/list-folder.ts';
@@ -17,9 +26,10 @@ const LIST_BYTES_MAX = 16 * 1024 * 1024;
 const IN_USE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY', 'EEXIST', 'EBUSY'];
 
 /**
- * Removes the guards that killed servers of this user have left, and returns their number. A folder is removed only if it is the one that
- * a server has listed, by device, inode and time of creation, if it contains what that server has put there, and if nothing else is in it.
- * Lists of processes that may live stay, and so do those of guards that cannot be removed now.
+ * Removes the guards that killed servers of this user have left, and returns their number. A folder
+ * is removed only if it is the one that a server has listed, by device, inode and time of creation,
+ * if it contains what that server has put there, and if nothing else is in it. Lists of processes
+ * that may live stay, and so do those of guards that cannot be removed now.
  */
 export async function sweepGuards(folder: string): Promise<number> {
   const machine = machineId();
@@ -29,8 +39,11 @@ export async function sweepGuards(folder: string): Promise<number> {
     if (tag === null || !(hasEnded(tag) || isOfOtherBoot(tag))) continue;
     const list = join(folder, name);
     // A machine that has started again runs no process of an earlier start.
-    const isDead = ({ machine: itsMachine }: ListedGuard) => hasEnded(tag) || (itsMachine !== null && itsMachine === machine);
-    const results = (await listedGuards(list)).map((guard) => (isDead(guard) ? removeGuard(guard) : 'refused'));
+    const isDead = ({ machine: itsMachine }: ListedGuard) =>
+      hasEnded(tag) || (itsMachine !== null && itsMachine === machine);
+    const results = (await listedGuards(list)).map((guard) =>
+      isDead(guard) ? removeGuard(guard) : 'refused',
+    );
     removed += results.filter((result) => result === 'removed').length;
     if (!results.includes('refused')) rmSync(list, { force: true });
   }
@@ -48,7 +61,8 @@ async function listNames(folder: string): Promise<string[]> {
 
 async function listedGuards(list: string): Promise<ListedGuard[]> {
   try {
-    const text = (await readRegularFile(list, { bytesMax: LIST_BYTES_MAX }))?.bytes.toString('utf8') ?? '';
+    const text =
+      (await readRegularFile(list, { bytesMax: LIST_BYTES_MAX }))?.bytes.toString('utf8') ?? '';
     return text.split('\n').map(parsedJson).filter(isListedGuard);
   } catch {
     // Not a file that heddle has written.
@@ -59,7 +73,11 @@ async function listedGuards(list: string): Promise<ListedGuard[]> {
 function isListedGuard(value: unknown): value is ListedGuard {
   if (!isObject(value)) return false;
   const { path, identity, hold, machine } = value;
-  const isNamed = typeof path === 'string' && typeof identity === 'string' && typeof hold === 'string' && holderOf(hold) !== null;
+  const isNamed =
+    typeof path === 'string' &&
+    typeof identity === 'string' &&
+    typeof hold === 'string' &&
+    holderOf(hold) !== null;
   return isNamed && (machine === null || typeof machine === 'string');
 }
 

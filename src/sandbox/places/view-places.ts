@@ -17,7 +17,10 @@ export const PATH_BYTES_MAX = 4000;
 /** The work of making or releasing a guard, in the units of `EventLoopYield`. */
 export const GUARD_WORK = 250;
 const NAME_BYTES_MAX = 255;
-/** Each entry of a frozen folder is a mount. bubblewrap takes time for each, and reads its list of mounts again, so the time is quadratic. */
+/**
+ * Each entry of a frozen folder is a mount. bubblewrap takes time for each, and reads its list of
+ * mounts again, so the time is quadratic.
+ */
 const FROZEN_ENTRIES_MAX = 500;
 /** The same for all folders below roots together: half a second. */
 const FROZEN_ENTRIES_ALL = 1000;
@@ -29,21 +32,32 @@ export interface HiddenPlace {
   isFolder: boolean;
   /** The pattern that matches. */
   text: string;
-  /** The real paths of the links through which alone it matches: those on the way too. None if its own path matches. */
+  /**
+   * The real paths of the links through which alone it matches: those on the way too. None if its
+   * own path matches.
+   */
   links: readonly string[];
 }
 
-/** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
+/**
+ * The places of a view while it is built, and the guards that it uses. Paths are real, unless a
+ * method says otherwise.
+ */
 export class ViewPlaces {
   readonly kinds = new Map<string, MountKind>();
   /** Symbolic links to create: their targets by path. */
   readonly links = new Map<string, string>();
   readonly guards: string[] = [];
-  /** The folders below roots that are read-only as a whole, because they have a protected link and too many entries. */
+  /**
+   * The folders below roots that are read-only as a whole, because they have a protected link and
+   * too many entries.
+   */
   readonly closed: string[] = [];
   /** What is hidden because of a pattern. */
   readonly concealed: HiddenPlace[] = [];
-  /** Links in writable folders that cannot be replaced, because only they lead to what is hidden. */
+  /**
+   * Links in writable folders that cannot be replaced, because only they lead to what is hidden.
+   */
   readonly heldLinks: string[] = [];
   /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
@@ -70,8 +84,9 @@ export class ViewPlaces {
   }
 
   /**
-   * Protects a path, which may contain links and need not exist: it cannot be changed, replaced or created, and neither can the
-   * links on the way to it. A path that is a writable root itself stays writable. Throws a `ProcessStartError` if that is impossible.
+   * Protects a path, which may contain links and need not exist: it cannot be changed, replaced or
+   * created, and neither can the links on the way to it. A path that is a writable root itself
+   * stays writable. Throws a `ProcessStartError` if that is impossible.
    */
   protect(path: string): void {
     const folder = dirname(path);
@@ -97,17 +112,21 @@ export class ViewPlaces {
     const path = join(folder, name);
     const stat = statOf(path);
     if (stat?.isSymbolicLink() === true) this.#protectLinked(path);
-    else if (!this.#named.has(path) && this.kindOf(path) === 'write') this.#protectPlace(path, stat);
+    else if (!this.#named.has(path) && this.kindOf(path) === 'write')
+      this.#protectPlace(path, stat);
   }
 
   /** Prevents the links in a path from being replaced. Returns the path with its links resolved. */
   protectLinks(path: string): string {
     const { links, end, isComplete } = followPath(path);
-    if (!isComplete) throw new ProcessStartError(`${path} could not be protected: the path is too long`);
+    if (!isComplete)
+      throw new ProcessStartError(`${path} could not be protected: the path is too long`);
     // Nothing can be mounted on a link, so the folder of the link is frozen.
     for (const { link } of links) {
       if ([...this.#named].some((root) => isWithin(root, link)))
-        throw new ProcessStartError(`${link} was replaced while the command started, so it was not run.`);
+        throw new ProcessStartError(
+          `${link} was replaced while the command started, so it was not run.`,
+        );
       if (this.kindOf(dirname(link)) === 'write' && !isOfKernel(link)) this.freeze(dirname(link));
     }
     return end;
@@ -127,12 +146,14 @@ export class ViewPlaces {
     const stat = statOf(path);
     if (stat === null || stat.isSymbolicLink()) this.protect(path);
     const real = realPath(path);
-    if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
+    if (real !== null && this.kinds.get(real) !== 'empty')
+      this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 
   /**
-   * Hides these places, and all places in them. Without the links through which they match, the next command would see them, so these
-   * stay. `everything`: whether what no place covers is visible. Call it when all other places are known.
+   * Hides these places, and all places in them. Without the links through which they match, the
+   * next command would see them, so these stay. `everything`: whether what no place covers is
+   * visible. Call it when all other places are known.
    */
   async conceal(hidden: readonly HiddenPlace[], everything: boolean): Promise<void> {
     const loop = new EventLoopYield();
@@ -170,20 +191,26 @@ export class ViewPlaces {
     // Nothing can be created with a name that is too long.
     if (Buffer.byteLength(basename(path)) > NAME_BYTES_MAX) return;
     const guarded = this.#guardedPlaces;
-    if (stat === null || (stat.isDirectory() && (guarded.holds(path, stat) || guarded.isGuard(path)))) this.#guard(path);
+    if (
+      stat === null ||
+      (stat.isDirectory() && (guarded.holds(path, stat) || guarded.isGuard(path)))
+    )
+      this.#guard(path);
     else this.set(path, 'read');
   }
 
   #guard(path: string): void {
-    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new ProcessStartError(`${path} could not be protected: the path is too long`);
+    if (Buffer.byteLength(path) > PATH_BYTES_MAX)
+      throw new ProcessStartError(`${path} could not be protected: the path is too long`);
     if (!this.#guardedPlaces.take(path)) return;
     this.guards.push(path);
     this.set(path, 'read');
   }
 
   /**
-   * Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. A folder with too many entries becomes
-   * read-only as a whole. Throws a `ProcessStartError` if that is a root.
+   * Makes a folder read-only but its entries writable: no entry can be created, removed or renamed.
+   * A folder with too many entries becomes read-only as a whole. Throws a `ProcessStartError` if
+   * that is a root.
    */
   freeze(folder: string): void {
     const { entries, cut } = listFolderSync(folder, FROZEN_ENTRIES_MAX);
@@ -202,7 +229,12 @@ export class ViewPlaces {
     this.set(folder, 'read');
     for (const entry of entries) {
       const path = join(folder, entry.name);
-      if ((entry.isFile() || entry.isDirectory()) && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
+      if (
+        (entry.isFile() || entry.isDirectory()) &&
+        !isProtectedName(entry.name) &&
+        !this.kinds.has(path)
+      )
+        this.set(path, 'write');
     }
   }
 }
@@ -213,11 +245,19 @@ function isShown(kind: MountKind | undefined, everything: boolean): boolean {
 
 /** Whether a path lies in one of the folders. */
 function isBelowOne(path: string, folders: ReadonlySet<string>): boolean {
-  for (let above = dirname(path), place = path; above !== place; place = above, above = dirname(above)) if (folders.has(above)) return true;
+  for (
+    let above = dirname(path), place = path;
+    above !== place;
+    place = above, above = dirname(above)
+  )
+    if (folders.has(above)) return true;
   return false;
 }
 
-/** Returns the path itself if it exists, else its first missing part, or the file that is in its way. */
+/**
+ * Returns the path itself if it exists, else its first missing part, or the file that is in its
+ * way.
+ */
 function firstMissing(path: string): string {
   const parent = dirname(path);
   if (parent === path || statOf(path) !== null) return path;
@@ -226,7 +266,10 @@ function firstMissing(path: string): string {
   return above.isDirectory() ? path : parent;
 }
 
-/** Whether the path is in a folder of the kernel, which the sandbox replaces by its own, and in which nobody can put links. */
+/**
+ * Whether the path is in a folder of the kernel, which the sandbox replaces by its own, and in
+ * which nobody can put links.
+ */
 function isOfKernel(path: string): boolean {
   return KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
 }

@@ -4,7 +4,9 @@ import type { ProcessesDeps } from './processes-deps.ts';
 
 /** Returns the processes of this machine. The code that starts them is loaded at first use. */
 export function createProcesses(deps: ProcessesDeps): Processes {
-  const loaded = new Once<Processes>(async () => new (await import('./process-keeper.ts')).ProcessKeeper(deps));
+  const loaded = new Once<Processes>(
+    async () => new (await import('./process-keeper.ts')).ProcessKeeper(deps),
+  );
   let closed = false;
   return {
     async start(spec, onOutput) {

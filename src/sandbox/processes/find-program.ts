@@ -16,15 +16,16 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * Finds the file of a program as `execvp` does. Rejects with a `ProcessStartError` that says whether the folder or the program
- * is missing. The system's own error does not say that.
+ * Finds the file of a program as `execvp` does. Rejects with a `ProcessStartError` that says
+ * whether the folder or the program is missing. The system's own error does not say that.
  */
 export async function findProgram(
   name: string,
   { cwd, pinnedCwd = cwd, env }: Pick<ProcessSpec, 'cwd' | 'pinnedCwd' | 'env'>,
 ): Promise<string> {
   const problem = await folderProblem(pinnedCwd);
-  if (problem !== null) throw new ProcessStartError(`cannot run in ${cwd}: ${REASONS[problem] ?? problem}`);
+  if (problem !== null)
+    throw new ProcessStartError(`cannot run in ${cwd}: ${REASONS[problem] ?? problem}`);
   if (name === '') throw new ProcessStartError('cannot run a program without a name');
   if (name.includes('/')) {
     const file = resolve(pinnedCwd, name);

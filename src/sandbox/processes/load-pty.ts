@@ -1,8 +1,9 @@
 import { ProcessStartError } from './processes.ts';
 
 /**
- * The part of node-pty that opens and resizes terminals. The part that starts programs is not used: it loses the end of their
- * output, cannot pass open files, and reports their end only after every process has closed the terminal.
+ * The part of node-pty that opens and resizes terminals. The part that starts programs is not used:
+ * it loses the end of their output, cannot pass open files, and reports their end only after every
+ * process has closed the terminal.
  */
 export interface Pty {
   open(cols: number, rows: number): { master: number; slave: number; pty: string };
@@ -16,6 +17,8 @@ export async function loadPty(): Promise<Pty> {
     return requireBinary('pty.node');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ProcessStartError(`terminals are not available on this system: ${reason}`, { cause: error });
+    throw new ProcessStartError(`terminals are not available on this system: ${reason}`, {
+      cause: error,
+    });
   }
 }

@@ -23,7 +23,10 @@ export class OutputReader {
   #paused = false;
   #hurried = false;
   #quietMs = 0;
-  /** The time for passing on output in this turn of the event loop. Null: nothing was passed on in it. */
+  /**
+   * The time for passing on output in this turn of the event loop. Null: nothing was passed on in
+   * it.
+   */
   #passingMs: number | null = null;
   #onResume = () => {};
   #onAllClosed = () => {};
@@ -60,7 +63,10 @@ export class OutputReader {
     this.#onResume();
   }
 
-  /** Stops reading until the next turn of the event loop, if passing on output has taken long in this one. */
+  /**
+   * Stops reading until the next turn of the event loop, if passing on output has taken long in
+   * this one.
+   */
   #rest(ms: number): void {
     if (this.#passingMs === null) {
       setImmediate(() => {
@@ -84,12 +90,16 @@ export class OutputReader {
     do {
       if (this.#paused) await new Promise<void>((resolve) => (this.#onResume = resolve));
       await nextTurn();
-    } while (this.#paused || this.#streams.some(({ readableLength, destroyed }) => readableLength > 0 && !destroyed));
+    } while (
+      this.#paused ||
+      this.#streams.some(({ readableLength, destroyed }) => readableLength > 0 && !destroyed)
+    );
   }
 
   /**
-   * Call it after the program has ended. Resolves when everything that it wrote has been read, and closes the streams. If other
-   * processes still hold them open, waits a moment, not counting pauses, and returns false. Otherwise returns true.
+   * Call it after the program has ended. Resolves when everything that it wrote has been read, and
+   * closes the streams. If other processes still hold them open, waits a moment, not counting
+   * pauses, and returns false. Otherwise returns true.
    */
   async finish(): Promise<boolean> {
     this.#quietMs = 0;

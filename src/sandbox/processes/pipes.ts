@@ -4,7 +4,10 @@ import type { Readable, Writable } from 'node:stream';
 import { mayStart, spawnProgram } from '../../base/processes/spawn-program.ts';
 import { ProcessStartError } from './processes.ts';
 
-/** The file descriptors of the two ends of a pipe. `own` is non-blocking. Programs do not inherit them unless they are passed. */
+/**
+ * The file descriptors of the two ends of a pipe. `own` is non-blocking. Programs do not inherit
+ * them unless they are passed.
+ */
 export interface PipeEnds {
   own: number;
   programs: number;
@@ -22,8 +25,9 @@ const HOLDERS = 4;
 const FILES_HELD = [3, 4, 5, 6, 7, 8];
 
 /**
- * Makes pipes with a shell, because Node cannot. The shell passes each here-document to a process as a pipe. The holder processes
- * print their pids and keep the pipes open until their input ends. Each here-document is one line feed.
+ * Makes pipes with a shell, because Node cannot. The shell passes each here-document to a process
+ * as a pipe. The holder processes print their pids and keep the pipes open until their input ends.
+ * Each here-document is one line feed.
  */
 const HOLD = [
   // A background process gets no input unless the shell's input is saved first.
@@ -37,8 +41,9 @@ const HOLD = [
 ].join('\n');
 
 /**
- * Pipes for the input and output of programs on Linux. Node uses sockets instead. A program cannot open a socket as /dev/stdin,
- * /dev/stdout or /dev/stderr, and bash behaves as in a remote login if its input is a socket.
+ * Pipes for the input and output of programs on Linux. Node uses sockets instead. A program cannot
+ * open a socket as /dev/stdin, /dev/stdout or /dev/stderr, and bash behaves as in a remote login if
+ * its input is a socket.
  */
 export class Pipes {
   /** Each file descriptor is both ends of a pipe. */
@@ -57,8 +62,8 @@ export class Pipes {
   }
 
   /**
-   * Returns a pipe for each use, in this order. Returns null if pipes cannot be made: then use Node's own. Rejects with a
-   * `ProcessStartError` if this process has no file descriptors left.
+   * Returns a pipe for each use, in this order. Returns null if pipes cannot be made: then use
+   * Node's own. Rejects with a `ProcessStartError` if this process has no file descriptors left.
    */
   async take(uses: readonly PipeUse[]): Promise<PipeEnds[] | null> {
     while (this.#spare.length < uses.length && !this.#none) await this.#make();
@@ -95,9 +100,14 @@ async function makePipes(): Promise<number[]> {
   let input: Writable | null = null;
   try {
     await mayStart();
-    const child = spawnProgram('/bin/sh', ['-c', HOLD], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+    const child = spawnProgram('/bin/sh', ['-c', HOLD], {
+      cwd: '/',
+      env: {},
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
     input = child.stdin.on('error', () => {});
-    for (const pid of await holders(child)) for (const file of FILES_HELD) files.push(openHeld(`/proc/${pid}/fd/${file}`));
+    for (const pid of await holders(child))
+      for (const file of FILES_HELD) files.push(openHeld(`/proc/${pid}/fd/${file}`));
   } catch {
     for (const file of files.splice(0)) closeSync(file);
   } finally {
@@ -119,7 +129,10 @@ function holders(child: ChildProcessByStdio<Writable, Readable, null>): Promise<
   });
 }
 
-/** Opens a pipe of a holder process. Throws the system's error, or an error if it is not a pipe: some shells use files. */
+/**
+ * Opens a pipe of a holder process. Throws the system's error, or an error if it is not a pipe:
+ * some shells use files.
+ */
 function openHeld(path: string): number {
   const file = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   try {
@@ -147,7 +160,10 @@ function separate(files: readonly number[], uses: readonly PipeUse[]): PipeEnds[
     });
   } catch (error) {
     for (const end of opened) closeSync(end);
-    throw new ProcessStartError(`cannot open a pipe: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ProcessStartError(
+      `cannot open a pipe: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   } finally {
     for (const file of files) closeSync(file);
   }

@@ -12,7 +12,12 @@ import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
-import { ChangedProgramError, ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './processes.ts';
+import {
+  ChangedProgramError,
+  ProcessStartError,
+  SandboxUnavailableError,
+  SERVER_ENDING,
+} from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
@@ -33,7 +38,9 @@ interface Start {
   isConfined: boolean;
   /** Whether the server starts it for itself. Then it is asked to end before it is killed. */
   isConfigured: boolean;
-  /** The program, if it must end before a command starts that could write what it has still to read. */
+  /**
+   * The program, if it must end before a command starts that could write what it has still to read.
+   */
   reader: { program: ServerProgram; onExposed: () => void } | null;
   /** Makes its output ignore pauses from now on. */
   hurry: () => void;
@@ -43,7 +50,10 @@ interface Start {
   begun: Promise<unknown>;
 }
 
-/** Sets the limit that marks a process, with either option letter that shells use for it, and runs the program. */
+/**
+ * Sets the limit that marks a process, with either option letter that shells use for it, and runs
+ * the program.
+ */
 const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
 const KIB = 1024;
 
@@ -69,7 +79,10 @@ export class ProcessKeeper implements Processes {
     this.#pipes = new Pipes(deps.platform);
   }
 
-  async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
+  async start(
+    spec: ProcessSpec,
+    onOutput: (stream: OutputStream, bytes: Buffer) => void,
+  ): Promise<RunningProcess> {
     if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const start: Start = {
       owner: spec.owner,
@@ -93,7 +106,10 @@ export class ProcessKeeper implements Processes {
     if (this.#starts.size > this.#forgetAbove) {
       this.#forgetAbove = Number.POSITIVE_INFINITY;
       void this.#forgetEnded().catch((error: unknown) => {
-        this.#deps.log.warn({ err: error }, 'cannot list the processes that ended commands left behind');
+        this.#deps.log.warn(
+          { err: error },
+          'cannot list the processes that ended commands left behind',
+        );
         this.#forgetAbove = this.#starts.size + STARTS_KEPT;
       });
     }
@@ -104,10 +120,18 @@ export class ProcessKeeper implements Processes {
       start.isConfined = confinement !== null && this.#deps.platform === 'linux';
       const tell = (end: ProgramEnd) => {
         const note = end.exitCode !== 0 && refused.areSeen ? readOnlyNote(confinement ?? {}) : null;
-        if (note !== null) onOutput(spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout', Buffer.from(note));
+        if (note !== null)
+          onOutput(
+            spec.terminal === null && spec.joinsOutput !== true ? 'stderr' : 'stdout',
+            Buffer.from(note),
+          );
       };
       const key = spec.terminal === null ? null : () => void started.write(INTERRUPT_KEY);
-      return this.#follow(start, started, { key, tell, release: () => this.#release(confinement, spec) });
+      return this.#follow(start, started, {
+        key,
+        tell,
+        release: () => this.#release(confinement, spec),
+      });
     } catch (error) {
       this.#starts.delete(start);
       throw systemErrorCode(error) === null ? error : startError(error);
@@ -115,7 +139,11 @@ export class ProcessKeeper implements Processes {
   }
 
   async killOwned(owner: readonly string[]): Promise<void> {
-    await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
+    await this.#kill(
+      [...this.#starts].filter((start) =>
+        owner.every((word, index) => start.owner[index] === word),
+      ),
+    );
   }
 
   async prepare(bounds: SandboxBounds): Promise<void> {
@@ -157,7 +185,10 @@ export class ProcessKeeper implements Processes {
       return { started: await this.#launchFree(spec, mark, own), confinement: null };
     }
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
-    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null, serve, signal }, bounds);
+    const confinement = await sandbox.confine(
+      { argv, cwd, env, terminal: terminal !== null, serve, signal },
+      bounds,
+    );
     try {
       await this.#endReaders(sandbox);
       return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
@@ -173,15 +204,22 @@ export class ProcessKeeper implements Processes {
     await this.#requireUnchanged(spec);
     const { memoryBytesMax } = spec;
     const isLinux = this.#deps.platform === 'linux';
-    const limiting = memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
-    const marking = isLinux ? ['/bin/sh', '-c', `${limiting}${MARKING}`, String(mark.lockLimit)] : [];
+    const limiting =
+      memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
+    const marking = isLinux
+      ? ['/bin/sh', '-c', `${limiting}${MARKING}`, String(mark.lockLimit)]
+      : [];
     const started = await this.#begin({ ...launch, argv: [...marking, ...launch.argv] }, spec);
     // Other kernels do not hold such a limit.
-    if (!isLinux && memoryBytesMax !== undefined) void watchMemory(started, memoryBytesMax, this.#deps);
+    if (!isLinux && memoryBytesMax !== undefined)
+      void watchMemory(started, memoryBytesMax, this.#deps);
     return started;
   }
 
-  /** Rejects with a `ChangedProgramError` if commands may have written what the program runs, or may do so before it reads it. */
+  /**
+   * Rejects with a `ChangedProgramError` if commands may have written what the program runs, or may
+   * do so before it reads it.
+   */
   async #requireUnchanged(spec: ProcessSpec): Promise<void> {
     const { sandbox } = this.#deps;
     const program = programOf(spec);
@@ -202,7 +240,10 @@ export class ProcessKeeper implements Processes {
     }
   }
 
-  async #begin(launch: Launch, { input, terminal, joinsOutput = false, isBackground = false }: ProcessSpec): Promise<StartedProcess> {
+  async #begin(
+    launch: Launch,
+    { input, terminal, joinsOutput = false, isBackground = false }: ProcessSpec,
+  ): Promise<StartedProcess> {
     if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const hidden = this.#terminals.files;
     this.#watchdog.watch(hidden);
@@ -226,7 +267,11 @@ export class ProcessKeeper implements Processes {
   #follow(
     start: Start,
     started: StartedProcess,
-    { key, tell, release }: { key: (() => void) | null; tell: (end: ProgramEnd) => void; release: () => Promise<void> },
+    {
+      key,
+      tell,
+      release,
+    }: { key: (() => void) | null; tell: (end: ProgramEnd) => void; release: () => Promise<void> },
   ): RunningProcess {
     const ended = started.exited.then(async (end) => {
       start.leader = null;
@@ -263,13 +308,20 @@ export class ProcessKeeper implements Processes {
   }
 
   /** Sends a signal, by its key in the terminal if it has one. Never rejects. */
-  async #signal(signal: 'SIGINT' | 'SIGTERM', start: Start, key: (() => void) | null): Promise<void> {
+  async #signal(
+    signal: 'SIGINT' | 'SIGTERM',
+    start: Start,
+    key: (() => void) | null,
+  ): Promise<void> {
     const { sendSignal, log } = this.#deps;
     const targets = { ...targetsOf([start]), isConfined: start.isConfined };
     const sending = { targets, deps: { table: this.#processTable(), sendSignal, log } };
-    const unlisted = (error: unknown) => log.error({ err: error }, 'cannot list the processes to signal');
+    const unlisted = (error: unknown) =>
+      log.error({ err: error }, 'cannot list the processes to signal');
     try {
-      const repeat = await (key === null || signal === 'SIGTERM' ? signalCommand(signal, sending) : pressKey(signal, key, sending));
+      const repeat = await (key === null || signal === 'SIGTERM'
+        ? signalCommand(signal, sending)
+        : pressKey(signal, key, sending));
       void repeat(() => start.ended).catch(unlisted);
     } catch (error) {
       unlisted(error);
@@ -307,7 +359,9 @@ function programOf({ startedFor, argv, cwd, env }: ProcessSpec): ServerProgram |
 
 function readerOf(spec: ProcessSpec): Start['reader'] {
   const program = programOf(spec);
-  return program === null || spec.onExposed === undefined ? null : { program, onExposed: spec.onExposed };
+  return program === null || spec.onExposed === undefined
+    ? null
+    : { program, onExposed: spec.onExposed };
 }
 
 function targetsOf(starts: readonly Start[]): KillTargets {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * A mark that identifies a process and all processes that it starts, even if their parent or session changes. The mark is in the
- * environment. On Linux it is also the limit of file locks, which has had no effect since Linux 2.6 and is inherited even if the
- * environment is cleared.
+ * A mark that identifies a process and all processes that it starts, even if their parent or
+ * session changes. The mark is in the environment. On Linux it is also the limit of file locks,
+ * which has had no effect since Linux 2.6 and is inherited even if the environment is cleared.
  */
 export interface ProcessMark {
   /** The environment variables with the mark. */
@@ -41,7 +41,10 @@ export class ProcessMarks {
     };
   }
 
-  /** Returns the number of the mark in an environment, or null. The variables are separated by NULs or spaces. */
+  /**
+   * Returns the number of the mark in an environment, or null. The variables are separated by NULs
+   * or spaces.
+   */
   inEnvironment(text: string): number | null {
     const at = text.indexOf(this.prefix);
     return at === -1 ? null : Number.parseInt(text.slice(at + this.prefix.length), 10);

@@ -12,18 +12,27 @@ export interface ChildOptions {
   env: Readonly<Record<string, string>>;
   /** Its stdin, stdout and stderr, and the further files to pass to it. */
   stdio: readonly ('pipe' | 'ignore' | number)[];
-  /** File descriptors of this process that children would inherit. The child gets /dev/null in their place. */
+  /**
+   * File descriptors of this process that children would inherit. The child gets /dev/null in their
+   * place.
+   */
   hidden: ReadonlySet<number>;
   /** True: it does not keep this process alive. */
   isBackground?: boolean;
 }
 
-/** Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started. */
-export async function spawnChild(options: ChildOptions): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
+/**
+ * Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started.
+ */
+export async function spawnChild(
+  options: ChildOptions,
+): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
   await mayStart();
   const child = spawnNow(options);
   const exited = new Promise<ProgramEnd>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));
+    child.once('exit', (code, signal) =>
+      resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
@@ -49,7 +58,10 @@ export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
   });
 }
 
-/** Starts a program without waiting for the result. Throws a `ProcessStartError` if it fails immediately. */
+/**
+ * Starts a program without waiting for the result. Throws a `ProcessStartError` if it fails
+ * immediately.
+ */
 export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
   const [program = '', ...args] = argv;
   const nothing = hidden.size === 0 ? null : openNothing();
@@ -77,5 +89,8 @@ function openNothing(): number {
 
 /** Wraps an error of the system in a `ProcessStartError`. */
 export function startError(error: unknown): ProcessStartError {
-  return new ProcessStartError(`cannot start the program: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  return new ProcessStartError(
+    `cannot start the program: ${error instanceof Error ? error.message : String(error)}`,
+    { cause: error },
+  );
 }

@@ -34,7 +34,10 @@ const TWO_OUTPUTS = ['writes', 'writes'] as const;
 /** Shared by all programs: the bytes of each read are passed on before the next read. */
 const buffer = Buffer.alloc(64 * 1024);
 
-/** Starts a program and reads its output through pipes. Rejects with a `ProcessStartError` if it cannot be started. */
+/**
+ * Starts a program and reads its output through pipes. Rejects with a `ProcessStartError` if it
+ * cannot be started.
+ */
 export async function startPiped(launch: Launch, options: PipeOptions): Promise<StartedProcess> {
   const { onOutput } = launch;
   const { pid, exited, stdin, stdout, stderr } = await start(launch, options);
@@ -69,15 +72,30 @@ async function startWithPipes(
   { argv, cwd, env, files }: Launch,
   { input, joinsOutput, isBackground, hidden, pipes }: PipeOptions,
 ): Promise<PipedChild> {
-  const taken = await pipes.take([...(input ? (['reads'] as const) : []), ...(joinsOutput ? ONE_OUTPUT : TWO_OUTPUTS)]);
+  const taken = await pipes.take([
+    ...(input ? (['reads'] as const) : []),
+    ...(joinsOutput ? ONE_OUTPUT : TWO_OUTPUTS),
+  ]);
   const ends = taken ?? [];
   const [stdin, stdout, stderr] = input ? ends : [undefined, ...ends];
   const inputFile = input ? (stdin?.programs ?? 'pipe') : 'ignore';
-  const stdio = [inputFile, stdout?.programs ?? 'pipe', (stderr ?? stdout)?.programs ?? 'pipe', ...files] as const;
+  const stdio = [
+    inputFile,
+    stdout?.programs ?? 'pipe',
+    (stderr ?? stdout)?.programs ?? 'pipe',
+    ...files,
+  ] as const;
   try {
     const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden, isBackground });
     const { pid = 0 } = child;
-    if (taken === null) return { pid, exited, stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) };
+    if (taken === null)
+      return {
+        pid,
+        exited,
+        stdin: child.stdin,
+        stdout: reading(child.stdout),
+        stderr: reading(child.stderr),
+      };
     return { pid, exited, stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
   } catch (error) {
     for (const end of ends) closeSync(end.own);

@@ -27,8 +27,8 @@ export interface StartedProcess {
   endInput(): void;
   resize(size: TerminalSize): void;
   /**
-   * Call it after the program has ended. Resolves when everything that it wrote has been read, and closes its output. Returns false
-   * if other processes still hold the output open after a moment.
+   * Call it after the program has ended. Resolves when everything that it wrote has been read, and
+   * closes its output. Returns false if other processes still hold the output open after a moment.
    */
   finish(): Promise<boolean>;
 }

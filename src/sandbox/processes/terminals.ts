@@ -6,7 +6,10 @@ import { ProcessStartError, type TerminalSize } from './processes.ts';
 import { spawnChild, writeTo } from './spawn-child.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 
-/** A session leader without a terminal gets the terminal that it opens. The shell opens it, and then runs the program. */
+/**
+ * A session leader without a terminal gets the terminal that it opens. The shell opens it, and then
+ * runs the program.
+ */
 export const TAKE_TERMINAL = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"';
 /** A terminal reads this character as Ctrl-C, unless its program has changed that. */
 export const INTERRUPT_KEY = Buffer.of(0x03);
@@ -22,13 +25,21 @@ const TERM_DEFAULT = 'xterm-256color';
 export class Terminals {
   readonly #open = new Set<number>();
 
-  /** The file descriptors by which this process reads and writes terminals. Children would inherit them. */
+  /**
+   * The file descriptors by which this process reads and writes terminals. Children would inherit
+   * them.
+   */
   get files(): ReadonlySet<number> {
     return this.#open;
   }
 
-  /** Starts a program in a new terminal. Rejects with a `ProcessStartError` if it cannot be started. */
-  async start({ argv, cwd, env, files, takesTerminal = false, onOutput }: Launch, size: TerminalSize): Promise<StartedProcess> {
+  /**
+   * Starts a program in a new terminal. Rejects with a `ProcessStartError` if it cannot be started.
+   */
+  async start(
+    { argv, cwd, env, files, takesTerminal = false, onOutput }: Launch,
+    size: TerminalSize,
+  ): Promise<StartedProcess> {
     const pty = await loadPty();
     const { master, programsEnd, path } = openTerminal(pty, size);
     this.#open.add(master);
@@ -42,7 +53,9 @@ export class Terminals {
       cwd,
       env: { TERM: TERM_DEFAULT, ...env },
       stdio: [
-        ...(takesTerminal ? ([programsEnd, programsEnd, programsEnd] as const) : (['ignore', 'ignore', 'ignore'] as const)),
+        ...(takesTerminal
+          ? ([programsEnd, programsEnd, programsEnd] as const)
+          : (['ignore', 'ignore', 'ignore'] as const)),
         ...files,
       ],
       hidden: this.#open,
@@ -66,7 +79,8 @@ export class Terminals {
         if (!stream.destroyed) pty.resize(master, cols, rows);
       },
       async finish() {
-        // Once every process has closed the other end, Node discards the output that it has not read.
+        // Once every process has closed the other end, Node discards the output that it has not
+        // read.
         await output.given();
         if (!stream.destroyed) readRest(master, onData);
         closeSync(programsEnd);
@@ -108,6 +122,9 @@ function openTerminal(pty: Pty, { rows, cols }: TerminalSize): Terminal {
     closeSync(slave);
     return { master, programsEnd, path };
   } catch (error) {
-    throw new ProcessStartError(`cannot open a terminal: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ProcessStartError(
+      `cannot open a terminal: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
 }

@@ -1,10 +1,13 @@
 import type { ProcessTable } from './process-table.ts';
 
 /**
- * Returns null while the process, or one that it or they started, works, and if it has ended. Otherwise returns their pids and
- * start times.
+ * Returns null while the process, or one that it or they started, works, and if it has ended.
+ * Otherwise returns their pids and start times.
  */
-export async function waitingProcesses(leader: number, table: ProcessTable): Promise<string | null> {
+export async function waitingProcesses(
+  leader: number,
+  table: ProcessTable,
+): Promise<string | null> {
   const entries = await table.list();
   const found = new Set(entries.filter(({ pid }) => pid === leader));
   const pids = new Set([leader]);

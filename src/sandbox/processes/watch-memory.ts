@@ -7,8 +7,8 @@ const LOOK_MS = 100;
 const KIB = 1024;
 
 /**
- * Kills a process once it has more memory than this. Looks with `ps` now and then, for systems whose kernel holds no such limit. Resolves
- * when the process has ended. Never rejects.
+ * Kills a process once it has more memory than this. Looks with `ps` now and then, for systems
+ * whose kernel holds no such limit. Resolves when the process has ended. Never rejects.
  */
 export async function watchMemory(
   { pid, exited }: Pick<StartedProcess, 'pid' | 'exited'>,

@@ -4,10 +4,11 @@ import { ProcessStartError } from './processes.ts';
 import { spawnNow } from './spawn-child.ts';
 
 /**
- * Waits for a line, or for the end of its input. A line ends it. The end of the input means that the server has died: then it kills
- * every process with the server's marks ($1 in the environment, $2 in the limits) until none is left. It asks them to end first, so that
- * they can remove their locks. It changes to `/` so that it keeps no folder busy, and ignores signals that are sent to a whole process
- * group.
+ * Waits for a line, or for the end of its input. A line ends it. The end of the input means that
+ * the server has died: then it kills every process with the server's marks ($1 in the environment,
+ * $2 in the limits) until none is left. It asks them to end first, so that they can remove their
+ * locks. It changes to `/` so that it keeps no folder busy, and ignores signals that are sent to a
+ * whole process group.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE USR1 USR2
@@ -54,8 +55,8 @@ done
 `;
 
 /**
- * A process that outlives the server, and kills the commands that are left if the server died before it could. Until then it
- * sleeps.
+ * A process that outlives the server, and kills the commands that are left if the server died
+ * before it could. Until then it sleeps.
  */
 export class Watchdog {
   readonly #marks: ProcessMarks;
@@ -69,8 +70,8 @@ export class Watchdog {
   }
 
   /**
-   * Starts the watchdog unless it is running. `hidden` are file descriptors of this process that it would inherit. Throws nothing if
-   * it cannot be started: it is needed only if the server dies.
+   * Starts the watchdog unless it is running. `hidden` are file descriptors of this process that it
+   * would inherit. Throws nothing if it cannot be started: it is needed only if the server dies.
    */
   watch(hidden: ReadonlySet<number>): void {
     if (this.#child !== null) return;
@@ -92,7 +93,13 @@ export class Watchdog {
     const { prefix, lockLimitPrefix } = this.#marks;
     const argv = ['/bin/sh', '-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)];
     try {
-      return spawnNow({ argv, cwd: '/', env: { PATH: this.#path }, stdio: ['pipe', 'ignore', 'ignore'], hidden });
+      return spawnNow({
+        argv,
+        cwd: '/',
+        env: { PATH: this.#path },
+        stdio: ['pipe', 'ignore', 'ignore'],
+        hidden,
+      });
     } catch (error) {
       if (error instanceof ProcessStartError) return null;
       throw error;

@@ -24,13 +24,17 @@ interface Searching {
   path: string | undefined;
   /** The folders that it may be started in. */
   folders: readonly string[];
-  /** The folder whose installed packages are tools that change with the project, so that only the programs themselves count. Null: none. */
+  /**
+   * The folder whose installed packages are tools that change with the project, so that only the
+   * programs themselves count. Null: none.
+   */
   project: string | null;
 }
 
 /**
- * Returns the files that decide what runs under a program's name: the program itself, with its interpreter, and if the name is searched,
- * the files that would be found before it. `isCertain`: whether it is the name of a program, so that it counts also if there is none.
+ * Returns the files that decide what runs under a program's name: the program itself, with its
+ * interpreter, and if the name is searched, the files that would be found before it. `isCertain`:
+ * whether it is the name of a program, so that it counts also if there is none.
  */
 export function foundProgram(
   name: string,
@@ -39,14 +43,17 @@ export function foundProgram(
 ): ProgramFile[] {
   if (name.includes('/')) {
     const files = folders.map((folder) => resolve(folder, name));
-    return files.filter((file) => isCertain || isFile(file)).flatMap((file) => programAt(file, { path, folders, project }));
+    return files
+      .filter((file) => isCertain || isFile(file))
+      .flatMap((file) => programAt(file, { path, folders, project }));
   }
   const before: ProgramFile[] = [];
   for (const entry of path.split(':')) {
     for (const start of entry.startsWith('/') ? ['/'] : folders) {
       const folder = resolve(start, entry);
       const file = join(folder, name);
-      if (isFile(file, constants.X_OK)) return [...before, ...programAt(file, { path, folders, project })];
+      if (isFile(file, constants.X_OK))
+        return [...before, ...programAt(file, { path, folders, project })];
       before.push(placeFor(file, folder, project));
     }
   }
@@ -59,15 +66,18 @@ function programAt(file: string, searching: Searching, depth = 0): ProgramFile[]
   const own: ProgramFile[] = [{ path: file, ifAbsent: 'guard' }];
   if (depth >= INTERPRETERS_MAX || !isFile(file)) return own;
   const { links, end } = followPath(file);
-  const paths = isToolOf(searching.project, file) ? [] : [file, ...links.map(({ link }) => link), end];
+  const paths = isToolOf(searching.project, file)
+    ? []
+    : [file, ...links.map(({ link }) => link), end];
   const wholes = paths.flatMap((path) => environmentOf(path) ?? PACKAGE.exec(path)?.[0] ?? []);
   const folders = wholes.map((path): ProgramFile => ({ path, ifAbsent: 'watch' }));
   return [...own, ...folders, ...interpreterOf(end, searching, depth + 1)];
 }
 
 /**
- * Whether a file is in `node_modules` of a project, or a program in a virtual environment there. If the file does not exist, only its path
- * counts: commands can make any folder a virtual environment.
+ * Whether a file is in `node_modules` of a project, or a program in a virtual environment there. If
+ * the file does not exist, only its path counts: commands can make any folder a virtual
+ * environment.
  */
 export function isToolOf(project: string | null, file: string): boolean {
   if (project === null || !isWithin(file, project)) return false;
@@ -87,14 +97,21 @@ function interpreterOf(script: string, searching: Searching, depth: number): Pro
       ?.trim()
       .split(/[ \t]+/) ?? [];
   if (interpreter === undefined || !interpreter.startsWith('/')) return [];
-  const named = basename(interpreter) === 'env' ? words.find((word) => !word.startsWith('-') && !word.includes('=')) : undefined;
+  const named =
+    basename(interpreter) === 'env'
+      ? words.find((word) => !word.startsWith('-') && !word.includes('='))
+      : undefined;
   const found = named === undefined ? [] : foundProgram(named, searching, { isCertain: true });
   return [...programAt(interpreter, searching, depth), ...found];
 }
 
 function firstBytes(path: string): string {
   try {
-    return unlessUnseen(() => readRegularFileSync(path, { bytesMax: FIRST_LINE_BYTES_MAX, cut: true }))?.bytes.toString('latin1') ?? '';
+    return (
+      unlessUnseen(() =>
+        readRegularFileSync(path, { bytesMax: FIRST_LINE_BYTES_MAX, cut: true }),
+      )?.bytes.toString('latin1') ?? ''
+    );
   } catch (error) {
     if (error instanceof FileRefusedError) return '';
     throw error;
@@ -104,7 +121,10 @@ function firstBytes(path: string): string {
 /** The guards that keep a program from being put into a folder that is searched earlier. */
 function placeFor(file: string, folder: string, project: string | null): ProgramFile {
   // Package managers make and remove such folders, so a guard would be in their way.
-  if (basename(folder) === '.bin' || isToolOf(project, file)) return { path: file, ifAbsent: 'watch' };
+  if (basename(folder) === '.bin' || isToolOf(project, file))
+    return { path: file, ifAbsent: 'watch' };
   if (isFolder(folder)) return { path: file, ifAbsent: 'guard' };
-  return statOf(dirname(folder)) === null ? { path: file, ifAbsent: 'watch' } : { path: folder, ifAbsent: 'guard' };
+  return statOf(dirname(folder)) === null
+    ? { path: file, ifAbsent: 'watch' }
+    : { path: folder, ifAbsent: 'guard' };
 }

@@ -12,8 +12,8 @@ export interface ServerProgram {
   /** Its whole environment. */
   env: Env;
   /**
-   * `configured`: the configuration names it, so what it runs must not change. `approved`: somebody has looked at the command itself, so
-   * only the files that its shell reads first count.
+   * `configured`: the configuration names it, so what it runs must not change. `approved`: somebody
+   * has looked at the command itself, so only the files that its shell reads first count.
    */
   kind: 'configured' | 'approved';
 }
@@ -23,18 +23,25 @@ export interface ProgramFile {
   /** Absolute. It may contain links, and need not exist. */
   path: string;
   /**
-   * If nothing is there: `guard` keeps commands from creating it. `watch` does not, because ordinary work or a user's shell would stumble
-   * over a guard: a program is not started if it has appeared since.
+   * If nothing is there: `guard` keeps commands from creating it. `watch` does not, because
+   * ordinary work or a user's shell would stumble over a guard: a program is not started if it has
+   * appeared since.
    */
   ifAbsent: 'guard' | 'watch';
-  /** The links on its way stay writable: their folders belong to a package manager. Absent: they are protected. */
+  /**
+   * The links on its way stay writable: their folders belong to a package manager. Absent: they are
+   * protected.
+   */
   leavesLinks?: true;
 }
 
 /** Environments belong to configurations, and many programs share one. */
 const envKeys = new WeakMap<Env, string>();
 
-/** The same for programs that run the same. Each variable can decide which files a line for a shell names. */
+/**
+ * The same for programs that run the same. Each variable can decide which files a line for a shell
+ * names.
+ */
 export function programKey({ argv, cwd, env, kind }: ServerProgram): string {
   let envKey = envKeys.get(env);
   if (envKey === undefined) {

@@ -9,7 +9,10 @@ import { type ProgramLine, programLine } from './program-line.ts';
 import { type ProgramFile, programKey, type ServerProgram } from './server-program.ts';
 import { allStartFiles } from './shell-start-files.ts';
 
-/** How long the files of a program are not looked for again. Commands cannot change the links on the way to them. */
+/**
+ * How long the files of a program are not looked for again. Commands cannot change the links on the
+ * way to them.
+ */
 const AGE_MS_MAX = 5_000;
 /** The most programs whose files are kept. */
 const PROGRAMS_MAX = 1_000;
@@ -25,7 +28,10 @@ const PROGRAM_UNITS = 50;
 const FACT_UNITS = 2;
 /** The state of a file that does not exist. */
 const ABSENT = '';
-/** The subject of a fact: how a path leads to its end, or what is there. Both words have the same length. */
+/**
+ * The subject of a fact: how a path leads to its end, or what is there. Both words have the same
+ * length.
+ */
 const WAY = 'way ';
 const END = 'end ';
 
@@ -54,8 +60,9 @@ export interface ServerProgramsDeps {
 }
 
 /**
- * Knows the programs that the server starts outside the sandbox, and the files that they run. The sandbox protects these files from
- * commands. A file that it could not protect is remembered as it was, and a program is not started if it has changed since.
+ * Knows the programs that the server starts outside the sandbox, and the files that they run. The
+ * sandbox protects these files from commands. A file that it could not protect is remembered as it
+ * was, and a program is not started if it has changed since.
  */
 export class ServerPrograms {
   readonly #deps: ServerProgramsDeps;
@@ -79,7 +86,10 @@ export class ServerPrograms {
     this.#list = list;
   }
 
-  /** Returns the files of all programs and of login shells, shallow ones first: a folder spares those in it a mount of their own. */
+  /**
+   * Returns the files of all programs and of login shells, shallow ones first: a folder spares
+   * those in it a mount of their own.
+   */
   async files(): Promise<KnownFile[]> {
     const breaks = new EventLoopYield();
     const programs = new Map(this.#list().map((program) => [programKey(program), program]));
@@ -94,8 +104,14 @@ export class ServerPrograms {
     return files;
   }
 
-  /** Remembers a file as it is: commands can replace the links on its way, or also what is at their end. */
-  expose(file: KnownFile, { isEndOpen, isGuard }: { isEndOpen: boolean; isGuard: Commands['isGuard'] }): void {
+  /**
+   * Remembers a file as it is: commands can replace the links on its way, or also what is at their
+   * end.
+   */
+  expose(
+    file: KnownFile,
+    { isEndOpen, isGuard }: { isEndOpen: boolean; isGuard: Commands['isGuard'] },
+  ): void {
     this.#remember(wayKey(file.path), () => wayOf(file.path));
     if (isEndOpen) this.#remember(endKey(file.path), () => stateOf(file.path, isGuard));
   }
@@ -106,18 +122,21 @@ export class ServerPrograms {
   }
 
   /**
-   * Returns why a program must not be started: one of its files is another one than when commands could first write it, or that is not
-   * known. Null: it may.
+   * Returns why a program must not be started: one of its files is another one than when commands
+   * could first write it, or that is not known. Null: it may.
    */
   async refusal(program: ServerProgram, commands: Commands): Promise<string | null> {
     const files = known(programFiles(program, await this.#line(program)), program.of);
     this.#exposeTo(commands, files);
     const changed = files.find(
       ({ path }) =>
-        this.#isOther(wayKey(path), () => wayOf(path)) || this.#isOther(endKey(path), () => stateOf(path, (one) => commands.isGuard(one))),
+        this.#isOther(wayKey(path), () => wayOf(path)) ||
+        this.#isOther(endKey(path), () => stateOf(path, (one) => commands.isGuard(one))),
     );
     if (changed !== undefined) return refusalText(changed, program.kind);
-    const isUnknown = files.some(({ path }) => this.#isLost(wayKey(path)) || this.#isLost(endKey(path)));
+    const isUnknown = files.some(
+      ({ path }) => this.#isLost(wayKey(path)) || this.#isLost(endKey(path)),
+    );
     return isUnknown ? overfullText(program.of) : null;
   }
 
@@ -145,7 +164,10 @@ export class ServerPrograms {
     }
   }
 
-  /** Whether a fact could not be remembered. Another one may have the same mark: then a program too many is refused. */
+  /**
+   * Whether a fact could not be remembered. Another one may have the same mark: then a program too
+   * many is refused.
+   */
   #isLost(key: string): boolean {
     return this.#lost !== null && this.#lost[markOf(key)] === 1 && !this.#exposed.has(key);
   }
@@ -196,7 +218,9 @@ function known(files: readonly ProgramFile[], of: string): KnownFile[] {
   });
 }
 
-/** Files by their paths. Of several programs, the one that needs the most protection counts for all. */
+/**
+ * Files by their paths. Of several programs, the one that needs the most protection counts for all.
+ */
 function unique(files: readonly KnownFile[]): KnownFile[] {
   const byPath = new Map<string, KnownFile>();
   for (const file of files) {

@@ -16,7 +16,8 @@ const FILES_MAX = 100;
 const SOURCED = /(?:^|[\s;&|({])(?:\.|source)[ \t]+("[^"\n]*"|'[^'\n]*'|[^\s;&|)}]+)/gm;
 /** A loop over the files of a folder, such as `for file in ~/.bashrc.d/*.sh`. */
 const LOOPED = /(?:^|[\s;&|({])for[ \t]+\w+[ \t]+in[ \t]+([^;\n]+)/gm;
-const ASSIGNED = /(?:^|[\s;&|({])(?:export[ \t]+|readonly[ \t]+|typeset[ \t]+)?([A-Za-z_]\w*)=("[^"\n]*"|'[^'\n]*'|[^\s;&|)}]*)/gm;
+const ASSIGNED =
+  /(?:^|[\s;&|({])(?:export[ \t]+|readonly[ \t]+|typeset[ \t]+)?([A-Za-z_]\w*)=("[^"\n]*"|'[^'\n]*'|[^\s;&|)}]*)/gm;
 /** The characters between the words of a line. */
 const BETWEEN = /[\s;&|()<>`"'=]+/;
 /** Other text, so that lines of comments do not count. */
@@ -27,19 +28,25 @@ interface ShellStart {
   env: Env;
   /** Whether the shell reads the profile of the user. */
   login: boolean;
-  /** Whether it reads the files of terminals. A login shell of bash does not: then it is started once more without being one. */
+  /**
+   * Whether it reads the files of terminals. A login shell of bash does not: then it is started
+   * once more without being one.
+   */
   interactive: boolean;
 }
 
-/** The places that a start file leads to: files that it reads, programs that it names by path, and folders of which it reads all files. */
+/**
+ * The places that a start file leads to: files that it reads, programs that it names by path, and
+ * folders of which it reads all files.
+ */
 interface Found {
   sourced: string[];
   programs: string[];
 }
 
 /**
- * Returns the files that a shell reads before its script, and those that they read in turn as far as their text
- * names them. They need not exist.
+ * Returns the files that a shell reads before its script, and those that they read in turn as far
+ * as their text names them. They need not exist.
  */
 export function shellStartFiles({ shell, ...start }: ShellStart): ProgramFile[] {
   const { env } = start;
@@ -58,30 +65,57 @@ export function shellStartFiles({ shell, ...start }: ShellStart): ProgramFile[] 
 
 /** The start files of all shells that commands can have. */
 export function allStartFiles(env: Env): ProgramFile[] {
-  const all = ['bash', 'zsh', 'ksh', 'sh'].flatMap((shell) => shellStartFiles({ shell, env, login: true, interactive: true }));
+  const all = ['bash', 'zsh', 'ksh', 'sh'].flatMap((shell) =>
+    shellStartFiles({ shell, env, login: true, interactive: true }),
+  );
   return [...new Map(all.map((file) => [file.path, file])).values()];
 }
 
 /** The files that a shell of this name reads by itself. They need not exist. */
-export function ownFiles(shell: string, { env, login, interactive }: Omit<ShellStart, 'shell'>): string[] {
-  const { HOME: home = '', BASH_ENV: bashEnv = '', ENV: ownEnv = '', ZDOTDIR: zdotdir = home } = env;
-  const at = (folder: string, names: string) => (isAbsolute(folder) ? names.split(' ').map((name) => join(folder, name)) : []);
+export function ownFiles(
+  shell: string,
+  { env, login, interactive }: Omit<ShellStart, 'shell'>,
+): string[] {
+  const {
+    HOME: home = '',
+    BASH_ENV: bashEnv = '',
+    ENV: ownEnv = '',
+    ZDOTDIR: zdotdir = home,
+  } = env;
+  const at = (folder: string, names: string) =>
+    isAbsolute(folder) ? names.split(' ').map((name) => join(folder, name)) : [];
   const named = (path: string) => [expandVariables(path, env)].filter((one) => isAbsolute(one));
   switch (shell) {
     case 'bash':
       return [
         ...named(bashEnv),
-        ...(login ? [...at('/etc', 'profile bash.bash_logout'), ...at(home, '.bash_profile .bash_login .profile .bash_logout')] : []),
+        ...(login
+          ? [
+              ...at('/etc', 'profile bash.bash_logout'),
+              ...at(home, '.bash_profile .bash_login .profile .bash_logout'),
+            ]
+          : []),
         ...(interactive ? [...at('/etc', 'bash.bashrc bashrc'), ...at(home, '.bashrc')] : []),
       ];
     case 'zsh': {
-      const of = (names: string) => [...at(zdotdir, names), ...at('/etc/zsh', undotted(names)), ...at('/etc', undotted(names))];
-      const files = [...of('.zshenv'), ...(login ? of('.zprofile .zlogin .zlogout') : []), ...(interactive ? of('.zshrc') : [])];
+      const of = (names: string) => [
+        ...at(zdotdir, names),
+        ...at('/etc/zsh', undotted(names)),
+        ...at('/etc', undotted(names)),
+      ];
+      const files = [
+        ...of('.zshenv'),
+        ...(login ? of('.zprofile .zlogin .zlogout') : []),
+        ...(interactive ? of('.zshrc') : []),
+      ];
       // zsh reads a compiled file in place of an older one of the same name.
       return files.flatMap((file) => [file, `${file}.zwc`]);
     }
     default:
-      return [...named(ownEnv), ...(login ? [...at('/etc', 'profile'), ...at(home, '.profile .mkshrc')] : [])];
+      return [
+        ...named(ownEnv),
+        ...(login ? [...at('/etc', 'profile'), ...at(home, '.profile .mkshrc')] : []),
+      ];
   }
 }
 
@@ -98,14 +132,21 @@ function namedIn(path: string, env: Env): Found {
     if (name !== 'HOME' && !/[$`]/.test(word)) known[name] ??= word;
   }
   const here = dirname(path);
-  const absolute = (word: string) => (isAbsolute(word) ? word : word.startsWith('./') ? join(here, word) : null);
-  const sourced = [...text.matchAll(SOURCED)].flatMap(([, word = '']) => absolute(expanded(word)) ?? []);
+  const absolute = (word: string) =>
+    isAbsolute(word) ? word : word.startsWith('./') ? join(here, word) : null;
+  const sourced = [...text.matchAll(SOURCED)].flatMap(
+    ([, word = '']) => absolute(expanded(word)) ?? [],
+  );
   const looped = [...text.matchAll(LOOPED)].flatMap(([, words = '']) =>
     words.split(/[ \t]+/).flatMap((word) => absolute(expanded(word)) ?? []),
   );
-  const programs = text.split(BETWEEN).flatMap((word) => (/^[/~$]/.test(word) ? (absolute(expanded(word)) ?? []) : []));
+  const programs = text
+    .split(BETWEEN)
+    .flatMap((word) => (/^[/~$]/.test(word) ? (absolute(expanded(word)) ?? []) : []));
   return {
-    sourced: [...sourced, ...looped].filter((one) => !one.includes('$')).map((one) => (/[*?[]/.test(one) ? fixedPart(one) : one)),
+    sourced: [...sourced, ...looped]
+      .filter((one) => !one.includes('$'))
+      .map((one) => (/[*?[]/.test(one) ? fixedPart(one) : one)),
     programs: programs.filter((one) => isFile(one, constants.X_OK)),
   };
 }

@@ -1,6 +1,9 @@
 import type { FuzzyFileSearchResult } from '../../protocol/generated/types.ts';
 
-/** A message to the thread of the indexes. `index` is the number of the index, which the caller chooses. */
+/**
+ * A message to the thread of the indexes. `index` is the number of the index, which the caller
+ * chooses.
+ */
 export type IndexCall =
   | { type: 'open'; index: number; roots: readonly string[] }
   | { type: 'add'; index: number; root: number; bytes: Uint8Array }

@@ -29,7 +29,10 @@ export class IndexThread {
     this.#script = script;
   }
 
-  /** Makes an index of paths below these folders. If the thread dies, the index is lost, and its calls reject. */
+  /**
+   * Makes an index of paths below these folders. If the thread dies, the index is lost, and its
+   * calls reject.
+   */
   open(roots: readonly string[]): PathIndex {
     const worker = this.#worker ?? this.#start();
     const index = ++this.#indexes;
@@ -39,7 +42,8 @@ export class IndexThread {
     };
     send({ type: 'open', index, roots });
     const unsent = roots.map(() => new Unsent());
-    const sendPaths = (root: number, paths: Unsent) => send({ type: 'add', index, root, bytes: paths.take() });
+    const sendPaths = (root: number, paths: Unsent) =>
+      send({ type: 'add', index, root, bytes: paths.take() });
     return {
       add: (root, bytes) => {
         const paths = unsent[root];
@@ -76,7 +80,8 @@ export class IndexThread {
         this.#waiting.delete(id);
       },
       onEnd: ({ message }) => {
-        if (this.#worker === worker) this.#forget(`the thread that ranks paths has died: ${message}`);
+        if (this.#worker === worker)
+          this.#forget(`the thread that ranks paths has died: ${message}`);
       },
     });
     this.#worker = worker;

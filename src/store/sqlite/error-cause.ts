@@ -15,23 +15,41 @@ const full = (why: string, advice: string): ErrorCause => ({
   code: 'store_full',
   text: `cannot grow, because ${why}. Nothing was written. ${advice}`,
 });
-const readOnly = (advice: string): ErrorCause => ({ code: 'store_read_only', text: `cannot be written: ${advice}` });
-const failed = (why: string): ErrorCause => ({ code: 'store_failed', text: `cannot be used: ${why}` });
+const readOnly = (advice: string): ErrorCause => ({
+  code: 'store_read_only',
+  text: `cannot be written: ${advice}`,
+});
+const failed = (why: string): ErrorCause => ({
+  code: 'store_failed',
+  text: `cannot be used: ${why}`,
+});
 
 const NO_SPACE = full('the disk is full', 'Free some space');
 const NO_PERMISSION = readOnly('make the file and its folder writable');
-const BROKEN = failed("the disk, or the connection to it, reported an error: check it, then restart heddle and run 'heddle store check'");
-const NO_LOCKS = failed("the file system does not support locks: put heddle's home on a local disk");
+const BROKEN = failed(
+  "the disk, or the connection to it, reported an error: check it, then restart heddle and run 'heddle store check'",
+);
+const NO_LOCKS = failed(
+  "the file system does not support locks: put heddle's home on a local disk",
+);
 const NO_MEMORY = failed('there is not enough memory: end some processes');
 
-/** Causes by the codes of the system and of SQLite. A longer code of SQLite counts as the longest of these that it begins with. */
+/**
+ * Causes by the codes of the system and of SQLite. A longer code of SQLite counts as the longest of
+ * these that it begins with.
+ */
 const CAUSES: Readonly<Record<string, ErrorCause>> = {
   EACCES: NO_PERMISSION,
   EDQUOT: full('your disk quota is used up', 'Free some space, or get a larger quota'),
-  EFBIG: full('a limit for the size of files is reached (of this process, or of the file system)', 'Free some space, or raise the limit'),
+  EFBIG: full(
+    'a limit for the size of files is reached (of this process, or of the file system)',
+    'Free some space, or raise the limit',
+  ),
   EIO: BROKEN,
   ELOOP: failed('its path has too many symbolic links'),
-  EMFILE: failed('this process has too many open files: close some, or raise the limit (ulimit -n)'),
+  EMFILE: failed(
+    'this process has too many open files: close some, or raise the limit (ulimit -n)',
+  ),
   ENAMETOOLONG: failed('its path is too long: choose another home'),
   ENFILE: failed('the system has too many open files: end some processes'),
   ENODEV: BROKEN,
@@ -55,11 +73,22 @@ const CAUSES: Readonly<Record<string, ErrorCause>> = {
 };
 
 /** SQLite has one code for these errors of the system, whatever the system said. */
-const VAGUE = ['SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_FSYNC', 'SQLITE_IOERR_TRUNCATE', 'SQLITE_CANTOPEN'];
+const VAGUE = [
+  'SQLITE_IOERR_WRITE',
+  'SQLITE_IOERR_SHMSIZE',
+  'SQLITE_IOERR_FSYNC',
+  'SQLITE_IOERR_TRUNCATE',
+  'SQLITE_CANTOPEN',
+];
 
-/** Returns the cause of an error with this code of the system or of SQLite, on this database. Null: the code says no cause. */
+/**
+ * Returns the cause of an error with this code of the system or of SQLite, on this database. Null:
+ * the code says no cause.
+ */
 export function errorCause(code: string, file: string): ErrorCause | null {
-  const cause = VAGUE.some((vague) => code.startsWith(vague)) ? CAUSES[writeProblem(file) ?? ''] : undefined;
+  const cause = VAGUE.some((vague) => code.startsWith(vague))
+    ? CAUSES[writeProblem(file) ?? '']
+    : undefined;
   if (cause !== undefined) return cause;
   if (!code.startsWith('SQLITE_')) return CAUSES[code] ?? null;
   const known = Object.keys(CAUSES).filter((one) => code === one || code.startsWith(`${one}_`));
@@ -78,7 +107,14 @@ function writeProblem(file: string): string | null {
     const descriptor = openSync(probe, 'wx', 0o600);
     try {
       // The system writes what fits, and gives the error at the next attempt.
-      for (let at = 0; at < PROBE_BYTES; ) at += writeSync(descriptor, Buffer.alloc(PROBE_BYTES - at, 1), 0, PROBE_BYTES - at, end + at);
+      for (let at = 0; at < PROBE_BYTES; )
+        at += writeSync(
+          descriptor,
+          Buffer.alloc(PROBE_BYTES - at, 1),
+          0,
+          PROBE_BYTES - at,
+          end + at,
+        );
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);

@@ -11,8 +11,14 @@ interface DurableDeps {
   commit: () => Promise<void>;
 }
 
-/** Resolves when a write that is committed survives a power failure. If that fails, and the write could be undone, rejects. */
-export async function makeDurable({ key }: JoinedWrite, { file, log, flush, commit }: DurableDeps): Promise<void> {
+/**
+ * Resolves when a write that is committed survives a power failure. If that fails, and the write
+ * could be undone, rejects.
+ */
+export async function makeDurable(
+  { key }: JoinedWrite,
+  { file, log, flush, commit }: DurableDeps,
+): Promise<void> {
   try {
     await flush();
   } catch (cause) {
@@ -20,7 +26,8 @@ export async function makeDurable({ key }: JoinedWrite, { file, log, flush, comm
       await commit();
     } catch (error) {
       // Everyone reads these entries, so they count as stored.
-      const text = 'a write could neither be flushed nor undone: it may not survive a power failure';
+      const text =
+        'a write could neither be flushed nor undone: it may not survive a power failure';
       log.error({ threadId: key, err: error, cause }, text);
       return;
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { LogEntry } from '../log-entry.ts';
 import { activeWriter, StoreError, writerClosed } from '../store-error.ts';
-import type { LogEntry, ThreadWriter, WriteChanges } from '../thread-store.ts';
+import type { ThreadWriter, WriteChanges } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { JoinedWrite } from './store-queue.ts';
 
@@ -13,15 +14,24 @@ export interface WriterDeps {
   now(): number;
   /** Commits the write, maybe together with others. Rejects with a StoreError. */
   write(write: JoinedWrite): Promise<void>;
-  /** Resolves when all committed writes survive a power failure. If that fails, and the write could be undone, rejects. */
+  /**
+   * Resolves when all committed writes survive a power failure. If that fails, and the write could
+   * be undone, rejects.
+   */
   makeDurable(undo: JoinedWrite): Promise<void>;
   /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void;
-  /** Tells the store that the thread's writer is closed. Resolves when the thread is free. Never rejects. */
+  /**
+   * Tells the store that the thread's writer is closed. Resolves when the thread is free. Never
+   * rejects.
+   */
   release(threadId: string): Promise<void>;
 }
 
-/** The log that a thread's writer appends to, the ordinal of its last entry, and the identity of the last write. */
+/**
+ * The log that a thread's writer appends to, the ordinal of its last entry, and the identity of the
+ * last write.
+ */
 export interface LogTail {
   threadId: string;
   logId: number;
@@ -64,7 +74,10 @@ export class SqliteWriter implements ThreadWriter {
     return this.#deps.inMemory;
   }
 
-  /** Appends, unless the write with this identity is the last one of the thread, and so was stored before its caller could be told. */
+  /**
+   * Appends, unless the write with this identity is the last one of the thread, and so was stored
+   * before its caller could be told.
+   */
   async append(
     entries: LogEntry[],
     { patch, partials = [], dropped = [], durable = false }: WriteChanges = {},
@@ -73,11 +86,18 @@ export class SqliteWriter implements ThreadWriter {
     let writeId = this.#writeId;
     const append = () => {
       const database = this.#deps.database();
-      for (const item of partials) database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }, this.#logId);
+      for (const item of partials)
+        database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }, this.#logId);
       for (const itemId of dropped) database.partials.remove(this.threadId, itemId);
       if (entries.length === 0 && patch === undefined) return;
       const [before, tip] = [this.#tip, this.#tip + entries.length];
-      if (!database.threads.advance(this.threadId, before, { tip, writtenAtMs: this.#deps.now(), writeId: id }))
+      if (
+        !database.threads.advance(this.threadId, before, {
+          tip,
+          writtenAtMs: this.#deps.now(),
+          writeId: id,
+        })
+      )
         throw activeWriter(this.threadId, 0);
       writeId = id;
       database.logs.append(this.#logId, before, entries);
@@ -91,7 +111,10 @@ export class SqliteWriter implements ThreadWriter {
       end = this.#tip;
     };
     if (this.#writeId !== id) await this.#write(append, committed);
-    if (durable) await this.#deps.makeDurable(this.#undoing({ tip: end - entries.length, writeId: after }, end));
+    if (durable)
+      await this.#deps.makeDurable(
+        this.#undoing({ tip: end - entries.length, writeId: after }, end),
+      );
   }
 
   /** Stores a piece of a text that the next write has a stand-in for. Returns its hash. */
@@ -104,10 +127,16 @@ export class SqliteWriter implements ThreadWriter {
     return hash;
   }
 
-  /** Removes the entries of the write with this identity, if it is the last one of the thread. `entries`: how many there are. */
+  /**
+   * Removes the entries of the write with this identity, if it is the last one of the thread.
+   * `entries`: how many there are.
+   */
   async withdraw(entries: number, { id, after }: WriteIdentity): Promise<void> {
     if (this.#writeId !== id) return;
-    const { run, committed } = this.#undoing({ tip: this.#tip - entries, writeId: after }, this.#tip);
+    const { run, committed } = this.#undoing(
+      { tip: this.#tip - entries, writeId: after },
+      this.#tip,
+    );
     await this.#write(run, committed);
   }
 
@@ -134,14 +163,16 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   /**
-   * Returns the write that goes back to an earlier tip, and removes the entries behind it, the last of which is at `end`. The caller was
-   * told that they are not stored, and may store them again. Fails if the log has more entries by then.
+   * Returns the write that goes back to an earlier tip, and removes the entries behind it, the last
+   * of which is at `end`. The caller was told that they are not stored, and may store them again.
+   * Fails if the log has more entries by then.
    */
   #undoing({ tip, writeId }: Pick<LogTail, 'tip' | 'writeId'>, end: number): JoinedWrite {
     const run = () => {
       const database = this.#deps.database();
       const writtenAtMs = this.#deps.now();
-      if (!database.threads.advance(this.threadId, end, { tip, writtenAtMs, writeId })) throw activeWriter(this.threadId, 0);
+      if (!database.threads.advance(this.threadId, end, { tip, writtenAtMs, writeId }))
+        throw activeWriter(this.threadId, 0);
       database.logs.cut(this.#logId, tip);
     };
     const committed = () => {
@@ -167,8 +198,10 @@ export class SqliteWriter implements ThreadWriter {
     const running: string[] = [];
     for (const entry of entries) {
       if (entry.kind === 'item' && entry.running) running.push(entry.item.id);
-      else if (entry.kind === 'item' || entry.kind === 'lateItem') partials.remove(this.threadId, entry.item.id);
-      else if (entry.kind === 'turnEnded') partials.removeTurn(this.threadId, entry.turnId, running);
+      else if (entry.kind === 'item' || entry.kind === 'lateItem')
+        partials.remove(this.threadId, entry.item.id);
+      else if (entry.kind === 'turnEnded')
+        partials.removeTurn(this.threadId, entry.turnId, running);
     }
   }
 

@@ -2,7 +2,12 @@ import { storeClosed } from '../store-error.ts';
 import { isFileDamage } from './as-store-error.ts';
 import { fileIdentity } from './database/file-identity.ts';
 import { LeaveRequests } from './database/leave-requests.ts';
-import { closeStore, type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
+import {
+  closeStore,
+  type OpenedStore,
+  type OpenStoreOptions,
+  StoreOpener,
+} from './store-opener.ts';
 import { WalSync, type WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface StoreFileOptions extends OpenStoreOptions {
@@ -13,11 +18,16 @@ export interface StoreFileOptions extends OpenStoreOptions {
 interface StoreFileDeps {
   /** Called for a request to leave the file, in case that this process makes no calls. */
   onRequest: () => Promise<void>;
-  /** Takes this process's threads in a file that was opened again. If it throws, it is called again. */
+  /**
+   * Takes this process's threads in a file that was opened again. If it throws, it is called again.
+   */
   takeAgain: () => void;
 }
 
-/** The file of a store, which is opened again when another process asks for it alone, and when it was damaged or not writable. */
+/**
+ * The file of a store, which is opened again when another process asks for it alone, and when it
+ * was damaged or not writable.
+ */
 export class StoreFile {
   readonly #options: StoreFileOptions;
   readonly #takeAgain: () => void;
@@ -43,7 +53,10 @@ export class StoreFile {
     return this.#current;
   }
 
-  /** Runs `work`. Leaves the file first if another process asks for it. If the file is damaged, repairs it and repeats `work`. */
+  /**
+   * Runs `work`. Leaves the file first if another process asks for it. If the file is damaged,
+   * repairs it and repeats `work`.
+   */
   mending<T>(work: () => T): T {
     if (this.#isClosed) throw storeClosed(this.#options.file);
     const { readOnly, db } = this.#current.opened;
@@ -66,12 +79,16 @@ export class StoreFile {
     }
   }
 
-  /** Opens the file again if it is outdated, or may have become writable. If it fails, the next call tries again. */
+  /**
+   * Opens the file again if it is outdated, or may have become writable. If it fails, the next call
+   * tries again.
+   */
   reopen(): void {
     const { opened: before, leases, watch } = this.#current;
     leases.close();
     watch?.close();
-    // Connections of one process share the -shm file, which the old one may have opened for reading only.
+    // Connections of one process share the -shm file, which the old one may have opened for reading
+    // only.
     if (!before.readOnly) before.close();
     const after = this.#opener.reopen(before);
     if (after === null) return;

@@ -31,7 +31,10 @@ export interface OpenedStore {
   watch: StoreWatch | null;
 }
 
-/** A process repairs the database no more often than this. If it does not help, the disk is to blame. */
+/**
+ * A process repairs the database no more often than this. If it does not help, the disk is to
+ * blame.
+ */
 const REPAIRS_MAX = 3;
 
 /** Opens the database of a process, and repairs it if it is damaged. */
@@ -43,7 +46,10 @@ export class StoreOpener {
     this.#options = options;
   }
 
-  /** Opens the database. If it is damaged, repairs it before. Throws errors of SQLite and the file system, and StoreErrors. */
+  /**
+   * Opens the database. If it is damaged, repairs it before. Throws errors of SQLite and the file
+   * system, and StoreErrors.
+   */
   open(): OpenedStore {
     const damaged = fileIdentity(this.#options.file);
     try {
@@ -54,13 +60,19 @@ export class StoreOpener {
     }
   }
 
-  /** Opens the database again, if it is outdated or may have become writable. Returns null if `before` still holds. */
+  /**
+   * Opens the database again, if it is outdated or may have become writable. Returns null if
+   * `before` still holds.
+   */
   reopen(before: OpenedDatabase): OpenedStore | null {
     const opened = openDatabase(this.#options, before);
     return opened === before ? null : openedStore(opened, this.#options);
   }
 
-  /** Repairs the file with this identity, which is closed and in which `error` found the damage, and opens the new one. */
+  /**
+   * Repairs the file with this identity, which is closed and in which `error` found the damage, and
+   * opens the new one.
+   */
   openRepaired(error: unknown, damaged: string | null): OpenedStore {
     if (this.#repairs >= REPAIRS_MAX) throw error;
     this.#repairs++;
@@ -74,13 +86,26 @@ export class StoreOpener {
   }
 }
 
-function openedStore(opened: OpenedDatabase, { file, pid, clock, connect, log, longTexts }: OpenStoreOptions): OpenedStore {
+function openedStore(
+  opened: OpenedDatabase,
+  { file, pid, clock, connect, log, longTexts }: OpenStoreOptions,
+): OpenedStore {
   const { db } = opened;
   try {
     const disk = new ThreadDatabase(db, { inMemory: false, log, ...(longTexts && { longTexts }) });
     const held = new HeldLogs(db, disk.discarded);
-    const leases = new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held });
-    return { opened, disk, leases, watch: opened.readOnly ? null : watchOf(db, { file, clock, log }) };
+    const leases = new Leases(db, {
+      folder: join(dirname(file), WRITERS_FOLDER),
+      pid,
+      connect,
+      held,
+    });
+    return {
+      opened,
+      disk,
+      leases,
+      watch: opened.readOnly ? null : watchOf(db, { file, clock, log }),
+    };
   } catch (error) {
     opened.close();
     throw error;

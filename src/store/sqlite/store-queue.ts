@@ -7,7 +7,9 @@ const TURN_MS_MAX = 8;
 const JOINED_MAX = 256;
 /** A write that another process prevents for this time fails. */
 export const BUSY_MS_MAX = 60_000;
-/** The pauses between the attempts of a write that another process prevents. The last one repeats. */
+/**
+ * The pauses between the attempts of a write that another process prevents. The last one repeats.
+ */
 const BUSY_PAUSES_MS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50];
 
 /** A write that can share its transaction with others. */
@@ -21,7 +23,10 @@ export interface JoinedWrite {
 }
 
 export interface StoreQueueDeps {
-  /** Commits writes in one transaction, and tells them. Returns the error of each one that failed, null for the others. Never throws. */
+  /**
+   * Commits writes in one transaction, and tells them. Returns the error of each one that failed,
+   * null for the others. Never throws.
+   */
   commit: (writes: readonly JoinedWrite[]) => unknown[];
   /** Returns the error for a call that has waited too long for the lock of another process. */
   lockedFor: (ms: number) => unknown;
@@ -39,8 +44,9 @@ interface Call {
 }
 
 /**
- * Runs the calls of a store. Writes run in their order and before reads; those that wait at the same time share a transaction if
- * they can. While another process holds the lock of the database, writes wait without blocking, and reads go on.
+ * Runs the calls of a store. Writes run in their order and before reads; those that wait at the
+ * same time share a transaction if they can. While another process holds the lock of the database,
+ * writes wait without blocking, and reads go on.
  */
 export class StoreQueue {
   readonly #deps: StoreQueueDeps;
@@ -60,20 +66,36 @@ export class StoreQueue {
     this.#clock = deps.clock ?? systemClock;
   }
 
-  /** Runs a write that has transactions of its own. It may run again if it throws because another process holds the lock. */
+  /**
+   * Runs a write that has transactions of its own. It may run again if it throws because another
+   * process holds the lock.
+   */
   write<T>(work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => this.#add(this.#writes, { ...this.#once(work, resolve), reject }));
+    return new Promise((resolve, reject) =>
+      this.#add(this.#writes, { ...this.#once(work, resolve), reject }),
+    );
   }
 
   join(joined: JoinedWrite): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#add(this.#writes, { sinceMs: this.#clock.monotonic(), attempt: () => {}, joined, resolve, reject });
+      this.#add(this.#writes, {
+        sinceMs: this.#clock.monotonic(),
+        attempt: () => {},
+        joined,
+        resolve,
+        reject,
+      });
     });
   }
 
-  /** Runs a read. A long one is several calls of some milliseconds each, so that others have their turns in between. */
+  /**
+   * Runs a read. A long one is several calls of some milliseconds each, so that others have their
+   * turns in between.
+   */
   read<T>(work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => this.#add(this.#reads, { ...this.#once(work, resolve), reject }));
+    return new Promise((resolve, reject) =>
+      this.#add(this.#reads, { ...this.#once(work, resolve), reject }),
+    );
   }
 
   /** Attempts all waiting calls a last time, and rejects those that another process prevents. */
@@ -83,7 +105,8 @@ export class StoreQueue {
     while (this.#reads.length > 0 && !this.#areReadsPaused) this.#runReads();
     this.#endPause();
     if (this.#continuing !== null) clearImmediate(this.#continuing);
-    for (const call of [...this.#writes.splice(0), ...this.#reads.splice(0)]) call.reject(this.#locked(call));
+    for (const call of [...this.#writes.splice(0), ...this.#reads.splice(0)])
+      call.reject(this.#locked(call));
   }
 
   #once<T>(work: () => T, resolve: (value: T) => void): Omit<Call, 'reject'> {
@@ -91,7 +114,12 @@ export class StoreQueue {
     const attempt = () => {
       value = work();
     };
-    return { sinceMs: this.#clock.monotonic(), attempt, joined: null, resolve: () => resolve(value) };
+    return {
+      sinceMs: this.#clock.monotonic(),
+      attempt,
+      joined: null,
+      resolve: () => resolve(value),
+    };
   }
 
   #add(calls: Call[], call: Call): void {
@@ -119,7 +147,10 @@ export class StoreQueue {
     const startMs = this.#clock.monotonic();
     while (this.#writes.length > 0 && this.#clock.monotonic() - startMs < TURN_MS_MAX) {
       const calls = this.#takeWrites();
-      const busy = calls[0]?.joined == null ? calls.filter((call) => !this.#attempt(call)) : this.#commit(calls);
+      const busy =
+        calls[0]?.joined == null
+          ? calls.filter((call) => !this.#attempt(call))
+          : this.#commit(calls);
       this.#writes.unshift(...busy);
       if (busy.length > 0) {
         this.#wait();

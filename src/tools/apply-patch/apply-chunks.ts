@@ -24,9 +24,9 @@ interface File {
 }
 
 /**
- * Returns the content of a file after the chunks are applied. Kept lines keep their own text and line end; added lines get the
- * file's first line end. The result ends with a line end, unless it is empty. Throws a PatchError with the lines that were not
- * found; it names the file by `path`.
+ * Returns the content of a file after the chunks are applied. Kept lines keep their own text and
+ * line end; added lines get the file's first line end. The result ends with a line end, unless it
+ * is empty. Throws a PatchError with the lines that were not found; it names the file by `path`.
  */
 export async function applyChunks(
   text: string,
@@ -73,11 +73,15 @@ async function edits(file: File, chunks: readonly Chunk[]): Promise<Edit[]> {
   for (const chunk of chunks) {
     if (chunk.anchor !== null) {
       const anchor = await search.find([chunk.anchor], { from: place });
-      if (anchor === null) throw new PatchError(`Failed to find the line '${chunk.anchor}' in ${path}`);
+      if (anchor === null)
+        throw new PatchError(`Failed to find the line '${chunk.anchor}' in ${path}`);
       place = anchor + 1;
     }
     const located = await locate(search, chunk, place);
-    if (located === null) throw new PatchError(`Failed to find expected lines in ${path}:\n${oldLines(chunk.lines).join('\n')}`);
+    if (located === null)
+      throw new PatchError(
+        `Failed to find expected lines in ${path}:\n${oldLines(chunk.lines).join('\n')}`,
+      );
     const { start, count, chunkLines } = located;
     if (start === null) {
       for (const { text } of chunkLines) appended.push({ text, end: newEnd });
@@ -86,7 +90,9 @@ async function edits(file: File, chunks: readonly Chunk[]): Promise<Edit[]> {
     found.push({ start, count, lines: await resulting(file, start, chunkLines) });
     place = start + count;
   }
-  return appended.length === 0 ? found : [...found, { start: lines.count, count: 0, lines: appended }];
+  return appended.length === 0
+    ? found
+    : [...found, { start: lines.count, count: 0, lines: appended }];
 }
 
 /** The lines of the file that the chunks name. */
@@ -101,8 +107,9 @@ async function wantedLines(chunks: readonly Chunk[], breaks: EventLoopYield): Pr
 }
 
 /**
- * Finds the lines of a chunk, from `start` on. `start` is null if the chunk only adds lines. Returns null if the lines are not in the file.
- * Empty lines at the end of a chunk are dropped until it matches: models often write them before the next header.
+ * Finds the lines of a chunk, from `start` on. `start` is null if the chunk only adds lines.
+ * Returns null if the lines are not in the file. Empty lines at the end of a chunk are dropped
+ * until it matches: models often write them before the next header.
  */
 async function locate(
   search: LineSearch,
@@ -111,7 +118,8 @@ async function locate(
 ): Promise<{ start: number | null; count: number; chunkLines: readonly ChunkLine[] } | null> {
   for (let chunkLines = lines; ; chunkLines = chunkLines.slice(0, -1)) {
     const old = oldLines(chunkLines);
-    if (old.length === 0) return chunkLines.length === 0 ? null : { start: null, count: 0, chunkLines };
+    if (old.length === 0)
+      return chunkLines.length === 0 ? null : { start: null, count: 0, chunkLines };
     const start = await search.find(old, { from, atEnd });
     if (start !== null) return { start, count: old.length, chunkLines };
     const last = chunkLines.at(-1);
@@ -124,7 +132,11 @@ function oldLines(lines: readonly ChunkLine[]): string[] {
 }
 
 /** The kept and the added lines of a chunk whose lines were found at `start`. */
-async function resulting({ lines, newEnd, breaks }: File, start: number, chunkLines: readonly ChunkLine[]): Promise<TextLine[]> {
+async function resulting(
+  { lines, newEnd, breaks }: File,
+  start: number,
+  chunkLines: readonly ChunkLine[],
+): Promise<TextLine[]> {
   const result: TextLine[] = [];
   let index = start;
   for (const [at, { kind, text }] of chunkLines.entries()) {

@@ -29,11 +29,16 @@ interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
 
 interface PatchRequest {
   patch: string;
-  /** The directory that the patch's paths start from, relative to the thread's working directory. */
+  /**
+   * The directory that the patch's paths start from, relative to the thread's working directory.
+   */
   folder: string;
 }
 
-/** Prepares the patches of one thread: calls of the tool `apply_patch`, and commands that only apply a patch. */
+/**
+ * Prepares the patches of one thread: calls of the tool `apply_patch`, and commands that only apply
+ * a patch.
+ */
 export class ApplyPatch {
   readonly tool: Tool = {
     spec: PATCH_SPEC,
@@ -42,7 +47,10 @@ export class ApplyPatch {
     prepare: (args, context) => this.#prepareCall(args, context),
   };
   readonly #deps: ApplyPatchDeps;
-  /** Resolves when the thread's last patch is done. Each patch is verified against the files that the previous one left. */
+  /**
+   * Resolves when the thread's last patch is done. Each patch is verified against the files that
+   * the previous one left.
+   */
   #last: Promise<void> = Promise.resolve();
   #turn: { id: string; diff: TurnDiff } | null = null;
 
@@ -50,8 +58,14 @@ export class ApplyPatch {
     this.#deps = deps;
   }
 
-  /** Waits for the thread's earlier patches, then verifies this one against the files. Writes nothing. */
-  async prepare({ patch, folder }: PatchRequest, context: CallContext): Promise<Action | ActionOutcome> {
+  /**
+   * Waits for the thread's earlier patches, then verifies this one against the files. Writes
+   * nothing.
+   */
+  async prepare(
+    { patch, folder }: PatchRequest,
+    context: CallContext,
+  ): Promise<Action | ActionOutcome> {
     const release = await this.#lock();
     const folders = new PinnedFolders();
     const close = async () => {
@@ -79,17 +93,30 @@ export class ApplyPatch {
 
   async #prepareCall(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome> {
     const patch = isObject(args) ? args.input : args;
-    if (typeof patch !== 'string') return failed('apply_patch needs the patch as a string. In JSON arguments, pass it as `input`.');
+    if (typeof patch !== 'string')
+      return failed(
+        'apply_patch needs the patch as a string. In JSON arguments, pass it as `input`.',
+      );
     return this.prepare({ patch, folder: '.' }, context);
   }
 
   async #plan(
     patch: string,
-    { cwd, context, folders, close }: { cwd: string; context: CallContext; folders: PinnedFolders; close: () => Promise<void> },
+    {
+      cwd,
+      context,
+      folders,
+      close,
+    }: { cwd: string; context: CallContext; folders: PinnedFolders; close: () => Promise<void> },
   ): Promise<Action> {
     const bounds = await this.#bounds(context);
     const breaks = new EventLoopYield();
-    const changes = await planPatch(await parsePatch(patch, breaks), { cwd, folders, mayRead: bounds?.mayRead ?? (() => true), breaks });
+    const changes = await planPatch(await parsePatch(patch, breaks), {
+      cwd,
+      folders,
+      mayRead: bounds?.mayRead ?? (() => true),
+      breaks,
+    });
     const item = {
       type: 'fileChange' as const,
       id: context.itemId,
@@ -97,7 +124,11 @@ export class ApplyPatch {
       status: 'inProgress' as const,
     };
     const deps = { ...this.#deps, turnDiff: (turnId: string) => this.#turnDiff(turnId) };
-    return new PatchAction({ changes, files: touchedFiles(changes), bounds, folders, item, breaks, close }, context, deps);
+    return new PatchAction(
+      { changes, files: touchedFiles(changes), bounds, folders, item, breaks, close },
+      context,
+      deps,
+    );
   }
 
   #turnDiff(turnId: string): TurnDiff {
@@ -121,12 +152,16 @@ export class ApplyPatch {
   }
 }
 
-/** The names that disappear and the names that appear. A file with several hard links is shared if its content changes in place. */
+/**
+ * The names that disappear and the names that appear. A file with several hard links is shared if
+ * its content changes in place.
+ */
 function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {
       const found = target?.found ?? null;
-      const shared = found?.isFile() === true && found.nlink > 1n ? `${found.dev}:${found.ino}` : null;
+      const shared =
+        found?.isFile() === true && found.nlink > 1n ? `${found.dev}:${found.ino}` : null;
       return [{ path, real: pathOf(target ?? entry), shared }];
     }
     return [

@@ -8,7 +8,10 @@ export interface TextLine {
   end: '\n' | '\r\n' | '';
 }
 
-/** The lines of a text. Only their places are kept, because objects for 400,000 lines keep the garbage collector busy for 30 ms. */
+/**
+ * The lines of a text. Only their places are kept, because objects for 400,000 lines keep the
+ * garbage collector busy for 30 ms.
+ */
 export class FileLines {
   readonly count: number;
   readonly #text: string;

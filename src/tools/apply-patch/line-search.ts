@@ -2,7 +2,10 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { FileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
-/** The most comparisons of lines for one file, about half a second. A normal patch needs a thousandth of that. */
+/**
+ * The most comparisons of lines for one file, about half a second. A normal patch needs a
+ * thousandth of that.
+ */
 const COMPARISONS_MAX = 200_000_000;
 /** This many comparisons count as one unit of work. */
 const COMPARISONS_A_LINE = 100;
@@ -31,7 +34,9 @@ interface NumberedLines {
 
 const UNWANTED = -1;
 
-/** Finds runs of lines in a file. Prefers an exact match anywhere after the start to a looser one. */
+/**
+ * Finds runs of lines in a file. Prefers an exact match anywhere after the start to a looser one.
+ */
 export class LineSearch {
   readonly #lines: FileLines;
   readonly #wanted: readonly string[];
@@ -39,15 +44,24 @@ export class LineSearch {
   readonly #numbered: NumberedLines[] = [];
   #comparisons = 0;
 
-  /** `wanted`: the lines of all runs that will be looked for. Other lines of the file are not remembered. */
+  /**
+   * `wanted`: the lines of all runs that will be looked for. Other lines of the file are not
+   * remembered.
+   */
   constructor(lines: FileLines, wanted: readonly string[], breaks: EventLoopYield) {
     this.#lines = lines;
     this.#wanted = wanted;
     this.#breaks = breaks;
   }
 
-  /** The index of the first line of the run, at `from` or later. With `atEnd` the run must end the file. Returns null if not found. */
-  async find(run: readonly string[], { from, atEnd = false }: { from: number; atEnd?: boolean }): Promise<number | null> {
+  /**
+   * The index of the first line of the run, at `from` or later. With `atEnd` the run must end the
+   * file. Returns null if not found.
+   */
+  async find(
+    run: readonly string[],
+    { from, atEnd = false }: { from: number; atEnd?: boolean },
+  ): Promise<number | null> {
     const start = atEnd ? Math.max(this.#lines.count - run.length, 0) : from;
     if (start < from) return null;
     for (const [index, normalize] of NORMALIZERS.entries()) {
@@ -80,7 +94,11 @@ export class LineSearch {
   }
 
   /** Knuth-Morris-Pratt: compares no line more than twice, however often the run matches partly. */
-  async #search(numbers: Int32Array, wanted: readonly number[], from: number): Promise<number | null> {
+  async #search(
+    numbers: Int32Array,
+    wanted: readonly number[],
+    from: number,
+  ): Promise<number | null> {
     const borders = bordersOf(wanted);
     let matched = 0;
     let at = from;
@@ -89,7 +107,8 @@ export class LineSearch {
       if (wanted[matched] === numbers[at]) matched++;
     }
     this.#comparisons += at - from;
-    if (this.#comparisons > COMPARISONS_MAX) throw new PatchError('the patch has too many changes for a file of this size');
+    if (this.#comparisons > COMPARISONS_MAX)
+      throw new PatchError('the patch has too many changes for a file of this size');
     await this.#breaks.worked((at - from) / COMPARISONS_A_LINE + wanted.length);
     return matched === wanted.length ? at - wanted.length : null;
   }
@@ -108,5 +127,9 @@ function bordersOf(run: readonly number[]): number[] {
 }
 
 function plainPunctuation(line: string): string {
-  return line.replace(DASHES, '-').replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, '"').replace(BLANKS, ' ');
+  return line
+    .replace(DASHES, '-')
+    .replace(SINGLE_QUOTES, "'")
+    .replace(DOUBLE_QUOTES, '"')
+    .replace(BLANKS, ' ');
 }

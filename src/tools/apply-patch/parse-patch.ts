@@ -32,8 +32,8 @@ const LINES_AT_ONCE = 1_000;
 const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
 
 /**
- * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was expected in that line. Accepts LF
- * and CRLF in the patch.
+ * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was
+ * expected in that line. Accepts LF and CRLF in the patch.
  */
 export async function parsePatch(patch: string, breaks: EventLoopYield): Promise<PatchOperation[]> {
   return new PatchReader(await patchLines(patch, breaks), breaks).operations();
@@ -50,7 +50,9 @@ async function patchLines(patch: string, breaks: EventLoopYield): Promise<string
   }
   const tag = HEREDOC.exec(lines[0]?.trim() ?? '')?.[2];
   const isWrapped = tag !== undefined && lines.length > 2 && lines.at(-1)?.trim() === tag;
-  return isWrapped ? patchLines(trimmed.slice(trimmed.indexOf('\n') + 1, trimmed.lastIndexOf('\n')), breaks) : lines;
+  return isWrapped
+    ? patchLines(trimmed.slice(trimmed.indexOf('\n') + 1, trimmed.lastIndexOf('\n')), breaks)
+    : lines;
 }
 
 class PatchReader {
@@ -66,8 +68,10 @@ class PatchReader {
 
   async operations(): Promise<PatchOperation[]> {
     const lines = this.#lines;
-    if (lines[0]?.trim() !== BEGIN) throw new PatchError(`invalid patch: its first line must be '${BEGIN}'`);
-    if (lines.length < 2 || lines.at(-1)?.trim() !== END) throw new PatchError(`invalid patch: its last line must be '${END}'`);
+    if (lines[0]?.trim() !== BEGIN)
+      throw new PatchError(`invalid patch: its first line must be '${BEGIN}'`);
+    if (lines.length < 2 || lines.at(-1)?.trim() !== END)
+      throw new PatchError(`invalid patch: its last line must be '${END}'`);
     const operations: PatchOperation[] = [];
     while (this.#line !== null) {
       if (this.#line.trim() === '') await this.#advance();
@@ -91,7 +95,9 @@ class PatchReader {
   async #operation(header: string): Promise<PatchOperation> {
     const [, verb, name = ''] = HEADER.exec(header) ?? [];
     if (verb === undefined) {
-      this.#fail(`'${header}' is not a file header; use '*** Add File: PATH', '*** Delete File: PATH' or '*** Update File: PATH'`);
+      this.#fail(
+        `'${header}' is not a file header; use '*** Add File: PATH', '*** Delete File: PATH' or '*** Update File: PATH'`,
+      );
     }
     const path = this.#path(name);
     await this.#advance();
@@ -120,7 +126,12 @@ class PatchReader {
       if (line.trim() === '' && !isFirst) await this.#advance();
       else chunks.push(await this.#chunk(line, isFirst));
       // Drops blank lines between the file header and its first `@@`.
-      if (isFirst && line === '' && chunks[0]?.lines.every(({ kind, text }) => kind === ' ' && text === '')) chunks.pop();
+      if (
+        isFirst &&
+        line === '' &&
+        chunks[0]?.lines.every(({ kind, text }) => kind === ' ' && text === '')
+      )
+        chunks.pop();
     }
     if (chunks.length === 0) this.#fail(`the update of '${path}' has no changes`);
     return { type: 'update', path, moveTo, chunks };
@@ -130,8 +141,13 @@ class PatchReader {
     const header = first.trimEnd();
     const isHeader = isPlace(header);
     if (isHeader) await this.#advance();
-    else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next change, found '${first}'`);
-    const chunk: Chunk = { anchor: isHeader && header !== '@@' ? header.slice(3) : null, lines: [], atEnd: false };
+    else if (!isFirst)
+      this.#fail(`expected '@@' or '@@ LINE' before the next change, found '${first}'`);
+    const chunk: Chunk = {
+      anchor: isHeader && header !== '@@' ? header.slice(3) : null,
+      lines: [],
+      atEnd: false,
+    };
     for (let line = this.#line; line !== null && !chunk.atEnd; line = this.#line) {
       if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
       else if (line.startsWith('***') || isPlace(line)) break;
@@ -151,7 +167,8 @@ class PatchReader {
 
   #path(text: string): string {
     const path = text.trim();
-    if (path === '' || path.includes('\0')) this.#fail('the path is empty or contains a NUL character');
+    if (path === '' || path.includes('\0'))
+      this.#fail('the path is empty or contains a NUL character');
     return path;
   }
 

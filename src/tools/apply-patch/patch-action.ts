@@ -3,11 +3,15 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
-import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
+import {
+  grantedPaths,
+  judgePatch,
+  type TouchedFile,
+} from '../../policy/permissions/judge-patch.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
   type ActionHost,
@@ -28,7 +32,10 @@ import type { PlannedChange } from './plan-patch.ts';
 import type { ResolvedBounds } from './resolve-patch-bounds.ts';
 import { type Written, writePlan } from './write-plan.ts';
 
-/** The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which can be very long. */
+/**
+ * The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which
+ * can be very long.
+ */
 const FAILURE_CHARS_MAX = 10_000;
 
 /** About so many UTF-16 code units of a text get their signs at once. */
@@ -89,15 +96,27 @@ export class PatchAction implements Action {
     return this.#described(null);
   }
 
-  async perform(_permit: Permit, open: OpenItem, { interruptCause: cause }: ActionHost): Promise<ActionOutcome> {
+  async perform(
+    _permit: Permit,
+    open: OpenItem,
+    { interruptCause: cause }: ActionHost,
+  ): Promise<ActionOutcome> {
     if (cause !== null) return this.refused({ by: 'interrupted', cause });
     const { changes, folders } = this.#patch;
     const { threadId, turnId, itemId } = this.#context;
     const written = await writePlan(changes, folders);
     const output = outcomeText(written);
-    open.update(this.item, { method: 'item/fileChange/outputDelta', params: { threadId, turnId, itemId, delta: output } });
+    open.update(this.item, {
+      method: 'item/fileChange/outputDelta',
+      params: { threadId, turnId, itemId, delta: output },
+    });
     const status = written.failure === null ? 'completed' : 'failed';
-    return { output, success: written.failure === null, item: { ...this.item, status }, after: await this.#diff(written) };
+    return {
+      output,
+      success: written.failure === null,
+      item: { ...this.item, status },
+      after: await this.#diff(written),
+    };
   }
 
   refused(denial: Denial): ActionOutcome {
@@ -111,9 +130,18 @@ export class PatchAction implements Action {
       permit: UNCONFINED,
       describe: () => this.#described(reason),
       askPerson: async (ask) => {
-        const params = { threadId, turnId, itemId, startedAtMs: this.#deps.clock.now(), reason, grantRoot: null };
+        const params = {
+          threadId,
+          turnId,
+          itemId,
+          startedAtMs: this.#deps.clock.now(),
+          reason,
+          grantRoot: null,
+        };
         const answer = await ask({ method: 'item/fileChange/requestApproval', params });
-        return answer.type === 'result' ? decisionVerdict(answer.result.decision, UNCONFINED) : unanswered(answer);
+        return answer.type === 'result'
+          ? decisionVerdict(answer.result.decision, UNCONFINED)
+          : unanswered(answer);
       },
       keep: async ({ scope }) => {
         if (scope === 'session') grants.allowFiles(grantedPaths(this.#patch.files));
@@ -124,9 +152,16 @@ export class PatchAction implements Action {
   async #described(reason: string | null): Promise<PlannedAction> {
     const { itemId, settings } = this.#context;
     const { cwd } = settings;
-    const files = [...new Set(this.#patch.changes.flatMap(({ path, moveTo }) => (moveTo === null ? [path] : [path, moveTo])))].sort();
+    const files = [
+      ...new Set(
+        this.#patch.changes.flatMap(({ path, moveTo }) =>
+          moveTo === null ? [path] : [path, moveTo],
+        ),
+      ),
+    ].sort();
     const changes: JsonObject[] = [];
-    for (const change of this.item.changes) changes.push(await plannedChange(change, this.#patch.breaks));
+    for (const change of this.item.changes)
+      changes.push(await plannedChange(change, this.#patch.breaks));
     return {
       targetItemId: itemId,
       shown: { type: 'applyPatch', cwd, files },
@@ -146,9 +181,13 @@ export class PatchAction implements Action {
 }
 
 /** A change as the lines that it adds and removes. */
-async function plannedChange({ path, kind, diff }: FileChangeItem['changes'][number], breaks: EventLoopYield): Promise<JsonObject> {
+async function plannedChange(
+  { path, kind, diff }: FileChangeItem['changes'][number],
+  breaks: EventLoopYield,
+): Promise<JsonObject> {
   const moved = kind.type === 'update' ? { moveTo: kind.move_path ?? null } : {};
-  const signed = kind.type === 'update' ? diff : await withSign(diff, kind.type === 'add' ? '+' : '-', breaks);
+  const signed =
+    kind.type === 'update' ? diff : await withSign(diff, kind.type === 'add' ? '+' : '-', breaks);
   return { path, kind: kind.type, ...moved, diff: signed };
 }
 
@@ -174,11 +213,15 @@ const LETTERS = { add: 'A', update: 'M', delete: 'D' } as const;
 /** The success text is the one that models were trained on. */
 function outcomeText({ written, failure }: Written): string {
   const lines = (['add', 'update', 'delete'] as const).flatMap((type) =>
-    written.filter((change) => change.type === type).map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
+    written
+      .filter((change) => change.type === type)
+      .map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
   );
   if (failure === null) return `Success. Updated the following files:\n${lines.join('')}`;
   const before =
-    lines.length === 0 ? 'Nothing was written.\n' : `These files were written before the failure and stay written:\n${lines.join('')}`;
+    lines.length === 0
+      ? 'Nothing was written.\n'
+      : `These files were written before the failure and stay written:\n${lines.join('')}`;
   return `apply_patch failed. ${failure}\n${before}`;
 }
 

@@ -11,8 +11,9 @@ const HEADER = new RegExp(
 );
 
 /**
- * Returns the patch if a command line only applies one: `apply_patch` or `applypatch` with a heredoc, optionally after a `cd`.
- * Returns null for any other command, which a shell must run. Expands nothing in the heredoc or in the folder.
+ * Returns the patch if a command line only applies one: `apply_patch` or `applypatch` with a
+ * heredoc, optionally after a `cd`. Returns null for any other command, which a shell must run.
+ * Expands nothing in the heredoc or in the folder.
  */
 export function patchInCommand(script: string): CommandPatch | null {
   const lines = script.trim().split('\n');

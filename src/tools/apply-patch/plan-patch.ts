@@ -19,7 +19,10 @@ export interface PlannedChange {
   moveTo: string | null;
   /** The content before. Null if there was no file, or if it cannot be shown. */
   before: string | null;
-  /** The content of the file that a rename replaces. Null if there is none, or if it cannot be shown. */
+  /**
+   * The content of the file that a rename replaces. Null if there is none, or if it cannot be
+   * shown.
+   */
   replaced: string | null;
   /** The content after. Null for a delete. */
   after: string | null;
@@ -41,10 +44,14 @@ interface PlanDeps {
 }
 
 /**
- * Verifies a whole patch against the files and returns its changes. Writes nothing. Throws a PatchError if the patch does not
- * match. If a file may not be read, the error contains no other information about the file.
+ * Verifies a whole patch against the files and returns its changes. Writes nothing. Throws a
+ * PatchError if the patch does not match. If a file may not be read, the error contains no other
+ * information about the file.
  */
-export async function planPatch(operations: readonly PatchOperation[], deps: PlanDeps): Promise<PlannedChange[]> {
+export async function planPatch(
+  operations: readonly PatchOperation[],
+  deps: PlanDeps,
+): Promise<PlannedChange[]> {
   refuseNamedTwice(operations, deps.cwd);
   const changes: PlannedChange[] = [];
   for (const operation of operations) {
@@ -69,16 +76,46 @@ function planned(operation: PatchOperation, deps: PlanDeps): Promise<PlannedChan
   }
 }
 
-async function add({ path: shown, text }: { path: string; text: string }, path: string, deps: PlanDeps): Promise<PlannedChange> {
+async function add(
+  { path: shown, text }: { path: string; text: string },
+  path: string,
+  deps: PlanDeps,
+): Promise<PlannedChange> {
   const target = await fileAt(path);
   const before = await replacedText(target, path, deps);
-  return { type: 'add', shown, path, moveTo: null, before, replaced: null, after: text, entry: target, target, mode: modeOf(target) };
+  return {
+    type: 'add',
+    shown,
+    path,
+    moveTo: null,
+    before,
+    replaced: null,
+    after: text,
+    entry: target,
+    target,
+    mode: modeOf(target),
+  };
 }
 
-async function remove({ path: shown }: { path: string }, path: string, deps: PlanDeps): Promise<PlannedChange> {
+async function remove(
+  { path: shown }: { path: string },
+  path: string,
+  deps: PlanDeps,
+): Promise<PlannedChange> {
   const [entry, file] = [await locateEntry(path), await fileAt(path)];
   const before = await existingText(file, path, deps);
-  return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(file) };
+  return {
+    type: 'delete',
+    shown,
+    path,
+    moveTo: null,
+    before,
+    replaced: null,
+    after: null,
+    entry,
+    target: null,
+    mode: modeOf(file),
+  };
 }
 
 async function update(
@@ -90,7 +127,14 @@ async function update(
   const before = await existingText(file, path, deps);
   const after = await applyChunks(before, chunks, { path, breaks: deps.breaks });
   const unmoved = { shown, path, moveTo: null, entry: file, target: file };
-  const change = { type: 'update' as const, ...unmoved, before, replaced: null, after, mode: modeOf(file) };
+  const change = {
+    type: 'update' as const,
+    ...unmoved,
+    before,
+    replaced: null,
+    after,
+    mode: modeOf(file),
+  };
   if (moveTo === null) return change;
   const destination = resolve(deps.cwd, moveTo);
   const [entry, target] = [await locateEntry(path), await locateEntry(destination)];
@@ -102,24 +146,36 @@ async function update(
 
 async function fileAt(path: string): Promise<FileLocation> {
   const file = await locateFile(path);
-  if (file.found?.isSymbolicLink()) throw new PatchError(`${path} is a symbolic link that cannot be resolved`);
+  if (file.found?.isSymbolicLink())
+    throw new PatchError(`${path} is a symbolic link that cannot be resolved`);
   return file;
 }
 
-/** The content of a file that is replaced as a whole. It is only shown, so null if there is none or it is not text. */
-async function replacedText(file: FileLocation, path: string, deps: PlanDeps): Promise<string | null> {
+/**
+ * The content of a file that is replaced as a whole. It is only shown, so null if there is none or
+ * it is not text.
+ */
+async function replacedText(
+  file: FileLocation,
+  path: string,
+  deps: PlanDeps,
+): Promise<string | null> {
   if (file.found?.isFile() !== true || !deps.mayRead(pathOf(file))) return null;
   return readText(file, path, deps).catch(() => null);
 }
 
-/** The permission bits, without set-user-id and similar bits: a program with new content must not keep those. */
+/**
+ * The permission bits, without set-user-id and similar bits: a program with new content must not
+ * keep those.
+ */
 function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
 
 async function existingText(file: FileLocation, path: string, deps: PlanDeps): Promise<string> {
   if (file.found === null) throw new PatchError(`${path} does not exist`);
-  if (!deps.mayRead(pathOf(file))) throw new PatchError(`the sandbox does not allow ${path} to be read`);
+  if (!deps.mayRead(pathOf(file)))
+    throw new PatchError(`the sandbox does not allow ${path} to be read`);
   if (file.found.isDirectory()) throw new PatchError(`${path} is a directory`);
   return readText(file, path, deps);
 }
@@ -130,13 +186,19 @@ async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === null) throw error;
-    throw new PatchError(isAbsent(error) ? `${path} does not exist` : `${path} cannot be read: ${code}`, { cause: error });
+    throw new PatchError(
+      isAbsent(error) ? `${path} does not exist` : `${path} cannot be read: ${code}`,
+      { cause: error },
+    );
   }
 }
 
 type Role = 'kept' | 'left' | 'reached';
 
-/** Refuses two operations for one path. A rename to a path that another rename or a delete removes is allowed. */
+/**
+ * Refuses two operations for one path. A rename to a path that another rename or a delete removes
+ * is allowed.
+ */
 function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): void {
   const roles = new Map<string, Role>();
   const claim = (path: string, role: Role) => {
@@ -148,7 +210,10 @@ function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): v
   };
   for (const operation of operations) {
     const path = resolve(cwd, operation.path);
-    const moveTo = operation.type === 'update' && operation.moveTo !== null ? resolve(cwd, operation.moveTo) : path;
+    const moveTo =
+      operation.type === 'update' && operation.moveTo !== null
+        ? resolve(cwd, operation.moveTo)
+        : path;
     if (moveTo === path) claim(path, operation.type === 'delete' ? 'left' : 'kept');
     else {
       claim(path, 'left');
@@ -157,7 +222,10 @@ function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): v
   }
 }
 
-/** Refuses two changes of one file under two names, by links or by upper and lower case: one change would be lost. */
+/**
+ * Refuses two changes of one file under two names, by links or by upper and lower case: one change
+ * would be lost.
+ */
 function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
   const names = new Map<string, string>();
   for (const { target, moveTo, path } of changes) {
@@ -166,7 +234,8 @@ function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
     const isKept = moveTo === null && target.found !== null;
     for (const key of [join(target.folder, target.name), ...(isKept ? [`${dev}:${ino}`] : [])]) {
       const other = names.get(key);
-      if (other !== undefined) throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are the same file`);
+      if (other !== undefined)
+        throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are the same file`);
       names.set(key, moveTo ?? path);
     }
   }

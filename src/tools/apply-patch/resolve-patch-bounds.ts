@@ -10,8 +10,19 @@ export interface ResolvedBounds extends PatchBounds {
   mayRead: MayRead;
 }
 
-/** Resolves the links in the roots. Rejects with a `ProcessStartError` if there is too much to protect in them. */
-export async function resolvePatchBounds(bounds: SandboxBounds, sandbox: Pick<Sandbox, 'protects'>): Promise<ResolvedBounds> {
+/**
+ * Resolves the links in the roots. Rejects with a `ProcessStartError` if there is too much to
+ * protect in them.
+ */
+export async function resolvePatchBounds(
+  bounds: SandboxBounds,
+  sandbox: Pick<Sandbox, 'protects'>,
+): Promise<ResolvedBounds> {
   const real = realBounds(bounds).bounds;
-  return { named: bounds, real, protectedAs: await sandbox.protects(bounds), mayRead: await mayRead(bounds) };
+  return {
+    named: bounds,
+    real,
+    protectedAs: await sandbox.protects(bounds),
+    mayRead: await mayRead(bounds),
+  };
 }

@@ -5,7 +5,14 @@ import { OwnFileError } from '../../base/files/file-refused-error.ts';
 import { requireForeignName } from '../../base/files/open-new-file.ts';
 import { hasErrorCode, isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, pathOf } from '../../files/file-location.ts';
-import { FileChangedError, type NewContents, OWNER_REFUSED, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
+import {
+  FileChangedError,
+  type NewContents,
+  OWNER_REFUSED,
+  putInPlace,
+  replaceFile,
+  writeDraft,
+} from '../../files/replace-file.ts';
 import { writeText } from '../../files/write-all.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
@@ -16,7 +23,10 @@ const CHANGED = 'it changed after the patch was verified';
 /** The result of writing a plan. Changes that were written before a failure stay. */
 export interface Written {
   written: PlannedChange[];
-  /** The reason why a change could not be written, for the model and the user. Null: everything was written. */
+  /**
+   * The reason why a change could not be written, for the model and the user. Null: everything was
+   * written.
+   */
   failure: string | null;
 }
 
@@ -35,11 +45,14 @@ const WORDS = new Map([
 ]);
 
 /**
- * Writes the changes in order, each at the location that was judged. A change fails if the file at its location has been replaced
- * or changed since. An interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned,
- * not thrown.
+ * Writes the changes in order, each at the location that was judged. A change fails if the file at
+ * its location has been replaced or changed since. An interrupt does not stop it, so that no patch
+ * is left half written. Errors of the file system are returned, not thrown.
  */
-export async function writePlan(changes: readonly PlannedChange[], folders: PinnedFolders): Promise<Written> {
+export async function writePlan(
+  changes: readonly PlannedChange[],
+  folders: PinnedFolders,
+): Promise<Written> {
   const writer = new PlanWriter(changes, folders);
   const written: PlannedChange[] = [];
   let current = changes[0];
@@ -56,7 +69,10 @@ export async function writePlan(changes: readonly PlannedChange[], folders: Pinn
     const why = reason(error);
     if (why === null) throw error;
     const kept = await writer.giveUp();
-    return { written, failure: [`Failed to write ${current?.moveTo ?? current?.path}: ${why}`, ...kept].join('\n') };
+    return {
+      written,
+      failure: [`Failed to write ${current?.moveTo ?? current?.path}: ${why}`, ...kept].join('\n'),
+    };
   }
 }
 
@@ -66,20 +82,31 @@ class PlanWriter {
   /** The real paths that renames write to. */
   readonly #reached: ReadonlySet<string>;
   readonly #done = new Set<string>();
-  /** Drafts of renames whose own file another rename replaces. Each is on disk in the folder that its content goes to. */
+  /**
+   * Drafts of renames whose own file another rename replaces. Each is on disk in the folder that
+   * its content goes to.
+   */
   readonly #saved = new Map<PlannedChange, FileLocation>();
 
   constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
     this.#changes = changes;
     this.#folders = folders;
-    this.#reached = new Set(changes.flatMap(({ moveTo, target }) => (moveTo === null || target === null ? [] : [pathOf(target)])));
+    this.#reached = new Set(
+      changes.flatMap(({ moveTo, target }) =>
+        moveTo === null || target === null ? [] : [pathOf(target)],
+      ),
+    );
   }
 
-  /** Saves the content of files that another rename replaces: when files swap names, it would exist only in memory for a moment. */
+  /**
+   * Saves the content of files that another rename replaces: when files swap names, it would exist
+   * only in memory for a moment.
+   */
   async saveEndangered(): Promise<void> {
     for (const change of this.#changes) {
       const { moveTo, entry, target, after } = change;
-      if (moveTo === null || target === null || after === null || !this.#reached.has(pathOf(entry))) continue;
+      if (moveTo === null || target === null || after === null || !this.#reached.has(pathOf(entry)))
+        continue;
       const path = await this.#folders.entry(target, { create: true });
       const draft = await writeMoved(path, change);
       this.#saved.set(change, { folder: target.folder, name: basename(draft), found: null });
@@ -90,15 +117,20 @@ class PlanWriter {
     const { entry, target, moveTo } = change;
     if (target !== null) await this.#put(change, target);
     const leaves = target === null || (moveTo !== null && !isRespelled(change));
-    if (leaves && !this.#reached.has(pathOf(entry))) await unlink(foreign(await this.#unchanged(entry)));
+    if (leaves && !this.#reached.has(pathOf(entry)))
+      await unlink(foreign(await this.#unchanged(entry)));
     if (target !== null) this.#done.add(pathOf(target));
   }
 
-  /** Deletes the drafts that are not needed. Returns a sentence about each draft that holds the only copy of some content. */
+  /**
+   * Deletes the drafts that are not needed. Returns a sentence about each draft that holds the only
+   * copy of some content.
+   */
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
     for (const [change, draft] of this.#saved) {
-      if (this.#done.has(pathOf(change.entry))) kept.push(`The content of ${change.path}, with the patch applied, is in ${pathOf(draft)}.`);
+      if (this.#done.has(pathOf(change.entry)))
+        kept.push(`The content of ${change.path}, with the patch applied, is in ${pathOf(draft)}.`);
       else await unlink(await this.#folders.entry(draft));
     }
     return kept;
@@ -117,7 +149,9 @@ class PlanWriter {
     await putInPlace(await writeMoved(path, change), path);
   }
 
-  /** Returns the path of a location. Throws if the entry there is no longer the one that was judged. */
+  /**
+   * Returns the path of a location. Throws if the entry there is no longer the one that was judged.
+   */
   async #unchanged(location: FileLocation, { create = false } = {}): Promise<string> {
     const path = await this.#folders.entry(location, { create });
     if (this.#done.has(pathOf(location))) return path;
@@ -126,7 +160,8 @@ class PlanWriter {
       throw error;
     });
     const { found } = location;
-    if (found === null ? now !== null : !isSame(found, now) || !isUntouched(found, now)) throw new PatchError(CHANGED);
+    if (found === null ? now !== null : !isSame(found, now) || !isUntouched(found, now))
+      throw new PatchError(CHANGED);
     return path;
   }
 }
@@ -141,7 +176,10 @@ function contentsOf({ after, mode, before }: PlannedChange): NewContents {
   return { fill: (file) => writeText(file, after ?? ''), mode, before };
 }
 
-/** Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if this process can set that owner. */
+/**
+ * Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if
+ * this process can set that owner.
+ */
 async function writeMoved(path: string, change: PlannedChange): Promise<string> {
   const contents = contentsOf(change);
   try {
@@ -152,13 +190,21 @@ async function writeMoved(path: string, change: PlannedChange): Promise<string> 
   }
 }
 
-/** Whether the new path leads to the file itself: the file system may ignore upper and lower case. */
+/**
+ * Whether the new path leads to the file itself: the file system may ignore upper and lower case.
+ */
 function isRespelled({ entry, target }: PlannedChange): boolean {
   return isSame(entry.found, target?.found ?? null) && entry.found?.nlink === 1n;
 }
 
 function isSame(one: BigIntStats | null, other: BigIntStats | null): boolean {
-  return one !== null && other !== null && one.dev === other.dev && one.ino === other.ino && kind(one) === kind(other);
+  return (
+    one !== null &&
+    other !== null &&
+    one.dev === other.dev &&
+    one.ino === other.ino &&
+    kind(one) === kind(other)
+  );
 }
 
 function isUntouched(one: BigIntStats, other: BigIntStats | null): boolean {
@@ -169,10 +215,15 @@ function kind({ mode }: BigIntStats): bigint {
   return mode & BigInt(constants.S_IFMT);
 }
 
-/** The reason of a failure in words. Returns null for errors that are neither of the patch nor of the file system. */
+/**
+ * The reason of a failure in words. Returns null for errors that are neither of the patch nor of
+ * the file system.
+ */
 function reason(error: unknown): string | null {
   if (error instanceof PatchError || error instanceof OwnFileError) return error.message;
   if (error instanceof FileChangedError) return CHANGED;
   const code = systemErrorCode(error);
-  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));
+  return code === null
+    ? null
+    : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));
 }

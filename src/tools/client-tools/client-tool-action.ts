@@ -4,7 +4,14 @@ import { isRemoteImage } from '../../model/pictures/image-type.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { DynamicToolCallResponse, UntimedItem } from '../../protocol/generated/types.ts';
-import { type Action, type ActionHost, type ActionOutcome, type Judgement, type OpenItem, UNCONFINED } from '../action.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  type Judgement,
+  type OpenItem,
+  UNCONFINED,
+} from '../action.ts';
 import { type Denial, refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import type { ClientTool } from './client-tool.ts';
@@ -18,14 +25,21 @@ export interface ClientToolDeps {
   charsMax(): number;
 }
 
-/** A call of a tool that a client provides. Policy does not judge it: the client does what it does itself. */
+/**
+ * A call of a tool that a client provides. Policy does not judge it: the client does what it does
+ * itself.
+ */
 export class ClientToolAction implements Action {
   readonly kind = 'dynamicTool';
   readonly item: CallItem;
   readonly #context: CallContext;
   readonly #deps: ClientToolDeps;
 
-  constructor({ namespace, name }: ClientTool, args: JsonValue, { context, deps }: { context: CallContext; deps: ClientToolDeps }) {
+  constructor(
+    { namespace, name }: ClientTool,
+    args: JsonValue,
+    { context, deps }: { context: CallContext; deps: ClientToolDeps },
+  ) {
     this.#context = context;
     this.#deps = deps;
     this.item = {
@@ -48,18 +62,34 @@ export class ClientToolAction implements Action {
   async perform(_permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome> {
     const { threadId, turnId } = this.#context;
     const { id: callId, namespace = null, tool, arguments: args } = this.item;
-    const answer = await host.callClientTool({ threadId, turnId, callId, namespace, tool, arguments: args });
-    const durationMs = shown === null ? null : Math.round(this.#deps.clock.monotonic() - shown.startedMs);
-    return answer.type === 'result' ? this.#returned(answer.result, durationMs) : this.#failed(failure(answer, tool), durationMs);
+    const answer = await host.callClientTool({
+      threadId,
+      turnId,
+      callId,
+      namespace,
+      tool,
+      arguments: args,
+    });
+    const durationMs =
+      shown === null ? null : Math.round(this.#deps.clock.monotonic() - shown.startedMs);
+    return answer.type === 'result'
+      ? this.#returned(answer.result, durationMs)
+      : this.#failed(failure(answer, tool), durationMs);
   }
 
   refused(denial: Denial): ActionOutcome {
     return this.#failed(refusalText(denial), null);
   }
 
-  async #returned({ contentItems, success }: DynamicToolCallResponse, durationMs: number | null): Promise<ActionOutcome> {
+  async #returned(
+    { contentItems, success }: DynamicToolCallResponse,
+    durationMs: number | null,
+  ): Promise<ActionOutcome> {
     if (contentItems.some((item) => item.type === 'inputImage' && isRemoteImage(item.imageUrl)))
-      return this.#failed(`The result of ${this.item.tool} has a remote image (an http or https URL), which is not fetched.`, durationMs);
+      return this.#failed(
+        `The result of ${this.item.tool} has a remote image (an http or https URL), which is not fetched.`,
+        durationMs,
+      );
     const status = success ? 'completed' : 'failed';
     const output = await contentOutput(contentItems, this.#deps.charsMax());
     return { output, success, item: { ...this.item, status, contentItems, success, durationMs } };
@@ -67,7 +97,11 @@ export class ClientToolAction implements Action {
 
   #failed(text: string, durationMs: number | null): ActionOutcome {
     const contentItems = [{ type: 'inputText' as const, text }];
-    return { output: text, success: false, item: { ...this.item, status: 'failed', contentItems, success: false, durationMs } };
+    return {
+      output: text,
+      success: false,
+      item: { ...this.item, status: 'failed', contentItems, success: false, durationMs },
+    };
   }
 }
 

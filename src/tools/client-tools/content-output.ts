@@ -1,7 +1,12 @@
 import { type ForeignPart, foreignOutput, imageAt } from '../../instructions/foreign-output.ts';
-import type { DynamicToolCallOutputContentItem, FunctionCallOutputBody } from '../../protocol/generated/types.ts';
+import type {
+  DynamicToolCallOutputContentItem,
+  FunctionCallOutputBody,
+} from '../../protocol/generated/types.ts';
 
-/** The content of a tool's result for a model: a string if it is one text. Texts share `charsMax`. */
+/**
+ * The content of a tool's result for a model: a string if it is one text. Texts share `charsMax`.
+ */
 export async function contentOutput(
   content: readonly DynamicToolCallOutputContentItem[],
   charsMax: number,

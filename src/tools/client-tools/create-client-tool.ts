@@ -6,7 +6,13 @@ import { ClientToolAction, type ClientToolDeps } from './client-tool-action.ts';
 export function createClientTool(declared: ClientTool, deps: ClientToolDeps): Tool {
   const { namespace, name, description, inputSchema, isDeferred } = declared;
   return {
-    spec: { type: 'function', ...(namespace !== null && { namespace }), name, description, parameters: inputSchema },
+    spec: {
+      type: 'function',
+      ...(namespace !== null && { namespace }),
+      name,
+      description,
+      parameters: inputSchema,
+    },
     ...(isDeferred && { isDeferred }),
     prepare: async (args, context) => new ClientToolAction(declared, args, { context, deps }),
   };

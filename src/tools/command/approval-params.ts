@@ -4,11 +4,17 @@ import type { ServerRequests } from '../../protocol/generated/types.ts';
 import type { CommandRun } from './command-run.ts';
 
 type Params = ServerRequests['item/commandExecution/requestApproval']['params'];
-/** The properties that distinguish a question from others about the same command. Those that are left out are null. */
+/**
+ * The properties that distinguish a question from others about the same command. Those that are
+ * left out are null.
+ */
 type Question = Pick<Params, 'approvalId' | 'reason' | 'availableDecisions'> & Partial<Params>;
 
 /** The params of a question about a command. */
-export function approvalParams({ call, command, context, deps }: CommandRun, question: Question): Params {
+export function approvalParams(
+  { call, command, context, deps }: CommandRun,
+  question: Question,
+): Params {
   return {
     threadId: context.threadId,
     turnId: context.turnId,

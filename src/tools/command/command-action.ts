@@ -5,7 +5,7 @@ import { judgeCommand } from '../../policy/command/judge-command.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { mustStayInside } from '../../policy/permissions/required/required-hidden.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import {
   type Action,
   type ActionHost,
@@ -32,9 +32,15 @@ import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
 import { type CommandOutcome, startCommand } from './sessions/start-command.ts';
 
 /** The situation that policy judges, without the thread's settings and grants. */
-type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'staysInside' | 'grants'>;
+type Situation = Omit<
+  CommandSituation,
+  'sandboxPolicy' | 'approvalPolicy' | 'staysInside' | 'grants'
+>;
 
-/** A command that the model calls for. It may continue in the background after its call has returned. */
+/**
+ * A command that the model calls for. It may continue in the background after its call has
+ * returned.
+ */
 export class CommandAction implements Action {
   readonly kind = 'command';
   readonly item: CommandItem;
@@ -48,7 +54,11 @@ export class CommandAction implements Action {
     const actions = commandActions(command, call.cwd);
     this.#slot = slot;
     this.#situation = situation;
-    this.#run = { ...prepared, number: this.#slot?.number ?? 0, owner: this.#slot?.owner(context.turnId) ?? [] };
+    this.#run = {
+      ...prepared,
+      number: this.#slot?.number ?? 0,
+      owner: this.#slot?.owner(context.turnId) ?? [],
+    };
     this.item = commandItem({
       id: context.itemId,
       argv: call.argv,
@@ -61,7 +71,13 @@ export class CommandAction implements Action {
 
   judge({ sandboxPolicy, approvalPolicy, hidden }: ThreadSettings, grants: Grants): Judgement {
     const staysInside = mustStayInside(hidden);
-    const judged = judgeCommand({ ...this.#situation, sandboxPolicy, approvalPolicy, staysInside, grants });
+    const judged = judgeCommand({
+      ...this.#situation,
+      sandboxPolicy,
+      approvalPolicy,
+      staysInside,
+      grants,
+    });
     if (judged.verdict === 'refuse') return { refuse: judged.reason };
     if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
     if (judged.verdict === 'run') return { run: judged };
@@ -71,7 +87,13 @@ export class CommandAction implements Action {
   }
 
   approval(permit: Permit, reason: string): Ask {
-    const question = { reason, key: null, proposedAmendment: null, approvalId: null, isDemanded: true as const };
+    const question = {
+      reason,
+      key: null,
+      proposedAmendment: null,
+      approvalId: null,
+      isDemanded: true as const,
+    };
     return commandAsk(this.#run, { ...question, permit: { ...permit, wasAsked: true } });
   }
 
@@ -81,17 +103,28 @@ export class CommandAction implements Action {
 
   async perform(permit: Permit, open: OpenItem, host: ActionHost): Promise<ActionOutcome> {
     const { context, deps } = this.#run;
-    const shown = new ShownCommand({ item: this.item, open, threadId: context.threadId, turnId: context.turnId, clock: deps.clock });
+    const shown = new ShownCommand({
+      item: this.item,
+      open,
+      threadId: context.threadId,
+      turnId: context.turnId,
+      clock: deps.clock,
+    });
     const startedMs = deps.clock.monotonic();
     const outcome = await startCommand(this.#run, { shown, permit, host });
     const isRefused =
-      permit.askIfRefused && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
+      permit.askIfRefused &&
+      outcome.state === 'ended' &&
+      looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
     if (!isRefused) return this.#conclude(outcome, { shown, startedMs });
     const run = await this.#pinAgain();
     const verdict = await host.requestMore(outsideAsk(run));
     if ('allow' in verdict) {
       shown.note(RUN_AGAIN);
-      return this.#conclude(await startCommand(run, { shown, permit: verdict.allow, host }), { shown, startedMs });
+      return this.#conclude(await startCommand(run, { shown, permit: verdict.allow, host }), {
+        shown,
+        startedMs,
+      });
     }
     const concluded = this.#conclude(outcome, { shown, startedMs });
     return {
@@ -103,7 +136,10 @@ export class CommandAction implements Action {
   refused(denial: Denial): ActionOutcome {
     const output = refusalText(denial, 'The user declined this command, so it was not run.');
     const status = deniedStatus(denial);
-    return { ...failed(output), item: { ...this.item, status, aggregatedOutput: status === 'failed' ? output : null } };
+    return {
+      ...failed(output),
+      item: { ...this.item, status, aggregatedOutput: status === 'failed' ? output : null },
+    };
   }
 
   async close(): Promise<void> {
@@ -115,16 +151,34 @@ export class CommandAction implements Action {
   async #pinAgain(): Promise<CommandRun> {
     const { command, call, start, pin } = this.#run;
     await pin?.close();
-    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, env: start.env }, reachedRoots(this.#run)) };
+    this.#run = {
+      ...this.#run,
+      pin: await CommandPin.take(
+        { command, cwd: call.cwd, env: start.env },
+        reachedRoots(this.#run),
+      ),
+    };
     return this.#run;
   }
 
-  /** Returns the outcome of the call. If the command continues in the background, its item completes when it ends. */
-  #conclude(outcome: CommandOutcome, { shown, startedMs }: { shown: ShownCommand; startedMs: number }): ActionOutcome & { output: string } {
+  /**
+   * Returns the outcome of the call. If the command continues in the background, its item completes
+   * when it ends.
+   */
+  #conclude(
+    outcome: CommandOutcome,
+    { shown, startedMs }: { shown: ShownCommand; startedMs: number },
+  ): ActionOutcome & { output: string } {
     const { call, deps, number } = this.#run;
     const report = (state: CommandState) => {
       const wallMs = deps.clock.monotonic() - startedMs;
-      return commandReport({ state, wallMs, output: shown.takeUnread(), told: shown.takeTold(), tokensMax: call.tokensMax });
+      return commandReport({
+        state,
+        wallMs,
+        output: shown.takeUnread(),
+        told: shown.takeTold(),
+        tokensMax: call.tokensMax,
+      });
     };
     switch (outcome.state) {
       case 'notStarted':
@@ -135,7 +189,12 @@ export class CommandAction implements Action {
       case 'yielded': {
         const { session } = outcome;
         void session.ended.then(() => session.complete());
-        return { output: report({ sessionId: number }), success: true, item: 'runsOn', session: { number, isOver: false } };
+        return {
+          output: report({ sessionId: number }),
+          success: true,
+          item: 'runsOn',
+          session: { number, isOver: false },
+        };
       }
       case 'ended': {
         const { exitCode } = outcome;
@@ -164,7 +223,9 @@ const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 function tooMany({ sessions }: CommandDeps): string {
   const numbers = sessions.running.map(({ number }) => number).join(', ');
   const advice =
-    numbers === '' ? 'Try again when one has ended.' : `Wait for a background session with write_stdin, or stop one: sessions ${numbers}.`;
+    numbers === ''
+      ? 'Try again when one has ended.'
+      : `Wait for a background session with write_stdin, or stop one: sessions ${numbers}.`;
   return `This command was not run: ${SESSIONS_MAX} commands of this thread are running, which is the limit. ${advice}`;
 }
 
@@ -172,7 +233,8 @@ function outsideAsk(run: CommandRun) {
   const { argv, cwd } = run.call;
   const identity = run.pin?.identity ?? null;
   return commandAsk(run, {
-    reason: 'The command failed, and it looks as if the sandbox blocked it. Run it again outside the sandbox?',
+    reason:
+      'The command failed, and it looks as if the sandbox blocked it. Run it again outside the sandbox?',
     key: identity === null ? null : commandKey({ argv, cwd, sandboxed: false, identity }),
     proposedAmendment: null,
     approvalId: 'outside-sandbox',

@@ -18,7 +18,10 @@ export interface CommandDeps {
   waits: Pick<Clock, 'setTimer' | 'monotonic'>;
   processes: Processes;
   sessions: CommandSessions;
-  /** True: a call reaches only the running commands of its own turn. Absent: those of the whole thread. */
+  /**
+   * True: a call reaches only the running commands of its own turn. Absent: those of the whole
+   * thread.
+   */
   ownTurnOnly?: true;
   /** Heddle's home, an absolute path. */
   home: string;

@@ -12,7 +12,14 @@ interface CommandFacts {
 }
 
 /** The item of a command as it begins. */
-export function commandItem({ id, argv, cwd, processId, source, actions }: CommandFacts): CommandItem {
+export function commandItem({
+  id,
+  argv,
+  cwd,
+  processId,
+  source,
+  actions,
+}: CommandFacts): CommandItem {
   return {
     type: 'commandExecution',
     id,

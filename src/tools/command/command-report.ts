@@ -5,7 +5,10 @@ export const BYTES_PER_TOKEN = 4;
 /** The most tokens of output that the model reads if its call sets no limit. */
 export const OUTPUT_TOKENS_DEFAULT = 2500;
 
-/** The state of a command: exited, killed after its time limit in milliseconds, or running as a session. */
+/**
+ * The state of a command: exited, killed after its time limit in milliseconds, or running as a
+ * session.
+ */
 export type CommandState = { exitCode: number } | { timedOutMs: number } | { sessionId: number };
 
 interface Report {
@@ -17,11 +20,17 @@ interface Report {
   tokensMax: number;
 }
 
-/** The report of a command for the model: its state and its output. Output over `tokensMax` is truncated in the middle. */
+/**
+ * The report of a command for the model: its state and its output. Output over `tokensMax` is
+ * truncated in the middle.
+ */
 export function commandReport({ state, wallMs, output, told, tokensMax }: Report): string {
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
-  const text = output.text(Math.max(1, tokensMax) * BYTES_PER_TOKEN, (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`);
+  const text = output.text(
+    Math.max(1, tokensMax) * BYTES_PER_TOKEN,
+    (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`,
+  );
   return [
     `Wall time: ${(wallMs / 1000).toFixed(4)} seconds`,
     stateText(state),

@@ -5,9 +5,15 @@ import type { CommandCall } from './call/command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 import type { CommandPin } from './outside/command-pin.ts';
 
-/** What is started for a call. It is settled when the call is judged, because it decides what the names of programs mean. */
+/**
+ * What is started for a call. It is settled when the call is judged, because it decides what the
+ * names of programs mean.
+ */
 export interface CommandStart {
-  /** As the call has it, but without the option that makes a shell read the profile, if what that exports is known. */
+  /**
+   * As the call has it, but without the option that makes a shell read the profile, if what that
+   * exports is known.
+   */
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
 }
@@ -21,9 +27,14 @@ export interface PreparedCommand {
   start: CommandStart;
   /** The root of the project that the command runs in, as a real path. */
   project: string;
-  /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */
+  /**
+   * The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none.
+   */
   permissions: GrantedPermissions | null;
-  /** The pin of a command that may go beyond the sandbox. The owner closes it. Null: it cannot do so, or needs no approval. */
+  /**
+   * The pin of a command that may go beyond the sandbox. The owner closes it. Null: it cannot do
+   * so, or needs no approval.
+   */
   pin: CommandPin | null;
 }
 
@@ -31,6 +42,9 @@ export interface PreparedCommand {
 export interface CommandRun extends PreparedCommand {
   /** The number of its session. */
   number: number;
-  /** The ids of the thread, turn and session that own its process. All processes that it starts are found by them. */
+  /**
+   * The ids of the thread, turn and session that own its process. All processes that it starts are
+   * found by them.
+   */
   owner: readonly string[];
 }

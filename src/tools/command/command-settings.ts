@@ -2,7 +2,11 @@ import type { Config } from '../../config/config.ts';
 import { type EnvironmentPolicy, environmentPolicy } from '../../config/environment-policy.ts';
 import { profileFiles } from '../../config/layers/profile-files.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
-import { managedNetworkRule, type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
+import {
+  managedNetworkRule,
+  type NamedSandbox,
+  unixSocketRule,
+} from '../../policy/permissions/permission-profile.ts';
 
 /** The limits that the configuration sets for calls of the model. */
 export interface CommandLimits {

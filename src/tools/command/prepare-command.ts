@@ -7,7 +7,7 @@ import { trustsNames } from '../../policy/command/trusts-names.ts';
 import { asksAboutSkills } from '../../policy/permissions/may-ask.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
-import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
 import { type Action, type ActionOutcome, failed } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
@@ -29,13 +29,18 @@ const TOO_LONG = `The command has more than ${COMMAND_CHARS_MAX} characters, and
 const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 
 /**
- * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
- * applies a patch is prepared as that patch.
+ * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs
+ * to judge it. A command that only applies a patch is prepared as that patch.
  */
-export async function prepareCommand(asked: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
+export async function prepareCommand(
+  asked: CommandCall,
+  context: CallContext,
+  deps: CommandDeps,
+): Promise<Action | ActionOutcome> {
   const patch = await deps.preparePatch(asked, context);
   if (patch !== null) return patch;
-  if (asked.argv.reduce((sum, arg) => sum + arg.length, 0) > COMMAND_CHARS_MAX) return failed(TOO_LONG);
+  if (asked.argv.reduce((sum, arg) => sum + arg.length, 0) > COMMAND_CHARS_MAX)
+    return failed(TOO_LONG);
   const slot = await deps.sessions.takeSlot(context.signal);
   if (slot === null && context.signal.aborted) return failed(NOT_BEGUN);
   try {
@@ -46,7 +51,10 @@ export async function prepareCommand(asked: CommandCall, context: CallContext, d
   }
 }
 
-/** `slot` is null if the thread's limit of running commands is reached. The returned action releases it. */
+/**
+ * `slot` is null if the thread's limit of running commands is reached. The returned action releases
+ * it.
+ */
 async function prepareInSlot(
   asked: CommandCall,
   context: CallContext,
@@ -66,17 +74,32 @@ async function prepareInSlot(
   const start = commandStart(call, deps);
   const { env } = start;
   const rules = await commandRules(await readRuleFiles(deps.home));
-  const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
+  const mayLeave =
+    (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
-  const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
+  const leaving =
+    mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
-  const ofSkill = asksAboutSkills(context.settings.approvalPolicy) ? await skillFile({ command, cwd, env }, deps.skillFolders()) : null;
+  const ofSkill = asksAboutSkills(context.settings.approvalPolicy)
+    ? await skillFile({ command, cwd, env }, deps.skillFolders())
+    : null;
   // Last: the action closes it.
-  const pin = mayBeOutside || permissions !== null ? await CommandPin.take({ command, cwd, env }, roots) : null;
+  const pin =
+    mayBeOutside || permissions !== null
+      ? await CommandPin.take({ command, cwd, env }, roots)
+      : null;
   return new CommandAction(
     { call, command, context, deps, start, permissions, project, pin },
     {
-      request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
+      request: {
+        command,
+        cwd,
+        identity: pin?.identity ?? null,
+        escalates,
+        permissions,
+        justification,
+        prefixRule,
+      },
       rules,
       leaving,
       trustsNames: () => trustsNames(env, [cwd, ...roots], resolveLinks),
@@ -89,18 +112,26 @@ async function prepareInSlot(
 }
 
 /**
- * Returns the call with its working directory as a person must see it: if a link that commands can replace leads from it out of the
- * workspace, that is the folder that it leads to.
+ * Returns the call with its working directory as a person must see it: if a link that commands can
+ * replace leads from it out of the workspace, that is the folder that it leads to.
  */
 function withShownFolder(call: CommandCall, roots: readonly string[]): CommandCall {
   const { links, end } = followPath(call.cwd);
   const real = roots.map(resolveLinks);
-  const strays = links.some(({ link }) => real.some((root) => isWithin(link, root))) && !real.some((root) => isWithin(end, root));
+  const strays =
+    links.some(({ link }) => real.some((root) => isWithin(link, root))) &&
+    !real.some((root) => isWithin(end, root));
   return strays ? { ...call, cwd: end } : call;
 }
 
-/** Whether the command may run outside the sandbox because a person allowed it, now or for the session. */
-function mayBeAskedOutside({ escalates }: CommandCall, { sandboxPolicy, approvalPolicy }: ThreadSettings): boolean {
+/**
+ * Whether the command may run outside the sandbox because a person allowed it, now or for the
+ * session.
+ */
+function mayBeAskedOutside(
+  { escalates }: CommandCall,
+  { sandboxPolicy, approvalPolicy }: ThreadSettings,
+): boolean {
   if (approvalPolicy === 'never') return hasBounds(sandboxPolicy) && escalates;
   return escalates || !hasBounds(sandboxPolicy) || approvalPolicy === 'on-failure';
 }

@@ -4,7 +4,15 @@ import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
-import { type Action, type ActionHost, type ActionOutcome, type Ask, decisionVerdict, failed, UNCONFINED } from '../action.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  type Ask,
+  decisionVerdict,
+  failed,
+  UNCONFINED,
+} from '../action.ts';
 import { refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import { writeArguments } from './call/exec-arguments.ts';
@@ -15,24 +23,37 @@ import { INTERRUPT } from './sessions/end-interrupted.ts';
 
 type StdinRequest = ReturnType<typeof writeArguments>;
 
-/** Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. Rejects with BadArguments. */
-export async function prepareStdin(args: JsonValue, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
+/**
+ * Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the
+ * output since the last report. Rejects with BadArguments.
+ */
+export async function prepareStdin(
+  args: JsonValue,
+  context: CallContext,
+  deps: CommandDeps,
+): Promise<Action | ActionOutcome> {
   const request = writeArguments(args, deps.limits);
   const session = deps.sessions.find(request.number);
-  const isReached = session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
-  if (!isReached) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
+  const isReached =
+    session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
+  if (!isReached)
+    return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
   const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
   return {
     kind: 'stdin',
     item: null,
     judge: ({ approvalsReviewer }, grants) => {
       if (refusal !== null) return { refuse: refusal };
-      const isReviewed = grants.reviewsAll || (approvalsReviewer !== 'user' && session.wasAskedAbout);
+      const isReviewed =
+        grants.reviewsAll || (approvalsReviewer !== 'user' && session.wasAskedAbout);
       const writes = session.end === null && !isHarmless(request.chars);
-      return isReviewed && writes ? { ask: stdinAsk(session, request, { context, deps }) } : { run: UNCONFINED };
+      return isReviewed && writes
+        ? { ask: stdinAsk(session, request, { context, deps }) }
+        : { run: UNCONFINED };
     },
     perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
-    refused: (denial) => failed(refusalText(denial, 'The user declined this input, so it was not written.')),
+    refused: (denial) =>
+      failed(refusalText(denial, 'The user declined this input, so it was not written.')),
   };
 }
 
@@ -56,7 +77,13 @@ async function writeAndWait(
   const state = end === null ? { sessionId: number } : end;
   const wallMs = deps.clock.monotonic() - startedMs;
   return {
-    output: commandReport({ state, wallMs, output: shown.takeUnread(), told: shown.takeTold(), tokensMax }),
+    output: commandReport({
+      state,
+      wallMs,
+      output: shown.takeUnread(),
+      told: shown.takeTold(),
+      tokensMax,
+    }),
     success: end === null || end.exitCode === 0,
     session: { number, isOver: end !== null },
   };
@@ -68,8 +95,9 @@ function isHarmless(chars: string): boolean {
 }
 
 /**
- * The question whether input may be written to a command. It ends with the command. It is for the guardian, and for a person only if the
- * guardian cannot judge the input: a person who decides has allowed the command together with its input.
+ * The question whether input may be written to a command. It ends with the command. It is for the
+ * guardian, and for a person only if the guardian cannot judge the input: a person who decides has
+ * allowed the command together with its input.
  */
 function stdinAsk(
   { text, cwd, shown, gone }: CommandSession,
@@ -93,7 +121,16 @@ function stdinAsk(
       const answer = await ask({
         method: 'item/commandExecution/requestApproval',
         params: {
-          ...{ threadId, turnId, itemId: shown.itemId, approvalId: callId, environmentId: 'local', kind: 'writeStdin', command: text, cwd },
+          ...{
+            threadId,
+            turnId,
+            itemId: shown.itemId,
+            approvalId: callId,
+            environmentId: 'local',
+            kind: 'writeStdin',
+            command: text,
+            cwd,
+          },
           startedAtMs: deps.clock.now(),
           reason: `The command runs already. The agent wants to write this to it: ${JSON.stringify(chars)}.`,
           ...{ additionalPermissions: null, commandActions: null, networkApprovalContext: null },
@@ -110,8 +147,8 @@ function stdinAsk(
 }
 
 /**
- * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other input needs no approval, because
- * the session itself was allowed to run.
+ * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other
+ * input needs no approval, because the session itself was allowed to run.
  */
 async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
   if (chars.trim() === '') return null;
@@ -130,7 +167,13 @@ async function write(
   const { number, turnId, shown } = session;
   if (!session.hasInput && chars !== INTERRUPT)
     return `session ${number} has no terminal, so its stdin is empty. To write to a command, start it with \`tty\`: true.`;
-  const params = { threadId: context.threadId, turnId, itemId: shown.itemId, processId: String(number), stdin: chars };
+  const params = {
+    threadId: context.threadId,
+    turnId,
+    itemId: shown.itemId,
+    processId: String(number),
+    stdin: chars,
+  };
   await host.emit({ method: 'item/commandExecution/terminalInteraction', params });
   if (chars === INTERRUPT) await session.interrupt();
   else session.write(chars);

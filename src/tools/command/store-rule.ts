@@ -20,11 +20,15 @@ interface AcceptedRule {
 }
 
 /**
- * Stores that a person allowed these words permanently: in the project of the command, only these words unless no further words can
- * do harm, and beyond the sandbox only if this run goes beyond it. Clients get a warning if the words cannot be stored, or if they
- * do not cover the command.
+ * Stores that a person allowed these words permanently: in the project of the command, only these
+ * words unless no further words can do harm, and beyond the sandbox only if this run goes beyond
+ * it. Clients get a warning if the words cannot be stored, or if they do not cover the command.
  */
-export async function storeRule(run: CommandRun, rule: AcceptedRule, { emit }: ActionHost): Promise<void> {
+export async function storeRule(
+  run: CommandRun,
+  rule: AcceptedRule,
+  { emit }: ActionHost,
+): Promise<void> {
   const problem = await storing.run(run.deps.home, () => store(run, rule));
   if (problem === null) return;
   const message = `${problem} The command will need approval again.`;
@@ -39,12 +43,19 @@ async function store(
   { command, context, deps, permissions, project }: CommandRun,
   { words, permit }: AcceptedRule,
 ): Promise<string | null> {
-  if (words.length === 0 || words.includes('')) return 'The rule was not stored: a rule needs at least one word, and no word may be empty.';
+  if (words.length === 0 || words.includes(''))
+    return 'The rule was not stored: a rule needs at least one word, and no word may be empty.';
   const commands = command.commands ?? [];
   const exact = !commands.some((simple) => isOpenPrefix(words, simple.words));
-  const beyond = hasBounds(context.settings.sandboxPolicy) && (!permit.sandboxed || permissions !== null);
+  const beyond =
+    hasBounds(context.settings.sandboxPolicy) && (!permit.sandboxed || permissions !== null);
   try {
-    const { line, addsRule } = await planAcceptance(await readRuleFiles(deps.home), { words, exact, beyond, project });
+    const { line, addsRule } = await planAcceptance(await readRuleFiles(deps.home), {
+      words,
+      exact,
+      beyond,
+      project,
+    });
     // In this order: without its line, the rule would hold for more than the person allowed.
     if (line !== null) appendAccepted(deps.home, acceptedLine(line));
     if (addsRule) appendAllowRule(deps.home, words);
@@ -52,7 +63,8 @@ async function store(
     return `The rule could not be stored: ${error instanceof Error ? error.message : String(error)}.`;
   }
   const stored = await commandRules(await readRuleFiles(deps.home));
-  if (strictRule(command, stored) !== null) return 'The rule is stored, but another rule requires approval for this command.';
+  if (strictRule(command, stored) !== null)
+    return 'The rule is stored, but another rule requires approval for this command.';
   const isCovered = (each: readonly string[]) =>
     stored.rules.some((rule) => ruleAllows(rule, each, { project, goesBeyond: beyond })) ||
     (!beyond && isHarmless(each, { confined: false }));

@@ -24,8 +24,15 @@ export interface UserCommand {
   timeoutMs: number;
 }
 
-/** Prepares a command of the user. It needs no approval and runs without a sandbox. The output of its outcome is a string. */
-export async function prepareUserCommand({ text, timeoutMs }: UserCommand, context: CallContext, deps: CommandDeps): Promise<Action> {
+/**
+ * Prepares a command of the user. It needs no approval and runs without a sandbox. The output of
+ * its outcome is a string.
+ */
+export async function prepareUserCommand(
+  { text, timeoutMs }: UserCommand,
+  context: CallContext,
+  deps: CommandDeps,
+): Promise<Action> {
   const { threadId, turnId, itemId, settings } = context;
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
   const command = await parseCommand(call.argv);
@@ -33,9 +40,27 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
   const start = commandStart(call, deps);
   const { number, owner, release } = deps.sessions.takeUserSlot();
   const project = commandProject(call.cwd, settings.cwd);
-  const run = { call, command, context, deps, start, project, permissions: null, pin: null, number, owner: owner(turnId) };
+  const run = {
+    call,
+    command,
+    context,
+    deps,
+    start,
+    project,
+    permissions: null,
+    pin: null,
+    number,
+    owner: owner(turnId),
+  };
   const actions = commandActions(command, call.cwd);
-  const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
+  const item = commandItem({
+    id: itemId,
+    argv: call.argv,
+    cwd: call.cwd,
+    processId: null,
+    source: 'userShell',
+    actions,
+  });
   return {
     kind: 'command',
     item,
@@ -46,8 +71,15 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
       const startedMs = deps.clock.monotonic();
       const outcome = await startCommand(run, { shown, permit, host });
       if (outcome.state === 'notStarted') shown.note(outcome.problem);
-      const exitCode = outcome.state === 'timedOut' ? EXIT_CODE.timedOut : 'exitCode' in outcome ? outcome.exitCode : null;
-      const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters truncated …]\n`);
+      const exitCode =
+        outcome.state === 'timedOut'
+          ? EXIT_CODE.timedOut
+          : 'exitCode' in outcome
+            ? outcome.exitCode
+            : null;
+      const output = shown
+        .takeUnread()
+        .text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters truncated …]\n`);
       const seconds = (deps.clock.monotonic() - startedMs) / 1000;
       return {
         output: report({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds, output }),
@@ -55,12 +87,18 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
         item: shown.ended({ exitCode }),
       };
     },
-    refused: (denial) => ({ ...failed(refusalText(denial)), item: { ...item, status: deniedStatus(denial) } }),
+    refused: (denial) => ({
+      ...failed(refusalText(denial)),
+      item: { ...item, status: deniedStatus(denial) },
+    }),
     close: async () => release(),
   };
 }
 
-function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeoutMs: number; shell: string }): CommandCall {
+function userCall(
+  text: string,
+  { cwd, timeoutMs, shell }: { cwd: string; timeoutMs: number; shell: string },
+): CommandCall {
   return {
     argv: shellArgv(shell, text, { login: true }),
     script: text,
@@ -76,7 +114,17 @@ function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeou
   };
 }
 
-function report({ text, exitCode, seconds, output }: { text: string; exitCode: number; seconds: number; output: string }): string {
+function report({
+  text,
+  exitCode,
+  seconds,
+  output,
+}: {
+  text: string;
+  exitCode: number;
+  seconds: number;
+  output: string;
+}): string {
   return `<user_shell_command>
 The user ran this command in their own shell.
 <command>

@@ -2,7 +2,9 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ToolSpec } from '../../model/model.ts';
 
-/** The constants of BM25: how fast a repeated word loses weight, and how much long texts count less. */
+/**
+ * The constants of BM25: how fast a repeated word loses weight, and how much long texts count less.
+ */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
 /** A word of a tool's name says more than one of its description. */
@@ -27,8 +29,8 @@ interface RankOptions {
 }
 
 /**
- * The tools that fit a query best, by BM25 over their names, descriptions and parameters. None without a common word. Lets other work run in
- * between.
+ * The tools that fit a query best, by BM25 over their names, descriptions and parameters. None
+ * without a common word. Lets other work run in between.
  */
 export async function rankTools<Tool extends { spec: ToolSpec }>(
   tools: readonly Tool[],
@@ -52,7 +54,8 @@ export async function rankTools<Tool extends { spec: ToolSpec }>(
   }
   const scored: { tool: Tool; score: number }[] = [];
   for (const { tool, of } of all) {
-    const norm = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));
+    const norm =
+      SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));
     const score = wanted.reduce((sum, word, index) => {
       const count = of.counts.get(word) ?? 0;
       return sum + ((weights[index] ?? 0) * count * (SATURATION + 1)) / (count + norm);
@@ -88,13 +91,19 @@ function parametersText(spec: ToolSpec): string {
   if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return '';
   return Object.entries(properties)
     .map(([name, value]) => {
-      const description = typeof value === 'object' && value !== null && !Array.isArray(value) ? value.description : '';
+      const description =
+        typeof value === 'object' && value !== null && !Array.isArray(value)
+          ? value.description
+          : '';
       return `${name} ${typeof description === 'string' ? description : ''}`;
     })
     .join(' ');
 }
 
-/** Words in lower case: `closeTicket`, `close_ticket` and "Close ticket" are the same two. A plural counts as its singular. */
+/**
+ * Words in lower case: `closeTicket`, `close_ticket` and "Close ticket" are the same two. A plural
+ * counts as its singular.
+ */
 function wordsOf(text: string): string[] {
   return (
     text

@@ -28,22 +28,34 @@ const PARAMETERS: JsonObject = {
 export interface ToolSearchOptions {
   /** The tools that are searched. */
   deferred: readonly Tool[];
-  /** Whether the provider's API has a tool for this of its own, so that found tools need not be offered. */
+  /**
+   * Whether the provider's API has a tool for this of its own, so that found tools need not be
+   * offered.
+   */
   isNative: boolean;
   /** The words of tools that were searched before. */
   words: ToolWords;
 }
 
 /** `tool_search`: finds deferred tools for the model. `onFound` is told which. */
-export function toolSearch({ deferred, isNative, words }: ToolSearchOptions, onFound: (tools: readonly Tool[]) => void): Tool {
+export function toolSearch(
+  { deferred, isNative, words }: ToolSearchOptions,
+  onFound: (tools: readonly Tool[]) => void,
+): Tool {
   const type = isNative ? ('tool_search' as const) : ('function' as const);
-  const spec: ToolSpec = { type, name: TOOL_SEARCH_NAME, description: DESCRIPTION, parameters: PARAMETERS };
+  const spec: ToolSpec = {
+    type,
+    name: TOOL_SEARCH_NAME,
+    description: DESCRIPTION,
+    parameters: PARAMETERS,
+  };
   return {
     spec,
     onlyRecords: true,
     prepare: async (args) => {
       const wanted = readArguments(args);
-      if (wanted === null) return { ...failed(`${TOOL_SEARCH_NAME} needs \`query\`: a string.`), foundTools: [] };
+      if (wanted === null)
+        return { ...failed(`${TOOL_SEARCH_NAME} needs \`query\`: a string.`), foundTools: [] };
       return plainAction(async () => {
         const found = await rankTools(deferred, wanted.query, { limit: wanted.limit, words });
         onFound(found);
@@ -56,13 +68,16 @@ export function toolSearch({ deferred, isNative, words }: ToolSearchOptions, onF
 function readArguments(args: JsonValue): { query: string; limit: number } | null {
   const { query, limit = LIMIT_DEFAULT } = isObject(args) ? args : {};
   if (typeof query !== 'string') return null;
-  const most = typeof limit === 'number' && Number.isFinite(limit) ? Math.round(limit) : LIMIT_DEFAULT;
+  const most =
+    typeof limit === 'number' && Number.isFinite(limit) ? Math.round(limit) : LIMIT_DEFAULT;
   return { query, limit: Math.min(LIMIT_MAX, Math.max(1, most)) };
 }
 
 /** The found tools for a model whose API has no search. */
 function told(found: readonly Tool[]): string {
-  return foundToolsText(found.map(({ spec }) => ({ name: flatSpecName(spec), description: spec.description })));
+  return foundToolsText(
+    found.map(({ spec }) => ({ name: flatSpecName(spec), description: spec.description })),
+  );
 }
 
 /** The found tools for an API that has the search. */

@@ -17,13 +17,19 @@ const item = (text: string): ModelEvent => ({
 
 describe('an answer without an end is stopped', () => {
   test.each([
-    ['of text', { type: 'textDelta', itemId: 'i', delta: 'x'.repeat(1_000) } as ModelEvent, '1000000 characters'],
+    [
+      'of text',
+      { type: 'textDelta', itemId: 'i', delta: 'x'.repeat(1_000) } as ModelEvent,
+      '1000000 characters',
+    ],
     ['of small items that come without deltas', item(''), '1000 items'],
     ['of large items that come without deltas', item('x'.repeat(100_000)), '4000000 bytes'],
   ])('%s', async (_, event, limit) => {
     const model: Model = { stream: () => endless(event) };
     const answer = await askAside(model, request, signal);
-    expect(answer).toMatchObject({ error: { message: `The model's answer exceeded the limit of ${limit} and was stopped.` } });
+    expect(answer).toMatchObject({
+      error: { message: `The model's answer exceeded the limit of ${limit} and was stopped.` },
+    });
   });
 });
 
@@ -38,5 +44,8 @@ test('a model that throws has failed', async () => {
 
 test('an answer within the limits is returned', async () => {
   const model = new TestModel(response(message('hello')));
-  expect(await askAside(model, request, signal)).toMatchObject({ text: 'hello', items: [{ type: 'message' }] });
+  expect(await askAside(model, request, signal)).toMatchObject({
+    text: 'hello',
+    items: [{ type: 'message' }],
+  });
 });

@@ -8,25 +8,31 @@ const threadId = idOf(1);
 async function compacted(server: TestServer): Promise<void> {
   await server.client.request('thread/compact/start', { threadId });
   await server.client.waitFor('thread/compacted');
-  await server.client.next('the end', () => server.client.notifications('turn/completed').length === 2);
+  await server.client.next(
+    'the end',
+    () => server.client.notifications('turn/completed').length === 2,
+  );
 }
 
 function lastInput({ model }: TestServer): string {
   return JSON.stringify(model.request(model.requests.length).input);
 }
 
-test.each(['<context> is a React component. Fix it.', '<review>my draft</review>', '# AGENTS.md instructions\nshould be shorter'])(
-  'a message of the user is kept, whatever it begins with: %j',
-  async (said) => {
-    const server = await startServer({ model: new TestModel(response(message('first')), response(message('SUMMARY'))) });
-    await server.client.request('thread/start', {});
-    await server.client.turn(threadId, said);
-    await compacted(server);
-    server.model.push(response(message('second')));
-    await server.client.turn(threadId, 'go on');
-    expect(lastInput(server)).toContain(JSON.stringify(said).slice(1, -1));
-  },
-);
+test.each([
+  '<context> is a React component. Fix it.',
+  '<review>my draft</review>',
+  '# AGENTS.md instructions\nshould be shorter',
+])('a message of the user is kept, whatever it begins with: %j', async (said) => {
+  const server = await startServer({
+    model: new TestModel(response(message('first')), response(message('SUMMARY'))),
+  });
+  await server.client.request('thread/start', {});
+  await server.client.turn(threadId, said);
+  await compacted(server);
+  server.model.push(response(message('second')));
+  await server.client.turn(threadId, 'go on');
+  expect(lastInput(server)).toContain(JSON.stringify(said).slice(1, -1));
+});
 
 test('a thread of commands of the user has something to summarize', async () => {
   const server = await startServer({ model: new TestModel(response(message('SUMMARY'))) });

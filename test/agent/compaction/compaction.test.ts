@@ -4,33 +4,52 @@ import type { ResponseItem, Turn, TurnError } from '../../../src/protocol/genera
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
-import { asked, conversation, failed, functionCall, message, response, type ScriptedResponse, USAGE } from '../../support/test-model.ts';
+import {
+  asked,
+  conversation,
+  failed,
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  USAGE,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
 
 const threadId = idOf(1);
 const words = (tokens: number) => 'abc '.repeat(tokens);
 
 /** A configuration with further keys. */
-const config = (keys: string) => `model = "m"\nmodel_provider = "test"\n${keys}\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n`;
+const config = (keys: string) =>
+  `model = "m"\nmodel_provider = "test"\n${keys}\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n`;
 
 /** A response that the provider counts as so many tokens. */
 const counted = (words: string, inputTokens: number): ScriptedResponse => [
   ...message(words),
-  { type: 'completed', usage: { ...USAGE, inputTokens, outputTokens: 5, totalTokens: inputTokens + 5 } },
+  {
+    type: 'completed',
+    usage: { ...USAGE, inputTokens, outputTokens: 5, totalTokens: inputTokens + 5 },
+  },
 ];
 
 /** A server with a thread of two turns. */
 async function twoTurns(options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startServer(options);
   server.model.push(response(message('first')), response(message('second')));
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+  await server.client.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+  });
   await server.client.turn(threadId, 'one');
   await server.client.turn(threadId, 'two');
   return server;
 }
 
 /** Compacts the thread, with this response to the request for the summary. */
-async function compact({ client, model }: TestServer, answer: ScriptedResponse = response(message('SUMMARY'))) {
+async function compact(
+  { client, model }: TestServer,
+  answer: ScriptedResponse = response(message('SUMMARY')),
+) {
   model.push(answer);
   const end = nextEnd(client);
   expect(await client.request('thread/compact/start', { threadId })).toEqual({});
@@ -40,11 +59,17 @@ async function compact({ client, model }: TestServer, answer: ScriptedResponse =
 /** The turn that ends next. */
 async function nextEnd(client: TestClient, { turns = 1 } = {}): Promise<Turn> {
   const count = client.notifications('turn/completed').length + turns;
-  const message = await client.next('the end of a turn', () => client.notifications('turn/completed').length === count);
+  const message = await client.next(
+    'the end of a turn',
+    () => client.notifications('turn/completed').length === count,
+  );
   return (message.params as { turn: Turn }).turn;
 }
 
-/** The texts of a request's conversation, with the kind of the message that stands for its earlier part. */
+/**
+ * The texts of a request's conversation, with the kind of the message that stands for its earlier
+ * part.
+ */
 function texts(request: ModelRequest): string[] {
   return conversation(request).map((item) => {
     if (item.type !== 'message') return item.type;
@@ -93,7 +118,8 @@ test('clients see the item of the compaction, the length of the new prompt, and 
     'thread/status/changed',
     'turn/completed',
   ]);
-  const { total, last } = server.client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage ?? {};
+  const { total, last } =
+    server.client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage ?? {};
   expect(total?.totalTokens).toBe(45);
   expect(last).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   expect(last?.totalTokens).toBeGreaterThan(0);
@@ -106,7 +132,9 @@ test('the context comes again in front, once, and later changes of it as usual',
   await server.client.turn(threadId, 'three');
   const { input } = lastRequest(server);
   expect(input.slice(0, 2)).toEqual(server.model.request(1).input.slice(0, 2));
-  expect(input.filter((item) => JSON.stringify(item).includes('<environment_context>'))).toHaveLength(1);
+  expect(
+    input.filter((item) => JSON.stringify(item).includes('<environment_context>')),
+  ).toHaveLength(1);
 });
 
 test('the compaction is kept over a restart; a fork and a revert before it have what was there then', async () => {
@@ -114,11 +142,18 @@ test('the compaction is kept over a restart; a fork and a revert before it have 
   await compact(first);
   const server = await first.restart();
   const { thread } = await server.client.request('thread/resume', { threadId });
-  server.model.push(response(message('third')), response(message('forked')), response(message('reverted')));
+  server.model.push(
+    response(message('third')),
+    response(message('forked')),
+    response(message('reverted')),
+  );
   await server.client.turn(threadId, 'three');
   expect(texts(lastRequest(server))).toEqual(['one', 'two', 'conversation_summary', 'three']);
   const [, second, compaction] = thread.turns;
-  const fork = await server.client.request('thread/fork', { threadId, lastTurnId: second?.id ?? '' });
+  const fork = await server.client.request('thread/fork', {
+    threadId,
+    lastTurnId: second?.id ?? '',
+  });
   await server.client.turn(fork.thread.id, 'four');
   expect(texts(lastRequest(server))).toEqual(['one', 'first', 'two', 'second', 'four']);
   await server.client.request('thread/revert', { threadId, beforeTurnId: compaction?.id ?? '' });
@@ -130,27 +165,53 @@ test('a fork after a compaction goes on from the summary, and a second compactio
   const server = await twoTurns();
   await compact(server);
   const fork = await server.client.request('thread/fork', { threadId });
-  server.model.push(response(message('third')), response(message('SECOND SUMMARY')), response(message('fourth')));
+  server.model.push(
+    response(message('third')),
+    response(message('SECOND SUMMARY')),
+    response(message('fourth')),
+  );
   await server.client.turn(fork.thread.id, 'three');
   const end = nextEnd(server.client);
   await server.client.request('thread/compact/start', { threadId: fork.thread.id });
   await end;
-  expect(texts(lastRequest(server)).slice(0, -1)).toEqual(['one', 'two', 'conversation_summary', 'three', 'third']);
+  expect(texts(lastRequest(server)).slice(0, -1)).toEqual([
+    'one',
+    'two',
+    'conversation_summary',
+    'three',
+    'third',
+  ]);
   await server.client.turn(fork.thread.id, 'four');
-  expect(texts(lastRequest(server))).toEqual(['one', 'two', 'three', 'conversation_summary', 'four']);
+  expect(texts(lastRequest(server))).toEqual([
+    'one',
+    'two',
+    'three',
+    'conversation_summary',
+    'four',
+  ]);
   expect(JSON.stringify(lastRequest(server).input)).toContain('SECOND SUMMARY');
 });
 
 test('images and huge outputs do not come back', async () => {
   const server = await startServer();
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
-  server.model.push(response(functionCall('exec_command', { cmd: 'seq 1 4000', login: false })), response(message('seen')));
+  await server.client.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+  });
+  server.model.push(
+    response(functionCall('exec_command', { cmd: 'seq 1 4000', login: false })),
+    response(message('seen')),
+  );
   const image = `data:image/png;base64,${'A'.repeat(2_000)}`;
   await server.client.turn(threadId, [...text('look'), { type: 'image', url: image }]);
   await compact(server);
   server.model.push(response(message('done')));
   await server.client.turn(threadId, 'go on');
-  expect(texts(lastRequest(server))).toEqual(['look\n[An image was here.]', 'conversation_summary', 'go on']);
+  expect(texts(lastRequest(server))).toEqual([
+    'look\n[An image was here.]',
+    'conversation_summary',
+    'go on',
+  ]);
 });
 
 test('a thread without a conversation is compacted without a request, and so is one with nothing new', async () => {
@@ -159,17 +220,26 @@ test('a thread without a conversation is compacted without a request, and so is 
   await server.client.request('thread/compact/start', { threadId });
   await server.client.waitFor('turn/completed');
   expect(server.model.requests).toHaveLength(0);
-  expect(server.client.notifications('item/completed').map(({ item }) => item.type)).toEqual(['contextCompaction']);
+  expect(server.client.notifications('item/completed').map(({ item }) => item.type)).toEqual([
+    'contextCompaction',
+  ]);
 });
 
 test('turn/steer is refused during a compaction, and turn/start is answered in its turn after it', async () => {
   const server = await twoTurns();
   const gate = new Gate();
-  server.model.push([...message('SUMMARY').slice(0, 2), gate, ...response(message('SUMMARY')).slice(-2)], response(message('third')));
+  server.model.push(
+    [...message('SUMMARY').slice(0, 2), gate, ...response(message('SUMMARY')).slice(-2)],
+    response(message('third')),
+  );
   await server.client.request('thread/compact/start', { threadId });
   await server.model.asked(3);
   const { turn } = server.client.notifications('turn/started').at(-1) ?? {};
-  const steered = await server.client.ask('turn/steer', { threadId, expectedTurnId: turn?.id, input: text('x') });
+  const steered = await server.client.ask('turn/steer', {
+    threadId,
+    expectedTurnId: turn?.id,
+    input: text('x'),
+  });
   expect(steered.error).toEqual({
     code: -32600,
     message: 'cannot steer a compact turn',
@@ -180,7 +250,11 @@ test('turn/steer is refused during a compaction, and turn/start is answered in i
       additionalDetails: null,
     },
   });
-  const started = await server.client.request('turn/start', { threadId, input: text('three'), model: 'other' });
+  const started = await server.client.request('turn/start', {
+    threadId,
+    input: text('three'),
+    model: 'other',
+  });
   expect(started.turn.id).toBe(turn?.id);
   const end = nextEnd(server.client);
   gate.open();
@@ -192,19 +266,32 @@ test('turn/steer is refused during a compaction, and turn/start is answered in i
 test('while a turn runs, the compaction is answered at once and begins after it', async () => {
   const server = await twoTurns();
   const gate = new Gate();
-  server.model.push([...message('third').slice(0, 2), gate, ...response(message('third')).slice(-2)], response(message('SUMMARY')));
+  server.model.push(
+    [...message('third').slice(0, 2), gate, ...response(message('third')).slice(-2)],
+    response(message('SUMMARY')),
+  );
   await server.client.request('turn/start', { threadId, input: text('three') });
   await server.model.asked(3);
   expect(await server.client.request('thread/compact/start', { threadId })).toEqual({});
   const end = nextEnd(server.client, { turns: 2 });
   gate.open();
   await end;
-  expect(texts(lastRequest(server)).slice(0, -1)).toEqual(['one', 'first', 'two', 'second', 'three', 'third']);
+  expect(texts(lastRequest(server)).slice(0, -1)).toEqual([
+    'one',
+    'first',
+    'two',
+    'second',
+    'three',
+    'third',
+  ]);
 });
 
 test('a compaction that a client asked for and that fails leaves the thread as it was', async () => {
   const server = await twoTurns();
-  expect(await compact(server, [failed('no such luck')])).toMatchObject({ status: 'failed', error: { message: 'no such luck' } });
+  expect(await compact(server, [failed('no such luck')])).toMatchObject({
+    status: 'failed',
+    error: { message: 'no such luck' },
+  });
   server.model.push(response(message('third')));
   expect(await server.client.turn(threadId, 'three')).toMatchObject(answered);
   expect(texts(lastRequest(server))).toEqual(['one', 'first', 'two', 'second', 'three']);
@@ -227,8 +314,14 @@ test('an interrupt ends a compaction, and the thread stays as it was', async () 
 
 /** A thread whose next request is over the limit. */
 async function overLimit(options: TestServerOptions = {}): Promise<TestServer> {
-  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000'), ...options });
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+  const server = await startServer({
+    config: config('model_auto_compact_token_limit = 10000'),
+    ...options,
+  });
+  await server.client.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+  });
   server.model.push(counted('first', 12_000));
   await server.client.turn(threadId, 'one');
   return server;
@@ -236,17 +329,30 @@ async function overLimit(options: TestServerOptions = {}): Promise<TestServer> {
 
 test('over model_auto_compact_token_limit, the thread is compacted before the next request, and the turn goes on', async () => {
   const server = await overLimit();
-  server.model.push(response(message('SUMMARY')), response(message('second')), response(message('third')));
+  server.model.push(
+    response(message('SUMMARY')),
+    response(message('second')),
+    response(message('third')),
+  );
   expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
   expect(texts(server.model.request(2)).slice(0, -1)).toEqual(['one', 'first']);
   expect(texts(server.model.request(3))).toEqual(['one', 'conversation_summary', 'two']);
   await server.client.turn(threadId, 'three');
-  expect(texts(server.model.request(4))).toEqual(['one', 'conversation_summary', 'two', 'second', 'three']);
+  expect(texts(server.model.request(4))).toEqual([
+    'one',
+    'conversation_summary',
+    'two',
+    'second',
+    'three',
+  ]);
 });
 
 test('a turn is compacted between its requests too, and the model goes on from the summary', async () => {
   const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+  await server.client.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+  });
   const usage = { ...USAGE, inputTokens: 12_000 };
   server.model.push(
     [...functionCall('exec_command', { cmd: 'true', login: false }), { type: 'completed', usage }],
@@ -254,12 +360,18 @@ test('a turn is compacted between its requests too, and the model goes on from t
     response(message('done')),
   );
   expect(await server.client.turn(threadId, 'one')).toMatchObject(answered);
-  expect(texts(server.model.request(2)).slice(0, -1)).toEqual(['one', 'function_call', 'function_call_output']);
+  expect(texts(server.model.request(2)).slice(0, -1)).toEqual([
+    'one',
+    'function_call',
+    'function_call_output',
+  ]);
   expect(texts(server.model.request(3))).toEqual(['one', 'conversation_summary']);
 });
 
 test('compact_prompt replaces the prompt for summaries', async () => {
-  const server = await overLimit({ config: config('model_auto_compact_token_limit = 10000\ncompact_prompt = "in short, please"') });
+  const server = await overLimit({
+    config: config('model_auto_compact_token_limit = 10000\ncompact_prompt = "in short, please"'),
+  });
   server.model.push(response(message('SUMMARY')), response(message('second')));
   await server.client.turn(threadId, 'two');
   expect(texts(server.model.request(2)).at(-1)).toBe('in short, please');
@@ -277,31 +389,71 @@ test('if the prompt does not fit and there is no summary, the oldest part is cut
   const server = await refused();
   server.model.push([failed('no summary today')], response(message('third')));
   expect(await server.client.turn(threadId, 'three')).toMatchObject(answered);
-  expect(texts(lastRequest(server))).toEqual(['conversation_cut', 'one', 'first', 'two', 'second', 'refused', 'three']);
+  expect(texts(lastRequest(server))).toEqual([
+    'conversation_cut',
+    'one',
+    'first',
+    'two',
+    'second',
+    'refused',
+    'three',
+  ]);
   expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
-    expect.stringMatching(/its oldest part was cut from what the model reads\. The history keeps it\. no summary today/),
+    expect.stringMatching(
+      /its oldest part was cut from what the model reads\. The history keeps it\. no summary today/,
+    ),
   ]);
 });
 
 test('while the provider answers nothing at all, nothing is cut, also if the prompt was refused', async () => {
   const server = await refused();
   const overloaded = failed('overloaded', 'serverOverloaded');
-  server.model.push([overloaded], [overloaded], response(message('SUMMARY')), response(message('fourth')));
-  expect(await server.client.turn(threadId, 'three')).toMatchObject({ error: { codexErrorInfo: 'serverOverloaded' } });
+  server.model.push(
+    [overloaded],
+    [overloaded],
+    response(message('SUMMARY')),
+    response(message('fourth')),
+  );
+  expect(await server.client.turn(threadId, 'three')).toMatchObject({
+    error: { codexErrorInfo: 'serverOverloaded' },
+  });
   expect(await server.client.turn(threadId, 'four')).toMatchObject(answered);
-  expect(texts(lastRequest(server))).toEqual(['one', 'two', 'refused', 'three', 'conversation_summary', 'four']);
+  expect(texts(lastRequest(server))).toEqual([
+    'one',
+    'two',
+    'refused',
+    'three',
+    'conversation_summary',
+    'four',
+  ]);
 });
 
 test('what is cut is bounded: long parts of the conversation are left out, the newest stay', async () => {
   const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
   await server.client.request('thread/start', {});
   const long = (name: string) => response(message(`${name} ${words(2_000)} END`));
-  server.model.push(long('A'), long('B'), long('C'), long('D'), [failed('too long', 'contextWindowExceeded')]);
-  for (const question of ['one', 'two', 'three', 'four', 'refused']) await server.client.turn(threadId, question);
+  server.model.push(long('A'), long('B'), long('C'), long('D'), [
+    failed('too long', 'contextWindowExceeded'),
+  ]);
+  for (const question of ['one', 'two', 'three', 'four', 'refused'])
+    await server.client.turn(threadId, question);
   server.model.push([failed('no')], response(message('done')));
   expect(await server.client.turn(threadId, 'five')).toMatchObject(answered);
-  const read = texts(lastRequest(server)).map((said) => said.replace(/^([A-D]) .*(\[.*\]).* END$/s, '$1'));
-  expect(read).toEqual(['one', 'conversation_cut', 'two', 'B', 'three', 'C', 'four', 'D', 'refused', 'five']);
+  const read = texts(lastRequest(server)).map((said) =>
+    said.replace(/^([A-D]) .*(\[.*\]).* END$/s, '$1'),
+  );
+  expect(read).toEqual([
+    'one',
+    'conversation_cut',
+    'two',
+    'B',
+    'three',
+    'C',
+    'four',
+    'D',
+    'refused',
+    'five',
+  ]);
 });
 
 test.each<[string, TurnError['codexErrorInfo'], number]>([
@@ -309,24 +461,34 @@ test.each<[string, TurnError['codexErrorInfo'], number]>([
   ['HTTP 500', 'internalServerError', 1],
   ['budget', 'sessionBudgetExceeded', 1],
   ['garbage', 'other', 2],
-])('while the prompt fits, nothing is cut (%s), and the next turn compacts', async (text, info, requests) => {
-  const server = await overLimit();
-  const failure = Array.from({ length: requests }, () => [failed(text, info)]);
-  const { model, client } = server;
-  const calls = (callId: string) => response(functionCall('exec_command', { cmd: 'true', login: false }, { callId }));
-  model.push(...failure, calls('call_1'), calls('call_2'), response(message('second')));
-  expect(await client.turn(threadId, 'two')).toMatchObject(answered);
-  expect(texts(lastRequest(server)).slice(0, 3)).toEqual(['one', 'first', 'two']);
-  expect(client.notifications('warning').map(({ message }) => message)).toEqual([
-    `The thread is near its limit and could not be summarized; it does not change for now. ${text}`,
-  ]);
-  const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
-  expect(thread.turns[1]?.items.map(({ type }) => type)).not.toContain('contextCompaction');
-  model.push(counted('third', 12_000), response(message('SUMMARY')), response(message('fourth')));
-  await client.turn(threadId, 'three');
-  expect(await client.turn(threadId, 'four')).toMatchObject(answered);
-  expect(texts(lastRequest(server))).toEqual(['one', 'two', 'three', 'conversation_summary', 'four']);
-});
+])(
+  'while the prompt fits, nothing is cut (%s), and the next turn compacts',
+  async (text, info, requests) => {
+    const server = await overLimit();
+    const failure = Array.from({ length: requests }, () => [failed(text, info)]);
+    const { model, client } = server;
+    const calls = (callId: string) =>
+      response(functionCall('exec_command', { cmd: 'true', login: false }, { callId }));
+    model.push(...failure, calls('call_1'), calls('call_2'), response(message('second')));
+    expect(await client.turn(threadId, 'two')).toMatchObject(answered);
+    expect(texts(lastRequest(server)).slice(0, 3)).toEqual(['one', 'first', 'two']);
+    expect(client.notifications('warning').map(({ message }) => message)).toEqual([
+      `The thread is near its limit and could not be summarized; it does not change for now. ${text}`,
+    ]);
+    const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
+    expect(thread.turns[1]?.items.map(({ type }) => type)).not.toContain('contextCompaction');
+    model.push(counted('third', 12_000), response(message('SUMMARY')), response(message('fourth')));
+    await client.turn(threadId, 'three');
+    expect(await client.turn(threadId, 'four')).toMatchObject(answered);
+    expect(texts(lastRequest(server))).toEqual([
+      'one',
+      'two',
+      'three',
+      'conversation_summary',
+      'four',
+    ]);
+  },
+);
 
 test('after contextWindowExceeded the next turn compacts first, also after a restart', async () => {
   for (const restarts of [false, true]) {
@@ -340,8 +502,16 @@ test('after contextWindowExceeded the next turn compacts first, also after a res
     }
     server.model.push(response(message('SUMMARY')), response(message('fourth')));
     expect(await server.client.turn(threadId, 'four')).toMatchObject(answered);
-    expect(texts(server.model.request(4))[0]).toMatch(/^<conversation>\n.*\n\{"from":"user","text":"one"\}\n/);
-    expect(texts(server.model.request(5))).toEqual(['one', 'two', 'three', 'conversation_summary', 'four']);
+    expect(texts(server.model.request(4))[0]).toMatch(
+      /^<conversation>\n.*\n\{"from":"user","text":"one"\}\n/,
+    );
+    expect(texts(server.model.request(5))).toEqual([
+      'one',
+      'two',
+      'three',
+      'conversation_summary',
+      'four',
+    ]);
   }
 });
 
@@ -371,11 +541,15 @@ test('input that alone exceeds the window fails its own turn only: it does not e
   await server.client.request('thread/start', {});
   server.model.push(response(message('first')));
   await server.client.turn(threadId, 'one');
-  expect(await server.client.turn(threadId, words(21_000))).toMatchObject({ error: { codexErrorInfo: 'contextWindowExceeded' } });
+  expect(await server.client.turn(threadId, words(21_000))).toMatchObject({
+    error: { codexErrorInfo: 'contextWindowExceeded' },
+  });
   server.model.push(response(message('SUMMARY')), response(message('second')));
   expect(await server.client.turn(threadId, 'two')).toMatchObject(answered);
   const summarized = texts(server.model.request(2))[0] ?? '';
-  expect(summarized).toContain('{"from":"user","text":"one"}\n{"from":"assistant","text":"first"}\n{"from":"user","text":"abc abc');
+  expect(summarized).toContain(
+    '{"from":"user","text":"one"}\n{"from":"assistant","text":"first"}\n{"from":"user","text":"abc abc',
+  );
   expect(summarized).toContain('characters truncated');
   expect(texts(lastRequest(server)).slice(-2)).toEqual(['conversation_summary', 'two']);
 });
@@ -412,12 +586,22 @@ test('input and items that arrive during a compaction are read after it', async 
   const server = await overLimit();
   const gate = new Gate();
   // The input that came meanwhile stops the first request of the turn.
-  server.model.push([gate, ...response(message('SUMMARY'))], response(message('second')), response(message('second')));
+  server.model.push(
+    [gate, ...response(message('SUMMARY'))],
+    response(message('second')),
+    response(message('second')),
+  );
   const turn = server.client.turn(threadId, 'two');
   await server.model.asked(2);
   await server.client.request('thread/inject_items', { threadId, items: [asked('injected')] });
   await server.client.request('turn/start', { threadId, input: text('more') });
   gate.open();
   expect(await turn).toMatchObject(answered);
-  expect(texts(lastRequest(server))).toEqual(['one', 'conversation_summary', 'two', 'injected', 'more']);
+  expect(texts(lastRequest(server))).toEqual([
+    'one',
+    'conversation_summary',
+    'two',
+    'injected',
+    'more',
+  ]);
 });

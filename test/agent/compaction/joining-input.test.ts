@@ -62,7 +62,8 @@ test('input that joins a compaction which then fails is answered in its mode all
 test('turn/settings/update during a compaction counts for the input that joins it, before or after', async () => {
   for (const isBefore of [true, false]) {
     const { client, turnId, finish } = await compacting();
-    const update = () => client.request('turn/settings/update', { threadId, turnId, effort: 'high' });
+    const update = () =>
+      client.request('turn/settings/update', { threadId, turnId, effort: 'high' });
     if (isBefore) await update();
     await client.request('turn/start', { threadId, input: text('go on'), model: 'other' });
     if (!isBefore) await update();
@@ -75,8 +76,16 @@ test('input that joins a turn during its user command is answered with its own s
   const { client, model } = server;
   await client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
   model.push(response(message('first')), response(message('first')));
-  await client.request('thread/shellCommand', { threadId, command: 'until [ -e go ]; do sleep 0.02; done' });
-  const { turn } = await client.request('turn/start', { threadId, input: text('one'), model: 'other', outputSchema: schema });
+  await client.request('thread/shellCommand', {
+    threadId,
+    command: 'until [ -e go ]; do sleep 0.02; done',
+  });
+  const { turn } = await client.request('turn/start', {
+    threadId,
+    input: text('one'),
+    model: 'other',
+    outputSchema: schema,
+  });
   const end = client.turnCompleted(turn.id);
   writeFileSync(join(server.cwd, 'go'), '');
   await end;

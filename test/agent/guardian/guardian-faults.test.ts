@@ -7,26 +7,52 @@ import { StoreError } from '../../../src/store/store-error.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
-import { failed, message, messageBegun, response, retrying, type ScriptedResponse } from '../../support/test-model.ts';
+import {
+  failed,
+  message,
+  messageBegun,
+  response,
+  retrying,
+  type ScriptedResponse,
+} from '../../support/test-model.ts';
 import { completed, THREAD } from '../../tools/command-server.ts';
 import { afterDeathOf } from '../after-death-of.ts';
-import { ALLOW, assesses, DENY, type Guarded, guarded, keptReviews, reviewsCompleted, runsAs } from './guardian-server.ts';
+import {
+  ALLOW,
+  assesses,
+  DENY,
+  type Guarded,
+  guarded,
+  keptReviews,
+  reviewsCompleted,
+  runsAs,
+} from './guardian-server.ts';
 
 const ends = response(message('done'));
 const touches = (id: string) => response(runsAs(id, `touch ${id}`));
 
-/** Checks what holds whatever happens: each review ends once, and nothing runs without an approval. */
+/**
+ * Checks what holds whatever happens: each review ends once, and nothing runs without an approval.
+ */
 function expectSafe(server: Guarded, ids: readonly string[]): void {
   const { client, cwd } = server;
-  const begun = client.notifications('item/autoApprovalReview/started').map(({ reviewId }) => reviewId);
+  const begun = client
+    .notifications('item/autoApprovalReview/started')
+    .map(({ reviewId }) => reviewId);
   expect(
     reviewsCompleted(server)
       .map(({ reviewId }) => reviewId)
       .sort(),
   ).toEqual(begun.sort());
-  const approved = reviewsCompleted(server).flatMap(({ targetItemId, review }) => (review.status === 'approved' ? [targetItemId] : []));
+  const approved = reviewsCompleted(server).flatMap(({ targetItemId, review }) =>
+    review.status === 'approved' ? [targetItemId] : [],
+  );
   for (const id of ids) if (existsSync(join(cwd, id))) expect(approved).toContain(id);
-  const ends = reviewsCompleted(server).map(({ reviewId, completedAtMs, review }) => ({ reviewId, completedAtMs, status: review.status }));
+  const ends = reviewsCompleted(server).map(({ reviewId, completedAtMs, review }) => ({
+    reviewId,
+    completedAtMs,
+    status: review.status,
+  }));
   for (const item of completed(server)) {
     for (const { reviewId, completedAtMs, review } of keptReviews(item)) {
       expect(ends).toContainEqual({ reviewId, completedAtMs, status: review.status });
@@ -44,7 +70,9 @@ describe('a disk that is full at any write', () => {
         wrapStore: (store) =>
           gatedStore(store, ({ entries }) => {
             if (++writes === at + 1 && entries.every(({ kind }) => kind !== 'turnEnded')) {
-              throw new StoreError('store_full', 'the disk is full: free some space', { file: 'heddle.db' });
+              throw new StoreError('store_full', 'the disk is full: free some space', {
+                file: 'heddle.db',
+              });
             }
           }),
       },
@@ -58,7 +86,15 @@ describe('a disk that is full at any write', () => {
 });
 
 const answers: fc.Arbitrary<ScriptedResponse> = fc.oneof(
-  fc.constantFrom<ScriptedResponse>(assesses(ALLOW), assesses(DENY), assesses(''), assesses('{"outcome":'), response(), [], ends),
+  fc.constantFrom<ScriptedResponse>(
+    assesses(ALLOW),
+    assesses(DENY),
+    assesses(''),
+    assesses('{"outcome":'),
+    response(),
+    [],
+    ends,
+  ),
   fc.constantFrom<ScriptedResponse>(
     [failed('down')],
     messageBegun('{"outcome":"allow"}'),
@@ -71,35 +107,59 @@ const answers: fc.Arbitrary<ScriptedResponse> = fc.oneof(
 
 test('whatever the guardian answers, and whenever the turn is interrupted: each review ends once, and nothing runs without an approval', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(answers, { minLength: 1, maxLength: 6 }), fc.option(fc.nat(30)), async (reviews, interruptAfter) => {
-      const ids = ['a', 'b', 'c', 'd'];
-      const server = await guarded({
-        turns: [response(runsAs('a', 'touch a'), runsAs('b', 'touch b')), touches('c'), touches('d'), ends],
-        reviews,
-      });
-      const { client, clock } = server;
-      const { turn } = await client.request('turn/start', { threadId: THREAD, input: text('go') });
-      if (interruptAfter !== null) {
-        await client.count(interruptAfter, () => client.notifications('turn/completed').length > 0);
-        await client.ask('turn/interrupt', { threadId: THREAD, turnId: turn.id });
-      }
-      while (client.notifications('turn/completed').length === 0) {
-        clock.advance(90_000);
-        await client.request('thread/loaded/list', {});
-      }
-      expectSafe(server, ids);
-      await server.close();
-    }),
+    fc.asyncProperty(
+      fc.array(answers, { minLength: 1, maxLength: 6 }),
+      fc.option(fc.nat(30)),
+      async (reviews, interruptAfter) => {
+        const ids = ['a', 'b', 'c', 'd'];
+        const server = await guarded({
+          turns: [
+            response(runsAs('a', 'touch a'), runsAs('b', 'touch b')),
+            touches('c'),
+            touches('d'),
+            ends,
+          ],
+          reviews,
+        });
+        const { client, clock } = server;
+        const { turn } = await client.request('turn/start', {
+          threadId: THREAD,
+          input: text('go'),
+        });
+        if (interruptAfter !== null) {
+          await client.count(
+            interruptAfter,
+            () => client.notifications('turn/completed').length > 0,
+          );
+          await client.ask('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+        }
+        while (client.notifications('turn/completed').length === 0) {
+          clock.advance(90_000);
+          await client.request('thread/loaded/list', {});
+        }
+        expectSafe(server, ids);
+        await server.close();
+      },
+    ),
     { numRuns: 25, seed: 12 },
   );
 }, 120_000);
 
 test('a server that dies after an approval: the review is kept with the item', async () => {
-  const server = await guarded({ turns: [response(runsAs('a', 'sleep 1000', { yield_time_ms: 250 })), ends], reviews: [assesses(ALLOW)] });
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const server = await guarded({
+    turns: [response(runsAs('a', 'sleep 1000', { yield_time_ms: 250 })), ends],
+    reviews: [assesses(ALLOW)],
+  });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await server.client.waitFor('item/autoApprovalReview/completed');
   const next = await afterDeathOf(server);
-  const { thread } = await next.client.request('thread/read', { threadId: THREAD, includeTurns: true });
+  const { thread } = await next.client.request('thread/read', {
+    threadId: THREAD,
+    includeTurns: true,
+  });
   expect(keptReviews(thread.turns[0]?.items.find(({ id }) => id === 'a'))).toMatchObject([
     { turnId: turn.id, review: { status: 'approved' } },
   ]);

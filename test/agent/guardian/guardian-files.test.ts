@@ -4,19 +4,34 @@ import { expect, test } from 'vitest';
 import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
-import { ALLOW, assesses, type Guarded, guarded, reviewsCompleted, runsAs } from './guardian-server.ts';
+import {
+  ALLOW,
+  assesses,
+  type Guarded,
+  guarded,
+  reviewsCompleted,
+  runsAs,
+} from './guardian-server.ts';
 
 const ends = response(message('done'));
-const reads = (...paths: string[]) => response(...paths.map((path, index) => functionCall('read_file', { path }, { callId: `r${index}` })));
+const reads = (...paths: string[]) =>
+  response(
+    ...paths.map((path, index) => functionCall('read_file', { path }, { callId: `r${index}` })),
+  );
 
 function outputs(server: Guarded): string[] {
   const { input } = server.model.reviews.at(-1) ?? { input: [] };
-  return input.flatMap((item) => (item.type === 'function_call_output' ? [String(item.output)] : []));
+  return input.flatMap((item) =>
+    item.type === 'function_call_output' ? [String(item.output)] : [],
+  );
 }
 
 test('the guardian can read files of the workspace before it answers, without their secrets', async () => {
   const server = await guarded(
-    { turns: [response(runsAs('c1', 'sh deploy.sh')), ends], reviews: [reads('deploy.sh', 'none.sh'), assesses(ALLOW)] },
+    {
+      turns: [response(runsAs('c1', 'sh deploy.sh')), ends],
+      reviews: [reads('deploy.sh', 'none.sh'), assesses(ALLOW)],
+    },
     { files: { 'work/deploy.sh': `API_KEY=sk-live0123456789abcdefghij\nrsync -a . host:/srv\n` } },
   );
   await server.client.turn(THREAD, 'go');
@@ -30,7 +45,14 @@ test('the guardian can read files of the workspace before it answers, without th
 test('it cannot read other files, also not through links, and its calls are limited', async () => {
   const server = await guarded({
     turns: [response(runsAs('c1', 'touch a')), ends],
-    reviews: [reads('../outside.txt', '/etc/hostname', 'link', '.'), reads('a'), reads('a'), reads('a'), reads('a'), assesses(ALLOW)],
+    reviews: [
+      reads('../outside.txt', '/etc/hostname', 'link', '.'),
+      reads('a'),
+      reads('a'),
+      reads('a'),
+      reads('a'),
+      assesses(ALLOW),
+    ],
   });
   writeFileSync(join(server.folder, 'outside.txt'), 'private');
   symlinkSync(join(server.folder, 'outside.txt'), join(server.cwd, 'link'));
@@ -48,7 +70,10 @@ test('it cannot read other files, also not through links, and its calls are limi
 
 test("a relative path is one in the action's working directory, and the guardian reads where the file is", async () => {
   const server = await guarded(
-    { turns: [response(runsAs('c1', 'sh run.sh', { workdir: 'sub' })), ends], reviews: [reads('run.sh', 'conf.env'), assesses(ALLOW)] },
+    {
+      turns: [response(runsAs('c1', 'sh run.sh', { workdir: 'sub' })), ends],
+      reviews: [reads('run.sh', 'conf.env'), assesses(ALLOW)],
+    },
     {
       files: {
         'work/run.sh': 'echo harmless',
@@ -65,16 +90,31 @@ test("a relative path is one in the action's working directory, and the guardian
 });
 
 test('a private key that the end of what is shown cuts off is hidden', async () => {
-  const lines = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
-  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join('\n');
+  const lines = Array.from(
+    { length: 50 },
+    (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`,
+  );
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join(
+    '\n',
+  );
   const server = await guarded(
-    { turns: [response(runsAs('c1', 'sh run.sh')), ends], reviews: [reads('run.sh', 'key.pem'), assesses(ALLOW)] },
-    { files: { 'work/run.sh': `${'#'.repeat(15_000)}\n${key}`, 'work/key.pem': `${'#'.repeat(15_000)}\n${key}\n${'#'.repeat(30_000)}` } },
+    {
+      turns: [response(runsAs('c1', 'sh run.sh')), ends],
+      reviews: [reads('run.sh', 'key.pem'), assesses(ALLOW)],
+    },
+    {
+      files: {
+        'work/run.sh': `${'#'.repeat(15_000)}\n${key}`,
+        'work/key.pem': `${'#'.repeat(15_000)}\n${key}\n${'#'.repeat(30_000)}`,
+      },
+    },
   );
   const turn = server.client.turn(THREAD, 'go');
   // A line of a private key may be a command.
   const asked = await question(server.client, 'item/commandExecution/requestApproval');
-  expect(asked.params.reason).toContain('because 2 secrets in a file or an output that it depends on would be hidden from its model');
+  expect(asked.params.reason).toContain(
+    'because 2 secrets in a file or an output that it depends on would be hidden from its model',
+  );
   answer(server.client, asked, { decision: 'decline' });
   await turn;
   expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'aborted' } }]);
@@ -88,7 +128,11 @@ test('a private key that the end of what is shown cuts off is hidden', async () 
 test('an action whose deciding part would be hidden goes to a person, with the reason, and one with a hidden value does not', async () => {
   const token = 'sk-live0123456789abcdefghij';
   const server = await guarded({
-    turns: [response(runsAs('c1', `touch ${token}`)), response(runsAs('c2', `API_TOKEN=${token} touch a`)), ends],
+    turns: [
+      response(runsAs('c1', `touch ${token}`)),
+      response(runsAs('c2', `API_TOKEN=${token} touch a`)),
+      ends,
+    ],
     reviews: [assesses(ALLOW)],
   });
   const turn = server.client.turn(THREAD, 'go');
@@ -98,5 +142,7 @@ test('an action whose deciding part would be hidden goes to a person, with the r
   answer(server.client, asked, { decision: 'decline' });
   await turn;
   expect(server.model.reviews).toHaveLength(1);
-  expect(JSON.stringify(server.model.reviews[0]?.input)).toContain('Keys that are hidden in it, each as [hidden]: 1.');
+  expect(JSON.stringify(server.model.reviews[0]?.input)).toContain(
+    'Keys that are hidden in it, each as [hidden]: 1.',
+  );
 });

@@ -25,14 +25,19 @@ async function roundsDuring(work: Promise<unknown>): Promise<number> {
 }
 
 test('other work goes on while a large action is hashed', async () => {
-  const planned = { tool: 'apply_patch', changes: [{ path: 'a', diff: '+a line of code\n'.repeat(1_000_000) }] };
+  const planned = {
+    tool: 'apply_patch',
+    changes: [{ path: 'a', diff: '+a line of code\n'.repeat(1_000_000) }],
+  };
   expect(await roundsDuring(actionHash(planned, new EventLoopYield()))).toBeGreaterThan(3);
 });
 
 test('the hash of an action depends on all of it, and not on the order of its keys', async () => {
   const breaks = new EventLoopYield();
   const hash = (value: object) => actionHash(value as never, breaks);
-  expect(await hash({ a: 1, b: ['x', { c: null, d: true }] })).toBe(await hash({ b: ['x', { d: true, c: null }], a: 1 }));
+  expect(await hash({ a: 1, b: ['x', { c: null, d: true }] })).toBe(
+    await hash({ b: ['x', { d: true, c: null }], a: 1 }),
+  );
   const others = [
     { a: '1' },
     { a: 1 },
@@ -56,10 +61,18 @@ test('other work goes on while the transcript of a long history is made, and eac
   const items = Array.from(
     { length: 50_000 },
     (_, index): ResponseItem =>
-      index % 2 === 0 ? asked('z'.repeat(2_000)) : { type: 'function_call_output', call_id: `c${index}`, output: 'y'.repeat(2_000) },
+      index % 2 === 0
+        ? asked('z'.repeat(2_000))
+        : { type: 'function_call_output', call_id: `c${index}`, output: 'y'.repeat(2_000) },
   );
   const history = items.map((item) => ({ item, author: null }));
-  const options = { mask, charsMax: 100_000, goal: null, known: new WeakMap(), breaks: new EventLoopYield() };
+  const options = {
+    mask,
+    charsMax: 100_000,
+    goal: null,
+    known: new WeakMap(),
+    breaks: new EventLoopYield(),
+  };
   expect(await roundsDuring(transcript(history, options))).toBeGreaterThan(10);
   expect(masked).toBeLessThan(60);
   const before = masked;

@@ -3,11 +3,28 @@ import { answer, question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
 import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
-import { failed, functionCall, message, messageBegun, response, TestModel } from '../../support/test-model.ts';
+import {
+  failed,
+  functionCall,
+  message,
+  messageBegun,
+  response,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { completed, THREAD } from '../../tools/command-server.ts';
 import { afterDeathOf } from '../after-death-of.ts';
-import { ALLOW, assesses, DENY, GUARDED_CONFIG, guarded, keptReviews, reviewsCompleted, runsAs, toldOf } from './guardian-server.ts';
+import {
+  ALLOW,
+  assesses,
+  DENY,
+  GUARDED_CONFIG,
+  guarded,
+  keptReviews,
+  reviewsCompleted,
+  runsAs,
+  toldOf,
+} from './guardian-server.ts';
 
 const touches = response(runsAs('call_1', 'touch a'));
 const ends = response(message('done'));
@@ -17,57 +34,101 @@ test('an approved command runs; clients see the review around it, and it is kept
   const turn = await server.client.turn(THREAD, 'Please create a.');
   const shown = { riskLevel: 'low', userAuthorization: 'high', rationale: 'It is harmless.' };
   expect(reviewsCompleted(server)).toMatchObject([
-    { threadId: THREAD, turnId: turn.id, targetItemId: 'call_1', decisionSource: 'agent', review: { status: 'approved', ...shown } },
+    {
+      threadId: THREAD,
+      turnId: turn.id,
+      targetItemId: 'call_1',
+      decisionSource: 'agent',
+      review: { status: 'approved', ...shown },
+    },
   ]);
   expect(server.client.notifications('guardianWarning')).toEqual([
-    { threadId: THREAD, message: 'The automatic review approved an action (risk: low, authorization: high): It is harmless.' },
+    {
+      threadId: THREAD,
+      message:
+        'The automatic review approved an action (risk: low, authorization: high): It is harmless.',
+    },
   ]);
   const [item] = completed(server);
-  expect(item).toMatchObject({ status: 'completed', exitCode: 0, approvalReviews: [{ turnId: turn.id, review: { status: 'approved' } }] });
-  const { thread } = await server.client.request('thread/read', { threadId: THREAD, includeTurns: true });
+  expect(item).toMatchObject({
+    status: 'completed',
+    exitCode: 0,
+    approvalReviews: [{ turnId: turn.id, review: { status: 'approved' } }],
+  });
+  const { thread } = await server.client.request('thread/read', {
+    threadId: THREAD,
+    includeTurns: true,
+  });
   expect(thread.turns[0]?.items.find(({ id }) => id === 'call_1')).toEqual(item);
 });
 
 test('a denied command does not run: the model reads why, and the turn goes on', async () => {
   const server = await guarded({ turns: [touches, ends], reviews: [assesses(DENY)] });
   await server.client.turn(THREAD, 'go');
-  expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null, approvalReviews: [{ review: { status: 'denied' } }] }]);
+  expect(completed(server)).toMatchObject([
+    { status: 'declined', exitCode: null, approvalReviews: [{ review: { status: 'denied' } }] },
+  ]);
   expect(toldOf(server.model)).toMatch(
     /^This action was rejected by the automatic reviewer and not performed\. Reason: It is far too risky\./,
   );
-  expect(server.client.notifications('turn/completed')).toMatchObject([{ turn: { status: 'completed' } }]);
+  expect(server.client.notifications('turn/completed')).toMatchObject([
+    { turn: { status: 'completed' } },
+  ]);
 });
 
 test('the reason that the model reads ends with a full stop', async () => {
-  const server = await guarded({ turns: [touches, ends], reviews: [assesses({ outcome: 'deny', rationale: 'far too risky' })] });
+  const server = await guarded({
+    turns: [touches, ends],
+    reviews: [assesses({ outcome: 'deny', rationale: 'far too risky' })],
+  });
   await server.client.turn(THREAD, 'go');
   expect(toldOf(server.model)).toContain('Reason: far too risky. Do not try');
 });
 
 test('the reviewer of a turn is that of its settings: the person without it, the guardian with it, and it sticks', async () => {
   const server = await guarded(
-    { turns: [touches, ends, response(runsAs('call_2', 'touch b')), ends], reviews: [assesses(ALLOW)] },
+    {
+      turns: [touches, ends, response(runsAs('call_2', 'touch b')), ends],
+      reviews: [assesses(ALLOW)],
+    },
     { config: GUARDED_CONFIG.replace('"auto_review"', '"user"') },
   );
   await server.client.turn(THREAD, 'go', { approvalsReviewer: 'guardian_subagent' });
   await server.client.turn(THREAD, 'again');
-  expect(reviewsCompleted(server).map(({ targetItemId }) => targetItemId)).toEqual(['call_1', 'call_2']);
+  expect(reviewsCompleted(server).map(({ targetItemId }) => targetItemId)).toEqual([
+    'call_1',
+    'call_2',
+  ]);
 });
 
 test('a request for permissions is reviewed, and grants them for the turn', async () => {
-  const asks = response(functionCall('request_permissions', { reason: 'to fetch', permissions: { network: { enabled: true } } }));
+  const asks = response(
+    functionCall('request_permissions', {
+      reason: 'to fetch',
+      permissions: { network: { enabled: true } },
+    }),
+  );
   const server = await guarded(
     { turns: [asks, ends], reviews: [assesses(ALLOW)] },
-    { config: `${GUARDED_CONFIG.replace('"danger-full-access"', '"workspace-write"')}[features]\nrequest_permissions_tool = true\n` },
+    {
+      config: `${GUARDED_CONFIG.replace('"danger-full-access"', '"workspace-write"')}[features]\nrequest_permissions_tool = true\n`,
+    },
   );
   await server.client.turn(THREAD, 'go');
   expect(reviewsCompleted(server)).toMatchObject([
     {
       targetItemId: 'call_1',
-      action: { type: 'requestPermissions', reason: 'to fetch', permissions: { network: { enabled: true }, fileSystem: null } },
+      action: {
+        type: 'requestPermissions',
+        reason: 'to fetch',
+        permissions: { network: { enabled: true }, fileSystem: null },
+      },
     },
   ]);
-  expect(JSON.parse(toldOf(server.model))).toEqual({ permissions: { network: { enabled: true }, file_system: null }, scope: 'turn' });
+  expect(JSON.parse(toldOf(server.model))).toEqual({
+    permissions: { network: { enabled: true }, file_system: null },
+    scope: 'turn',
+  });
 });
 
 describe('a review that does not succeed is a denial', () => {
@@ -98,7 +159,9 @@ describe('a review that does not succeed is a denial', () => {
     });
     expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
     expect(toldOf(server.model)).toContain('This does not mean that the action is dangerous.');
-    expect(server.client.notifications('guardianWarning')).toEqual([{ threadId: THREAD, message: review?.review.rationale }]);
+    expect(server.client.notifications('guardianWarning')).toEqual([
+      { threadId: THREAD, message: review?.review.rationale },
+    ]);
   });
 
   test('an answer that cannot be read is asked for again, once', async () => {
@@ -108,7 +171,10 @@ describe('a review that does not succeed is a denial', () => {
     });
     await server.client.turn(THREAD, 'go');
     expect(server.model.reviews).toHaveLength(2);
-    expect(server.model.reviews[1]?.input.slice(-2)).toMatchObject([{ role: 'assistant' }, { role: 'user' }]);
+    expect(server.model.reviews[1]?.input.slice(-2)).toMatchObject([
+      { role: 'assistant' },
+      { role: 'user' },
+    ]);
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);
   });
 
@@ -118,27 +184,42 @@ describe('a review that does not succeed is a denial', () => {
     [{ risk_level: 'medium', user_authorization: 'low' }],
     [{ risk_level: 'medium', user_authorization: 'unknown' }],
   ])('an answer that allows what its own rating denies: %j', async (rating) => {
-    const server = await guarded({ turns: [touches, ends], reviews: [assesses({ ...rating, outcome: 'allow', rationale: 'Fine.' })] });
+    const server = await guarded({
+      turns: [touches, ends],
+      reviews: [assesses({ ...rating, outcome: 'allow', rationale: 'Fine.' })],
+    });
     await server.client.turn(THREAD, 'go');
     expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
     const { risk_level: riskLevel, user_authorization: userAuthorization } = rating;
-    const rationale = expect.stringMatching(/^The policy denies an action with this rating.*Fine\.$/);
-    expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'denied', riskLevel, userAuthorization, rationale } }]);
+    const rationale = expect.stringMatching(
+      /^The policy denies an action with this rating.*Fine\.$/,
+    );
+    expect(reviewsCompleted(server)).toMatchObject([
+      { review: { status: 'denied', riskLevel, userAuthorization, rationale } },
+    ]);
   });
 
   test('a model that hangs: the review times out', async () => {
     const server = await guarded({ turns: [touches, ends], reviews: [[new Gate()]] });
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('go'),
+    });
     await server.clock.timerOf(90_000);
     server.clock.advance(90_000);
     await server.client.turnCompleted(turn.id);
     expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'timedOut' } }]);
-    expect(completed(server)).toMatchObject([{ status: 'declined', approvalReviews: [{ review: { status: 'timedOut' } }] }]);
+    expect(completed(server)).toMatchObject([
+      { status: 'declined', approvalReviews: [{ review: { status: 'timedOut' } }] },
+    ]);
   });
 
   test('an invalid setting: only actions that need a review are denied', async () => {
     const model = new TestModel(touches, ends);
-    const server = await startServer({ config: `${GUARDED_CONFIG}[auto_review]\nmodel = ""\n`, model });
+    const server = await startServer({
+      config: `${GUARDED_CONFIG}[auto_review]\nmodel = ""\n`,
+      model,
+    });
     await server.client.request('thread/start', {});
     await server.client.turn(THREAD, 'go');
     const rationale = expect.stringContaining('auto_review.model');
@@ -148,12 +229,19 @@ describe('a review that does not succeed is a denial', () => {
 
 test('an interrupt during a review: it is aborted, and nothing runs', async () => {
   const server = await guarded({ turns: [touches, ends], reviews: [[new Gate()]] });
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await server.client.waitFor('item/autoApprovalReview/started');
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
   await server.client.turnCompleted(turn.id);
-  expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'aborted', rationale: null } }]);
-  expect(completed(server)).toMatchObject([{ status: 'declined', approvalReviews: [{ review: { status: 'aborted' } }] }]);
+  expect(reviewsCompleted(server)).toMatchObject([
+    { review: { status: 'aborted', rationale: null } },
+  ]);
+  expect(completed(server)).toMatchObject([
+    { status: 'declined', approvalReviews: [{ review: { status: 'aborted' } }] },
+  ]);
 });
 
 describe('denials in a row', () => {
@@ -171,9 +259,13 @@ describe('denials in a row', () => {
       ['b', 'declined'],
       ['c', 'declined'],
     ]);
-    expect(server.client.notifications('guardianWarning').at(-1)?.message).toContain('denied 3 actions in a row');
+    expect(server.client.notifications('guardianWarning').at(-1)?.message).toContain(
+      'denied 3 actions in a row',
+    );
     await server.client.turn(THREAD, 'next');
-    expect(JSON.stringify(server.model.own.at(-1)?.input)).toContain('because the automatic reviewer denied several actions in a row');
+    expect(JSON.stringify(server.model.own.at(-1)?.input)).toContain(
+      'because the automatic reviewer denied several actions in a row',
+    );
   });
 
   test('an approval between them, or a new turn, begins to count again', async () => {
@@ -181,7 +273,10 @@ describe('denials in a row', () => {
       turns: [...attempts('a', 'b', 'c', 'd', 'e'), ends, ...attempts('f', 'g'), ends],
       reviews: [DENY, DENY, ALLOW, DENY, DENY, DENY, DENY].map(assesses),
     });
-    const statuses = [await server.client.turn(THREAD, 'one'), await server.client.turn(THREAD, 'two')].map(({ status }) => status);
+    const statuses = [
+      await server.client.turn(THREAD, 'one'),
+      await server.client.turn(THREAD, 'two'),
+    ].map(({ status }) => status);
     expect(statuses).toEqual(['completed', 'completed']);
   });
 
@@ -193,7 +288,9 @@ describe('denials in a row', () => {
     expect(turn.status).toBe('interrupted');
     await taken(server.client);
     expect(server.client.notifications('turn/started')).toHaveLength(1);
-    expect((await server.client.request('thread/goal/get', { threadId: THREAD })).goal?.status).toBe('active');
+    expect(
+      (await server.client.request('thread/goal/get', { threadId: THREAD })).goal?.status,
+    ).toBe('active');
   });
 });
 
@@ -204,10 +301,14 @@ test('32 reviews begin together, and none waits for another', async () => {
     turns: [response(...ids.map((id) => runsAs(id, `touch ${id}`))), ends],
     reviews: [[gate, ...assesses(ALLOW)]],
   });
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await server.model.asked(33);
   expect(reviewsCompleted(server)).toEqual([]);
-  // No time has passed: the clock of the server stands still until all have begun, and each has its own deadline.
+  // No time has passed: the clock of the server stands still until all have begun, and each has its
+  // own deadline.
   expect(server.clock.timers.filter((ms) => ms === 90_000)).toHaveLength(32);
   gate.open();
   await server.client.turnCompleted(turn.id);
@@ -221,34 +322,60 @@ test('the guardian has a model, an effort, a deadline and a policy of its own', 
       config: `${GUARDED_CONFIG}[auto_review]\nmodel = "guard"\nmodel_reasoning_effort = "low"\npolicy = "Never touch b."\ntimeout_ms = 5000\n`,
     },
   );
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await server.clock.timerOf(5_000);
   server.clock.advance(5_000);
   await server.client.turnCompleted(turn.id);
-  expect(server.model.reviews[0]).toMatchObject({ model: 'guard', effort: 'low', instructions: expect.stringMatching(/Never touch b\.$/) });
+  expect(server.model.reviews[0]).toMatchObject({
+    model: 'guard',
+    effort: 'low',
+    instructions: expect.stringMatching(/Never touch b\.$/),
+  });
 });
 
 test('a server that is killed during a review: the item has failed, and its review was aborted', async () => {
   const server = await guarded({ turns: [touches, ends], reviews: [[new Gate()]] });
   await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
   await server.client.waitFor('item/autoApprovalReview/started');
-  const { thread: live } = await server.client.request('thread/read', { threadId: THREAD, includeTurns: true });
-  expect(keptReviews(live.turns[0]?.items.find(({ id }) => id === 'call_1'))).toMatchObject([{ review: { status: 'inProgress' } }]);
+  const { thread: live } = await server.client.request('thread/read', {
+    threadId: THREAD,
+    includeTurns: true,
+  });
+  expect(keptReviews(live.turns[0]?.items.find(({ id }) => id === 'call_1'))).toMatchObject([
+    { review: { status: 'inProgress' } },
+  ]);
   const next = await afterDeathOf(server);
-  const { thread } = await next.client.request('thread/read', { threadId: THREAD, includeTurns: true });
+  const { thread } = await next.client.request('thread/read', {
+    threadId: THREAD,
+    includeTurns: true,
+  });
   const [item] = thread.turns[0]?.items.filter(({ id }) => id === 'call_1') ?? [];
-  expect(item).toMatchObject({ status: 'failed', approvalReviews: [{ review: { status: 'aborted' } }] });
+  expect(item).toMatchObject({
+    status: 'failed',
+    approvalReviews: [{ review: { status: 'aborted' } }],
+  });
 });
 
 test('a client that grants permissions can demand reviews of everything in the turn, whoever the reviewer is', async () => {
-  const asks = response(functionCall('request_permissions', { permissions: { network: { enabled: true } } }));
+  const asks = response(
+    functionCall('request_permissions', { permissions: { network: { enabled: true } } }),
+  );
   const server = await guarded(
     {
       turns: [
         asks,
         response(runsAs('c1', 'ls')),
         response(runsAs('c2', 'true')),
-        response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: a.txt\n+a\n*** End Patch\n' }, { callId: 'c3' })),
+        response(
+          functionCall(
+            'apply_patch',
+            { input: '*** Begin Patch\n*** Add File: a.txt\n+a\n*** End Patch\n' },
+            { callId: 'c3' },
+          ),
+        ),
         ends,
         response(runsAs('c4', 'ls')),
         ends,
@@ -259,14 +386,23 @@ test('a client that grants permissions can demand reviews of everything in the t
       config: `${GUARDED_CONFIG.replace('"auto_review"', '"user"').replace('"untrusted"', '"on-request"')}[features]\nrequest_permissions_tool = true\n`,
     },
   );
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   const asked = await question(server.client, 'item/permissions/requestApproval');
-  answer(server.client, asked, { permissions: { network: { enabled: true } }, scope: 'turn', strictAutoReview: true });
+  answer(server.client, asked, {
+    permissions: { network: { enabled: true } },
+    scope: 'turn',
+    strictAutoReview: true,
+  });
   await server.client.turnCompleted(turn.id);
   expect(server.client.notifications('autoApprovalReview/strictReviewRequired')).toEqual([
     { threadId: THREAD, turnId: turn.id, startedAtMs: server.clock.now() },
   ]);
-  expect(reviewsCompleted(server).map(({ targetItemId, review }) => [targetItemId, review.status])).toEqual([
+  expect(
+    reviewsCompleted(server).map(({ targetItemId, review }) => [targetItemId, review.status]),
+  ).toEqual([
     ['c1', 'approved'],
     ['c2', 'denied'],
     ['c3', 'approved'],

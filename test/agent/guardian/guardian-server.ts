@@ -1,18 +1,40 @@
 import type { ModelEvent, ModelRequest } from '../../../src/model/model.ts';
-import type { ItemApprovalReview, ServerNotifications, ThreadItem } from '../../../src/protocol/generated/types.ts';
-import { functionCall, message, response, type ScriptedResponse, TestModel } from '../../support/test-model.ts';
+import type {
+  ItemApprovalReview,
+  ServerNotifications,
+  ThreadItem,
+} from '../../../src/protocol/generated/types.ts';
+import {
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
 import { FREE_CONFIG } from '../../tools/command-server.ts';
 
 /** Every command that is not known to be harmless is reviewed. */
 export const GUARDED_CONFIG = `approvals_reviewer = "auto_review"\n${FREE_CONFIG.replace('"never"', '"untrusted"')}`;
 
-export const ALLOW = { risk_level: 'low', user_authorization: 'high', outcome: 'allow', rationale: 'It is harmless.' };
-export const DENY = { risk_level: 'high', user_authorization: 'unknown', outcome: 'deny', rationale: 'It is far too risky.' };
+export const ALLOW = {
+  risk_level: 'low',
+  user_authorization: 'high',
+  outcome: 'allow',
+  rationale: 'It is harmless.',
+};
+export const DENY = {
+  risk_level: 'high',
+  user_authorization: 'unknown',
+  outcome: 'deny',
+  rationale: 'It is far too risky.',
+};
 
 /** A response with an assessment, or with a text that is none. */
 export function assesses(answer: object | string): ModelEvent[] {
-  return response(message(typeof answer === 'string' ? answer : JSON.stringify(answer))) as ModelEvent[];
+  return response(
+    message(typeof answer === 'string' ? answer : JSON.stringify(answer)),
+  ) as ModelEvent[];
 }
 
 function isReview({ clientMetadata }: ModelRequest): boolean {
@@ -24,7 +46,10 @@ export function runsAs(callId: string, cmd: string, more: object = {}): ModelEve
   return functionCall('exec_command', { cmd, login: false, ...more }, { callId });
 }
 
-/** A model that answers the thread and the reviews from two lists. The last review answers all further ones. */
+/**
+ * A model that answers the thread and the reviews from two lists. The last review answers all
+ * further ones.
+ */
 export class GuardedModel extends TestModel {
   readonly reviews: ModelRequest[] = [];
   readonly own: ModelRequest[] = [];
@@ -62,17 +87,25 @@ export async function guarded(
   return { ...server, model };
 }
 
-export function reviewsCompleted({ client }: Pick<TestServer, 'client'>): ServerNotifications['item/autoApprovalReview/completed'][] {
+export function reviewsCompleted({
+  client,
+}: Pick<TestServer, 'client'>): ServerNotifications['item/autoApprovalReview/completed'][] {
   return client.notifications('item/autoApprovalReview/completed');
 }
 
 /** The reviews that are kept with an item. */
 export function keptReviews(item: ThreadItem | undefined): ItemApprovalReview[] {
-  return item?.type === 'commandExecution' || item?.type === 'fileChange' ? (item.approvalReviews ?? []) : [];
+  return item?.type === 'commandExecution' || item?.type === 'fileChange'
+    ? (item.approvalReviews ?? [])
+    : [];
 }
 
 /** The output that the model read for a call. */
 export function toldOf({ own }: GuardedModel, callId = 'call_1'): string {
-  const item = own.at(-1)?.input.find((each) => each.type.endsWith('_output') && 'call_id' in each && each.call_id === callId);
+  const item = own
+    .at(-1)
+    ?.input.find(
+      (each) => each.type.endsWith('_output') && 'call_id' in each && each.call_id === callId,
+    );
   return item !== undefined && 'output' in item ? String(item.output) : '';
 }

@@ -3,9 +3,12 @@ import { Judge, type JudgeDeps } from '../../../src/agent/guardian/judge.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Model, ModelRequest } from '../../../src/model/model.ts';
-import { type Processes, SandboxUnavailableError } from '../../../src/sandbox/processes/processes.ts';
+import {
+  type Processes,
+  SandboxUnavailableError,
+} from '../../../src/sandbox/processes/processes.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { ThreadSettings } from '../../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../../src/store/thread-record.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { asked, failed, message, response, TestModel } from '../../support/test-model.ts';
 import { ALLOW } from './guardian-server.ts';
@@ -15,7 +18,13 @@ const approves = () => response(message(JSON.stringify(ALLOW)));
 const turn = (signal = new AbortController().signal) =>
   ({
     signal,
-    settings: { model: 'm', modelProvider: 'own', effort: 'high', serviceTier: 'flex', cwd: '/' } as ThreadSettings,
+    settings: {
+      model: 'm',
+      modelProvider: 'own',
+      effort: 'high',
+      serviceTier: 'flex',
+      cwd: '/',
+    } as ThreadSettings,
   }) as TurnContext;
 
 /** A judge, with these settings of `auto_review`. */
@@ -24,9 +33,16 @@ function judgeWith(settings: Record<string, string>, deps: Partial<JudgeDeps> = 
   const clock = new FakeClock();
   const model = new TestModel(approves());
   const judge = new Judge({
-    ...{ threadId: 't', clock, home: '/nowhere', env: {}, sandbox: { available: async () => ({ problem: 'none' }) } },
+    ...{
+      threadId: 't',
+      clock,
+      home: '/nowhere',
+      env: {},
+      sandbox: { available: async () => ({ problem: 'none' }) },
+    },
     processes: {} as Processes,
-    config: () => ({ get: (key: string) => values[key] ?? null, modelGiven: true }) as unknown as Config,
+    config: () =>
+      ({ get: (key: string) => values[key] ?? null, modelGiven: true }) as unknown as Config,
     ownModel: () => model,
     ownWindow: () => ({ tokens: 258_400, isKnown: false }),
     modelFor: async () => model,
@@ -43,7 +59,11 @@ const never = () => new Promise<Model>(() => {});
 
 test.each([
   ['there is no sandbox', async () => ({ problem: 'none' }), ['read_file']],
-  ['the sandbox cannot even be tried', () => Promise.reject(new SandboxUnavailableError('no filter')), ['read_file']],
+  [
+    'the sandbox cannot even be tried',
+    () => Promise.reject(new SandboxUnavailableError('no filter')),
+    ['read_file'],
+  ],
   ['there is a sandbox', async () => ({ name: 'bubblewrap' }), ['read_file', 'exec_command']],
 ])('the model gets commands only if there is a sandbox: %s', async (_, available, tools) => {
   const { judge, model } = judgeWith({}, { sandbox: { available } });
@@ -53,13 +73,20 @@ test.each([
 
 describe('whatever fails is a denial', () => {
   test.each([
-    ['the model cannot be made', { modelFor: () => Promise.reject(new TypeError('no such thing')) }],
+    [
+      'the model cannot be made',
+      { modelFor: () => Promise.reject(new TypeError('no such thing')) },
+    ],
     ['the model throws', { modelFor: async () => throwing }],
     ['the configuration throws', { config: () => fails() }],
   ])('%s', async (_, deps: Partial<JudgeDeps>) => {
     const { judge } = judgeWith(ELSEWHERE, deps);
     const rationale = 'The automatic review failed. no such thing';
-    expect(await judge.judge(PLANNED, turn())).toMatchObject({ status: 'denied', hasFailed: true, rationale });
+    expect(await judge.judge(PLANNED, turn())).toMatchObject({
+      status: 'denied',
+      hasFailed: true,
+      rationale,
+    });
   });
 
   test('but an error of the store is passed on', async () => {
@@ -104,8 +131,16 @@ test('settings of the thread go to its own provider only', async () => {
     return model.request(1);
   };
   expect(await requestOf({})).toMatchObject({ model: 'm', effort: 'high', serviceTier: 'flex' });
-  expect(await requestOf({ 'auto_review.model': 'other' })).toMatchObject({ model: 'other', effort: null, serviceTier: 'flex' });
-  expect(await requestOf(ELSEWHERE)).toMatchObject({ model: 'scripted', effort: null, serviceTier: null });
+  expect(await requestOf({ 'auto_review.model': 'other' })).toMatchObject({
+    model: 'other',
+    effort: null,
+    serviceTier: 'flex',
+  });
+  expect(await requestOf(ELSEWHERE)).toMatchObject({
+    model: 'scripted',
+    effort: null,
+    serviceTier: null,
+  });
 });
 
 test('a small window: the request fits into it, with what the user said last', async () => {
@@ -113,7 +148,10 @@ test('a small window: the request fits into it, with what the user said last', a
     item: asked(`${index} ${'word '.repeat(1_000)}`),
     author: 'user' as const,
   }));
-  const { judge, model } = judgeWith({}, { ownWindow: () => ({ tokens: 8_192, isKnown: true }), history: async () => history });
+  const { judge, model } = judgeWith(
+    {},
+    { ownWindow: () => ({ tokens: 8_192, isKnown: true }), history: async () => history },
+  );
   expect(await judge.judge(PLANNED, turn())).toMatchObject({ status: 'approved' });
   const { instructions, input } = model.request(1);
   expect(instructions.length + JSON.stringify(input).length).toBeLessThan(3 * 8_192);
@@ -124,7 +162,10 @@ test('an action that is too long is denied before anything else is done with it'
   const history = vi.fn(async () => []);
   const { judge, model } = judgeWith({}, { history });
   const judged = await judge.judge({ ...PLANNED, command: ['x'.repeat(10_000_000)] }, turn());
-  expect(judged).toMatchObject({ status: 'denied', rationale: 'The automatic review failed. The action is too long to be reviewed.' });
+  expect(judged).toMatchObject({
+    status: 'denied',
+    rationale: 'The automatic review failed. The action is too long to be reviewed.',
+  });
   expect([history.mock.calls.length, model.requests.length]).toEqual([0, 0]);
   const small = judgeWith({}, { ownWindow: () => ({ tokens: 8_192, isKnown: true }) });
   const command = Array.from({ length: 5_000 }, (_, index) => `word${index}`);

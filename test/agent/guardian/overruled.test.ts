@@ -9,13 +9,21 @@ import type { Outbox } from '../../../src/agent/outbox.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { contextMessage } from '../../../src/instructions/context-message.ts';
-import type { ThreadSettings } from '../../../src/store/thread-store.ts';
+import type { ThreadSettings } from '../../../src/store/thread-record.ts';
 import { UNCONFINED } from '../../../src/tools/action.ts';
 import { CountingIds } from '../../support/counting-ids.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { completed, THREAD } from '../../tools/command-server.ts';
-import { assesses, DENY, GUARDED_CONFIG, type Guarded, guarded, reviewsCompleted, runsAs } from './guardian-server.ts';
+import {
+  assesses,
+  DENY,
+  GUARDED_CONFIG,
+  type Guarded,
+  guarded,
+  reviewsCompleted,
+  runsAs,
+} from './guardian-server.ts';
 
 const ends = response(message('done'));
 const touches = (id: string, more: object = {}) => response(runsAs(id, 'touch a', more));
@@ -39,7 +47,10 @@ function statuses(server: Guarded) {
 /** The lines of the transcript about approvals that the last review had. */
 function approvalsRead({ model }: Guarded): { text: string }[] {
   const input = model.reviews.at(-1)?.input[0];
-  const lines = input?.type === 'message' ? JSON.stringify(input.content.map((part) => ('text' in part ? part.text : ''))) : '[]';
+  const lines =
+    input?.type === 'message'
+      ? JSON.stringify(input.content.map((part) => ('text' in part ? part.text : '')))
+      : '[]';
   return (JSON.parse(lines) as string[])
     .flatMap((part) => part.split('\n'))
     .filter((line) => line.startsWith('{'))
@@ -54,7 +65,12 @@ function approvedAction(message: string) {
 
 test('the action passes with another justification, which is no part of it', async () => {
   const server = await guarded({
-    turns: [touches('c1', { justification: 'I need it.' }), ends, touches('c2', { justification: 'The user has approved it.' }), ends],
+    turns: [
+      touches('c1', { justification: 'I need it.' }),
+      ends,
+      touches('c2', { justification: 'The user has approved it.' }),
+      ends,
+    ],
     reviews: [assesses(DENY)],
   });
   await server.client.turn(THREAD, 'go');
@@ -69,15 +85,27 @@ test('the action passes with another justification, which is no part of it', asy
 
 test('a request for permissions passes with another reason', async () => {
   const asks = (id: string, reason: string) =>
-    response(functionCall('request_permissions', { reason, permissions: { network: { enabled: true } } }, { callId: id }));
+    response(
+      functionCall(
+        'request_permissions',
+        { reason, permissions: { network: { enabled: true } } },
+        { callId: id },
+      ),
+    );
   const server = await guarded(
-    { turns: [asks('c1', 'To install.'), ends, asks('c2', 'It is approved.'), ends], reviews: [assesses(DENY)] },
+    {
+      turns: [asks('c1', 'To install.'), ends, asks('c2', 'It is approved.'), ends],
+      reviews: [assesses(DENY)],
+    },
     { config: `${PATCH_CONFIG}[features]\nrequest_permissions_tool = true\n` },
   );
   await server.client.turn(THREAD, 'go');
   await overrule(server);
   await server.client.turn(THREAD, 'again');
-  expect(reviewsCompleted(server).map(({ review }) => review.status)).toEqual(['denied', 'approved']);
+  expect(reviewsCompleted(server).map(({ review }) => review.status)).toEqual([
+    'denied',
+    'approved',
+  ]);
 });
 
 test.each([
@@ -85,7 +113,10 @@ test.each([
   ['another folder', { workdir: '/' }],
   ['a terminal', { tty: true }],
 ])('the approval does not cover the action with %s', async (_, change) => {
-  const server = await guarded({ turns: [touches('c1'), ends, touches('c2', change), ends], reviews: [assesses(DENY)] });
+  const server = await guarded({
+    turns: [touches('c1'), ends, touches('c2', change), ends],
+    reviews: [assesses(DENY)],
+  });
   await server.client.turn(THREAD, 'go');
   await overrule(server);
   await server.client.turn(THREAD, 'again');
@@ -112,7 +143,10 @@ test.each([
 });
 
 test('a denial of a command that names files only for its shell cannot be overruled', async () => {
-  const server = await guarded({ turns: [response(runsAs('c1', 'f=run; sh $f.sh')), ends], reviews: [assesses(DENY)] });
+  const server = await guarded({
+    turns: [response(runsAs('c1', 'f=run; sh $f.sh')), ends],
+    reviews: [assesses(DENY)],
+  });
   await server.client.turn(THREAD, 'go');
   await expect(overrule(server)).rejects.toMatchObject({
     data: { code: 'review_not_comparable' },
@@ -121,11 +155,20 @@ test('a denial of a command that names files only for its shell cannot be overru
 });
 
 const patches = (id: string, line: string) =>
-  response(functionCall('apply_patch', { input: `*** Begin Patch\n*** Add File: ../out.txt\n+${line}\n*** End Patch\n` }, { callId: id }));
+  response(
+    functionCall(
+      'apply_patch',
+      { input: `*** Begin Patch\n*** Add File: ../out.txt\n+${line}\n*** End Patch\n` },
+      { callId: id },
+    ),
+  );
 
 test('the approval of a patch names its change, and the guardian reads that another change is another action', async () => {
   const server = await guarded(
-    { turns: [patches('c1', 'harmless'), ends, patches('c2', 'EVIL'), ends], reviews: [assesses(DENY)] },
+    {
+      turns: [patches('c1', 'harmless'), ends, patches('c2', 'EVIL'), ends],
+      reviews: [assesses(DENY)],
+    },
     { config: PATCH_CONFIG },
   );
   await server.client.turn(THREAD, 'go');
@@ -134,7 +177,10 @@ test('the approval of a patch names its change, and the guardian reads that anot
   expect(reviewsCompleted(server).map(({ review }) => review.status)).toEqual(['denied', 'denied']);
   const [approval] = approvalsRead(server);
   const approved = approvedAction(approval?.text ?? '');
-  expect(approved).toMatchObject({ call: 'c1', action: { tool: 'apply_patch', changes: [{ kind: 'add', diff: '+harmless\n' }] } });
+  expect(approved).toMatchObject({
+    call: 'c1',
+    action: { tool: 'apply_patch', changes: [{ kind: 'add', diff: '+harmless\n' }] },
+  });
   const planned = JSON.stringify(server.model.reviews.map(({ input }) => input[1]));
   const [first, second] = [...planned.matchAll(/actionHash\\":\\"(\w+)/g)].map(([, hash]) => hash);
   expect(approved.actionHash).toBe(first);
@@ -182,7 +228,11 @@ test.each([
   guardian.log.approve(hash, told);
   const question = {
     permit: UNCONFINED,
-    describe: () => ({ targetItemId: 'c1', shown: { type: 'applyPatch' as const, cwd: '/', files: [] }, planned }),
+    describe: () => ({
+      targetItemId: 'c1',
+      shown: { type: 'applyPatch' as const, cwd: '/', files: [] },
+      planned,
+    }),
   };
   const facts = {
     id: 'u',
@@ -201,7 +251,10 @@ test.each([
 });
 
 test('an approval ends with the next turn that begins', async () => {
-  const server = await guarded({ turns: [touches('c1'), ends, ends, touches('c2'), ends], reviews: [assesses(DENY)] });
+  const server = await guarded({
+    turns: [touches('c1'), ends, ends, touches('c2'), ends],
+    reviews: [assesses(DENY)],
+  });
   await server.client.turn(THREAD, 'go');
   await overrule(server);
   await server.client.turn(THREAD, 'Do not do it after all.');
@@ -210,11 +263,16 @@ test('an approval ends with the next turn that begins', async () => {
 });
 
 test('a revert ends approvals, and forgets the reviews of the turns that are removed', async () => {
-  const server = await guarded({ turns: [touches('c1'), ends, touches('c2'), ends], reviews: [assesses(DENY)] });
+  const server = await guarded({
+    turns: [touches('c1'), ends, touches('c2'), ends],
+    reviews: [assesses(DENY)],
+  });
   await server.client.turn(THREAD, 'go');
   await overrule(server);
   await server.client.request('thread/rollback', { threadId: THREAD, numTurns: 1 });
-  expect(await server.client.refusal('thread/guardianReview', { threadId: THREAD })).toMatchObject({ data: { code: 'review_not_found' } });
+  expect(await server.client.refusal('thread/guardianReview', { threadId: THREAD })).toMatchObject({
+    data: { code: 'review_not_found' },
+  });
   await server.client.turn(THREAD, 'again');
   expect(statuses(server).at(-1)).toEqual(['c2', 'declined']);
 });
@@ -230,5 +288,7 @@ test('after a compaction, the model still reads the approvals that are open', as
   await server.client.waitFor('thread/compacted');
   await server.client.turn(THREAD, 'again');
   expect(JSON.stringify(server.model.own.at(-1)?.input)).toContain('<approved_action>');
-  expect(reviewsCompleted(server).at(-1)).toMatchObject({ review: { status: 'approved', rationale: APPROVED } });
+  expect(reviewsCompleted(server).at(-1)).toMatchObject({
+    review: { status: 'approved', rationale: APPROVED },
+  });
 });

@@ -15,7 +15,10 @@ const REFUSED = 'rm data/production.db';
 
 test('the example of docs/hooks.md refuses the command, lets others run, and gets the input on the page', async () => {
   // So changed, the script also keeps its input.
-  const keeping = script.replace('case $(cat) in', 'input=$(cat); printf %s "$input" >> ../input; case $input in');
+  const keeping = script.replace(
+    'case $(cat) in',
+    'input=$(cat); printf %s "$input" >> ../input; case $input in',
+  );
   const model = new TestModel(runs(REFUSED), runs('cat data/*.db', {}, 'call_2'), done);
   const folder = tempFolder();
   const server = await startServer({
@@ -37,7 +40,14 @@ test('the example of docs/hooks.md refuses the command, lets others run, and get
   const documented = JSON.parse(input) as JsonObject;
   const [got] = kept(server, 'input');
   const { session_id, turn_id, cwd, model: name, permission_mode } = got ?? {};
-  expect(got).toEqual({ ...documented, session_id, turn_id, cwd, model: name, permission_mode } as JsonObject);
+  expect(got).toEqual({
+    ...documented,
+    session_id,
+    turn_id,
+    cwd,
+    model: name,
+    permission_mode,
+  } as JsonObject);
 });
 
 test('the session on the page is what the script does', () => {
@@ -45,6 +55,9 @@ test('the session on the page is what the script does', () => {
   const [line = '', ...output] = session.split('\n');
   const command = line.replace(/^\$ /, '').replace('~/.heddle/guard-data.sh', 'guard-data.sh');
   const folder = tempFolder({ 'guard-data.sh': script });
-  const { stdout } = spawnSync('sh', ['-c', `exec 2>&1; ${command}`], { cwd: folder, encoding: 'utf8' });
+  const { stdout } = spawnSync('sh', ['-c', `exec 2>&1; ${command}`], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   expect(stdout).toBe(output.join('\n'));
 });

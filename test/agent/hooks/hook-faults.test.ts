@@ -14,7 +14,9 @@ const DENIES = 'echo "not here" >&2; exit 2';
 /** Whether a process runs. */
 function isRunning(pid: string): boolean {
   try {
-    return readFileSync(`/proc/${pid.trim()}/stat`, 'utf8').split(') ')[1]?.startsWith('Z') === false;
+    return (
+      readFileSync(`/proc/${pid.trim()}/stat`, 'utf8').split(') ')[1]?.startsWith('Z') === false
+    );
   } catch {
     return false;
   }
@@ -27,21 +29,41 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
     ['is killed', 'kill -9 $$', 'hook exited with code 137'],
     ['prints broken JSON', 'echo "{\\"decision\\": "', 'PreToolUse hook printed invalid JSON'],
     ['prints a list', 'echo "[]"', 'PreToolUse hook printed invalid JSON'],
-    ['prints unknown fields', prints({ decison: 'block' }), 'PreToolUse hook printed unknown fields: decison'],
-    ['prints fields of wrong types', prints({ systemMessage: 5 }), 'PreToolUse hook printed systemMessage that is not a string'],
+    [
+      'prints unknown fields',
+      prints({ decison: 'block' }),
+      'PreToolUse hook printed unknown fields: decison',
+    ],
+    [
+      'prints fields of wrong types',
+      prints({ systemMessage: 5 }),
+      'PreToolUse hook printed systemMessage that is not a string',
+    ],
     ['asks for what the event cannot do', prints({ continue: false }), /cannot ask for/],
-    ['prints too much JSON', 'printf "{"; head -c 2000000 /dev/zero | tr "\\0" " "', 'PreToolUse hook printed too much JSON'],
+    [
+      'prints too much JSON',
+      'printf "{"; head -c 2000000 /dev/zero | tr "\\0" " "',
+      'PreToolUse hook printed too much JSON',
+    ],
   ])('%s', async (_, command, error) => {
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('echo hi'), done]);
     expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
     expect(told(server)).toContain('hi');
     expect(ended(server)).toMatchObject([
-      { status: 'failed', entries: [{ kind: 'error', text: typeof error === 'string' ? error : expect.stringMatching(error) }] },
+      {
+        status: 'failed',
+        entries: [
+          { kind: 'error', text: typeof error === 'string' ? error : expect.stringMatching(error) },
+        ],
+      },
     ]);
   });
 
   test('another hook of the event still decides', async () => {
-    const server = await hookServer({ PreToolUse: [{ command: 'exit 1' }, { command: DENIES }] }, [runs('touch made'), done]);
+    const server = await hookServer({ PreToolUse: [{ command: 'exit 1' }, { command: DENIES }] }, [
+      runs('touch made'),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toContain('not here');
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
@@ -49,16 +71,26 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
 
   test('hangs: it is killed at its time limit, with all that it started', async () => {
     const command = 'sleep 1000 & echo $! > ../pid; setsid sleep 1000 & echo $! >> ../pid; wait';
-    const server = await hookServer({ PreToolUse: [{ command, timeout: 3 }] }, [runs('echo hi'), done]);
+    const server = await hookServer({ PreToolUse: [{ command, timeout: 3 }] }, [
+      runs('echo hi'),
+      done,
+    ]);
     const turn = server.client.turn(THREAD, 'go');
     await server.client.waitFor('hook/started');
     await expect
-      .poll(() => existsSync(join(server.folder, 'pid')) && readFileSync(join(server.folder, 'pid'), 'utf8').split('\n').length)
+      .poll(
+        () =>
+          existsSync(join(server.folder, 'pid')) &&
+          readFileSync(join(server.folder, 'pid'), 'utf8').split('\n').length,
+      )
       .toBe(3);
     server.clock.advance(3_000);
     expect((await turn).status).toBe('completed');
     expect(ended(server)).toMatchObject([
-      { status: 'failed', entries: [{ text: 'PreToolUse hook failed: it did not end within 3 s, and was stopped' }] },
+      {
+        status: 'failed',
+        entries: [{ text: 'PreToolUse hook failed: it did not end within 3 s, and was stopped' }],
+      },
     ]);
     expect(told(server)).toContain('hi');
     const pids = readFileSync(join(server.folder, 'pid'), 'utf8').trim().split('\n');
@@ -67,7 +99,10 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
 
   test('floods: verbose output that nobody reads is no failure, and context is cut', async () => {
     const flood = 'head -c 3000000 /dev/zero | tr "\\0" x';
-    const server = await hookServer({ PreToolUse: [{ command: flood }], UserPromptSubmit: [{ command: flood }] }, [runs('true'), done]);
+    const server = await hookServer(
+      { PreToolUse: [{ command: flood }], UserPromptSubmit: [{ command: flood }] },
+      [runs('true'), done],
+    );
     await server.client.turn(THREAD, 'go');
     expect(ended(server).map(({ status }) => status)).toEqual(['completed', 'completed']);
     const [, context] = read(server, 1);
@@ -82,21 +117,30 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
   });
 
   test('leaves a process behind that holds its output: the process is killed', async () => {
-    const server = await hookServer({ PreToolUse: [{ command: 'sleep 1000 & echo $! > ../pid' }] }, [runs('echo hi'), done]);
+    const server = await hookServer(
+      { PreToolUse: [{ command: 'sleep 1000 & echo $! > ../pid' }] },
+      [runs('echo hi'), done],
+    );
     await server.client.turn(THREAD, 'go');
     expect(ended(server)).toMatchObject([{ status: 'completed' }]);
-    await expect.poll(() => isRunning(readFileSync(join(server.folder, 'pid'), 'utf8'))).toBe(false);
+    await expect
+      .poll(() => isRunning(readFileSync(join(server.folder, 'pid'), 'utf8')))
+      .toBe(false);
   });
 });
 
 describe('hooks that hang after an interrupt', () => {
   const hang = { command: 'sleep 1000', timeout: 60 };
   const hooks = { PostModelRequest: [hang], Interrupt: [hang] };
-  const started = ({ client }: TestServer) => client.notifications('hook/started').map(({ run }) => run.eventName);
+  const started = ({ client }: TestServer) =>
+    client.notifications('hook/started').map(({ run }) => run.eventName);
 
   test('delay the end of a turn by one limit, whatever their events', async () => {
     const server = await hookServer(hooks, [[new Gate()]]);
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('go'),
+    });
     await server.model.asked(1);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     await expect.poll(() => server.clock.timers.filter((ms) => ms === 60_000)).toHaveLength(2);
@@ -107,9 +151,17 @@ describe('hooks that hang after an interrupt', () => {
   });
 
   test('delay it no longer if there are more than run at a time, and their processes do not listen', async () => {
-    const deaf = { command: "trap '' TERM; echo $$ >> ../pids; while :; do sleep 1; done", timeout: 60 };
-    const server = await hookServer({ Interrupt: Array.from({ length: 40 }, () => deaf) }, [[new Gate()]]);
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    const deaf = {
+      command: "trap '' TERM; echo $$ >> ../pids; while :; do sleep 1; done",
+      timeout: 60,
+    };
+    const server = await hookServer({ Interrupt: Array.from({ length: 40 }, () => deaf) }, [
+      [new Gate()],
+    ]);
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('go'),
+    });
     await server.model.asked(1);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     const file = join(server.folder, 'pids');
@@ -117,7 +169,9 @@ describe('hooks that hang after an interrupt', () => {
     await expect.poll(pids).toHaveLength(16);
     server.clock.advance(10_000);
     await server.client.waitFor('turn/completed');
-    expect(ended(server).map(({ status }) => status)).toEqual(Array.from({ length: 40 }, () => 'failed'));
+    expect(ended(server).map(({ status }) => status)).toEqual(
+      Array.from({ length: 40 }, () => 'failed'),
+    );
     expect(started(server)).toHaveLength(40);
     expect(server.client.notifications('turn/completed')).toHaveLength(1);
     expect(pids().filter(isRunning)).toEqual([]);
@@ -134,8 +188,13 @@ describe('hooks that hang after an interrupt', () => {
 });
 
 test('an interrupt kills the hook that the turn waits for, and clients see its end before that of the turn', async () => {
-  const server = await hookServer({ PreToolUse: [{ command: 'echo $$ > ../pid; sleep 1000' }] }, [runs('touch made')]);
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const server = await hookServer({ PreToolUse: [{ command: 'echo $$ > ../pid; sleep 1000' }] }, [
+    runs('touch made'),
+  ]);
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('go'),
+  });
   await expect.poll(() => existsSync(join(server.folder, 'pid'))).toBe(true);
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
   expect((await server.client.waitFor('turn/completed')).turn.status).toBe('interrupted');
@@ -149,10 +208,16 @@ test('an interrupt kills the hook that the turn waits for, and clients see its e
 describe('an asynchronous hook', () => {
   test('holds up nothing and decides nothing; the model reads its context later', async () => {
     const command = `while [ ! -e ../go ]; do sleep 0.01; done; ${prints({ decision: 'block', reason: 'too late', hookSpecificOutput: { additionalContext: 'late' } })}`;
-    const server = await hookServer({ PreToolUse: [{ command, async: true }] }, [runs('touch ../go'), done, done]);
+    const server = await hookServer({ PreToolUse: [{ command, async: true }] }, [
+      runs('touch ../go'),
+      done,
+      done,
+    ]);
     await server.client.turn(THREAD, 'one');
     await server.client.waitFor('hook/completed');
-    expect(server.client.notifications('hook/completed')).toMatchObject([{ run: { executionMode: 'async', status: 'blocked' } }]);
+    expect(server.client.notifications('hook/completed')).toMatchObject([
+      { run: { executionMode: 'async', status: 'blocked' } },
+    ]);
     await server.client.turn(THREAD, 'two');
     const texts = read(server, server.model.requests.length).map(String);
     expect(texts.filter((each) => each.includes('late'))).toEqual(['developer: late']);
@@ -161,15 +226,23 @@ describe('an asynchronous hook', () => {
   test('keeps its context if the turn that would read it is interrupted', async () => {
     const late = `while [ ! -e ../go ]; do sleep 0.01; done; ${prints({ hookSpecificOutput: { additionalContext: 'late' } })}`;
     const hangs = 'if [ ! -e ../fine ]; then touch ../hangs; sleep 1000; fi';
-    const hooks = { PostToolUse: [{ command: late, async: true }], SessionStart: [{ matcher: 'compact', command: hangs }] };
+    const hooks = {
+      PostToolUse: [{ command: late, async: true }],
+      SessionStart: [{ matcher: 'compact', command: hangs }],
+    };
     const server = await hookServer(hooks, [runs('true'), done, done, done]);
     await server.client.turn(THREAD, 'one');
     await server.client.request('thread/compact/start', { threadId: THREAD });
     await server.client.waitFor('thread/compacted');
     writeFileSync(join(server.folder, 'go'), '');
     await server.client.waitFor('hook/completed');
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('two') });
-    await expect.poll(() => existsSync(join(server.folder, 'hangs')), { timeout: 10_000 }).toBe(true);
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('two'),
+    });
+    await expect
+      .poll(() => existsSync(join(server.folder, 'hangs')), { timeout: 10_000 })
+      .toBe(true);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     await server.client.turnCompleted(turn.id);
     writeFileSync(join(server.folder, 'fine'), '');
@@ -178,11 +251,22 @@ describe('an asynchronous hook', () => {
   });
 
   test('ends with its thread', async () => {
-    const server = await hookServer({ PreToolUse: [{ command: 'echo $$ > ../pid; sleep 1000', async: true }] }, [runs('true'), done]);
+    const server = await hookServer(
+      { PreToolUse: [{ command: 'echo $$ > ../pid; sleep 1000', async: true }] },
+      [runs('true'), done],
+    );
     await server.client.turn(THREAD, 'go');
-    await expect.poll(() => existsSync(join(server.folder, 'pid')) && readFileSync(join(server.folder, 'pid'), 'utf8') !== '').toBe(true);
+    await expect
+      .poll(
+        () =>
+          existsSync(join(server.folder, 'pid')) &&
+          readFileSync(join(server.folder, 'pid'), 'utf8') !== '',
+      )
+      .toBe(true);
     await server.client.request('thread/archive', { threadId: THREAD });
-    await expect.poll(() => isRunning(readFileSync(join(server.folder, 'pid'), 'utf8'))).toBe(false);
+    await expect
+      .poll(() => isRunning(readFileSync(join(server.folder, 'pid'), 'utf8')))
+      .toBe(false);
   });
 });
 
@@ -201,7 +285,9 @@ test('SessionEnd hooks that hang hold up the end of the server for a short time 
   const closing = server.close();
   const deadlines = () => server.clock.timers.filter((ms) => ms === 60_000).length;
   await expect.poll(deadlines, { timeout: 15_000 }).toBe(threads);
-  await expect.poll(() => server.client.notifications('hook/started').length, { timeout: 15_000 }).toBe(32);
+  await expect
+    .poll(() => server.client.notifications('hook/started').length, { timeout: 15_000 })
+    .toBe(32);
   server.clock.advance(LAST_PROGRAMS_MS_MAX);
   await closing;
   expect(ended(server).map(({ eventName, status }) => `${eventName} ${status}`)).toEqual(
@@ -211,7 +297,9 @@ test('SessionEnd hooks that hang hold up the end of the server for a short time 
 
 test('nobody waits for a hook that was switched off, or whose feature is', async () => {
   const hooks = { PreToolUse: [{ command: DENIES }] };
-  const server = await hookServer(hooks, [runs('echo hi'), done], { overrides: ['features.hooks=false'] });
+  const server = await hookServer(hooks, [runs('echo hi'), done], {
+    overrides: ['features.hooks=false'],
+  });
   await server.client.turn(THREAD, 'go');
   expect(told(server)).toContain('hi');
   expect(ended(server)).toEqual([]);

@@ -16,7 +16,10 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
   test.each([
     ['PreToolUse', `${floods(LONG)} >&2; exit 2`],
     ['PostToolUse', `${floods(LONG)} >&2; exit 2`],
-    ['PostToolUse', `printf '{"continue": false, "stopReason": "'; ${floods(900_000)}; printf '"}'`],
+    [
+      'PostToolUse',
+      `printf '{"continue": false, "stopReason": "'; ${floods(900_000)}; printf '"}'`,
+    ],
   ])('%s', async (event, command) => {
     const server = await hookServer({ [event]: [{ command }] }, [runs('true'), done]);
     await server.client.turn(THREAD, 'go');
@@ -29,7 +32,10 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
     const server = await hookServer({ Stop: [{ command }] }, [done, done]);
     await server.client.turn(THREAD, 'go');
     expect(String(read(server, 2).at(-1)).length).toBeLessThan(REASON_CHARS + 200);
-    const [shown] = server.client.notifications('item/completed', ({ item }) => item.type === 'hookPrompt');
+    const [shown] = server.client.notifications(
+      'item/completed',
+      ({ item }) => item.type === 'hookPrompt',
+    );
     expect(JSON.stringify(shown).length).toBeLessThan(REASON_CHARS + 500);
   });
 
@@ -48,12 +54,19 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
       tooLong: JSON.stringify({ decision: 'block', reason: 'y'.repeat(2_000_000) }),
     };
     const callMcpTool = ({ tool }: McpCall) => Promise.resolve(texts[tool] ?? '');
-    const server = await hookServer({ PreToolUse: [hook('long'), hook('tooLong')] }, [runs('true'), done], {
-      partKinds: [{ create: () => ({ callMcpTool }) }],
-    });
+    const server = await hookServer(
+      { PreToolUse: [hook('long'), hook('tooLong')] },
+      [runs('true'), done],
+      {
+        partKinds: [{ create: () => ({ callMcpTool }) }],
+      },
+    );
     await server.client.turn(THREAD, 'go');
     expect(told(server).length).toBeLessThan(REASON_CHARS);
-    expect(ended(server)).toMatchObject([{ status: 'blocked' }, { entries: [{ text: 'PreToolUse hook printed too much JSON' }] }]);
+    expect(ended(server)).toMatchObject([
+      { status: 'blocked' },
+      { entries: [{ text: 'PreToolUse hook printed too much JSON' }] },
+    ]);
   });
 });
 
@@ -61,36 +74,63 @@ describe('an event that is too long for a model', () => {
   const hook = { type: 'prompt', prompt: 'No deletions.' };
 
   test('is refused where something can still be prevented', async () => {
-    const server = await hookServer({ PreToolUse: [hook] }, [runs(`echo hi # ${'x'.repeat(100_000)}`), done]);
+    const server = await hookServer({ PreToolUse: [hook] }, [
+      runs(`echo hi # ${'x'.repeat(100_000)}`),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toMatch(/^A PreToolUse hook blocked this call.*more than 100000 bytes/);
     expect(server.model.requests).toHaveLength(2);
   });
 
   test('withholds an output that nobody has checked', async () => {
-    const server = await hookServer({ PostToolUse: [hook] }, [runs(`head -c 110000 /dev/zero | tr '\\0' x`), done]);
+    const server = await hookServer({ PostToolUse: [hook] }, [
+      runs(`head -c 110000 /dev/zero | tr '\\0' x`),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toMatch(/^A hook could not check this.*more than 100000 bytes[^x]*$/);
-    expect(ended(server)).toMatchObject([{ status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] }]);
+    expect(ended(server)).toMatchObject([
+      { status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] },
+    ]);
   });
 
   test('is a failure of the hook where a refusal would only make the work go on', async () => {
     const long = response(message('x'.repeat(110_000)));
     const server = await hookServer({ Stop: [hook] }, [long]);
     await server.client.turn(THREAD, 'go');
-    expect(ended(server)).toMatchObject([{ status: 'failed', entries: [{ text: expect.stringContaining('more than 100000 bytes') }] }]);
+    expect(ended(server)).toMatchObject([
+      { status: 'failed', entries: [{ text: expect.stringContaining('more than 100000 bytes') }] },
+    ]);
   });
 });
 
 test('a provider that refuses schemas is asked with one only once', async () => {
-  const refusal = { message: 'no schema, please', codexErrorInfo: 'badRequest' as const, additionalDetails: null };
+  const refusal = {
+    message: 'no schema, please',
+    codexErrorInfo: 'badRequest' as const,
+    additionalDetails: null,
+  };
   const answer = ({ outputSchema }: ModelRequest) =>
-    outputSchema === null ? response(message('{"ok": true}')) : [{ type: 'failed' as const, error: refusal }];
-  const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Fine?' }] }, [runs('true'), answer, answer]);
+    outputSchema === null
+      ? response(message('{"ok": true}'))
+      : [{ type: 'failed' as const, error: refusal }];
+  const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Fine?' }] }, [
+    runs('true'),
+    answer,
+    answer,
+  ]);
   server.model.push(runs('true', {}, 'call_2'), answer, done);
   await server.client.turn(THREAD, 'go');
   expect(ended(server).map(({ status }) => status)).toEqual(['completed', 'completed']);
-  expect(server.model.requests.map(({ outputSchema }) => outputSchema !== null)).toEqual([false, true, false, false, false, false]);
+  expect(server.model.requests.map(({ outputSchema }) => outputSchema !== null)).toEqual([
+    false,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('PostToolUse hooks get what a call returned without the data of images', async () => {
@@ -102,7 +142,9 @@ test('PostToolUse hooks get what a call returned without the data of images', as
   expect(kept(server, 'input')).toMatchObject([
     {
       tool_name: 'view_image',
-      tool_response: [{ type: 'input_image', image_url: expect.stringMatching(/^\[\d+ characters left out\]$/) }],
+      tool_response: [
+        { type: 'input_image', image_url: expect.stringMatching(/^\[\d+ characters left out\]$/) },
+      ],
     },
   ]);
 });

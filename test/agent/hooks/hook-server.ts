@@ -29,19 +29,30 @@ export function hooksJson(hooks: Record<string, (CommandHook | JsonObject)[]>): 
   return JSON.stringify({ hooks: Object.fromEntries(groups) });
 }
 
-/** A server whose home has these hooks, with a thread whose commands run without approval and without a sandbox. */
+/**
+ * A server whose home has these hooks, with a thread whose commands run without approval and
+ * without a sandbox.
+ */
 export async function hookServer(
   hooks: Record<string, (CommandHook | JsonObject)[]>,
   responses: ScriptedResponse[],
   options: TestServerOptions = {},
 ): Promise<TestServer> {
   const files = { 'home/hooks.json': hooksJson(hooks), ...options.files };
-  const server = await startServer({ config: FREE_CONFIG, model: new TestModel(...responses), ...options, files });
+  const server = await startServer({
+    config: FREE_CONFIG,
+    model: new TestModel(...responses),
+    ...options,
+    files,
+  });
   await server.client.request('thread/start', {});
   return server;
 }
 
-/** A command that keeps the input of the hook in a file beside the working directory, and then prints an answer. */
+/**
+ * A command that keeps the input of the hook in a file beside the working directory, and then
+ * prints an answer.
+ */
 export function keeps(file: string, answer: object | string = ''): string {
   return `cat >> ../${file}; ${prints(answer)}`;
 }
@@ -63,7 +74,9 @@ export function ended({ client }: TestServer): HookRunSummary[] {
   return client.notifications('hook/completed').map(({ run }) => run);
 }
 
-/** The texts and outputs in the model's request with this number, without the context of the thread. */
+/**
+ * The texts and outputs in the model's request with this number, without the context of the thread.
+ */
 export function read({ model }: TestServer, request: number): unknown[] {
   return model.request(request).input.flatMap((item) => {
     const text = shown(item);

@@ -10,17 +10,24 @@ import { hookServer, prints, read, THREAD } from './hook-server.ts';
 const WAITS = 'touch ../waits; while [ ! -e ../go ]; do sleep 0.01; done';
 const BLOCKS = prints({ decision: 'block', reason: 'look again' });
 
-const waiting = ({ folder }: TestServer) => expect.poll(() => existsSync(join(folder, 'waits')), { timeout: 10_000 }).toBe(true);
+const waiting = ({ folder }: TestServer) =>
+  expect.poll(() => existsSync(join(folder, 'waits')), { timeout: 10_000 }).toBe(true);
 
 /** The outputs that the store has for the model. */
 async function stored({ store }: TestServer): Promise<unknown[]> {
   const { entries } = await store.readModelEntries(THREAD, { cursor: null });
-  return entries.flatMap((entry) => (entry.kind === 'model' && entry.item.type === 'function_call_output' ? [entry.item.output] : []));
+  return entries.flatMap((entry) =>
+    entry.kind === 'model' && entry.item.type === 'function_call_output' ? [entry.item.output] : [],
+  );
 }
 
 test.each([
   ['a command', runs('echo deployed'), expect.stringContaining('deployed')],
-  ['a call without an item', response(functionCall('update_plan', { plan: [] })), 'The plan is updated.'],
+  [
+    'a call without an item',
+    response(functionCall('update_plan', { plan: [] })),
+    'The plan is updated.',
+  ],
 ])('the output of %s is stored before its PostToolUse hooks run', async (_what, call, output) => {
   const server = await hookServer({ PostToolUse: [{ command: WAITS }] }, [call, done]);
   await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
@@ -52,12 +59,18 @@ test('the model reads the reason of a hook in place of the output, also after a 
   const command = `if grep -q two; then ${BLOCKS}; fi`;
   const first = await hookServer({ PostToolUse: [{ command }] }, [calls, done]);
   await first.client.turn(THREAD, 'go');
-  expect([told(first, 'a'), told(first, 'b')]).toEqual([expect.stringContaining('one'), 'look again']);
+  expect([told(first, 'a'), told(first, 'b')]).toEqual([
+    expect.stringContaining('one'),
+    'look again',
+  ]);
   const server = await first.restart({ files: {} });
   server.model.push(done);
   await server.client.request('thread/resume', { threadId: THREAD });
   await server.client.turn(THREAD, 'again');
-  expect([told(server, 'a'), told(server, 'b')]).toEqual([expect.stringContaining('one'), 'look again']);
+  expect([told(server, 'a'), told(server, 'b')]).toEqual([
+    expect.stringContaining('one'),
+    'look again',
+  ]);
   expect(JSON.stringify(read(server, server.model.requests.length))).not.toContain('two\\n');
 });
 
@@ -66,7 +79,10 @@ test('calls with one id keep their own outputs', async () => {
     functionCall('exec_command', { cmd: 'echo one' }, { callId: 'a' }),
     functionCall('exec_command', { cmd: 'echo two' }, { callId: 'a' }),
   );
-  const server = await hookServer({ PostToolUse: [{ command: `if grep -q one; then ${BLOCKS}; fi` }] }, [calls, done]);
+  const server = await hookServer(
+    { PostToolUse: [{ command: `if grep -q one; then ${BLOCKS}; fi` }] },
+    [calls, done],
+  );
   await server.client.turn(THREAD, 'go');
   expect(read(server, 2).slice(1)).toEqual(['output: look again', expect.stringContaining('two')]);
 });

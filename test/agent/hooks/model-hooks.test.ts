@@ -8,38 +8,58 @@ import { failedCheck } from '../../../src/hooks/read-output.ts';
 import type { TurnError } from '../../../src/protocol/generated/types.ts';
 import { answer, question } from '../../support/asking.ts';
 import { text } from '../../support/test-client.ts';
-import { functionCall, message, messageBegun, response, type ScriptedResponse } from '../../support/test-model.ts';
+import {
+  functionCall,
+  message,
+  messageBegun,
+  response,
+  type ScriptedResponse,
+} from '../../support/test-model.ts';
 import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
 import { ended, hookServer, THREAD } from './hook-server.ts';
 
 /** Stands for a field of the event. */
 const field = (path: string) => `$\{${path}}`;
 
-const answers = (ok: boolean, reason: string | null) => response(message(JSON.stringify({ ok, reason })));
+const answers = (ok: boolean, reason: string | null) =>
+  response(message(JSON.stringify({ ok, reason })));
 
 describe('a prompt', () => {
   test('is put to the model with the event, and refuses what does not meet its condition', async () => {
-    const hook = { type: 'prompt', prompt: 'No commands on Sundays. $ARGUMENTS', model: 'small-model' };
-    const server = await hookServer({ PreToolUse: [hook] }, [runs('touch made'), answers(false, 'it is Sunday'), done]);
+    const hook = {
+      type: 'prompt',
+      prompt: 'No commands on Sundays. $ARGUMENTS',
+      model: 'small-model',
+    };
+    const server = await hookServer({ PreToolUse: [hook] }, [
+      runs('touch made'),
+      answers(false, 'it is Sunday'),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     const asked = server.model.request(2);
     expect(asked).toMatchObject({ model: 'small-model', tools: [] });
     expect(JSON.stringify(asked.input)).toMatch(/No commands on Sundays\. \{.*touch made/);
     expect(told(server)).toContain('it is Sunday');
     expect(ended(server)).toMatchObject([
-      { handlerType: 'prompt', status: 'blocked', entries: [{ kind: 'feedback', text: 'it is Sunday' }] },
+      {
+        handlerType: 'prompt',
+        status: 'blocked',
+        entries: [{ kind: 'feedback', text: 'it is Sunday' }],
+      },
     ]);
   });
 
   test('lets pass what meets its condition, and its tokens are counted', async () => {
-    const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Anything goes.' }] }, [
-      runs('echo hi'),
-      answers(true, null),
-      done,
-    ]);
+    const server = await hookServer(
+      { PreToolUse: [{ type: 'prompt', prompt: 'Anything goes.' }] },
+      [runs('echo hi'), answers(true, null), done],
+    );
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toContain('hi');
-    expect(server.client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage.total.totalTokens).toBe(45);
+    expect(
+      server.client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage.total.totalTokens,
+    ).toBe(45);
   });
 
   test('goes on with a turn by Stop', async () => {
@@ -50,7 +70,9 @@ describe('a prompt', () => {
       answers(true, null),
     ]);
     await server.client.turn(THREAD, 'go');
-    expect(server.client.notifications('item/completed').map(({ item }) => item.type)).toContain('hookPrompt');
+    expect(server.client.notifications('item/completed').map(({ item }) => item.type)).toContain(
+      'hookPrompt',
+    );
   });
 
   test('is asked again once if its answer cannot be read', async () => {
@@ -62,7 +84,10 @@ describe('a prompt', () => {
     ]);
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toContain('hi');
-    expect(server.model.request(3).input.slice(-2)).toMatchObject([{ role: 'assistant' }, { role: 'user' }]);
+    expect(server.model.request(3).input.slice(-2)).toMatchObject([
+      { role: 'assistant' },
+      { role: 'user' },
+    ]);
   });
 });
 
@@ -102,10 +127,17 @@ describe('a check by a model that fails counts as no', () => {
   };
 
   test.each(Object.entries(FAILURES))('%s', async (_, failure) => {
-    const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Fine?' }] }, [runs('touch made'), failure, failure, done]);
+    const server = await hookServer({ PreToolUse: [{ type: 'prompt', prompt: 'Fine?' }] }, [
+      runs('touch made'),
+      failure,
+      failure,
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
-    expect(ended(server)).toMatchObject([{ status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] }]);
+    expect(ended(server)).toMatchObject([
+      { status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] },
+    ]);
   });
 
   test.each(HOOK_EVENTS)('$name', ({ label, name, refuses, canStop, failsShut }) => {
@@ -136,28 +168,44 @@ describe('a check by a model that fails counts as no', () => {
       isShut: ({ cwd }) => !existsSync(join(cwd, 'made')),
       isAsked: true,
     },
-    PreToolUse: { turns: [runs('touch made')], ends: 'completed', isShut: ({ cwd }) => !existsSync(join(cwd, 'made')) },
-    PostToolUse: { turns: [runs('echo the-output')], ends: 'completed', isShut: (server) => !told(server).includes('the-output') },
+    PreToolUse: {
+      turns: [runs('touch made')],
+      ends: 'completed',
+      isShut: ({ cwd }) => !existsSync(join(cwd, 'made')),
+    },
+    PostToolUse: {
+      turns: [runs('echo the-output')],
+      ends: 'completed',
+      isShut: (server) => !told(server).includes('the-output'),
+    },
   };
   const ANSWERS: Record<string, ScriptedResponse> = {
     'the string true': says('{"ok": "true", "reason": null}'),
     'half of a character': says('{"ok": true, "reason": "\\ud800"}'),
     'too long': says(JSON.stringify({ ok: true, reason: 'x'.repeat(200_000) })),
     'nested too deep': says('['.repeat(50_000)),
-    'a call beside the answer': response(message('{"ok": true, "reason": null}'), functionCall('exec_command', { cmd: 'touch made' })),
+    'a call beside the answer': response(
+      message('{"ok": true, "reason": null}'),
+      functionCall('exec_command', { cmd: 'touch made' }),
+    ),
     'a refusal beside the answer': response([
       {
         type: 'itemCompleted',
         item: {
           type: 'message',
           role: 'assistant',
-          content: [{ type: 'output_text', text: '{"ok": true, "reason": null}' }, { type: 'refusal', refusal: 'No.' } as never],
+          content: [
+            { type: 'output_text', text: '{"ok": true, "reason": null}' },
+            { type: 'refusal', refusal: 'No.' } as never,
+          ],
         },
       },
     ]),
     'an error': fails('no model today', { responseTooManyFailedAttempts: { httpStatusCode: 429 } }),
   };
-  const TABLE = Object.keys(GATES).flatMap((event) => Object.keys(ANSWERS).map((name) => [event, name] as const));
+  const TABLE = Object.keys(GATES).flatMap((event) =>
+    Object.keys(ANSWERS).map((name) => [event, name] as const),
+  );
 
   test.each(TABLE)('%s: %s', async (event, name) => {
     const { turns, ends, isShut, isAsked } = GATES[event] as Gate;
@@ -165,15 +213,25 @@ describe('a check by a model that fails counts as no', () => {
     const failure = ANSWERS[name] as ScriptedResponse;
     // An error is no answer: the provider has sent the request again already.
     const asked = name === 'an error' ? [failure] : [failure, failure];
-    const server = await hookServer({ [event]: [{ type: 'prompt', prompt: 'Fine?' }] }, [...turns, ...asked, done], config);
+    const server = await hookServer(
+      { [event]: [{ type: 'prompt', prompt: 'Fine?' }] },
+      [...turns, ...asked, done],
+      config,
+    );
     const { status } = await server.client.turn(THREAD, 'go');
     expect([status, isShut(server, asked.length)]).toEqual([ends, true]);
     expect(ended(server)[0]?.status).toBe(event === 'SessionStart' ? 'stopped' : 'blocked');
   });
 
   test('a model that hangs until the time limit of the hook', async () => {
-    const server = await hookServer({ PreToolUse: [{ type: 'agent', prompt: 'Fine?', timeout: 4 }] }, [runs('touch made'), hangs, done]);
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    const server = await hookServer(
+      { PreToolUse: [{ type: 'agent', prompt: 'Fine?', timeout: 4 }] },
+      [runs('touch made'), hangs, done],
+    );
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('go'),
+    });
     await server.model.asked(2);
     server.clock.advance(4_000);
     await server.client.turnCompleted(turn.id);
@@ -183,7 +241,11 @@ describe('a check by a model that fails counts as no', () => {
 
   test('input is not read by the model of the thread', async () => {
     const failure = fails('no model today', 'badRequest');
-    const server = await hookServer({ UserPromptSubmit: [{ type: 'prompt', prompt: 'Fine?' }] }, [failure, failure, done]);
+    const server = await hookServer({ UserPromptSubmit: [{ type: 'prompt', prompt: 'Fine?' }] }, [
+      failure,
+      failure,
+      done,
+    ]);
     expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
     expect(server.model.requests).toHaveLength(2);
     expect(ended(server)).toMatchObject([{ status: 'blocked' }]);
@@ -205,9 +267,14 @@ test('an agent reads files and looks with commands before it answers', async () 
     { files: { 'work/rules.txt': 'nothing is allowed' } },
   );
   await server.client.turn(THREAD, 'go');
-  expect(server.model.request(2).tools.map(({ name }) => name)).toEqual(['read_file', 'exec_command']);
+  expect(server.model.request(2).tools.map(({ name }) => name)).toEqual([
+    'read_file',
+    'exec_command',
+  ]);
   expect(JSON.stringify(server.model.request(3).input)).toContain('nothing is allowed');
-  expect(JSON.stringify(server.model.request(3).input)).toMatch(/rules\.txt.*Read-only file system/);
+  expect(JSON.stringify(server.model.request(3).input)).toMatch(
+    /rules\.txt.*Read-only file system/,
+  );
   expect(told(server)).toContain('the file says no');
   expect(ended(server)).toMatchObject([{ handlerType: 'agent', status: 'blocked' }]);
 });
@@ -224,20 +291,31 @@ describe('a tool of an MCP server', () => {
     const calls: McpCall[] = [];
     const callMcpTool = (call: McpCall) => {
       calls.push(call);
-      return call.server === 'checks' ? Promise.resolve('{"decision": "block", "reason": "the server says no"}') : null;
+      return call.server === 'checks'
+        ? Promise.resolve('{"decision": "block", "reason": "the server says no"}')
+        : null;
     };
-    const server = await hookServer({ PreToolUse: [hook] }, [runs('echo hi'), done], { partKinds: [{ create: () => ({ callMcpTool }) }] });
+    const server = await hookServer({ PreToolUse: [hook] }, [runs('echo hi'), done], {
+      partKinds: [{ create: () => ({ callMcpTool }) }],
+    });
     await server.client.turn(THREAD, 'go');
-    expect(calls).toEqual([{ server: 'checks', tool: 'look', input: { command: 'echo hi', all: ['Bash'] } }]);
+    expect(calls).toEqual([
+      { server: 'checks', tool: 'look', input: { command: 'echo hi', all: ['Bash'] } },
+    ]);
     expect(told(server)).toContain('the server says no');
     expect(ended(server)).toMatchObject([{ handlerType: 'mcpTool', status: 'blocked' }]);
   });
 
   test('fails alone if there is no such server, or its call fails', async () => {
-    const callMcpTool = ({ server }: McpCall) => (server === 'broken' ? Promise.reject(new Error('the server has crashed')) : null);
-    const server = await hookServer({ PreToolUse: [hook, { ...hook, server: 'broken' }] }, [runs('echo hi'), done], {
-      partKinds: [{ create: () => ({ callMcpTool }) }],
-    });
+    const callMcpTool = ({ server }: McpCall) =>
+      server === 'broken' ? Promise.reject(new Error('the server has crashed')) : null;
+    const server = await hookServer(
+      { PreToolUse: [hook, { ...hook, server: 'broken' }] },
+      [runs('echo hi'), done],
+      {
+        partKinds: [{ create: () => ({ callMcpTool }) }],
+      },
+    );
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toContain('hi');
     expect(ended(server).map(({ status, entries }) => [status, entries[0]?.text])).toEqual([
@@ -250,14 +328,26 @@ describe('a tool of an MCP server', () => {
 test('an agent that reads a file in which a secret is hidden that may decide: the user is asked', async () => {
   const key = 'sk-live0123456789abcdefghij';
   const hook = { PreToolUse: [{ type: 'agent', prompt: 'The file allows it.' }] };
-  const turns = [runs('touch made'), response(functionCall('read_file', { path: 'run.sh' }, { callId: 'r' })), answers(true, null), done];
+  const turns = [
+    runs('touch made'),
+    response(functionCall('read_file', { path: 'run.sh' }, { callId: 'r' })),
+    answers(true, null),
+    done,
+  ];
   const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "on-request"\n';
-  const server = await hookServer(hook, turns, { files: { 'work/run.sh': `rm -rf ${key}\n` }, config });
+  const server = await hookServer(hook, turns, {
+    files: { 'work/run.sh': `rm -rf ${key}\n` },
+    config,
+  });
   const turn = server.client.turn(THREAD, 'go');
   const asked = await question(server.client, 'item/commandExecution/requestApproval');
-  expect(asked.params.reason).toContain('its decision may depend on a secret that is hidden in a file or an output');
+  expect(asked.params.reason).toContain(
+    'its decision may depend on a secret that is hidden in a file or an output',
+  );
   answer(server.client, asked, { decision: 'decline' });
   await turn;
-  expect(JSON.stringify(server.model.request(3).input)).toContain('(keys that are hidden in it, each as [hidden]: 1)');
+  expect(JSON.stringify(server.model.request(3).input)).toContain(
+    '(keys that are hidden in it, each as [hidden]: 1)',
+  );
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });

@@ -9,28 +9,44 @@ import { done, FREE_CONFIG } from '../../tools/command-server.ts';
 import { ended, hookServer, prints, read, THREAD } from './hook-server.ts';
 
 const REFUSES = { command: 'grep -q secret && exit 2; exit 0' };
-const STOPS = { command: `grep -q secret && ${prints({ continue: false, stopReason: 'closed today' })}; exit 0` };
+const STOPS = {
+  command: `grep -q secret && ${prints({ continue: false, stopReason: 'closed today' })}; exit 0`,
+};
 /** Waits for a file, which a test makes when it wants the hook to end. */
 const WAITS = 'touch ../waits; while [ ! -e ../go ]; do sleep 0.01; done';
 
-async function steered({ client, model }: TestServer, words: string, when: () => Promise<unknown>): Promise<void> {
+async function steered(
+  { client, model }: TestServer,
+  words: string,
+  when: () => Promise<unknown>,
+): Promise<void> {
   const { turn } = await client.request('turn/start', { threadId: THREAD, input: text('go') });
   await model.asked(1);
   await when();
-  await client.request('turn/steer', { threadId: THREAD, expectedTurnId: turn.id, input: text(words) });
+  await client.request('turn/steer', {
+    threadId: THREAD,
+    expectedTurnId: turn.id,
+    input: text(words),
+  });
 }
 
 describe('continue: false of UserPromptSubmit ends the turn without asking the model', () => {
   test('at its beginning', async () => {
     const server = await hookServer({ UserPromptSubmit: [STOPS] }, []);
-    expect(await server.client.turn(THREAD, 'a secret')).toMatchObject({ status: 'completed', items: [] });
+    expect(await server.client.turn(THREAD, 'a secret')).toMatchObject({
+      status: 'completed',
+      items: [],
+    });
     expect(ended(server)).toMatchObject([{ status: 'stopped' }]);
     expect(server.model.requests).toEqual([]);
   });
 
   test('when it is steered', async () => {
     const gate = new Gate();
-    const server = await hookServer({ UserPromptSubmit: [STOPS] }, [[...response(message('never shown')).slice(0, 2), gate], done]);
+    const server = await hookServer({ UserPromptSubmit: [STOPS] }, [
+      [...response(message('never shown')).slice(0, 2), gate],
+      done,
+    ]);
     await steered(server, 'a secret', async () => {});
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(server.model.requests).toHaveLength(1);
@@ -40,21 +56,43 @@ describe('continue: false of UserPromptSubmit ends the turn without asking the m
 });
 
 test('input that arrives beside one that ends the turn is in the history, and the model does not read it', async () => {
-  const server = await hookServer({ UserPromptSubmit: [{ command: `${WAITS}; ${STOPS.command}` }] }, [done]);
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('a secret') });
+  const server = await hookServer(
+    { UserPromptSubmit: [{ command: `${WAITS}; ${STOPS.command}` }] },
+    [done],
+  );
+  const { turn } = await server.client.request('turn/start', {
+    threadId: THREAD,
+    input: text('a secret'),
+  });
   await expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true);
-  await server.client.request('turn/steer', { threadId: THREAD, expectedTurnId: turn.id, input: text('beside') });
+  await server.client.request('turn/steer', {
+    threadId: THREAD,
+    expectedTurnId: turn.id,
+    input: text('beside'),
+  });
   writeFileSync(join(server.folder, 'go'), '');
   await server.client.waitFor('turn/completed');
-  const { thread } = await server.client.request('thread/read', { threadId: THREAD, includeTurns: true });
-  expect(thread.turns).toMatchObject([{ status: 'completed', items: [{ type: 'userMessage', content: [{ text: 'beside' }] }] }]);
+  const { thread } = await server.client.request('thread/read', {
+    threadId: THREAD,
+    includeTurns: true,
+  });
+  expect(thread.turns).toMatchObject([
+    { status: 'completed', items: [{ type: 'userMessage', content: [{ text: 'beside' }] }] },
+  ]);
   await server.client.turn(THREAD, 'fine');
   expect(read(server, 1)).toEqual(['user: fine']);
 });
 
 test('continue: false of SessionStart after a compaction in mid-turn completes the turn', async () => {
-  const hooks = { SessionStart: [{ matcher: 'compact', command: prints({ continue: false, stopReason: 'enough' }) }] };
-  const full = { type: 'completed' as const, usage: { ...USAGE, inputTokens: 20_000, totalTokens: 20_000 } };
+  const hooks = {
+    SessionStart: [
+      { matcher: 'compact', command: prints({ continue: false, stopReason: 'enough' }) },
+    ],
+  };
+  const full = {
+    type: 'completed' as const,
+    usage: { ...USAGE, inputTokens: 20_000, totalTokens: 20_000 },
+  };
   const calls = [...response(functionCall('exec_command', { cmd: 'true' })).slice(0, -1), full];
   const config = `model_auto_compact_token_limit = 10000\n${FREE_CONFIG}`;
   const server = await hookServer(hooks, [calls, response(message('the summary'))], { config });
@@ -66,7 +104,9 @@ describe('input that is refused after the final answer', () => {
   test('does not have the model asked again', async () => {
     const hooks = { UserPromptSubmit: [REFUSES], Stop: [{ command: WAITS }] };
     const server = await hookServer(hooks, [done]);
-    await steered(server, 'a secret', () => expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true));
+    await steered(server, 'a secret', () =>
+      expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true),
+    );
     writeFileSync(join(server.folder, 'go'), '');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(server.model.requests).toHaveLength(1);
@@ -74,13 +114,24 @@ describe('input that is refused after the final answer', () => {
   });
 
   test('does not take the Stop hooks from the turn', async () => {
-    const hooks = { UserPromptSubmit: [REFUSES], Stop: [{ command: 'true' }], PostModelRequest: [{ command: WAITS }] };
+    const hooks = {
+      UserPromptSubmit: [REFUSES],
+      Stop: [{ command: 'true' }],
+      PostModelRequest: [{ command: WAITS }],
+    };
     const server = await hookServer(hooks, [done]);
-    await steered(server, 'a secret', () => expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true));
+    await steered(server, 'a secret', () =>
+      expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true),
+    );
     writeFileSync(join(server.folder, 'go'), '');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(server.model.requests).toHaveLength(1);
-    expect(ended(server).map(({ eventName }) => eventName)).toEqual(['userPromptSubmit', 'postModelRequest', 'userPromptSubmit', 'stop']);
+    expect(ended(server).map(({ eventName }) => eventName)).toEqual([
+      'userPromptSubmit',
+      'postModelRequest',
+      'userPromptSubmit',
+      'stop',
+    ]);
   });
 });
 
@@ -93,16 +144,25 @@ describe('the preview of a thread', () => {
     await server.client.turn(THREAD, 'my secret');
     expect(await listed(server)).toEqual(['']);
     expect(await listed(server, 'secret')).toEqual([]);
-    expect((await server.client.request('thread/read', { threadId: THREAD })).thread.preview).toBe('');
+    expect((await server.client.request('thread/read', { threadId: THREAD })).thread.preview).toBe(
+      '',
+    );
     await server.client.turn(THREAD, 'fine words');
     expect(await listed(server, 'fine')).toEqual(['fine words']);
-    expect((await server.client.request('thread/read', { threadId: THREAD })).thread.preview).toBe('fine words');
+    expect((await server.client.request('thread/read', { threadId: THREAD })).thread.preview).toBe(
+      'fine words',
+    );
   });
 
   test('has input whose check was interrupted, because the history has it', async () => {
     const server = await hookServer({ UserPromptSubmit: [{ command: WAITS }] }, []);
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('unchecked') });
-    await expect.poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 }).toBe(true);
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: text('unchecked'),
+    });
+    await expect
+      .poll(() => existsSync(join(server.folder, 'waits')), { timeout: 10_000 })
+      .toBe(true);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     await server.client.waitFor('turn/completed');
     expect(await listed(server)).toEqual(['unchecked']);

@@ -1,17 +1,33 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { exampleServer, mcpCall, mcpItems, mcpThread, offeredBy, runTurn, textOf, withServers } from '../../mcp/mcp-thread.ts';
+import {
+  exampleServer,
+  mcpCall,
+  mcpItems,
+  mcpThread,
+  offeredBy,
+  runTurn,
+  textOf,
+  withServers,
+} from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
-import { ALLOW, assesses, DENY, GuardedModel, reviewsCompleted } from '../guardian/guardian-server.ts';
+import {
+  ALLOW,
+  assesses,
+  DENY,
+  GuardedModel,
+  reviewsCompleted,
+} from '../guardian/guardian-server.ts';
 
 const ASK = 'mcpServer/elicitation/request';
 const ACCEPT = { action: 'accept', content: {}, _meta: null };
 
 /** The count of questions that the client was asked. */
-const asked = ({ client }: TestServer) => client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
+const asked = ({ client }: TestServer) =>
+  client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
 
 test('a tool without readOnlyHint needs approval, as an elicitation', async () => {
   const server = await mcpThread([mcpCall('write', { path: 'a' })]);
@@ -50,16 +66,29 @@ test.each([
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action, content: null, _meta: null });
   expect((await turn).status).toBe('completed');
-  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', result: null, error: { message: text } });
+  expect(mcpItems(server)[0]).toMatchObject({
+    status: 'failed',
+    result: null,
+    error: { message: text },
+  });
   expect(textOf(server)).toContain(text);
 });
 
 test('persist: session spares further questions about the tool, in this session', async () => {
-  const server = await mcpThread([mcpCall('write', {}, { callId: 'a' }), mcpCall('write', {}, { callId: 'b' })]);
+  const server = await mcpThread([
+    mcpCall('write', {}, { callId: 'a' }),
+    mcpCall('write', {}, { callId: 'b' }),
+  ]);
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  answer(server.client, await question(server.client, ASK), {
+    ...ACCEPT,
+    _meta: { persist: 'session' },
+  });
   await turn;
-  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([1, ['completed', 'completed']]);
+  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+    1,
+    ['completed', 'completed'],
+  ]);
   expect(readFileSync(join(server.home, 'config.toml'), 'utf8')).not.toMatch(/approval_mode/);
 });
 
@@ -67,10 +96,15 @@ test('a grant for the session ends when the server changes the definition of the
   const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }));
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
   const first = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  answer(server.client, await question(server.client, ASK), {
+    ...ACCEPT,
+    _meta: { persist: 'session' },
+  });
   await first;
   await vi.waitFor(async () => {
-    const { data } = await server.client.request('mcpServerStatus/list', { threadId: server.threadId });
+    const { data } = await server.client.request('mcpServerStatus/list', {
+      threadId: server.threadId,
+    });
     expect(JSON.stringify(data)).toContain('Writes anywhere');
   });
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
@@ -83,15 +117,23 @@ test('a grant for the session ends when the server changes the definition of the
 
 test('a second call of one response is not made by a grant for the definition that the first one has changed', async () => {
   const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }));
-  const server = await mcpThread([[...mcpCall('write', {}, { callId: 'a' }), ...mcpCall('write', {}, { callId: 'b' })]], { config });
+  const server = await mcpThread(
+    [[...mcpCall('write', {}, { callId: 'a' }), ...mcpCall('write', {}, { callId: 'b' })]],
+    { config },
+  );
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  answer(server.client, await question(server.client, ASK), {
+    ...ACCEPT,
+    _meta: { persist: 'session' },
+  });
   await turn;
   expect(mcpItems(server).map(({ id, status }) => [id, status])).toEqual([
     ['a', 'completed'],
     ['b', 'failed'],
   ]);
-  expect(textOf(server, 'b')).toContain('has announced changes of its tools and has not listed them yet');
+  expect(textOf(server, 'b')).toContain(
+    'has announced changes of its tools and has not listed them yet',
+  );
 });
 
 test('tools of two servers with one name for the model are not offered, and a warning names both', async () => {
@@ -102,7 +144,9 @@ test('tools of two servers with one name for the model are not offered, and a wa
   expect(offeredBy(server.model.requests[0]).map(({ name }) => name)).not.toContain('b__same');
   expect(offeredBy(server.model.requests[0], 'ex__b').map(({ name }) => name)).toContain('echo');
   const warnings = server.client.notifications('warning').map((warning) => warning.message);
-  expect(warnings.filter((text) => text.includes('b__same of mcp__ex and same of mcp__ex__b'))).toHaveLength(1);
+  expect(
+    warnings.filter((text) => text.includes('b__same of mcp__ex and same of mcp__ex__b')),
+  ).toHaveLength(1);
 });
 
 test('with the mode writes, each call that may write is asked about anew, and no other', async () => {
@@ -119,7 +163,10 @@ test('with the mode writes, each call that may write is asked about anew, and no
   answer(server.client, first, { ...ACCEPT, _meta: { persist: 'session' } });
   answer(server.client, await question(server.client, ASK, 2), ACCEPT);
   await turn;
-  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([2, ['completed', 'completed', 'completed']]);
+  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+    2,
+    ['completed', 'completed', 'completed'],
+  ]);
 });
 
 test('with the mode writes, a call that may write is refused where nobody may be asked, also without a sandbox', async () => {
@@ -127,24 +174,33 @@ test('with the mode writes, a call that may write is refused where nobody may be
     exampleServer('ex', 'default_tools_approval_mode = "writes"'),
     'approval_policy = "never"\nsandbox_mode = "danger-full-access"',
   );
-  const server = await mcpThread([mcpCall('echo', { message: 'x' }, { callId: 'a' }), mcpCall('write', {}, { callId: 'b' })], { config });
+  const server = await mcpThread(
+    [mcpCall('echo', { message: 'x' }, { callId: 'a' }), mcpCall('write', {}, { callId: 'b' })],
+    { config },
+  );
   await runTurn(server);
   expect(mcpItems(server).map(({ status }) => status)).toEqual(['completed', 'failed']);
 });
 
 /** The text of config.toml. */
-const stored = ({ home }: Pick<TestServer, 'home'>) => readFileSync(join(home, 'config.toml'), 'utf8');
+const stored = ({ home }: Pick<TestServer, 'home'>) =>
+  readFileSync(join(home, 'config.toml'), 'utf8');
 
 /** The ways in which the approval of a question can last. */
-const offered = ({ params }: { params: object }) => (params as { _meta: { persist?: string[] } })._meta.persist;
+const offered = ({ params }: { params: object }) =>
+  (params as { _meta: { persist?: string[] } })._meta.persist;
 
 test('persist: always is stored in config.toml and holds for other threads', async () => {
   const config = withServers(exampleServer('ex', '# keep me'));
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })], { config });
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
+  answer(server.client, await question(server.client, ASK), {
+    ...ACCEPT,
+    _meta: { persist: 'always' },
+  });
   await turn;
-  const approved = /tools = \{write = \{approval_mode = "approve", approved_definition = "([\da-f]{64})"\}\}\n/;
+  const approved =
+    /tools = \{write = \{approval_mode = "approve", approved_definition = "([\da-f]{64})"\}\}\n/;
   expect(stored(server).replace(approved, '')).toBe(config);
   const { thread } = await server.client.request('thread/start', {});
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
@@ -153,16 +209,25 @@ test('persist: always is stored in config.toml and holds for other threads', asy
 });
 
 test('persist: always changes the entry that a tool has already', async () => {
-  const config = withServers(exampleServer('ex', '[mcp_servers.ex.tools.write]\napproval_mode = "auto"'));
+  const config = withServers(
+    exampleServer('ex', '[mcp_servers.ex.tools.write]\napproval_mode = "auto"'),
+  );
   const server = await mcpThread([mcpCall('write')], { config });
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
+  answer(server.client, await question(server.client, ASK), {
+    ...ACCEPT,
+    _meta: { persist: 'always' },
+  });
   await turn;
-  expect(stored(server).replace(/approved_definition = "[\da-f]{64}"\n/, '')).toBe(config.replace('"auto"', '"approve"'));
+  expect(stored(server).replace(/approved_definition = "[\da-f]{64}"\n/, '')).toBe(
+    config.replace('"auto"', '"approve"'),
+  );
 });
 
 test('always is not offered for a server that only has the name of one in config.toml', async () => {
-  const server = await mcpThread([mcpCall('write')], { thread: { config: { mcp_servers: { ex: { env: { OTHER: '1' } } } } } });
+  const server = await mcpThread([mcpCall('write')], {
+    thread: { config: { mcp_servers: { ex: { env: { OTHER: '1' } } } } },
+  });
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
   expect(offered(request)).toEqual(['session']);
@@ -175,7 +240,10 @@ test('always is not stored if config.toml defines another server by then, and th
   const server = await mcpThread([mcpCall('write')]);
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
-  writeFileSync(join(server.home, 'config.toml'), withServers(exampleServer('ex', '', { OTHER: '1' })));
+  writeFileSync(
+    join(server.home, 'config.toml'),
+    withServers(exampleServer('ex', '', { OTHER: '1' })),
+  );
   answer(server.client, request, { ...ACCEPT, _meta: { persist: 'always' } });
   expect((await turn).status).toBe('completed');
   expect(stored(server)).not.toMatch(/approval_mode/);
@@ -187,9 +255,15 @@ test('always is not stored if config.toml defines another server by then, and th
 test('an approval for the session does not hold for another program that gets the name of the server', async () => {
   const server = await mcpThread([mcpCall('write', {}, { callId: 'a' })]);
   const turn = runTurn(server);
-  answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'session' } });
+  answer(server.client, await question(server.client, ASK), {
+    ...ACCEPT,
+    _meta: { persist: 'session' },
+  });
   await turn;
-  writeFileSync(join(server.home, 'config.toml'), withServers(exampleServer('ex', '', { OTHER: '1' })));
+  writeFileSync(
+    join(server.home, 'config.toml'),
+    withServers(exampleServer('ex', '', { OTHER: '1' })),
+  );
   await server.client.request('config/mcpServer/reload', undefined);
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   const again = runTurn(server);
@@ -221,18 +295,26 @@ test.each([
   const server = await mcpThread([mcpCall('write')], { config: withServers(exampleServer(), top) });
   await runTurn(server);
   const text = `This tool requires approval, but ${why}, so it was not called.`;
-  expect([asked(server), mcpItems(server)[0]]).toMatchObject([0, { status: 'failed', error: { message: text } }]);
+  expect([asked(server), mcpItems(server)[0]]).toMatchObject([
+    0,
+    { status: 'failed', error: { message: text } },
+  ]);
   expect(textOf(server)).toContain(text.replaceAll('"', '\\"'));
 });
 
 test('mcp_elicitations allows the question; never with full access runs the call', async () => {
-  const server = await mcpThread([mcpCall('write')], { config: withServers(exampleServer(), granular(true)) });
+  const server = await mcpThread([mcpCall('write')], {
+    config: withServers(exampleServer(), granular(true)),
+  });
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), ACCEPT);
   await turn;
   expect(mcpItems(server)[0]?.status).toBe('completed');
   const free = await mcpThread([mcpCall('write')], {
-    config: withServers(exampleServer(), 'approval_policy = "never"\nsandbox_mode = "danger-full-access"'),
+    config: withServers(
+      exampleServer(),
+      'approval_policy = "never"\nsandbox_mode = "danger-full-access"',
+    ),
   });
   await runTurn(free);
   expect([asked(free), mcpItems(free)[0]?.status]).toEqual([0, 'completed']);
@@ -240,8 +322,15 @@ test('mcp_elicitations allows the question; never with full access runs the call
 
 const GUARDED = 'approvals_reviewer = "auto_review"';
 
-async function guardedCall(reviews: ReturnType<typeof assesses>[], top = GUARDED, tools = [mcpCall('write', { path: 'a' })]) {
-  const model = new GuardedModel({ turns: [...tools.map((call) => response(call)), response(message('done'))], reviews });
+async function guardedCall(
+  reviews: ReturnType<typeof assesses>[],
+  top = GUARDED,
+  tools = [mcpCall('write', { path: 'a' })],
+) {
+  const model = new GuardedModel({
+    turns: [...tools.map((call) => response(call)), response(message('done'))],
+    reviews,
+  });
   const server = await mcpThread([], { model, config: withServers(exampleServer(), top) });
   const turn = await runTurn(server);
   return { ...server, model, turn };
@@ -254,10 +343,19 @@ test('where the guardian is the reviewer, it answers in place of the person', as
     {
       targetItemId: 'call_1',
       review: { status: 'approved' },
-      action: { type: 'mcpToolCall', server: 'ex', toolName: 'write', toolTitle: null, connectorId: null, connectorName: null },
+      action: {
+        type: 'mcpToolCall',
+        server: 'ex',
+        toolName: 'write',
+        toolTitle: null,
+        connectorId: null,
+        connectorName: null,
+      },
     },
   ]);
-  expect(mcpItems(server)[0]).toMatchObject({ approvalReviews: [{ review: { status: 'approved' } }] });
+  expect(mcpItems(server)[0]).toMatchObject({
+    approvalReviews: [{ review: { status: 'approved' } }],
+  });
   expect(JSON.stringify(server.model.reviews[0]?.input)).toMatch(/mcp_tool_call/);
 });
 
@@ -266,7 +364,10 @@ test.each([
   ['does not answer with an assessment', assesses('no idea'), 'automatic review'],
 ])('a guardian that %s: the call is not made', async (_what, review, text) => {
   const server = await guardedCall([review]);
-  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(text) as string } });
+  expect(mcpItems(server)[0]).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining(text) as string },
+  });
   expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'denied' } }]);
 });
 
@@ -280,16 +381,29 @@ test.each([
   ['passes once', false, ['denied', 'approved']],
   ['is reviewed again, if the definition of the tool has changed', true, ['denied', 'denied']],
 ])('a call that the user allowed after its denial %s', async (_what, changes, statuses) => {
-  const model = new GuardedModel({ turns: [response(mcpCall('write')), response(message('done'))], reviews: [assesses(DENY)] });
+  const model = new GuardedModel({
+    turns: [response(mcpCall('write')), response(message('done'))],
+    reviews: [assesses(DENY)],
+  });
   const config = withServers(exampleServer('ex', '', { MCP_MODE: 'redefines' }), GUARDED);
   const server = await mcpThread([], { model, config });
   const { threadId, client } = server;
   await runTurn(server);
-  await client.request('thread/approveGuardianDeniedAction', { threadId, event: reviewsCompleted(server)[0] });
+  await client.request('thread/approveGuardianDeniedAction', {
+    threadId,
+    event: reviewsCompleted(server)[0],
+  });
   if (changes) {
-    await client.request('mcpServer/tool/call', { threadId, server: 'ex', tool: 'write', arguments: {} });
+    await client.request('mcpServer/tool/call', {
+      threadId,
+      server: 'ex',
+      tool: 'write',
+      arguments: {},
+    });
     await vi.waitFor(async () => {
-      expect(JSON.stringify(await client.request('mcpServerStatus/list', { threadId }))).toContain('Writes anywhere');
+      expect(JSON.stringify(await client.request('mcpServerStatus/list', { threadId }))).toContain(
+        'Writes anywhere',
+      );
     });
   }
   model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));

@@ -4,7 +4,15 @@ import { pathToFileURL } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json-value.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
-import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, toldOf, withServers } from '../../mcp/mcp-thread.ts';
+import {
+  exampleServer,
+  mcpCall,
+  mcpItems,
+  mcpThread,
+  runTurn,
+  toldOf,
+  withServers,
+} from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { message, response, USAGE } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
@@ -12,7 +20,11 @@ import type { TestServer } from '../../support/test-server.ts';
 const ASK = 'mcpServer/elicitation/request';
 const FORM = {
   message: 'Your colour?',
-  requestedSchema: { type: 'object', properties: { colour: { type: 'string', minLength: 1, 'x-other': 1 } }, required: ['colour'] },
+  requestedSchema: {
+    type: 'object',
+    properties: { colour: { type: 'string', minLength: 1, 'x-other': 1 } },
+    required: ['colour'],
+  },
 };
 
 /** A thread whose model calls the tool that asks this of the client. */
@@ -35,7 +47,11 @@ test('a form reaches the client, and its answer the server', async () => {
     mode: 'form',
     _meta: null,
     message: 'Your colour?',
-    requestedSchema: { type: 'object', properties: { colour: { type: 'string', minLength: 1 } }, required: ['colour'] },
+    requestedSchema: {
+      type: 'object',
+      properties: { colour: { type: 'string', minLength: 1 } },
+      required: ['colour'],
+    },
   });
   answer(server.client, request, { action: 'accept', content: { colour: 'red' }, _meta: null });
   await turn;
@@ -51,24 +67,45 @@ test.each(['decline', 'cancel'])('%s reaches the server', async (action) => {
 });
 
 test('a URL reaches the client', async () => {
-  const server = await asking('elicitation/create', { mode: 'url', message: 'Log in', url: 'https://example.com/x', elicitationId: 'e1' });
+  const server = await asking('elicitation/create', {
+    mode: 'url',
+    message: 'Log in',
+    url: 'https://example.com/x',
+    elicitationId: 'e1',
+  });
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
-  expect(request.params).toMatchObject({ mode: 'url', url: 'https://example.com/x', elicitationId: 'e1', message: 'Log in' });
+  expect(request.params).toMatchObject({
+    mode: 'url',
+    url: 'https://example.com/x',
+    elicitationId: 'e1',
+    message: 'Log in',
+  });
   answer(server.client, request, { action: 'accept' });
   await turn;
   expect(answered(server)).toEqual({ action: 'accept' });
 });
 
-const VISIT = { mode: 'url', message: 'Connect', url: 'https://example.com/connect', elicitationId: 'e2' };
+const VISIT = {
+  mode: 'url',
+  message: 'Connect',
+  url: 'https://example.com/connect',
+  elicitationId: 'e2',
+};
 const OTHER_VISIT = { ...VISIT, url: 'https://example.com/2', elicitationId: 'e3' };
 
-/** A thread whose model calls the tool that needs two visits. `completes`: the milliseconds after which they are complete. */
+/**
+ * A thread whose model calls the tool that needs two visits. `completes`: the milliseconds after
+ * which they are complete.
+ */
 async function visiting(completes: number, more = '') {
   const log = join(tempFolder(), 'log');
-  const server = await mcpThread([mcpCall('refuse', { elicitations: [VISIT, OTHER_VISIT], completes })], {
-    config: withServers(exampleServer('ex', more, { MCP_LOG: log })),
-  });
+  const server = await mcpThread(
+    [mcpCall('refuse', { elicitations: [VISIT, OTHER_VISIT], completes })],
+    {
+      config: withServers(exampleServer('ex', more, { MCP_LOG: log })),
+    },
+  );
   const calls = () => readFileSync(log, 'utf8').split('"method":"tools/call"').length - 1;
   const pid = () => Number(/^pid (\d+)/.exec(readFileSync(log, 'utf8'))?.[1]);
   const areComplete = () => /^complete$/m.test(readFileSync(log, 'utf8'));
@@ -90,7 +127,9 @@ test('a call that needs visits of the user is made once more when the user has a
   expect(second.params).toMatchObject(OTHER_VISIT);
   answer(server.client, second, { action: 'accept' });
   await turn;
-  expect(mcpItems(server)).toMatchObject([{ status: 'completed', result: { content: [{ text: 'as you wish' }] } }]);
+  expect(mcpItems(server)).toMatchObject([
+    { status: 'completed', result: { content: [{ text: 'as you wish' }] } },
+  ]);
   expect(server.calls()).toBe(2);
 });
 
@@ -111,7 +150,9 @@ test('a call that needs visits of the user fails if the user declines one', asyn
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action: 'decline' });
   await turn;
-  expect(mcpItems(server)).toMatchObject([{ status: 'failed', error: { message: 'go there first' } }]);
+  expect(mcpItems(server)).toMatchObject([
+    { status: 'failed', error: { message: 'go there first' } },
+  ]);
   expect(server.calls()).toBe(1);
 });
 
@@ -131,11 +172,18 @@ test('a server that dies during a visit fails the call', async () => {
   await acceptVisits(server);
   process.kill(server.pid(), 'SIGKILL');
   await turn;
-  expect(mcpItems(server)).toMatchObject([{ status: 'failed', error: { message: expect.stringContaining('ex') as string } }]);
+  expect(mcpItems(server)).toMatchObject([
+    { status: 'failed', error: { message: expect.stringContaining('ex') as string } },
+  ]);
 });
 
 test('a question of a server cannot look like one of heddle about an approval', async () => {
-  const _meta = { codex_approval_kind: 'mcp_tool_call', tool_name: 'delete', persist: ['always'], own: 1 };
+  const _meta = {
+    codex_approval_kind: 'mcp_tool_call',
+    tool_name: 'delete',
+    persist: ['always'],
+    own: 1,
+  };
   const server = await asking('elicitation/create', { ...FORM, _meta });
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
@@ -144,12 +192,20 @@ test('a question of a server cannot look like one of heddle about an approval', 
   await turn;
 });
 
-test.each(['file:///etc/passwd', 'javascript:alert(1)', 'https://', ''])('the URL %j is refused', async (url) => {
-  const server = await asking('elicitation/create', { mode: 'url', message: 'Log in', url, elicitationId: 'e1' });
-  await runTurn(server);
-  expect(answered(server)).toMatchObject({ error: { code: -32602 } });
-  expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
-});
+test.each(['file:///etc/passwd', 'javascript:alert(1)', 'https://', ''])(
+  'the URL %j is refused',
+  async (url) => {
+    const server = await asking('elicitation/create', {
+      mode: 'url',
+      message: 'Log in',
+      url,
+      elicitationId: 'e1',
+    });
+    await runTurn(server);
+    expect(answered(server)).toMatchObject({ error: { code: -32602 } });
+    expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
+  },
+);
 
 test.each([
   'approval_policy = "never"',
@@ -178,14 +234,18 @@ test('the question of a server that dies is withdrawn, and the turn goes on', as
   // This makes the server end.
   await server.client.request('mcpServerStatus/list', { threadId: server.threadId });
   expect((await turn).status).toBe('completed');
-  expect(server.client.notifications('serverRequest/resolved')).toEqual([{ threadId: server.threadId, requestId: id }]);
+  expect(server.client.notifications('serverRequest/resolved')).toEqual([
+    { threadId: server.threadId, requestId: id },
+  ]);
   expect(JSON.stringify(toldOf(server))).toContain('exit code 5');
 });
 
 test('roots are the working directories of the threads', async () => {
   const server = await asking('roots/list', {});
   await runTurn(server);
-  expect(answered(server)).toEqual({ roots: [{ uri: pathToFileURL(server.cwd).href, name: 'work' }] });
+  expect(answered(server)).toEqual({
+    roots: [{ uri: pathToFileURL(server.cwd).href, name: 'work' }],
+  });
 });
 
 const SAMPLING = {
@@ -197,11 +257,16 @@ const SAMPLING = {
 test('sampling asks the model once the user has allowed it', async () => {
   const server = await asking('sampling/createMessage', SAMPLING);
   server.model.clear();
-  server.model.push(response(mcpCall('ask', { method: 'sampling/createMessage', request: SAMPLING })));
+  server.model.push(
+    response(mcpCall('ask', { method: 'sampling/createMessage', request: SAMPLING })),
+  );
   server.model.push(response(message('A thing.')), response(message('done')));
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
-  expect(request.params).toMatchObject({ _meta: { codex_approval_kind: 'mcp_sampling' }, serverName: 'ex' });
+  expect(request.params).toMatchObject({
+    _meta: { codex_approval_kind: 'mcp_sampling' },
+    serverName: 'ex',
+  });
   answer(server.client, request, { action: 'accept', content: {} });
   await turn;
   expect(answered(server)).toEqual({
@@ -217,7 +282,11 @@ test('sampling asks the model once the user has allowed it', async () => {
 async function sampled(more: JsonObject, text: string) {
   const server = await asking('sampling/createMessage', { ...SAMPLING, ...more });
   server.model.clear();
-  server.model.push(response(mcpCall('ask', { method: 'sampling/createMessage', request: { ...SAMPLING, ...more } })));
+  server.model.push(
+    response(
+      mcpCall('ask', { method: 'sampling/createMessage', request: { ...SAMPLING, ...more } }),
+    ),
+  );
   server.model.push(response(message(text)), response(message('done')));
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action: 'accept', content: {} });
@@ -234,9 +303,16 @@ test('the tokens of sampling count for the thread', async () => {
 test.each([
   [{ maxTokens: 2 }, 'a thing that is long', { stopReason: 'maxTokens', text: 'a thing ' }],
   [{ stopSequences: ['END', '.'] }, 'one. two END', { stopReason: 'stopSequence', text: 'one' }],
-  [{ maxTokens: 100, stopSequences: ['END'] }, 'one. two', { stopReason: 'endTurn', text: 'one. two' }],
+  [
+    { maxTokens: 100, stopSequences: ['END'] },
+    'one. two',
+    { stopReason: 'endTurn', text: 'one. two' },
+  ],
 ])('sampling with %j ends the answer there', async (limits, text, end) => {
-  const result = answered(await sampled(limits, text)) as { stopReason: string; content: { text: string } };
+  const result = answered(await sampled(limits, text)) as {
+    stopReason: string;
+    content: { text: string };
+  };
   expect({ stopReason: result.stopReason, text: result.content.text }).toEqual(end);
 });
 
@@ -246,7 +322,10 @@ test('sampling with content that is no text is refused, and the user is not aske
   const server = await asking('sampling/createMessage', { ...SAMPLING, messages });
   await runTurn(server);
   expect(answered(server)).toEqual({
-    error: { code: -32602, message: 'the prompt has content of the type image, and only text is supported' },
+    error: {
+      code: -32602,
+      message: 'the prompt has content of the type image, and only text is supported',
+    },
   });
 });
 
@@ -255,7 +334,9 @@ test('sampling that the user declines, or that policy does not allow, is an erro
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action: 'decline' });
   await turn;
-  expect(answered(server)).toMatchObject({ error: { code: -1, message: expect.stringMatching(/refused/) as string } });
+  expect(answered(server)).toMatchObject({
+    error: { code: -1, message: expect.stringMatching(/refused/) as string },
+  });
   const never = await asking('sampling/createMessage', SAMPLING, 'approval_policy = "never"');
   await runTurn(never);
   expect(answered(never)).toMatchObject({ error: { code: -1 } });
@@ -267,11 +348,15 @@ test('while calls of two threads are open, a question that names neither reaches
   const request = await question(server.client, ASK);
   const { thread } = await server.client.request('thread/start', {});
   server.model.clear();
-  server.model.push(response(mcpCall('ask', { method: 'elicitation/create', request: FORM }, { callId: 'other' })));
+  server.model.push(
+    response(mcpCall('ask', { method: 'elicitation/create', request: FORM }, { callId: 'other' })),
+  );
   server.model.push(response(message('done')), response(message('done')));
   await runTurn({ client: server.client, threadId: thread.id });
   expect(JSON.stringify(toldOf(server, 'other'))).toContain('decline');
-  expect(server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined)).toEqual([request]);
+  expect(
+    server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined),
+  ).toEqual([request]);
   answer(server.client, request, { action: 'accept', content: { colour: 'red' } });
   await first;
 });
@@ -280,21 +365,32 @@ test('a question that is too long does not reach the client', async () => {
   const server = await asking('elicitation/create', { ...FORM, message: 'x'.repeat(250_000) });
   await runTurn(server);
   expect(answered(server)).toEqual({
-    error: { code: -32602, message: 'the question is longer than 200000 characters, or nested too deeply' },
+    error: {
+      code: -32602,
+      message: 'the question is longer than 200000 characters, or nested too deeply',
+    },
   });
   const sampling = { ...SAMPLING, systemPrompt: 'x'.repeat(250_000) };
   const prompting = await asking('sampling/createMessage', sampling);
   await runTurn(prompting);
   expect(answered(prompting)).toMatchObject({ error: { code: -32602 } });
-  expect([...server.client.messages, ...prompting.client.messages].some(({ method }) => method === ASK)).toBe(false);
+  expect(
+    [...server.client.messages, ...prompting.client.messages].some(({ method }) => method === ASK),
+  ).toBe(false);
 });
 
 test('a question that is nested deeply does not reach the client', async () => {
-  const deep = Array.from({ length: 102 }).reduce<JsonValue>((inner) => [inner], 'x'.repeat(300_000));
+  const deep = Array.from({ length: 102 }).reduce<JsonValue>(
+    (inner) => [inner],
+    'x'.repeat(300_000),
+  );
   const server = await asking('elicitation/create', { ...FORM, _meta: { deep } });
   await runTurn(server);
   expect(answered(server)).toMatchObject({
-    error: { code: -32602, message: 'the question is longer than 200000 characters, or nested too deeply' },
+    error: {
+      code: -32602,
+      message: 'the question is longer than 200000 characters, or nested too deeply',
+    },
   });
   expect(server.client.messages.some(({ method }) => method === ASK)).toBe(false);
 });
@@ -303,36 +399,55 @@ test.each([
   ['elicitation/create', FORM],
   ['sampling/createMessage', SAMPLING],
   ['roots/list', {}],
-])('%s with too many values does not reach the client, and the server reads the limit', async (method, request) => {
-  const server = await mcpThread([mcpCall('ask', { method, request, objects: 60_000 })]);
-  await runTurn(server);
-  const text = 'the message is too large: it has more than 50000 values, or is nested too deeply';
-  expect(answered(server)).toEqual({ error: { code: -32602, message: text } });
-  expect(server.client.messages.some(({ method: told }) => told === ASK)).toBe(false);
-});
+])(
+  '%s with too many values does not reach the client, and the server reads the limit',
+  async (method, request) => {
+    const server = await mcpThread([mcpCall('ask', { method, request, objects: 60_000 })]);
+    await runTurn(server);
+    const text = 'the message is too large: it has more than 50000 values, or is nested too deeply';
+    expect(answered(server)).toEqual({ error: { code: -32602, message: text } });
+    expect(server.client.messages.some(({ method: told }) => told === ASK)).toBe(false);
+  },
+);
 
 test('of a flood of questions, the client gets 16 at a time, and the server an error for the others', async () => {
-  const server = await mcpThread([mcpCall('ask', { method: 'elicitation/create', request: FORM, times: 500 })]);
+  const server = await mcpThread([
+    mcpCall('ask', { method: 'elicitation/create', request: FORM, times: 500 }),
+  ]);
   void runTurn(server);
-  const asked = () => server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined);
+  const asked = () =>
+    server.client.messages.filter(({ method, id }) => method === ASK && id !== undefined);
   await question(server.client, ASK, 16);
   let given = 0;
   const isOver = () => {
-    for (const request of asked().slice(given)) answer(server.client, request as never, { action: 'accept', content: { colour: 'red' } });
+    for (const request of asked().slice(given))
+      answer(server.client, request as never, { action: 'accept', content: { colour: 'red' } });
     given = asked().length;
     return server.client.notifications('turn/completed').length > 0;
   };
   if (!isOver()) await server.client.next('the end of the turn', isOver);
   const [block] = (mcpItems(server)[0]?.result?.content ?? []) as { text: string }[];
-  const answers = JSON.parse(block?.text ?? 'null') as { action?: string; error?: { code: number; message: string } }[];
+  const answers = JSON.parse(block?.text ?? 'null') as {
+    action?: string;
+    error?: { code: number; message: string };
+  }[];
   expect(answers.filter(({ action }) => action === 'accept')).toHaveLength(asked().length);
   expect(asked().length).toBeLessThan(100);
-  expect(answers.at(-1)?.error).toEqual({ code: -32000, message: '16 questions of this server are open already' });
+  expect(answers.at(-1)?.error).toEqual({
+    code: -32000,
+    message: '16 questions of this server are open already',
+  });
 });
 
 test('a server that says too much about itself has failed', async () => {
-  const server = await mcpThread([mcpCall('echo')], { config: withServers(exampleServer('ex', '', { MCP_MODE: 'talks' })) });
+  const server = await mcpThread([mcpCall('echo')], {
+    config: withServers(exampleServer('ex', '', { MCP_MODE: 'talks' })),
+  });
   await runTurn(server);
-  const error = "the server's description of itself is longer than 1048576 characters, or nested too deeply";
-  expect(server.client.notifications('mcpServer/startupStatus/updated').at(-1)).toMatchObject({ status: 'failed', error });
+  const error =
+    "the server's description of itself is longer than 1048576 characters, or nested too deeply";
+  expect(server.client.notifications('mcpServer/startupStatus/updated').at(-1)).toMatchObject({
+    status: 'failed',
+    error,
+  });
 });

@@ -31,7 +31,13 @@ test('the tools of a server are offered in a namespace, with its instructions', 
     parameters: { type: 'object', properties: { message: { type: 'string' } }, required: [] },
   });
   expect(server.client.notifications('mcpServer/startupStatus/updated')).toEqual(
-    ['starting', 'ready'].map((status) => ({ threadId: server.threadId, name: 'ex', status, error: null, failureReason: null })),
+    ['starting', 'ready'].map((status) => ({
+      threadId: server.threadId,
+      name: 'ex',
+      status,
+      error: null,
+      failureReason: null,
+    })),
   );
 });
 
@@ -53,14 +59,34 @@ test('a call is an mcpToolCall item, and its text goes to the model', async () =
     durationMs: null,
     ...SHOWN,
   };
-  const started = server.client.notifications('item/started').find(({ item }) => item.type === 'mcpToolCall');
-  expect(started).toEqual({ threadId: server.threadId, turnId: id, item: begun, startedAtMs: expect.any(Number) as number });
-  const result = { content: [{ type: 'text', text: 'echo: hi' }], structuredContent: null, _meta: null };
+  const started = server.client
+    .notifications('item/started')
+    .find(({ item }) => item.type === 'mcpToolCall');
+  expect(started).toEqual({
+    threadId: server.threadId,
+    turnId: id,
+    item: begun,
+    startedAtMs: expect.any(Number) as number,
+  });
+  const result = {
+    content: [{ type: 'text', text: 'echo: hi' }],
+    structuredContent: null,
+    _meta: null,
+  };
   expect(mcpItems(server)).toEqual([
-    { ...begun, status: 'completed', result, durationMs: expect.any(Number) as number, completedAtMs: expect.any(Number) as number },
+    {
+      ...begun,
+      status: 'completed',
+      result,
+      durationMs: expect.any(Number) as number,
+      completedAtMs: expect.any(Number) as number,
+    },
   ]);
   expect(toldOf(server)).toEqual([
-    { type: 'input_text', text: expect.stringMatching(/^Wall time: \d+\.\d{4} seconds\nOutput:$/) as string },
+    {
+      type: 'input_text',
+      text: expect.stringMatching(/^Wall time: \d+\.\d{4} seconds\nOutput:$/) as string,
+    },
     { type: 'input_text', text: 'echo: hi' },
   ]);
 });
@@ -83,14 +109,30 @@ test('structured content, errors of tools and errors of the server', async () =>
   expect(shown).toEqual([
     {
       status: 'completed',
-      result: { content: [{ type: 'text', text: 'plain' }], structuredContent: { answer: 42 }, _meta: { from: 'example' } },
+      result: {
+        content: [{ type: 'text', text: 'plain' }],
+        structuredContent: { answer: 42 },
+        _meta: { from: 'example' },
+      },
       error: null,
     },
-    { status: 'failed', result: { content: [{ type: 'text', text: 'it went wrong' }], structuredContent: null, _meta: null }, error: null },
+    {
+      status: 'failed',
+      result: {
+        content: [{ type: 'text', text: 'it went wrong' }],
+        structuredContent: null,
+        _meta: null,
+      },
+      error: null,
+    },
     { status: 'failed', result: null, error: { message: 'refused outright' } },
     {
       status: 'completed',
-      result: { content: [{ type: 'text', text: 'echo: again' }], structuredContent: null, _meta: null },
+      result: {
+        content: [{ type: 'text', text: 'echo: again' }],
+        structuredContent: null,
+        _meta: null,
+      },
       error: null,
     },
   ]);
@@ -102,7 +144,11 @@ test('structured content, errors of tools and errors of the server', async () =>
 test('an image reaches the model as an image', async () => {
   const server = await mcpThread([mcpCall('picture')]);
   await runTurn(server);
-  expect(toldOf(server)).toContainEqual({ type: 'input_image', image_url: `data:image/png;base64,${PNG}`, detail: 'high' });
+  expect(toldOf(server)).toContainEqual({
+    type: 'input_image',
+    image_url: `data:image/png;base64,${PNG}`,
+    detail: 'high',
+  });
 });
 
 test('progress is announced', async () => {
@@ -124,7 +170,9 @@ test('a long result is cut for the model, and the item keeps it', async () => {
 test('a result that is too long for the server is an error', async () => {
   const server = await mcpThread([mcpCall('flood', { bytes: 17 * 1024 * 1024 })]);
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toBe('the answer of the server is longer than 16 MiB, or nested too deeply');
+  expect(mcpItems(server)[0]?.error?.message).toBe(
+    'the answer of the server is longer than 16 MiB, or nested too deeply',
+  );
 });
 
 test('enabled_tools and disabled_tools choose the tools; a disabled server is not started', async () => {
@@ -142,7 +190,9 @@ test('a server that fails is announced with the reason, without secrets, and the
   const servers = `${exampleServer('bad', '', { MCP_MODE: 'dies' })}[mcp_servers.none]\ncommand = "/no/such/program"\n`;
   const server = await mcpThread([], { config: withServers(servers) });
   expect((await runTurn(server)).status).toBe('completed');
-  const failed = server.client.notifications('mcpServer/startupStatus/updated').filter(({ status }) => status === 'failed');
+  const failed = server.client
+    .notifications('mcpServer/startupStatus/updated')
+    .filter(({ status }) => status === 'failed');
   const errors = new Map(failed.map(({ name, error }) => [name, error]));
   expect(errors.get('bad')).toMatch(/^it ended with exit code 3: cannot work like this: password=/);
   expect(errors.get('bad')).not.toMatch(/hunter2/);
@@ -150,7 +200,9 @@ test('a server that fails is announced with the reason, without secrets, and the
 });
 
 test('a server that never answers has failed after its startup timeout, for which the turn waits', async () => {
-  const server = await mcpThread([], { config: withServers(exampleServer('mute', 'startup_timeout_sec = 7', { MCP_MODE: 'mute' })) });
+  const server = await mcpThread([], {
+    config: withServers(exampleServer('mute', 'startup_timeout_sec = 7', { MCP_MODE: 'mute' })),
+  });
   const turn = runTurn(server);
   await server.clock.timerOf(7_000);
   server.clock.advance(7_000);
@@ -162,13 +214,20 @@ test('a server that never answers has failed after its startup timeout, for whic
 });
 
 test('a call ends after tool_timeout_sec, and the server goes on', async () => {
-  const calls = [mcpCall('hang', {}, { callId: 'a' }), mcpCall('echo', { message: 'on' }, { callId: 'b' })];
-  const server = await mcpThread(calls, { config: withServers(exampleServer('ex', 'tool_timeout_sec = 5')) });
+  const calls = [
+    mcpCall('hang', {}, { callId: 'a' }),
+    mcpCall('echo', { message: 'on' }, { callId: 'b' }),
+  ];
+  const server = await mcpThread(calls, {
+    config: withServers(exampleServer('ex', 'tool_timeout_sec = 5')),
+  });
   const turn = runTurn(server);
   await server.clock.timerOf(5_000);
   server.clock.advance(5_000);
   await turn;
-  expect(mcpItems(server)[0]?.error?.message).toBe('ex did not answer in time: it has 5 seconds (tool_timeout_sec)');
+  expect(mcpItems(server)[0]?.error?.message).toBe(
+    'ex did not answer in time: it has 5 seconds (tool_timeout_sec)',
+  );
   expect(textOf(server, 'b')).toMatch(/echo: on/);
 });
 
@@ -178,25 +237,42 @@ test('an interrupt ends a call at once', async () => {
     threadId: server.threadId,
     input: [{ type: 'text', text: 'go', text_elements: [] }],
   });
-  await until(server, 'the item', () => server.client.notifications('item/started').some(({ item }) => item.type === 'mcpToolCall'));
+  await until(server, 'the item', () =>
+    server.client.notifications('item/started').some(({ item }) => item.type === 'mcpToolCall'),
+  );
   await server.client.request('turn/interrupt', { threadId: server.threadId, turnId: turn.id });
   expect((await server.client.turnCompleted(turn.id)).status).toBe('interrupted');
-  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: expect.stringMatching(/interrupted/) as string } });
+  expect(mcpItems(server)[0]).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringMatching(/interrupted/) as string },
+  });
 });
 
 test('a server that dies fails its calls clearly, and is started again after growing waits', async () => {
   const log = join(tempFolder(), 'log');
-  const server = await mcpThread([mcpCall('die', {}, { callId: 'a' }), mcpCall('echo', { message: 'x' }, { callId: 'b' })], {
-    config: withServers(exampleServer('ex', '', { MCP_LOG: log })),
-  });
+  const server = await mcpThread(
+    [mcpCall('die', {}, { callId: 'a' }), mcpCall('echo', { message: 'x' }, { callId: 'b' })],
+    {
+      config: withServers(exampleServer('ex', '', { MCP_LOG: log })),
+    },
+  );
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toBe('the MCP server ex has ended: it ended with exit code 7');
+  expect(mcpItems(server)[0]?.error?.message).toBe(
+    'the MCP server ex has ended: it ended with exit code 7',
+  );
   expect(mcpItems(server)[1]?.error?.message).toMatch(
     /^the MCP server ex is not available: it ended with exit code 7\. It is being started again\.$/,
   );
   server.clock.advance(1_000);
-  await until(server, 'a new start', () => server.client.notifications('mcpServer/startupStatus/updated').length >= 5);
-  server.model.push(response(mcpCall('echo', { message: 'back' }, { callId: 'c' })), response(message('done')));
+  await until(
+    server,
+    'a new start',
+    () => server.client.notifications('mcpServer/startupStatus/updated').length >= 5,
+  );
+  server.model.push(
+    response(mcpCall('echo', { message: 'back' }, { callId: 'c' })),
+    response(message('done')),
+  );
   await runTurn(server);
   expect(textOf(server, 'c')).toMatch(/echo: back/);
   expect(readFileSync(log, 'utf8').match(/^pid /gm)).toHaveLength(2);
@@ -206,7 +282,9 @@ test('a tool that a server adds is offered with the next request', async () => {
   const server = await mcpThread([mcpCall('grow')]);
   await runTurn(server);
   const hasGrown = async () => {
-    const { data } = await server.client.request('mcpServerStatus/list', { threadId: server.threadId });
+    const { data } = await server.client.request('mcpServerStatus/list', {
+      threadId: server.threadId,
+    });
     return Object.hasOwn(data[0]?.tools ?? {}, 'grown');
   };
   while (!(await hasGrown()));
@@ -262,7 +340,10 @@ test('a server runs in the working directory of the thread, with the variables t
 });
 
 test('a server that thread/start configures is used', async () => {
-  const { command, args } = { command: process.execPath, args: [join(import.meta.dirname, '../../mcp/example-server.js')] };
+  const { command, args } = {
+    command: process.execPath,
+    args: [join(import.meta.dirname, '../../mcp/example-server.js')],
+  };
   const server = await mcpThread([mcpCall('echo', { message: 'own' }, { server: 'mine' })], {
     config: withServers(''),
     thread: { config: { mcp_servers: { mine: { command, args } } } },
@@ -275,9 +356,13 @@ test('thread/start is refused if a required server does not start, and waits for
   const bad = exampleServer('bad', 'required = true', { MCP_MODE: 'dies' });
   await expect(mcpThread([], { config: withServers(bad) })).rejects.toMatchObject({
     code: -32603,
-    message: expect.stringMatching(/^required MCP servers failed to initialize: bad: it ended with exit code 3/) as string,
+    message: expect.stringMatching(
+      /^required MCP servers failed to initialize: bad: it ended with exit code 3/,
+    ) as string,
   });
-  const server = await mcpThread([], { config: withServers(exampleServer('ex', 'required = true')) });
+  const server = await mcpThread([], {
+    config: withServers(exampleServer('ex', 'required = true')),
+  });
   expect(
     server.client
       .notifications('mcpServer/startupStatus/updated')

@@ -2,7 +2,15 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tempFolder } from '../../config/temp-folder.ts';
-import { EXAMPLE_SERVER, exampleServer, mcpThread, offeredBy, runTurn, until, withServers } from '../../mcp/mcp-thread.ts';
+import {
+  EXAMPLE_SERVER,
+  exampleServer,
+  mcpThread,
+  offeredBy,
+  runTurn,
+  until,
+  withServers,
+} from '../../mcp/mcp-thread.ts';
 import { functionCall, message, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 
@@ -10,13 +18,20 @@ const TIMEOUT_MS = 7_000;
 /** The machine may take long to start a process. */
 const SLOW = { timeout: 15_000 };
 
-/** A thread with a server that works, and one that never answers. Its first turn has waited for that one. */
+/**
+ * A thread with a server that works, and one that never answers. Its first turn has waited for that
+ * one.
+ */
 async function withHungServer() {
   const log = join(tempFolder(), 'log');
-  const mute = exampleServer('mute', `startup_timeout_sec = ${TIMEOUT_MS / 1000}`, { MCP_MODE: 'mute', MCP_LOG: log });
+  const mute = exampleServer('mute', `startup_timeout_sec = ${TIMEOUT_MS / 1000}`, {
+    MCP_MODE: 'mute',
+    MCP_LOG: log,
+  });
   const server = await mcpThread([], { config: withServers(exampleServer() + mute) });
   const first = runTurn(server);
-  const starts = () => (existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0);
+  const starts = () =>
+    existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0;
   await vi.waitFor(() => expect(starts()).toBe(1), SLOW);
   server.clock.advance(TIMEOUT_MS);
   await first;
@@ -26,7 +41,10 @@ async function withHungServer() {
     await runTurn({ ...server, threadId });
     return offeredBy(server.model.requests.at(-1)).length > 0;
   };
-  const failures = () => server.client.notifications('mcpServer/startupStatus/updated').filter(({ status }) => status === 'failed').length;
+  const failures = () =>
+    server.client
+      .notifications('mcpServer/startupStatus/updated')
+      .filter(({ status }) => status === 'failed').length;
   return { ...server, starts, turnOf, failures };
 }
 
@@ -50,8 +68,13 @@ test('mcpServerStatus/list does not start a server that has failed; config/mcpSe
   const server = await withHungServer();
   const { client, clock, threadId, starts, failures } = server;
   for (const params of [{ threadId }, {}]) {
-    const { data } = await client.request('mcpServerStatus/list', { ...params, serverName: 'mute' });
-    expect(data).toMatchObject([{ toolsError: expect.stringMatching(/^it did not start in time/) as string }]);
+    const { data } = await client.request('mcpServerStatus/list', {
+      ...params,
+      serverName: 'mute',
+    });
+    expect(data).toMatchObject([
+      { toolsError: expect.stringMatching(/^it did not start in time/) as string },
+    ]);
   }
   expect(starts()).toBe(1);
   await client.request('config/mcpServer/reload', undefined);
@@ -70,14 +93,16 @@ function fragile(more = '') {
   writeFileSync(broken, '');
   const script = `if [ -e ${broken} ]; then echo pid 0 >> ${log}; exit 3; fi; exec ${process.execPath} ${EXAMPLE_SERVER}`;
   const config = `[mcp_servers.ex]\ncommand = "/bin/sh"\nargs = ["-c", ${JSON.stringify(script)}]\nenv = { MCP_LOG = "${log}" }\n${more}\n`;
-  const starts = () => (existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0);
+  const starts = () =>
+    existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm)?.length ?? 0) : 0;
   return { config, starts, mend: () => rmSync(broken) };
 }
 
 test('thread/start starts a required server that has failed again, without a wait', async () => {
   const { config, starts, mend } = fragile('required = true');
   const server = await startServer({ model: new TestModel(), config: withServers(config) });
-  for (let times = 0; times < 2; times++) await expect(server.client.request('thread/start', {})).rejects.toThrow(/exit code 3/);
+  for (let times = 0; times < 2; times++)
+    await expect(server.client.request('thread/start', {})).rejects.toThrow(/exit code 3/);
   expect(starts()).toBe(2);
   mend();
   await server.client.request('thread/start', {});
@@ -87,7 +112,8 @@ test('thread/start starts a required server that has failed again, without a wai
 test('a reload does not start a failed server that the new configuration has changed or removed', async () => {
   const { config, starts, mend } = fragile();
   const server = await mcpThread([], { config: withServers(config) });
-  const states = () => server.client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status);
+  const states = () =>
+    server.client.notifications('mcpServer/startupStatus/updated').map(({ status }) => status);
   await until(server, 'the failure', () => states().includes('failed'));
   writeFileSync(join(server.home, 'config.toml'), withServers(''));
   await server.client.request('config/mcpServer/reload', undefined);
@@ -96,5 +122,8 @@ test('a reload does not start a failed server that the new configuration has cha
   writeFileSync(join(server.home, 'config.toml'), withServers(exampleServer('other')));
   await server.client.request('config/mcpServer/reload', undefined);
   await until(server, 'the other server', () => states().at(-1) === 'ready');
-  expect([starts(), states()]).toEqual([1, ['starting', 'failed', 'cancelled', 'starting', 'ready']]);
+  expect([starts(), states()]).toEqual([
+    1,
+    ['starting', 'failed', 'cancelled', 'starting', 'ready'],
+  ]);
 });

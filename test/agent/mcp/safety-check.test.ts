@@ -2,18 +2,34 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { exampleServer, mcpCall, mcpItems, mcpThread, runTurn, textOf, until, withServers } from '../../mcp/mcp-thread.ts';
+import {
+  exampleServer,
+  mcpCall,
+  mcpItems,
+  mcpThread,
+  runTurn,
+  textOf,
+  until,
+  withServers,
+} from '../../mcp/mcp-thread.ts';
 import { listening, startProxy, TRUSTED, tlsFiles } from '../../model/loopback-proxy.ts';
 import { answer, question } from '../../support/asking.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
-import { ALLOW, assesses, DENY, GuardedModel, reviewsCompleted } from '../guardian/guardian-server.ts';
+import {
+  ALLOW,
+  assesses,
+  DENY,
+  GuardedModel,
+  reviewsCompleted,
+} from '../guardian/guardian-server.ts';
 
 const ASK = 'mcpServer/elicitation/request';
 
 /** A check that a command makes. The script has the call as `call`. */
 function checkedBy(script: string, more = ''): string {
   const program = `let text = ''; process.stdin.on('data', (part) => (text += part)).on('end', () => { const call = JSON.parse(text); ${script} });`;
-  const say = 'const say = (decision, reason) => process.stdout.write(JSON.stringify({ decision, reason }));';
+  const say =
+    'const say = (decision, reason) => process.stdout.write(JSON.stringify({ decision, reason }));';
   return `[mcp_safety_check]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ["-e", ${JSON.stringify(say + program)}]\n${more}\n`;
 }
 
@@ -29,13 +45,16 @@ test('ok: the call runs; the check gets it as JSON', async () => {
 });
 
 test('a check runs in the home, whatever the project has', async () => {
-  const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(`say('block', process.cwd())`)) });
+  const server = await mcpThread([mcpCall('echo')], {
+    config: config(checkedBy(`say('block', process.cwd())`)),
+  });
   await runTurn(server);
   expect(mcpItems(server)[0]?.error?.message).toContain(server.home);
 });
 
 test('the failure of a check does not show its secrets', async () => {
-  const check = '[mcp_safety_check]\ncommand = "/nowhere/check-of-words-only"\nargs = ["--token", "check-of-words-only"]\n';
+  const check =
+    '[mcp_safety_check]\ncommand = "/nowhere/check-of-words-only"\nargs = ["--token", "check-of-words-only"]\n';
   const server = await mcpThread([mcpCall('echo')], { config: config(check) });
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
@@ -46,9 +65,14 @@ test('the failure of a check does not show its secrets', async () => {
 });
 
 test('block: the call is not made, and the model reads why', async () => {
-  const server = await mcpThread([mcpCall('echo', { message: 'hi' })], { config: config(checkedBy(`say('block', 'Not on Sundays.')`)) });
+  const server = await mcpThread([mcpCall('echo', { message: 'hi' })], {
+    config: config(checkedBy(`say('block', 'Not on Sundays.')`)),
+  });
   await runTurn(server);
-  expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', error: { message: 'A safety check blocked this call. Not on Sundays.' } });
+  expect(mcpItems(server)[0]).toMatchObject({
+    status: 'failed',
+    error: { message: 'A safety check blocked this call. Not on Sundays.' },
+  });
   expect(textOf(server)).toContain('Not on Sundays.');
 });
 
@@ -59,7 +83,11 @@ test('the check is asked about the read of a resource, too', async () => {
   );
   const server = await mcpThread([read], { config: config(check) });
   await runTurn(server);
-  expect(mcpItems(server)[0]).toMatchObject({ tool: 'read_mcp_resource', status: 'failed', result: null });
+  expect(mcpItems(server)[0]).toMatchObject({
+    tool: 'read_mcp_resource',
+    status: 'failed',
+    result: null,
+  });
   expect(textOf(server)).toContain('Not this one.');
 });
 
@@ -80,10 +108,15 @@ test('the list that a cursor continues is judged like a read: the model writes t
 
 test('where each call of a server is asked about, reads of its resources are, too', async () => {
   const read = functionCall('read_mcp_resource', { server: 'ex', uri: 'example://one' });
-  const server = await mcpThread([read], { config: withServers(exampleServer('ex', 'default_tools_approval_mode = "prompt"')) });
+  const server = await mcpThread([read], {
+    config: withServers(exampleServer('ex', 'default_tools_approval_mode = "prompt"')),
+  });
   const turn = runTurn(server);
   const request = await question(server.client, ASK);
-  expect(request.params).toMatchObject({ serverName: 'ex', _meta: { tool_params: { uri: 'example://one' } } });
+  expect(request.params).toMatchObject({
+    serverName: 'ex',
+    _meta: { tool_params: { uri: 'example://one' } },
+  });
   answer(server.client, request, { action: 'decline' });
   await turn;
   expect(mcpItems(server)[0]).toMatchObject({ status: 'failed', result: null });
@@ -95,15 +128,24 @@ test('a reason is read whole, though a pipe of 64 KiB divides one of its charact
     process.stdout.write(' '.repeat(65536 - 1001 - begin.length) + begin + '😀'.repeat(400) + '"}');`;
   const server = await mcpThread([mcpCall('echo')], { config: config(checkedBy(script)) });
   await runTurn(server);
-  expect(mcpItems(server)[0]?.error?.message).toBe(`A safety check blocked this call. ${'😀'.repeat(400)}`);
+  expect(mcpItems(server)[0]?.error?.message).toBe(
+    `A safety check blocked this call. ${'😀'.repeat(400)}`,
+  );
 });
 
 test('ask: the person is asked, even where policy would have run the tool, and for this call only', async () => {
-  const calls = [mcpCall('echo', { message: '1' }, { callId: 'a' }), mcpCall('echo', { message: '2' }, { callId: 'b' })];
-  const server = await mcpThread(calls, { config: config(checkedBy(`say('ask', 'It looks odd.')`)) });
+  const calls = [
+    mcpCall('echo', { message: '1' }, { callId: 'a' }),
+    mcpCall('echo', { message: '2' }, { callId: 'b' }),
+  ];
+  const server = await mcpThread(calls, {
+    config: config(checkedBy(`say('ask', 'It looks odd.')`)),
+  });
   const turn = runTurn(server);
   const first = await question(server.client, ASK);
-  expect(first.params.message).toBe('Allow the MCP server ex to run the tool "echo"? It looks odd.');
+  expect(first.params.message).toBe(
+    'Allow the MCP server ex to run the tool "echo"? It looks odd.',
+  );
   expect(first.params._meta).not.toHaveProperty('persist');
   answer(server.client, first, { action: 'accept', content: {}, _meta: { persist: 'session' } });
   answer(server.client, await question(server.client, ASK, 2), { action: 'decline' });
@@ -115,7 +157,9 @@ test.each([
   'approval_policy = "never"\nsandbox_mode = "danger-full-access"',
   'approval_policy = { granular = { sandbox_approval = true, rules = true, mcp_elicitations = false } }',
 ])('ask: the person is asked whatever the approval policy: %j', async (top) => {
-  const server = await mcpThread([mcpCall('echo', { message: 'x' })], { config: config(checkedBy(`say('ask')`), top) });
+  const server = await mcpThread([mcpCall('echo', { message: 'x' })], {
+    config: config(checkedBy(`say('ask')`), top),
+  });
   const turn = runTurn(server);
   answer(server.client, await question(server.client, ASK), { action: 'accept' });
   await turn;
@@ -124,7 +168,9 @@ test.each([
 
 test('a URL: the request goes through the proxy of the environment, with its certificates', async () => {
   const check = createTlsServer(tlsFiles('other-host'), (_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"decision":"block","reason":"Not from here."}');
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end('{"decision":"block","reason":"Not from here."}');
   });
   check.on('secureConnection', (socket) => onTestFinished(() => void socket.destroy()));
   const proxy = await startProxy(await listening(check));
@@ -142,9 +188,15 @@ test.each([
   ['approves', ALLOW, 'completed'],
   ['denies', DENY, 'failed'],
 ])('ask: a guardian that is the reviewer %s', async (_what, assessment, status) => {
-  const model = new GuardedModel({ turns: [response(mcpCall('echo')), response(message('done'))], reviews: [assesses(assessment)] });
+  const model = new GuardedModel({
+    turns: [response(mcpCall('echo')), response(message('done'))],
+    reviews: [assesses(assessment)],
+  });
   const check = checkedBy(`say('ask', 'It looks odd.')`);
-  const server = await mcpThread([], { model, config: config(check, 'approvals_reviewer = "auto_review"') });
+  const server = await mcpThread([], {
+    model,
+    config: config(check, 'approvals_reviewer = "auto_review"'),
+  });
   await runTurn(server);
   expect([mcpItems(server)[0]?.status, reviewsCompleted(server).length]).toEqual([status, 1]);
   expect(JSON.stringify(model.reviews[0]?.input)).toContain('It looks odd.');
@@ -167,13 +219,23 @@ test('ask: for a call of an agent, the person is asked at the client of its pare
   server.model.push(reply, reply, reply, reply);
   const turn = runTurn(server);
   const asked = await question(server.client, ASK);
-  expect(asked.params).toMatchObject({ serverName: 'ex', agent: { parentThreadId: server.threadId } });
+  expect(asked.params).toMatchObject({
+    serverName: 'ex',
+    agent: { parentThreadId: server.threadId },
+  });
   expect(asked.params.threadId).not.toBe(server.threadId);
   answer(server.client, asked, { action: 'accept' });
   await turn;
   await until(server, 'the item of the agent', () => mcpItems(server).length === 1);
-  expect(mcpItems(server)[0]).toMatchObject({ status: 'completed', result: { content: [{ text: 'echo: agent' }] } });
-  await until(server, 'the end of the agent', () => server.client.notifications('turn/completed').length === 2);
+  expect(mcpItems(server)[0]).toMatchObject({
+    status: 'completed',
+    result: { content: [{ text: 'echo: agent' }] },
+  });
+  await until(
+    server,
+    'the end of the agent',
+    () => server.client.notifications('turn/completed').length === 2,
+  );
 });
 
 test.each<[string, string, string]>([
@@ -191,13 +253,17 @@ test.each<[string, string, string]>([
     '[{"decision":"ok"}]',
   ].map(
     (text) =>
-      [`prints ${text}`, checkedBy(`process.stdout.write(${JSON.stringify(text)})`), 'it answered with no JSON object'] as [
-        string,
-        string,
-        string,
-      ],
+      [
+        `prints ${text}`,
+        checkedBy(`process.stdout.write(${JSON.stringify(text)})`),
+        'it answered with no JSON object',
+      ] as [string, string, string],
   ),
-  ['prints without end', checkedBy(`for (;;) fs.writeSync(1, 'x'.repeat(65536))`), 'it printed more than 64 MiB'],
+  [
+    'prints without end',
+    checkedBy(`for (;;) fs.writeSync(1, 'x'.repeat(65536))`),
+    'it printed more than 64 MiB',
+  ],
   ['cannot be started', '[mcp_safety_check]\ncommand = "/no/such/check"\n', '/no/such/check'],
   ['is misconfigured', '[mcp_safety_check]\ncomand = "x"\n', 'not a key of mcp_safety_check'],
 ])('a check that %s counts as ask', async (_what, check, why) => {
@@ -229,7 +295,11 @@ test('a check by URL gets the call by POST', async () => {
     request
       .on('data', (part) => (text += String(part)))
       .on('end', () => {
-        got.push([request.method, request.headers['x-key'], (JSON.parse(text) as { tool: string }).tool]);
+        got.push([
+          request.method,
+          request.headers['x-key'],
+          (JSON.parse(text) as { tool: string }).tool,
+        ]);
         reply.end(JSON.stringify({ decision: 'block', reason: 'No.' }));
       });
   });
@@ -240,5 +310,8 @@ test('a check by URL gets the call by POST', async () => {
     config: config(`[mcp_safety_check]\nurl = "${url}"\nhttp_headers = { x-key = "k" }\n`),
   });
   await runTurn(server);
-  expect([got, mcpItems(server)[0]?.error?.message]).toEqual([[['POST', 'k', 'echo']], 'A safety check blocked this call. No.']);
+  expect([got, mcpItems(server)[0]?.error?.message]).toEqual([
+    [['POST', 'k', 'echo']],
+    'A safety check blocked this call. No.',
+  ]);
 });

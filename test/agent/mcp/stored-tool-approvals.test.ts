@@ -8,32 +8,48 @@ import type { TestServer } from '../../support/test-server.ts';
 
 const ASK = 'mcpServer/elicitation/request';
 const ACCEPT = { action: 'accept', content: {}, _meta: null };
-const asked = ({ client }: TestServer) => client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
+const asked = ({ client }: TestServer) =>
+  client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
 const stored = ({ home }: TestServer) => readFileSync(join(home, 'config.toml'), 'utf8');
-const offered = ({ params }: { params: object }) => (params as { _meta: { persist?: string[] } })._meta.persist;
+const offered = ({ params }: { params: object }) =>
+  (params as { _meta: { persist?: string[] } })._meta.persist;
 
 describe('an approval that is stored for good', () => {
   /** A home in which the tool `write` was approved for good, with the server as it was then. */
   async function approved() {
     const server = await mcpThread([mcpCall('write')]);
     const turn = runTurn(server);
-    answer(server.client, await question(server.client, ASK), { ...ACCEPT, _meta: { persist: 'always' } });
+    answer(server.client, await question(server.client, ASK), {
+      ...ACCEPT,
+      _meta: { persist: 'always' },
+    });
     await turn;
     return stored(server);
   }
-  const withChange = (config: string, changed: object) => config.replace('env = {', `env = { MCP_CHANGED = '${JSON.stringify(changed)}',`);
+  const withChange = (config: string, changed: object) =>
+    config.replace('env = {', `env = { MCP_CHANGED = '${JSON.stringify(changed)}',`);
 
   test.each<[string, object]>([
     ['the description', { description: 'Writes anywhere' }],
     [
       'the schema of the arguments',
-      { inputSchema: { type: 'object', properties: { path: { type: 'string' }, host: { type: 'string' } } } },
+      {
+        inputSchema: {
+          type: 'object',
+          properties: { path: { type: 'string' }, host: { type: 'string' } },
+        },
+      },
     ],
     ['the hints', { annotations: { destructiveHint: true } }],
     ['the title', { title: 'Write' }],
-    ['the schema of the output', { outputSchema: { type: 'object', properties: { sent: { type: 'boolean' } } } }],
+    [
+      'the schema of the output',
+      { outputSchema: { type: 'object', properties: { sent: { type: 'boolean' } } } },
+    ],
   ])('ends after a restart with another definition: %s', async (_what, changed) => {
-    const server = await mcpThread([mcpCall('write')], { config: withChange(await approved(), changed) });
+    const server = await mcpThread([mcpCall('write')], {
+      config: withChange(await approved(), changed),
+    });
     const turn = runTurn(server);
     const request = await question(server.client, ASK);
     expect(offered(request)).toEqual(['session', 'always']);
@@ -47,13 +63,19 @@ describe('an approval that is stored for good', () => {
   test.each<[string, (config: string) => string]>([
     [
       'the order of its keys',
-      (config) => withChange(config, { inputSchema: { required: [], properties: { path: { type: 'string' } }, type: 'object' } }),
+      (config) =>
+        withChange(config, {
+          inputSchema: { required: [], properties: { path: { type: 'string' } }, type: 'object' },
+        }),
     ],
     ['a variable of the server', (config) => config.replace('env = {', 'env = { TOKEN = "new",')],
   ])('stays after a restart with another %s', async (_what, change) => {
     const server = await mcpThread([mcpCall('write')], { config: change(await approved()) });
     await runTurn(server);
-    expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([0, ['completed']]);
+    expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+      0,
+      ['completed'],
+    ]);
   });
 
   test('ends when the server is another program', async () => {

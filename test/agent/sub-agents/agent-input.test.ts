@@ -5,7 +5,10 @@ import { conversation, functionCall, message, response } from '../../support/tes
 import { agentOf, outputs } from './agents-model.ts';
 import { collabs, done, spawn, ROOT as threadId, wait, withAgents } from './agents-server.ts';
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==', 'base64');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
+  'base64',
+);
 const IMAGE_URL = `data:image/png;base64,${PNG.toString('base64')}`;
 
 test('an agent gets its task in parts: texts, images, files, skills and mentions', async () => {
@@ -34,7 +37,9 @@ test('an agent gets its task in parts: texts, images, files, skills and mentions
   expect(collabs(server)[0]?.prompt).toBe(
     `child: look at $app\n[image]\n[local_image:${path}]\n[skill:$lint](${skill})\n[mention:$app](app://calendar)`,
   );
-  const shown = server.client.notifications('item/completed', ({ item }) => item.type === 'userMessage').at(-1)?.item;
+  const shown = server.client
+    .notifications('item/completed', ({ item }) => item.type === 'userMessage')
+    .at(-1)?.item;
   expect(shown).toMatchObject({
     content: [
       { type: 'text', text: 'child: look at $app' },
@@ -51,7 +56,13 @@ test('send_input takes the same parts', async () => {
     root: [
       spawn({ message: 'child: one' }),
       (request) => wait(request),
-      (request) => response(functionCall('send_input', { target: agentOf(request, 'spawn'), items: [{ type: 'text', text: 'two' }] })),
+      (request) =>
+        response(
+          functionCall('send_input', {
+            target: agentOf(request, 'spawn'),
+            items: [{ type: 'text', text: 'two' }],
+          }),
+        ),
       (request) => wait(request),
       done,
     ],
@@ -73,7 +84,10 @@ test('files that the commands of an agent cannot read are not shown to it either
     { type: 'skill', name: 'x', path: join(server.home, 'other/SKILL.md') },
   ];
   server.agents.push('root', spawn({ items }), (request) => wait(request), done);
-  await server.client.request('thread/settings/update', { threadId, sandboxPolicy: { type: 'readOnly' } });
+  await server.client.request('thread/settings/update', {
+    threadId,
+    sandboxPolicy: { type: 'readOnly' },
+  });
   await server.client.turn(threadId, 'root: go');
   const read = JSON.stringify(server.agents.of('child')[0]?.input);
   expect(read).toMatch(/The image [^ ]*p\.png\S* could not be read/);
@@ -89,11 +103,20 @@ test.each<[object, RegExp]>([
   [{ items: ['x'] }, /`items` must be a list of 1 to 64 objects/],
   [{ items: [{ type: 'video' }] }, /each of `items` needs a `type`: text, image/],
   [{ items: [{ type: 'text' }] }, /`text` is missing/],
-  [{ items: [{ type: 'image', image_url: 'https://example.com/?secret' }] }, /`image_url` must be a data URL/],
-  [{ items: [{ type: 'audio', audio_url: 'data:text/plain,x' }] }, /`audio_url` must be a data URL/],
+  [
+    { items: [{ type: 'image', image_url: 'https://example.com/?secret' }] },
+    /`image_url` must be a data URL/,
+  ],
+  [
+    { items: [{ type: 'audio', audio_url: 'data:text/plain,x' }] },
+    /`audio_url` must be a data URL/,
+  ],
   [{ items: [{ type: 'mention', name: 'a', path: 'app://a' }] }, /`items` must say what to do/],
   [{ message: 'x'.repeat(1_048_577) }, /at most 1048576 characters/],
-  [{ message: 'child: x', reasoning_effort: 'extreme' }, /`reasoning_effort` must be one of none, minimal, low, .*, ultra\.$/],
+  [
+    { message: 'child: x', reasoning_effort: 'extreme' },
+    /`reasoning_effort` must be one of none, minimal, low, .*, ultra\.$/,
+  ],
 ])('%j is refused by name', async (args, problem) => {
   const server = await withAgents({ root: [spawn(args), done] });
   await server.client.turn(threadId, 'root: go');
@@ -103,9 +126,13 @@ test.each<[object, RegExp]>([
 });
 
 test('an effort that the user has chosen for the thread is known, whatever its name, but not shown in items, whose clients may not know it', async () => {
-  const server = await withAgents({ root: [spawn({ message: 'child: x', reasoning_effort: 'turbo' }), done] });
+  const server = await withAgents({
+    root: [spawn({ message: 'child: x', reasoning_effort: 'turbo' }), done],
+  });
   await server.client.turn(threadId, 'root: go', { effort: 'turbo' });
   expect(collabs(server)).toMatchObject([{ status: 'completed', reasoningEffort: null }]);
   const agent = collabs(server)[0]?.receiverThreadIds[0] ?? '';
-  expect((await server.client.request('thread/read', { threadId: agent })).thread).toMatchObject({ reasoningEffort: 'turbo' });
+  expect((await server.client.request('thread/read', { threadId: agent })).thread).toMatchObject({
+    reasoningEffort: 'turbo',
+  });
 });

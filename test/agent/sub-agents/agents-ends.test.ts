@@ -5,37 +5,61 @@ import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
-import { type AgentsServer, agentIds, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import {
+  type AgentsServer,
+  agentIds,
+  configWith,
+  done,
+  ROOT,
+  spawn,
+  wait,
+  withAgents,
+} from './agents-server.ts';
 
 type Failing = 'archiveThread' | 'unarchiveThread' | 'updateThread' | 'leftAgents';
 
 /** A store whose method rejects while `fails` returns true for its first argument. */
-function failingStore(method: Failing, fails: (threadId: string) => boolean): (store: ThreadStore) => ThreadStore {
-  const full = () => Promise.reject(new StoreError('store_full', 'the disk is full', { file: 'heddle.db' }));
+function failingStore(
+  method: Failing,
+  fails: (threadId: string) => boolean,
+): (store: ThreadStore) => ThreadStore {
+  const full = () =>
+    Promise.reject(new StoreError('store_full', 'the disk is full', { file: 'heddle.db' }));
   return (store) =>
     new Proxy(store, {
       get(target, key) {
         const value = Reflect.get(target, key);
         if (typeof value !== 'function') return value;
-        return (...args: unknown[]) => (key === method && fails(String(args[0])) ? full() : value.apply(target, args));
+        return (...args: unknown[]) =>
+          key === method && fails(String(args[0])) ? full() : value.apply(target, args);
       },
     });
 }
 
 const turnsOf = ({ client }: AgentsServer, count: number) =>
-  client.count(Number.POSITIVE_INFINITY, () => client.notifications('turn/completed').length === count);
+  client.count(
+    Number.POSITIVE_INFINITY,
+    () => client.notifications('turn/completed').length === count,
+  );
 
-const isGone = (server: AgentsServer, method: 'thread/archived' | 'thread/unarchived' | 'thread/closed') =>
-  server.client.notifications(method).map(({ threadId }) => threadId);
+const isGone = (
+  server: AgentsServer,
+  method: 'thread/archived' | 'thread/unarchived' | 'thread/closed',
+) => server.client.notifications(method).map(({ threadId }) => threadId);
 
 test('an archive that fails at the thread itself announces the agents that are archived', async () => {
   let isFull = false;
   const wrapStore = failingStore('archiveThread', (id) => isFull && id === ROOT);
-  const server = await withAgents({ root: [spawn({ message: 'child: a' }), done], child: [done] }, { wrapStore });
+  const server = await withAgents(
+    { root: [spawn({ message: 'child: a' }), done], child: [done] },
+    { wrapStore },
+  );
   await server.client.turn(ROOT, 'root: go');
   await turnsOf(server, 2);
   isFull = true;
-  expect((await server.client.ask('thread/archive', { threadId: ROOT })).error).toMatchObject({ message: expect.stringContaining('full') });
+  expect((await server.client.ask('thread/archive', { threadId: ROOT })).error).toMatchObject({
+    message: expect.stringContaining('full'),
+  });
   expect(isGone(server, 'thread/archived')).toEqual(agentIds(server));
   isFull = false;
   await server.client.request('thread/archive', { threadId: ROOT });
@@ -45,12 +69,16 @@ test('an archive that fails at the thread itself announces the agents that are a
 test('an unarchive that fails can be tried again, and brings back all that was archived together', async () => {
   let failing = '';
   const wrapStore = failingStore('unarchiveThread', (id) => id === failing);
-  const server = await withAgents({ root: [spawn({ message: 'child: a' }), done], child: [done] }, { wrapStore });
+  const server = await withAgents(
+    { root: [spawn({ message: 'child: a' }), done], child: [done] },
+    { wrapStore },
+  );
   await server.client.turn(ROOT, 'root: go');
   await turnsOf(server, 2);
   const [child = ''] = agentIds(server);
   await server.client.request('thread/archive', { threadId: ROOT });
-  for (failing of [child, ROOT]) expect((await server.client.ask('thread/unarchive', { threadId: ROOT })).error).toBeDefined();
+  for (failing of [child, ROOT])
+    expect((await server.client.ask('thread/unarchive', { threadId: ROOT })).error).toBeDefined();
   failing = '';
   await server.client.request('thread/unarchive', { threadId: ROOT });
   expect((await server.store.getThread(child))?.archivedAtMs).toBeNull();
@@ -73,7 +101,10 @@ test('a close that fails at an agent announces those below it that are closed', 
       child: [spawn({ message: 'grandchild: b' }), (request) => wait(request), done],
       grandchild: [done],
     },
-    { config: configWith('[agents]\nmax_depth = 2\n'), wrapStore: failingStore('updateThread', (id) => id === failing) },
+    {
+      config: configWith('[agents]\nmax_depth = 2\n'),
+      wrapStore: failingStore('updateThread', (id) => id === failing),
+    },
   );
   await server.client.turn(ROOT, 'root: go');
   expect(isGone(server, 'thread/closed')).toEqual([agentIds(server)[1]]);
@@ -96,7 +127,10 @@ test('a resume that cannot read the agents does not leave the thread loaded', as
 test('the agents of reverted turns are closed, at the latest when the thread is loaded again', async () => {
   let isFull = false;
   const wrapStore = failingStore('updateThread', () => isFull);
-  const server = await withAgents({ root: [spawn({ message: 'child: a' }), done], child: [done] }, { wrapStore });
+  const server = await withAgents(
+    { root: [spawn({ message: 'child: a' }), done], child: [done] },
+    { wrapStore },
+  );
   const { id } = await server.client.turn(ROOT, 'root: go');
   await turnsOf(server, 2);
   const [child = ''] = agentIds(server);
@@ -110,27 +144,46 @@ test('the agents of reverted turns are closed, at the latest when the thread is 
 
 test('an agent with the history of its parent can be reverted to the state before its first turn', async () => {
   const server = await withAgents({
-    root: [response(message('the answer is seven')), spawn({ message: 'child: a', fork_context: true }), (request) => wait(request), done],
+    root: [
+      response(message('the answer is seven')),
+      spawn({ message: 'child: a', fork_context: true }),
+      (request) => wait(request),
+      done,
+    ],
     child: [response(message('read')), response(message('again'))],
   });
   await server.client.turn(ROOT, 'root: go');
   await server.client.turn(ROOT, 'two');
   const [child = ''] = agentIds(server);
-  const { thread } = await server.client.request('thread/read', { threadId: child, includeTurns: true });
+  const { thread } = await server.client.request('thread/read', {
+    threadId: child,
+    includeTurns: true,
+  });
   const own = thread.turns.at(-1)?.id ?? '';
   await server.client.request('thread/revert', { threadId: child, beforeTurnId: own });
-  const before = await server.client.request('thread/read', { threadId: child, includeTurns: true });
-  expect(before.thread.turns.map(({ id }) => id)).toEqual(thread.turns.slice(0, -1).map(({ id }) => id));
+  const before = await server.client.request('thread/read', {
+    threadId: child,
+    includeTurns: true,
+  });
+  expect(before.thread.turns.map(({ id }) => id)).toEqual(
+    thread.turns.slice(0, -1).map(({ id }) => id),
+  );
   await server.client.turn(child, 'child: anew');
-  const read = JSON.stringify(server.agents.of('root').concat(server.agents.of('child')).at(-1)?.input);
+  const read = JSON.stringify(
+    server.agents.of('root').concat(server.agents.of('child')).at(-1)?.input,
+  );
   expect(read).toContain('the answer is seven');
-  expect(JSON.stringify(server.agents.of('root').find(({ promptCacheKey }) => promptCacheKey === child)?.input)).toContain(
-    'You are an agent',
-  );
+  expect(
+    JSON.stringify(
+      server.agents.of('root').find(({ promptCacheKey }) => promptCacheKey === child)?.input,
+    ),
+  ).toContain('You are an agent');
   expect(read).not.toContain('child: a"');
-  expect((await server.client.request('thread/read', { threadId: child, includeTurns: true })).thread.turns.at(-1)?.status).toBe(
-    'completed',
-  );
+  expect(
+    (
+      await server.client.request('thread/read', { threadId: child, includeTurns: true })
+    ).thread.turns.at(-1)?.status,
+  ).toBe('completed');
 });
 
 test('tokens that an agent used before a goal was set are not charged to it', async () => {
@@ -138,20 +191,32 @@ test('tokens that an agent used before a goal was set are not charged to it', as
   const works = new Gate();
   const server = await withAgents({
     root: [spawn({ message: 'child: x' }), done, [works, ...done], done, done],
-    child: [response(functionCall('update_plan', { plan: [{ step: 'a', status: 'pending' }] })), [hold, ...response(message('ok'))]],
+    child: [
+      response(functionCall('update_plan', { plan: [{ step: 'a', status: 'pending' }] })),
+      [hold, ...response(message('ok'))],
+    ],
   });
   const { client } = server;
   await client.turn(ROOT, 'root: go');
   const [child = ''] = agentIds(server);
   await hold.reached;
-  await client.request('thread/goal/set', { threadId: ROOT, objective: 'x', status: 'active', tokenBudget: 100_000 });
+  await client.request('thread/goal/set', {
+    threadId: ROOT,
+    objective: 'x',
+    status: 'active',
+    tokenBudget: 100_000,
+  });
   await works.reached;
   hold.open();
   await client.waitFor('turn/completed', ({ threadId }) => threadId === child);
   await client.waitFor('thread/goal/updated', ({ goal }) => goal.tokensUsed > 0);
-  const { last } = client.notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === child)[0]?.tokenUsage ?? failed();
+  const { last } =
+    client.notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === child)[0]
+      ?.tokenUsage ?? failed();
   const each = last.inputTokens - last.cachedInputTokens + last.outputTokens;
-  expect((await client.request('thread/goal/get', { threadId: ROOT })).goal).toMatchObject({ tokensUsed: each });
+  expect((await client.request('thread/goal/get', { threadId: ROOT })).goal).toMatchObject({
+    tokensUsed: each,
+  });
   await client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
 });
 
@@ -162,7 +227,10 @@ test('input that a client sends to an agent right behind the interrupt of its pa
   });
   const { client } = server;
   const { turn } = await client.request('turn/start', { threadId: ROOT, input: text('root: go') });
-  await client.waitFor('item/started', ({ item }) => item.type === 'collabAgentToolCall' && item.tool === 'wait');
+  await client.waitFor(
+    'item/started',
+    ({ item }) => item.type === 'collabAgentToolCall' && item.tool === 'wait',
+  );
   const [child = ''] = agentIds(server);
   const interrupted = client.request('turn/interrupt', { threadId: ROOT, turnId: turn.id });
   const begun = client.request('turn/start', { threadId: child, input: text('do this instead') });
@@ -181,7 +249,10 @@ test('input that a client sends to an idle agent right behind the interrupt of i
   const { client } = server;
   await client.turn(ROOT, 'root: go');
   const [child = ''] = agentIds(server);
-  const { turn } = await client.request('turn/start', { threadId: ROOT, input: text('root: again') });
+  const { turn } = await client.request('turn/start', {
+    threadId: ROOT,
+    input: text('root: again'),
+  });
   await client.waitFor('turn/started', (started) => started.turn.id === turn.id);
   const interrupted = client.request('turn/interrupt', { threadId: ROOT, turnId: turn.id });
   const begun = client.request('turn/start', { threadId: child, input: text('do this') });
@@ -193,7 +264,9 @@ test('input that a client sends to an idle agent right behind the interrupt of i
 });
 
 test('the start of an agent unloads no idle one as long as sixteen are idle', async () => {
-  const many = Array.from({ length: 16 }, (_, n) => functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }));
+  const many = Array.from({ length: 16 }, (_, n) =>
+    functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }),
+  );
   const runs = new Gate();
   const server = await withAgents(
     {
@@ -217,7 +290,14 @@ test('a limit is checked when the agent begins to work, and one that works takes
     {
       root: [
         spawn({ message: 'child: x' }),
-        (request) => response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: 'more' }, { callId: 'send' })),
+        (request) =>
+          response(
+            functionCall(
+              'send_input',
+              { target: agentOf(request, 'spawn'), message: 'more' },
+              { callId: 'send' },
+            ),
+          ),
         done,
       ],
       child: [[hold]],
@@ -225,7 +305,9 @@ test('a limit is checked when the agent begins to work, and one that works takes
     { config: configWith('[agents]\nmax_threads = 1\n') },
   );
   await server.client.turn(ROOT, 'root: go');
-  expect(outputs(server.agents.of('root').at(-1) ?? failed()).send).toMatchObject({ submission_id: expect.any(String) });
+  expect(outputs(server.agents.of('root').at(-1) ?? failed()).send).toMatchObject({
+    submission_id: expect.any(String),
+  });
   await server.client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
 });
 

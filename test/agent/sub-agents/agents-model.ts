@@ -6,14 +6,18 @@ import { message, response, type Step } from '../../support/test-model.ts';
 /** A response, or the function that makes it from the request. */
 export type AgentResponse = readonly Step[] | ((request: ModelRequest) => readonly Step[]);
 
-/** A model with a script for each agent: an agent's script is the one whose name its first own message begins with. */
+/**
+ * A model with a script for each agent: an agent's script is the one whose name its first own
+ * message begins with.
+ */
 export class AgentsModel implements Model {
   readonly requests: { name: string; request: ModelRequest }[] = [];
   readonly #scripts = new Map<string, AgentResponse[]>();
   readonly #names = new Map<string, string>();
 
   constructor(scripts: Record<string, AgentResponse[]>) {
-    for (const [name, responses] of Object.entries(scripts)) this.#scripts.set(name, [...responses]);
+    for (const [name, responses] of Object.entries(scripts))
+      this.#scripts.set(name, [...responses]);
   }
 
   /** The requests of the agent, in their order. */
@@ -25,10 +29,14 @@ export class AgentsModel implements Model {
     this.#scripts.set(name, [...(this.#scripts.get(name) ?? []), ...responses]);
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+  async *stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent, void, undefined> {
     const name = this.#nameOf(request);
     this.requests.push({ name, request: structuredClone(request) });
-    const next = this.#scripts.get(name)?.shift() ?? response(message(`${name} has nothing to say`));
+    const next =
+      this.#scripts.get(name)?.shift() ?? response(message(`${name} has nothing to say`));
     for (const step of typeof next === 'function' ? next(request) : next) {
       if (step instanceof Gate) await step.pass(signal);
       if (signal.aborted) return;
@@ -40,14 +48,17 @@ export class AgentsModel implements Model {
     const known = this.#names.get(promptCacheKey);
     if (known !== undefined) return known;
     const texts = input.flatMap(userTexts);
-    const name = [...this.#scripts.keys()].find((each) => texts.some((text) => text.startsWith(each))) ?? 'nobody';
+    const name =
+      [...this.#scripts.keys()].find((each) => texts.some((text) => text.startsWith(each))) ??
+      'nobody';
     this.#names.set(promptCacheKey, name);
     return name;
   }
 }
 
 function userTexts(item: ResponseItem): string[] {
-  if (item.type !== 'message' || item.role !== 'user' || typeof item.content === 'string') return [];
+  if (item.type !== 'message' || item.role !== 'user' || typeof item.content === 'string')
+    return [];
   return item.content.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
 }
 
@@ -55,7 +66,9 @@ function userTexts(item: ResponseItem): string[] {
 export function outputs({ input }: ModelRequest): Record<string, unknown> {
   return Object.fromEntries(
     input.flatMap((item) =>
-      item.type === 'function_call_output' && typeof item.output === 'string' ? [[item.call_id, parsed(item.output)]] : [],
+      item.type === 'function_call_output' && typeof item.output === 'string'
+        ? [[item.call_id, parsed(item.output)]]
+        : [],
     ),
   );
 }
@@ -63,7 +76,9 @@ export function outputs({ input }: ModelRequest): Record<string, unknown> {
 /** The id of the agent that the call with this id has started. */
 export function agentOf(request: ModelRequest, callId: string): string {
   const output = outputs(request)[callId];
-  return typeof output === 'object' && output !== null && 'agent_id' in output ? String(output.agent_id) : '';
+  return typeof output === 'object' && output !== null && 'agent_id' in output
+    ? String(output.agent_id)
+    : '';
 }
 
 function parsed(text: string): unknown {

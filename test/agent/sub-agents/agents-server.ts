@@ -7,9 +7,16 @@ import { type AgentResponse, AgentsModel, agentOf } from './agents-model.ts';
 /** The thread that starts the agents. */
 export const ROOT = idOf(1);
 
-export const spawn = (args: object, callId = 'spawn') => response(functionCall('spawn_agent', args, { callId }));
+export const spawn = (args: object, callId = 'spawn') =>
+  response(functionCall('spawn_agent', args, { callId }));
 export const wait = (request: Parameters<typeof agentOf>[0], args: object = {}) =>
-  response(functionCall('wait_agent', { targets: [agentOf(request, 'spawn')], ...args }, { callId: 'wait' }));
+  response(
+    functionCall(
+      'wait_agent',
+      { targets: [agentOf(request, 'spawn')], ...args },
+      { callId: 'wait' },
+    ),
+  );
 export const done = response(message('done'));
 
 export type AgentsServer = TestServer & { agents: AgentsModel };
@@ -26,16 +33,24 @@ export async function withAgents(
   const agents = new AgentsModel(scripts);
   const { thread = {}, ...others } = options;
   const server = await startServer({ otherModel: agents, ...others });
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never', ...thread });
+  await server.client.request('thread/start', {
+    sandbox: 'danger-full-access',
+    approvalPolicy: 'never',
+    ...thread,
+  });
   return { ...server, agents };
 }
 
 /** The ids of the agents in the order in which they were announced. */
 export function agentIds({ client }: Pick<TestServer, 'client'>): string[] {
-  return client.notifications('thread/started').flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
+  return client
+    .notifications('thread/started')
+    .flatMap(({ thread }) => (thread.parentThreadId === null ? [] : [thread.id]));
 }
 
 /** The completed items of calls that concern agents. */
 export function collabs({ client }: TestServer) {
-  return client.notifications('item/completed').flatMap(({ item }) => (item.type === 'collabAgentToolCall' ? [item] : []));
+  return client
+    .notifications('item/completed')
+    .flatMap(({ item }) => (item.type === 'collabAgentToolCall' ? [item] : []));
 }

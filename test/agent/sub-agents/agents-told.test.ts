@@ -6,7 +6,17 @@ import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { AgentsModel, agentOf, outputs } from './agents-model.ts';
-import { type AgentsServer, agentIds, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import {
+  type AgentsServer,
+  agentIds,
+  collabs,
+  configWith,
+  done,
+  ROOT,
+  spawn,
+  wait,
+  withAgents,
+} from './agents-server.ts';
 
 /** The text about agents in a request to the model. */
 function told(request: ModelRequest | undefined): string[] {
@@ -14,11 +24,17 @@ function told(request: ModelRequest | undefined): string[] {
 }
 
 const turnsOf = ({ client }: AgentsServer, count: number) =>
-  client.count(Number.POSITIVE_INFINITY, () => client.notifications('turn/completed').length === count);
+  client.count(
+    Number.POSITIVE_INFINITY,
+    () => client.notifications('turn/completed').length === count,
+  );
 
 test('a long message of an agent is cut: for the model to 10,000 characters, in items to 1,000', async () => {
   const long = `BEGIN${'x'.repeat(500_000)}END`;
-  const server = await withAgents({ root: [spawn({ message: 'child: x' }), (r) => wait(r), done], child: [response(message(long))] });
+  const server = await withAgents({
+    root: [spawn({ message: 'child: x' }), (r) => wait(r), done],
+    child: [response(message(long))],
+  });
   await server.client.turn(ROOT, 'root: go');
   const read = JSON.stringify(server.agents.of('root')[2]?.input);
   expect(read).toMatch(/BEGINx+ \[… 490008 characters left out …\] x+END/);
@@ -27,14 +43,20 @@ test('a long message of an agent is cut: for the model to 10,000 characters, in 
 });
 
 test('a thread whose agents end with long messages goes on: after a compaction the model reads their states only', async () => {
-  const spawns = [0, 1, 2, 3, 4].map((n) => functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }));
+  const spawns = [0, 1, 2, 3, 4].map((n) =>
+    functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }),
+  );
   const server = await withAgents(
-    { root: [response(...spawns), done], child: Array.from({ length: 5 }, () => response(message('word '.repeat(12_000)))) },
+    {
+      root: [response(...spawns), done],
+      child: Array.from({ length: 5 }, () => response(message('word '.repeat(12_000)))),
+    },
     { config: `model_context_window = 40000\n${configWith('')}` },
   );
   await server.client.turn(ROOT, 'root: go');
   await turnsOf(server, 6);
-  const root = (request: ModelRequest) => (request.tools.length === 0 ? response(message('the summary')) : done);
+  const root = (request: ModelRequest) =>
+    request.tools.length === 0 ? response(message('the summary')) : done;
   server.agents.push('root', ...Array.from({ length: 12 }, () => root));
   expect(await server.client.turn(ROOT, 'two')).toMatchObject({ status: 'completed' });
   const [first = ''] = told(server.agents.of('root').at(-1));
@@ -52,7 +74,14 @@ test('an end is told, though its message is the same as that of the turn before'
       spawn({ message: 'child: x' }),
       (request) => wait(request),
       done,
-      (request) => response(functionCall('send_input', { target: agentOf(request, 'spawn'), message: 'again' }, { callId: 'send' })),
+      (request) =>
+        response(
+          functionCall(
+            'send_input',
+            { target: agentOf(request, 'spawn'), message: 'again' },
+            { callId: 'send' },
+          ),
+        ),
       done,
       done,
     ],
@@ -82,17 +111,35 @@ test('after a revert the model is told again', async () => {
 });
 
 test('a wait that is interrupted has failed; one that ends because the user says something tells so', async () => {
-  const server = await withAgents({ root: [spawn({ message: 'child: x' }), (r) => wait(r), done, (r) => wait(r)], child: [[new Gate()]] });
+  const server = await withAgents({
+    root: [spawn({ message: 'child: x' }), (r) => wait(r), done, (r) => wait(r)],
+    child: [[new Gate()]],
+  });
   const { client } = server;
   const { turn } = await client.request('turn/start', { threadId: ROOT, input: text('root: go') });
-  const waits = ({ item }: { item: { type: string; tool?: string } }) => item.type === 'collabAgentToolCall' && item.tool === 'wait';
+  const waits = ({ item }: { item: { type: string; tool?: string } }) =>
+    item.type === 'collabAgentToolCall' && item.tool === 'wait';
   await client.waitFor('item/started', waits);
-  await client.request('turn/steer', { threadId: ROOT, expectedTurnId: turn.id, input: text('hurry') });
+  await client.request('turn/steer', {
+    threadId: ROOT,
+    expectedTurnId: turn.id,
+    input: text('hurry'),
+  });
   await client.turnCompleted(turn.id);
   const last = server.agents.of('root').at(-1);
-  expect(last && outputs(last).wait).toMatchObject({ status: {}, timed_out: false, note: expect.stringContaining('The user has said') });
-  const { turn: second } = await client.request('turn/start', { threadId: ROOT, input: text('two') });
-  await client.count(Number.POSITIVE_INFINITY, () => client.notifications('item/started').filter(waits).length === 2);
+  expect(last && outputs(last).wait).toMatchObject({
+    status: {},
+    timed_out: false,
+    note: expect.stringContaining('The user has said'),
+  });
+  const { turn: second } = await client.request('turn/start', {
+    threadId: ROOT,
+    input: text('two'),
+  });
+  await client.count(
+    Number.POSITIVE_INFINITY,
+    () => client.notifications('item/started').filter(waits).length === 2,
+  );
   await client.request('turn/interrupt', { threadId: ROOT, turnId: second.id });
   await client.turnCompleted(second.id);
   expect(collabs(server).at(-1)).toMatchObject({ tool: 'wait', status: 'failed' });
@@ -100,7 +147,10 @@ test('a wait that is interrupted has failed; one that ends because the user says
 
 test('a wait sees the end of an agent that another process runs', async () => {
   const hold = new Gate();
-  const first = await withAgents({ root: [spawn({ message: 'child: x' }), done], child: [done, [hold, ...response(message('there'))]] });
+  const first = await withAgents({
+    root: [spawn({ message: 'child: x' }), done],
+    child: [done, [hold, ...response(message('there'))]],
+  });
   await first.client.turn(ROOT, 'root: go');
   await turnsOf(first, 2);
   const [child = ''] = agentIds(first);
@@ -109,16 +159,30 @@ test('a wait sees the end of an agent that another process runs', async () => {
   await first.client.waitFor('thread/closed', ({ threadId }) => threadId === ROOT);
   await first.client.request('turn/start', { threadId: child, input: text('child: more') });
   await hold.reached;
-  const agents = new AgentsModel({ root: [response(functionCall('wait_agent', { targets: [child] }, { callId: 'wait' })), done] });
+  const agents = new AgentsModel({
+    root: [response(functionCall('wait_agent', { targets: [child] }, { callId: 'wait' })), done],
+  });
   const { folder } = first;
-  const second = await startServer({ folder, pid: 4712, ids: new CountingIds(1000), otherModel: agents, config: configWith('') });
+  const second = await startServer({
+    folder,
+    pid: 4712,
+    ids: new CountingIds(1000),
+    otherModel: agents,
+    config: configWith(''),
+  });
   await second.client.request('thread/resume', { threadId: ROOT });
-  const { turn } = await second.client.request('turn/start', { threadId: ROOT, input: text('root: look') });
+  const { turn } = await second.client.request('turn/start', {
+    threadId: ROOT,
+    input: text('root: look'),
+  });
   await second.clock.timerOf(2_000);
   hold.open();
   await turnsOf(first, 3);
   second.clock.advance(2_000);
   await second.client.turnCompleted(turn.id);
   const last = agents.of('root').at(-1);
-  expect(last && outputs(last).wait).toEqual({ status: { [child]: { completed: 'there' } }, timed_out: false });
+  expect(last && outputs(last).wait).toEqual({
+    status: { [child]: { completed: 'there' } },
+    timed_out: false,
+  });
 });

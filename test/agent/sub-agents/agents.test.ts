@@ -19,8 +19,18 @@ test('an agent works on its task in a thread of its own, and the one that starte
     wait: { status: { [agentId]: { completed: 'there are three' } }, timed_out: false },
   });
   expect(collabs(server)).toMatchObject([
-    { tool: 'spawnAgent', status: 'completed', senderThreadId: threadId, receiverThreadIds: [agentId], prompt: 'child: count' },
-    { tool: 'wait', status: 'completed', agentsStates: { [agentId]: { status: 'completed', message: 'there are three' } } },
+    {
+      tool: 'spawnAgent',
+      status: 'completed',
+      senderThreadId: threadId,
+      receiverThreadIds: [agentId],
+      prompt: 'child: count',
+    },
+    {
+      tool: 'wait',
+      status: 'completed',
+      agentsStates: { [agentId]: { status: 'completed', message: 'there are three' } },
+    },
   ]);
   const { thread } = await server.client.request('thread/read', { threadId: agentId });
   expect(thread).toMatchObject({
@@ -37,7 +47,11 @@ test('an agent works on its task in a thread of its own, and the one that starte
 
 test('the model and the effort that the call names are in the first request of the agent', async () => {
   const server = await withAgents({
-    root: [spawn({ message: 'child: x', model: 'other-model', reasoning_effort: 'low' }), (request) => wait(request), done],
+    root: [
+      spawn({ message: 'child: x', model: 'other-model', reasoning_effort: 'low' }),
+      (request) => wait(request),
+      done,
+    ],
     child: [response(message('ok'))],
   });
   await server.client.turn(threadId, 'root: go');
@@ -51,11 +65,19 @@ test('an interrupt of the turn ends the turns of its agents before its own', asy
     root: [spawn({ message: 'child: x' }), (request) => wait(request)],
     child: [[never]],
   });
-  const { turn } = await server.client.request('turn/start', { threadId, input: [{ type: 'text', text: 'root: go' }] });
-  await server.client.waitFor('item/started', ({ item }) => item.type === 'collabAgentToolCall' && item.tool === 'wait');
+  const { turn } = await server.client.request('turn/start', {
+    threadId,
+    input: [{ type: 'text', text: 'root: go' }],
+  });
+  await server.client.waitFor(
+    'item/started',
+    ({ item }) => item.type === 'collabAgentToolCall' && item.tool === 'wait',
+  );
   await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
   await server.client.turnCompleted(turn.id);
-  const ends = server.client.notifications('turn/completed').map(({ threadId: of, turn: { status } }) => [of === threadId, status]);
+  const ends = server.client
+    .notifications('turn/completed')
+    .map(({ threadId: of, turn: { status } }) => [of === threadId, status]);
   expect(ends).toEqual([
     [false, 'interrupted'],
     [true, 'interrupted'],
@@ -81,7 +103,11 @@ test('agents cannot start agents by default, and unknown agents are not found', 
     wait: { status: { [nobody]: 'not_found' }, timed_out: false },
     send: `There is no agent ${nobody} that you have started.`,
   });
-  const notFound = { status: 'failed', receiverThreadIds: [nobody], agentsStates: { [nobody]: { status: 'notFound', message: null } } };
+  const notFound = {
+    status: 'failed',
+    receiverThreadIds: [nobody],
+    agentsStates: { [nobody]: { status: 'notFound', message: null } },
+  };
   expect(collabs(server).slice(1)).toMatchObject([notFound, notFound]);
   expect(server.agents.of('child')[0]?.tools.map(({ name }) => name)).not.toContain('spawn_agent');
 });
@@ -92,9 +118,13 @@ test('an agent that begins with the history of the thread is told that it is an 
   });
   await server.client.turn(threadId, 'root: go');
   // The agent has the history of the root, and so its script.
-  const own = server.agents.requests.map(({ request }) => JSON.stringify(request.input)).find((input) => input.includes('"your task"'));
+  const own = server.agents.requests
+    .map(({ request }) => JSON.stringify(request.input))
+    .find((input) => input.includes('"your task"'));
   expect(own).toContain('<copied_history>\\nYou are an agent.');
   expect(own).not.toContain('<turn_interrupted>');
-  const [copied, task] = ['<copied_history>', '"your task"'].map((each) => own?.indexOf(each) ?? -1);
+  const [copied, task] = ['<copied_history>', '"your task"'].map(
+    (each) => own?.indexOf(each) ?? -1,
+  );
   expect(copied).toBeLessThan(task ?? -1);
 });

@@ -11,7 +11,10 @@ export interface ShownTree {
 }
 
 /** Does something to a tree that a client can do. */
-export async function disturb({ client, rootId, advance }: ShownTree, random: Random): Promise<void> {
+export async function disturb(
+  { client, rootId, advance }: ShownTree,
+  random: Random,
+): Promise<void> {
   const { data } = await client.request('thread/loaded/list', {});
   const threadId = random.chance(0.5) || data.length === 0 ? rootId : random.pick(data);
   switch (random.below(6)) {

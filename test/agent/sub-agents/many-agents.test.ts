@@ -7,7 +7,9 @@ import { configWith, done, ROOT, withAgents } from './agents-server.ts';
 const COUNT = 32;
 
 test('between the starts of many agents, the server does other work', async () => {
-  const spawns = Array.from({ length: COUNT }, (_, n) => functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }));
+  const spawns = Array.from({ length: COUNT }, (_, n) =>
+    functionCall('spawn_agent', { message: `child: ${n}` }, { callId: `c${n}` }),
+  );
   const server = await withAgents(
     { root: [response(...spawns), done], child: Array.from({ length: COUNT }, () => done) },
     { config: configWith('[agents]\nmax_threads = 64\n') },
@@ -31,8 +33,12 @@ test('between the starts of many agents, the server does other work', async () =
     clearImmediate(immediate);
     spy.mockRestore();
   }
-  const started = Object.values(outputs(server.agents.of('root')[1] ?? expect.fail('the root was not asked again')));
-  expect(started).toEqual(Array.from({ length: COUNT }, () => expect.objectContaining({ agent_id: expect.any(String) })));
+  const started = Object.values(
+    outputs(server.agents.of('root')[1] ?? expect.fail('the root was not asked again')),
+  );
+  expect(started).toEqual(
+    Array.from({ length: COUNT }, () => expect.objectContaining({ agent_id: expect.any(String) })),
+  );
   expect([...loads.values()].reduce((sum, each) => sum + each, 0)).toBe(COUNT);
   expect(Math.max(...loads.values())).toBeLessThanOrEqual(2);
 });

@@ -5,14 +5,20 @@ import { functionCall, message, response, TestModel } from '../../support/test-m
 import { startServer } from '../../support/test-server.ts';
 import { configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
 
-const PROACTIVE = expect.stringMatching(/^Agents: start agents with spawn_agent without being asked/);
+const PROACTIVE = expect.stringMatching(
+  /^Agents: start agents with spawn_agent without being asked/,
+);
 const ENDED = expect.stringMatching(/^Start agents only if the user asks/);
 const CUSTOM = 'Start an agent for each file.';
 
 /** The texts about agents that the model was told, by its developer messages. */
 const told = ({ input }: ModelRequest) =>
   input
-    .flatMap((item) => (item.type === 'message' && item.role === 'developer' && typeof item.content !== 'string' ? item.content : []))
+    .flatMap((item) =>
+      item.type === 'message' && item.role === 'developer' && typeof item.content !== 'string'
+        ? item.content
+        : [],
+    )
     .flatMap((part) => ('text' in part && /agent/.test(part.text) ? [part.text] : []));
 
 const answers = () => new TestModel(...Array.from({ length: 8 }, () => response(message('ok'))));
@@ -28,7 +34,9 @@ test.each<[MultiAgentMode, unknown[]]>([
   expect(told(server.model.request(1))).toEqual(expected);
   const tool = server.model.request(1).tools.find(({ name }) => name === 'spawn_agent');
   expect(tool).toMatchObject({
-    description: expect.stringContaining('only if the user asks for agents or for parallel work, or if your instructions do'),
+    description: expect.stringContaining(
+      'only if the user asks for agents or for parallel work, or if your instructions do',
+    ),
   });
 });
 
@@ -45,30 +53,40 @@ test('multiAgentMode of turn/start holds from that turn on, is announced, and is
     [PROACTIVE, CUSTOM],
     [PROACTIVE, CUSTOM, ENDED],
   ]);
-  const updates = server.client.notifications('thread/settings/updated').map(({ threadSettings }) => threadSettings.multiAgentMode);
+  const updates = server.client
+    .notifications('thread/settings/updated')
+    .map(({ threadSettings }) => threadSettings.multiAgentMode);
   expect(updates).toEqual(['proactive', { custom: CUSTOM }, 'explicitRequestOnly']);
-  await server.client.request('thread/settings/update', { threadId: ROOT, multiAgentMode: 'proactive' });
+  await server.client.request('thread/settings/update', {
+    threadId: ROOT,
+    multiAgentMode: 'proactive',
+  });
   const again = await server.restart();
   await again.client.request('thread/resume', { threadId: ROOT });
   const shown = await again.client.waitFor('thread/settings/updated');
   expect(shown.threadSettings.multiAgentMode).toBe('proactive');
 });
 
-test.each(['[agents]\nenabled = false\n', '[agents]\nmax_depth = 0\n', '[features]\nmulti_agent = false\n'])(
-  'with %j the model has no tools for agents, and is told nothing about them',
-  async (text) => {
-    const server = await startServer({ model: answers(), config: configWith(text) });
-    await server.client.request('thread/start', { multiAgentMode: 'proactive' });
-    await server.client.turn(ROOT, 'go');
-    expect(told(server.model.request(1))).toEqual([]);
-    const names = server.model.request(1).tools.map(({ name }) => name);
-    for (const name of ['spawn_agent', 'send_input', 'resume_agent', 'wait_agent', 'close_agent']) expect(names).not.toContain(name);
-  },
-);
+test.each([
+  '[agents]\nenabled = false\n',
+  '[agents]\nmax_depth = 0\n',
+  '[features]\nmulti_agent = false\n',
+])('with %j the model has no tools for agents, and is told nothing about them', async (text) => {
+  const server = await startServer({ model: answers(), config: configWith(text) });
+  await server.client.request('thread/start', { multiAgentMode: 'proactive' });
+  await server.client.turn(ROOT, 'go');
+  expect(told(server.model.request(1))).toEqual([]);
+  const names = server.model.request(1).tools.map(({ name }) => name);
+  for (const name of ['spawn_agent', 'send_input', 'resume_agent', 'wait_agent', 'close_agent'])
+    expect(names).not.toContain(name);
+});
 
 test('an agent that cannot start agents is not told to', async () => {
   const server = await withAgents(
-    { root: [spawn({ message: 'child: x' }), (request) => wait(request), done], child: [response(message('ok'))] },
+    {
+      root: [spawn({ message: 'child: x' }), (request) => wait(request), done],
+      child: [response(message('ok'))],
+    },
     { thread: { multiAgentMode: 'proactive' } },
   );
   await server.client.turn(ROOT, 'root: go');
@@ -81,7 +99,10 @@ test('agents of agents are told the mode, as deep as agents may be nested', asyn
     {
       root: [spawn({ message: 'child: x' }), (request) => wait(request), done],
       child: [spawn({ message: 'grandchild: y' }), (request) => wait(request), done],
-      grandchild: [response(functionCall('spawn_agent', { message: 'no' })), response(message('ok'))],
+      grandchild: [
+        response(functionCall('spawn_agent', { message: 'no' })),
+        response(message('ok')),
+      ],
     },
     { thread: { multiAgentMode: 'proactive' }, config: configWith('[agents]\nmax_depth = 2\n') },
   );

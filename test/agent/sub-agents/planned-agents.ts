@@ -18,12 +18,18 @@ interface Choices {
   isFirst: boolean;
 }
 
-/** Commands that the planned agents run have this in their command line, so that those that are left are found. */
+/**
+ * Commands that the planned agents run have this in their command line, so that those that are left
+ * are found.
+ */
 export function commandTag(seed: number): string {
   return `36000.${4_711_000 + seed}`;
 }
 
-/** Plans the responses for the agents of one tree. The same seed gives the same choices for the same requests. */
+/**
+ * Plans the responses for the agents of one tree. The same seed gives the same choices for the same
+ * requests.
+ */
 export class PlannedAgents {
   /** By thread: the tokens of the responses that the model has ended, in their order. */
   readonly ended = new Map<string, number[]>();
@@ -38,7 +44,11 @@ export class PlannedAgents {
   }
 
   /** The response to a thread's next request. `agentIds`: the agents that the thread can know. */
-  next(threadId: string, agentIds: readonly string[], { offersAgents }: { offersAgents: boolean }): Planned {
+  next(
+    threadId: string,
+    agentIds: readonly string[],
+    { offersAgents }: { offersAgents: boolean },
+  ): Planned {
     const number = (this.#asked.get(threadId) ?? 0) + 1;
     this.#asked.set(threadId, number);
     const random = new Random(hash(`${this.#seed}/${threadId}/${number}`));
@@ -61,11 +71,23 @@ export class PlannedAgents {
   #call(random: Random, { known, offersAgents, isFirst }: Choices): { name: string; args: object } {
     const kind = isFirst && offersAgents ? 0 : random.below(10);
     const spawns = kind < 3 && offersAgents;
-    if (spawns) return { name: 'spawn_agent', args: { message: 'a task', ...(random.chance(0.2) ? { fork_context: true } : {}) } };
-    if (known === null || kind >= 8) return { name: 'exec_command', args: { cmd: random.chance(0.5) ? 'true' : this.#long } };
+    if (spawns)
+      return {
+        name: 'spawn_agent',
+        args: { message: 'a task', ...(random.chance(0.2) ? { fork_context: true } : {}) },
+      };
+    if (known === null || kind >= 8)
+      return { name: 'exec_command', args: { cmd: random.chance(0.5) ? 'true' : this.#long } };
     if (kind < 6) return { name: 'wait_agent', args: { targets: [known] } };
-    if (kind < 7) return { name: 'send_input', args: { target: known, message: 'more', interrupt: random.chance(0.4) } };
-    return { name: random.chance(0.5) ? 'close_agent' : 'resume_agent', args: { target: known, id: known } };
+    if (kind < 7)
+      return {
+        name: 'send_input',
+        args: { target: known, message: 'more', interrupt: random.chance(0.4) },
+      };
+    return {
+      name: random.chance(0.5) ? 'close_agent' : 'resume_agent',
+      args: { target: known, id: known },
+    };
   }
 
   /** How many responses the model has ended, by thread. */
@@ -75,7 +97,8 @@ export class PlannedAgents {
 
   /** Forgets what a server has been given after its death. */
   backTo(mark: ReadonlyMap<string, number>): void {
-    for (const [threadId, tokens] of this.ended) this.ended.set(threadId, tokens.slice(0, mark.get(threadId) ?? 0));
+    for (const [threadId, tokens] of this.ended)
+      this.ended.set(threadId, tokens.slice(0, mark.get(threadId) ?? 0));
   }
 
   /** A response has been given whole. */
@@ -92,5 +115,7 @@ function hash(text: string): number {
 
 /** The ids of agents in the outputs of spawn_agent. */
 export function agentIdsIn(text: string): string[] {
-  return [...text.matchAll(/agent_id[^0-9a-f]{1,8}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g)].flatMap(([, id]) => id ?? []);
+  return [
+    ...text.matchAll(/agent_id[^0-9a-f]{1,8}([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g),
+  ].flatMap(([, id]) => id ?? []);
 }

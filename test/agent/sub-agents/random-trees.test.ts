@@ -38,7 +38,9 @@ class PlannedModel implements Model {
     if (signal.aborted) return;
     const { calls, inputTokens, outputTokens } = planned;
     const parts =
-      calls.length === 0 ? [message(planned.text)] : calls.map(({ name, args, callId }) => functionCall(name, args, { callId }));
+      calls.length === 0
+        ? [message(planned.text)]
+        : calls.map(({ name, args, callId }) => functionCall(name, args, { callId }));
     for (const step of response(...parts)) {
       if (step instanceof Gate || step.type === 'completed') continue;
       yield step;
@@ -46,7 +48,10 @@ class PlannedModel implements Model {
     }
     this.plan.gave(threadId, planned);
     const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-    yield { type: 'completed', usage: { ...usage, cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningOutputTokens: 0 } };
+    yield {
+      type: 'completed',
+      usage: { ...usage, cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningOutputTokens: 0 },
+    };
   }
 }
 
@@ -67,11 +72,15 @@ class Tree {
 
   async grow(): Promise<void> {
     let server = await this.#start({});
-    await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+    await server.client.request('thread/start', {
+      sandbox: 'danger-full-access',
+      approvalPolicy: 'never',
+    });
     for (let rounds = this.#random.between(1, 3); rounds > 0; rounds--) {
       await server.client.request('turn/start', { threadId: ROOT, input: text('go') });
       await rest(shown(server), this.#random.below(12));
-      for (let steps = this.#random.between(1, 8); steps > 0; steps--) await disturb(shown(server), this.#random);
+      for (let steps = this.#random.between(1, 8); steps > 0; steps--)
+        await disturb(shown(server), this.#random);
       server = await (this.#random.chance(0.5) ? this.#killed(server) : this.#restarted(server));
       await server.client.request('thread/resume', { threadId: ROOT });
       await expectSum(server);
@@ -82,7 +91,13 @@ class Tree {
   #start(options: TestServerOptions): Promise<TestServer> {
     const number = this.#servers++;
     const ids = new CountingIds(1 + number * 100_000);
-    return startServer({ config, pid: 1 + number, otherModel: new PlannedModel(this.#plan), ids, ...options });
+    return startServer({
+      config,
+      pid: 1 + number,
+      otherModel: new PlannedModel(this.#plan),
+      ids,
+      ...options,
+    });
   }
 
   async #restarted(server: TestServer): Promise<TestServer> {
@@ -114,11 +129,17 @@ class Tree {
     return next;
   }
 
-  async #check(server: TestServer, { announced, isWhole }: { announced: ReadonlyMap<string, number>; isWhole: boolean }): Promise<void> {
+  async #check(
+    server: TestServer,
+    { announced, isWhole }: { announced: ReadonlyMap<string, number>; isWhole: boolean },
+  ): Promise<void> {
     expect(commandsLeft(this.#seed)).toEqual([]);
     const agents = (await server.store.listAgents(ROOT)).filter(({ listed }) => listed);
     for (const threadId of [ROOT, ...agents.map(({ id }) => id)]) {
-      const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+      const { thread } = await server.client.request('thread/read', {
+        threadId,
+        includeTurns: true,
+      });
       expectSettled(thread.turns);
       const { tokenUsage } = (await server.store.getThread(threadId)) ?? {};
       const total = tokenUsage?.usage.total.totalTokens ?? 0;
@@ -136,10 +157,13 @@ async function expectSum({ client, store }: TestServer): Promise<void> {
   const own = (await store.getThread(ROOT))?.tokenUsage?.usage.total.totalTokens ?? 0;
   if (own === 0) return;
   let sum = own;
-  for (const { id } of await store.listAgents(ROOT)) sum += (await store.getThread(id))?.tokenUsage?.usage.total.totalTokens ?? 0;
+  for (const { id } of await store.listAgents(ROOT))
+    sum += (await store.getThread(id))?.tokenUsage?.usage.total.totalTokens ?? 0;
   await client.waitFor('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT);
   await settled(client, ROOT);
-  const last = client.notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT).at(-1)?.tokenUsage;
+  const last = client
+    .notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === ROOT)
+    .at(-1)?.tokenUsage;
   expect((last?.withAgents ?? last?.total)?.totalTokens).toBe(sum);
 }
 
@@ -147,7 +171,9 @@ for (let first = FIRST_SEED; first < FIRST_SEED + TREES; first += TREES_A_TEST) 
   test(`trees of agents from seed ${first}: whatever is interrupted, killed or restarted, everything ends and every token is counted`, async () => {
     for (let seed = first; seed < Math.min(first + TREES_A_TEST, FIRST_SEED + TREES); seed++) {
       await new Tree(seed).grow().catch((error: unknown) => {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+        throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
       });
     }
   }, 300_000);

@@ -1,20 +1,35 @@
 import { expect, test } from 'vitest';
 import { retireTree } from '../../../src/agent/sub-agents/retire-tree.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { AgentRecord } from '../../../src/store/thread-store.ts';
+import type { AgentRecord } from '../../../src/store/thread-record.ts';
 
 /** An agent at this depth, as the store lists it. */
 function agent(id: string, depth: number): AgentRecord {
-  const spawn = { parent_thread_id: 'root', depth, agent_path: null, agent_nickname: null, agent_role: null };
+  const spawn = {
+    parent_thread_id: 'root',
+    depth,
+    agent_path: null,
+    agent_nickname: null,
+    agent_role: null,
+  };
   return { id, source: { subAgent: { thread_spawn: spawn } } } as unknown as AgentRecord;
 }
 
 test('the deepest agents are retired first, though the clock says that they are the oldest', async () => {
   const retired: string[] = [];
-  const listed = [agent('grandchild', 2), agent('great-grandchild', 3), agent('child', 1), agent('other grandchild', 2)];
+  const listed = [
+    agent('grandchild', 2),
+    agent('great-grandchild', 3),
+    agent('child', 1),
+    agent('other grandchild', 2),
+  ];
   await retireTree(
     'root',
-    { change: async () => {}, takes: () => true, retired: ({ threadId }) => retired.push(threadId) },
+    {
+      change: async () => {},
+      takes: () => true,
+      retired: ({ threadId }) => retired.push(threadId),
+    },
     {
       store: { listAgents: async () => listed, agentIds: async () => listed.map(({ id }) => id) },
       retire: (_id, change) => change().then(() => false),

@@ -2,7 +2,16 @@ import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { message, response } from '../../support/test-model.ts';
 import { agentOf, outputs } from './agents-model.ts';
-import { type AgentsServer, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import {
+  type AgentsServer,
+  collabs,
+  configWith,
+  done,
+  ROOT,
+  spawn,
+  wait,
+  withAgents,
+} from './agents-server.ts';
 
 const ROLES = configWith(`[agents.reviewer]
 description = "Finds faults."
@@ -26,7 +35,10 @@ async function started(
   options: Parameters<typeof withAgents>[1] = {},
 ): Promise<AgentsServer & { first: ModelRequest; id: string; output: unknown }> {
   const server = await withAgents(
-    { root: [spawn({ message: 'child: x', ...args }), (request) => wait(request), done], child: [response(message('ok'))] },
+    {
+      root: [spawn({ message: 'child: x', ...args }), (request) => wait(request), done],
+      child: [response(message('ok'))],
+    },
     { config: ROLES, ...options },
   );
   await server.client.turn(ROOT, 'root: go');
@@ -38,21 +50,40 @@ async function started(
 
 const developerTexts = ({ input }: ModelRequest) =>
   input
-    .flatMap((item) => (item.type === 'message' && item.role === 'developer' && typeof item.content !== 'string' ? item.content : []))
+    .flatMap((item) =>
+      item.type === 'message' && item.role === 'developer' && typeof item.content !== 'string'
+        ? item.content
+        : [],
+    )
     .map((part) => ('text' in part ? part.text : ''));
 
 test('an agent has the model, the effort, the instructions, the sandbox and a name of its role', async () => {
-  const { client, first, id, output } = await started({ agent_type: 'reviewer' }, { thread: { developerInstructions: 'Be brief.' } });
+  const { client, first, id, output } = await started(
+    { agent_type: 'reviewer' },
+    { thread: { developerInstructions: 'Be brief.' } },
+  );
   expect(first).toMatchObject({ model: 'large', effort: 'high' });
   expect(developerTexts(first)).toContain('Be brief.\n\nBe strict.');
   expect(output).toEqual({ agent_id: id, nickname: 'Ann' });
   const { thread, ...settings } = await client.request('thread/resume', { threadId: id });
-  expect(thread).toMatchObject({ agentNickname: 'Ann', agentRole: 'reviewer', model: 'large', reasoningEffort: 'high' });
-  expect(settings).toMatchObject({ model: 'large', reasoningEffort: 'high', sandbox: { type: 'readOnly' } });
+  expect(thread).toMatchObject({
+    agentNickname: 'Ann',
+    agentRole: 'reviewer',
+    model: 'large',
+    reasoningEffort: 'high',
+  });
+  expect(settings).toMatchObject({
+    model: 'large',
+    reasoningEffort: 'high',
+    sandbox: { type: 'readOnly' },
+  });
 });
 
 test('a role never gives more than the thread that starts the agent has', async () => {
-  const { client, id, first } = await started({ agent_type: 'free' }, { thread: { sandbox: 'read-only', approvalPolicy: 'untrusted' } });
+  const { client, id, first } = await started(
+    { agent_type: 'free' },
+    { thread: { sandbox: 'read-only', approvalPolicy: 'untrusted' } },
+  );
   const settings = await client.request('thread/resume', { threadId: id });
   expect(settings).toMatchObject({ sandbox: { type: 'readOnly' }, approvalPolicy: 'untrusted' });
   expect(developerTexts(first).join()).toContain('Tone: be warm');
@@ -72,19 +103,37 @@ test.each([
     '[agents]\ndefault_subagent_model = "small"\ndefault_subagent_reasoning_effort = "minimal"\n',
     { model: 'asked', effort: 'minimal' },
   ],
-  ['the thread that starts it, if nothing else does', {}, '', { model: 'test-model', effort: 'medium' }],
-])('the first request of an agent has the model and the effort of %s', async (_, args, config, expected) => {
-  const server = await withAgents(
-    { root: [spawn({ message: 'child: x', ...args }), (request) => wait(request), done], child: [response(message('ok'))] },
-    { config: configWith(config) },
-  );
-  await server.client.turn(ROOT, 'root: go', { effort: 'medium' });
-  expect(server.agents.of('child')[0]).toMatchObject(expected);
-  expect(collabs(server)[0]).toMatchObject({ model: expected.model, reasoningEffort: expected.effort });
-});
+  [
+    'the thread that starts it, if nothing else does',
+    {},
+    '',
+    { model: 'test-model', effort: 'medium' },
+  ],
+])(
+  'the first request of an agent has the model and the effort of %s',
+  async (_, args, config, expected) => {
+    const server = await withAgents(
+      {
+        root: [spawn({ message: 'child: x', ...args }), (request) => wait(request), done],
+        child: [response(message('ok'))],
+      },
+      { config: configWith(config) },
+    );
+    await server.client.turn(ROOT, 'root: go', { effort: 'medium' });
+    expect(server.agents.of('child')[0]).toMatchObject(expected);
+    expect(collabs(server)[0]).toMatchObject({
+      model: expected.model,
+      reasoningEffort: expected.effort,
+    });
+  },
+);
 
 test('a role overrules the model and the effort of the call, and says so', async () => {
-  const { first, output, id, ...server } = await started({ agent_type: 'reviewer', model: 'asked', reasoning_effort: 'low' });
+  const { first, output, id, ...server } = await started({
+    agent_type: 'reviewer',
+    model: 'asked',
+    reasoning_effort: 'low',
+  });
   expect(first).toMatchObject({ model: 'large', effort: 'high' });
   expect(output).toEqual({
     agent_id: id,
@@ -96,7 +145,13 @@ test('a role overrules the model and the effort of the call, and says so', async
 
 test('the model is told the roles, and cannot choose one that is unknown or not valid', async () => {
   const server = await withAgents(
-    { root: [spawn({ message: 'x', agent_type: 'nobody' }), spawn({ message: 'x', agent_type: 'broken' }, 'second'), done] },
+    {
+      root: [
+        spawn({ message: 'x', agent_type: 'nobody' }),
+        spawn({ message: 'x', agent_type: 'broken' }, 'second'),
+        done,
+      ],
+    },
     { config: ROLES },
   );
   await server.client.turn(ROOT, 'root: go');
@@ -129,7 +184,12 @@ test('an agent has the settings that the request gave the thread that starts it'
 
 test('a setting of a role that is found to be wrong when an agent is started fails the call, and the turn goes on', async () => {
   const config = configWith('[agents.r]\ndefault_permissions = "nowhere"\n');
-  const server = await withAgents({ root: [spawn({ message: 'x', agent_type: 'r' }), done] }, { config });
+  const server = await withAgents(
+    { root: [spawn({ message: 'x', agent_type: 'r' }), done] },
+    { config },
+  );
   expect((await server.client.turn(ROOT, 'root: go')).status).toBe('completed');
-  expect(collabs(server)).toMatchObject([{ tool: 'spawnAgent', status: 'failed', receiverThreadIds: [] }]);
+  expect(collabs(server)).toMatchObject([
+    { tool: 'spawnAgent', status: 'failed', receiverThreadIds: [] },
+  ]);
 });

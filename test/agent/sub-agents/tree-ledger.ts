@@ -4,13 +4,18 @@ import type { ThreadItem, Turn } from '../../../src/protocol/generated/types.ts'
 import type { TestClient } from '../../support/test-client.ts';
 import { commandTag } from './planned-agents.ts';
 
-/** The total of a thread at the end of a server, and how many responses the model had ended for it. */
+/**
+ * The total of a thread at the end of a server, and how many responses the model had ended for it.
+ */
 interface Known {
   total: number;
   ended: number;
 }
 
-/** Compares the tokens that the model has used with those that the servers of one tree announce and store. */
+/**
+ * Compares the tokens that the model has used with those that the servers of one tree announce and
+ * store.
+ */
 export class TreeLedger {
   readonly #ended: ReadonlyMap<string, readonly number[]>;
   /** As they were at the start of the server. */
@@ -20,7 +25,10 @@ export class TreeLedger {
     this.#ended = ended;
   }
 
-  /** Each announced total is the one before it and the last response. Returns the totals that were announced last. */
+  /**
+   * Each announced total is the one before it and the last response. Returns the totals that were
+   * announced last.
+   */
   announced(client: TestClient): Map<string, number> {
     const totals = new Map([...this.#known].map(([id, { total }]) => [id, total]));
     for (const { threadId, tokenUsage } of client.notifications('thread/tokenUsage/updated')) {
@@ -34,12 +42,23 @@ export class TreeLedger {
     return totals;
   }
 
-  /** Checks that the stored sum is the announced one. If the client did not hear all (`isWhole` is false), it may have one response more. */
-  stored(threadId: string, total: number, { announced, isWhole }: { announced: number; isWhole: boolean }): void {
+  /**
+   * Checks that the stored sum is the announced one. If the client did not hear all (`isWhole` is
+   * false), it may have one response more.
+   */
+  stored(
+    threadId: string,
+    total: number,
+    { announced, isWhole }: { announced: number; isWhole: boolean },
+  ): void {
     const ended = this.#ended.get(threadId) ?? [];
     const last = ended.length > (this.#known.get(threadId)?.ended ?? 0) ? ended.at(-1) : undefined;
     const possible = !isWhole && last !== undefined ? [announced, announced + last] : [announced];
-    expect({ threadId, total, possible }).toEqual({ threadId, total: expect.toSatisfy((one: number) => possible.includes(one)), possible });
+    expect({ threadId, total, possible }).toEqual({
+      threadId,
+      total: expect.toSatisfy((one: number) => possible.includes(one)),
+      possible,
+    });
     this.#known.set(threadId, { total, ended: ended.length });
   }
 }
@@ -48,12 +67,18 @@ export class TreeLedger {
 export function expectSettled(turns: readonly Turn[]): void {
   for (const turn of turns) {
     expect(['completed', 'interrupted', 'failed']).toContain(turn.status);
-    for (const item of turn.items) expect([item.type, 'status' in item ? item.status : null]).not.toContain('inProgress');
+    for (const item of turn.items)
+      expect([item.type, 'status' in item ? item.status : null]).not.toContain('inProgress');
     for (const item of turn.items) if (item.type === 'collabAgentToolCall') expectWhole(item);
   }
 }
 
-function expectWhole({ status, agentsStates, tool, receiverThreadIds }: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): void {
+function expectWhole({
+  status,
+  agentsStates,
+  tool,
+  receiverThreadIds,
+}: Extract<ThreadItem, { type: 'collabAgentToolCall' }>): void {
   expect(['completed', 'failed']).toContain(status);
   if (tool === 'spawnAgent' && status === 'completed') expect(receiverThreadIds).toHaveLength(1);
   for (const id of Object.keys(agentsStates)) expect(receiverThreadIds).toContain(id);

@@ -7,7 +7,17 @@ import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { afterDeathOf } from '../after-death-of.ts';
 import { type AgentResponse, AgentsModel, outputs } from './agents-model.ts';
-import { type AgentsServer, agentIds, collabs, configWith, done, ROOT, spawn, wait, withAgents } from './agents-server.ts';
+import {
+  type AgentsServer,
+  agentIds,
+  collabs,
+  configWith,
+  done,
+  ROOT,
+  spawn,
+  wait,
+  withAgents,
+} from './agents-server.ts';
 
 const NESTED = configWith('[agents]\nmax_depth = 3\n');
 const forever = () => [new Gate()];
@@ -15,11 +25,16 @@ const forever = () => [new Gate()];
 /** The ends of turns in their order: the number of the agent, 0 for the root, and the status. */
 function ends(server: Pick<AgentsServer, 'client'>): [number, string][] {
   const ids = [ROOT, ...agentIds(server)];
-  return server.client.notifications('turn/completed').map(({ threadId, turn }) => [ids.indexOf(threadId), turn.status]);
+  return server.client
+    .notifications('turn/completed')
+    .map(({ threadId, turn }) => [ids.indexOf(threadId), turn.status]);
 }
 
 /** A root that starts a child, which starts a grandchild, which never ends its turn. */
-function nested(root: AgentResponse[], child: AgentResponse[] = [(request) => wait(request)]): Record<string, AgentResponse[]> {
+function nested(
+  root: AgentResponse[],
+  child: AgentResponse[] = [(request) => wait(request)],
+): Record<string, AgentResponse[]> {
   return {
     root: [spawn({ message: 'child: x' }), ...root],
     child: [spawn({ message: 'grandchild: y' }), ...child],
@@ -60,7 +75,10 @@ test('the turns of a tree end from its leaves to its root', async () => {
 });
 
 test('a thread between two that is not loaded does not hide the agents below it', async () => {
-  const first = await withAgents({ ...nested([done], [done]), grandchild: [response(message('one'))] }, { config: NESTED });
+  const first = await withAgents(
+    { ...nested([done], [done]), grandchild: [response(message('one'))] },
+    { config: NESTED },
+  );
   await first.client.turn(ROOT, 'root: go');
   await first.client.waitFor('turn/completed', ({ threadId }) => threadId === agentIds(first)[1]);
   const [child = '', grandchild = ''] = agentIds(first);
@@ -69,9 +87,16 @@ test('a thread between two that is not loaded does not hide the agents below it'
   const server = await first.restart({ otherModel: agents, config: NESTED });
   const { client } = server;
   await client.request('thread/resume', { threadId: grandchild });
-  const { turn } = await client.request('turn/start', { threadId: grandchild, input: text('again') });
+  const { turn } = await client.request('turn/start', {
+    threadId: grandchild,
+    input: text('again'),
+  });
   await client.request('thread/resume', { threadId: ROOT });
-  agents.push('root', response(functionCall('close_agent', { target: child }, { callId: 'close' })), done);
+  agents.push(
+    'root',
+    response(functionCall('close_agent', { target: child }, { callId: 'close' })),
+    done,
+  );
   await client.turn(ROOT, 'close it');
   const last = agents.of('root').at(-1);
   expect(last && outputs(last).close).toEqual({ previous_status: { completed: 'done' } });
@@ -82,7 +107,10 @@ test('a thread between two that is not loaded does not hide the agents below it'
 
 test('a thread is not unloaded while an agent below it works', async () => {
   const works = new Gate();
-  const server = await withAgents({ root: [spawn({ message: 'child: x' }), done], child: [[works, ...response(message('one'))]] });
+  const server = await withAgents({
+    root: [spawn({ message: 'child: x' }), done],
+    child: [[works, ...response(message('one'))]],
+  });
   const { client, clock } = server;
   await client.turn(ROOT, 'root: go');
   await works.reached;
@@ -96,7 +124,10 @@ test('a thread is not unloaded while an agent below it works', async () => {
 });
 
 test('the questions of an agent reach the clients of the root, though a thread between them is not loaded', async () => {
-  const first = await withAgents({ ...nested([done], [done]), grandchild: [response(message('one'))] }, { config: NESTED });
+  const first = await withAgents(
+    { ...nested([done], [done]), grandchild: [response(message('one'))] },
+    { config: NESTED },
+  );
   await first.client.turn(ROOT, 'root: go');
   await first.client.waitFor('turn/completed', ({ threadId }) => threadId === agentIds(first)[1]);
   const grandchild = agentIds(first)[1] ?? '';
@@ -104,7 +135,11 @@ test('the questions of an agent reach the clients of the root, though a thread b
   const server = await first.restart({ otherModel: agents, config: NESTED });
   const other = await server.connect();
   await server.client.request('thread/resume', { threadId: grandchild });
-  const { turn } = await server.client.request('turn/start', { threadId: grandchild, input: text('again'), ...PLAN_MODE });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: grandchild,
+    input: text('again'),
+    ...PLAN_MODE,
+  });
   const asked = await question(server.client, 'item/tool/requestUserInput');
   await other.request('thread/resume', { threadId: ROOT });
   expect(await question(other, 'item/tool/requestUserInput')).toEqual(asked);
@@ -113,7 +148,9 @@ test('the questions of an agent reach the clients of the root, though a thread b
 });
 
 test('agents that are started side by side have different nicknames, and do not pass the limit together', async () => {
-  const calls = Array.from({ length: 8 }, (_, index) => functionCall('spawn_agent', { message: 'child: x' }, { callId: `spawn${index}` }));
+  const calls = Array.from({ length: 8 }, (_, index) =>
+    functionCall('spawn_agent', { message: 'child: x' }, { callId: `spawn${index}` }),
+  );
   const server = await withAgents(
     { root: [response(...calls), done], child: Array.from({ length: 8 }, forever) },
     { config: configWith('[agents]\nmax_threads = 5\n') },
@@ -128,7 +165,9 @@ test('agents that are started side by side have different nicknames, and do not 
   );
   expect(new Set(nicknames).size).toBe(5);
   expect(told.filter((output) => typeof output === 'string')).toEqual(
-    Array.from({ length: 3 }, () => expect.stringMatching(/^The limit of 5 agents that work at a time is reached \(max_threads /)),
+    Array.from({ length: 3 }, () =>
+      expect.stringMatching(/^The limit of 5 agents that work at a time is reached \(max_threads /),
+    ),
   );
   await server.client.request('turn/interrupt', { threadId: ROOT, turnId: '' });
   await server.client.count(Number.POSITIVE_INFINITY, () => ends(server).length === 6);
@@ -147,24 +186,42 @@ test('a revert closes the agents of the removed turns, and no others', async () 
   await client.waitFor('turn/started', ({ threadId }) => threadId === removed);
   await client.request('thread/revert', { threadId: ROOT, beforeTurnId: id });
   expect(ends(server)).toContainEqual([2, 'interrupted']);
-  agents.push('root', response(functionCall('wait_agent', { targets: [kept, removed] }, { callId: 'wait' })), done);
+  agents.push(
+    'root',
+    response(functionCall('wait_agent', { targets: [kept, removed] }, { callId: 'wait' })),
+    done,
+  );
   await client.turn(ROOT, 'three');
   const last = agents.of('root').at(-1);
-  expect(last && outputs(last).wait).toEqual({ status: { [kept]: { completed: 'kept' }, [removed]: 'shutdown' }, timed_out: false });
+  expect(last && outputs(last).wait).toEqual({
+    status: { [kept]: { completed: 'kept' }, [removed]: 'shutdown' },
+    timed_out: false,
+  });
 });
 
 test('a fork of a thread does not have its agents', async () => {
-  const server = await withAgents({ root: [spawn({ message: 'child: x' }), done], child: [response(message('mine'))] });
+  const server = await withAgents({
+    root: [spawn({ message: 'child: x' }), done],
+    child: [response(message('mine'))],
+  });
   const { client, agents } = server;
   await client.turn(ROOT, 'root: one');
   const [child = ''] = agentIds(server);
   const { thread } = await client.request('thread/fork', { threadId: ROOT });
-  agents.push('root', response(functionCall('send_input', { target: child, message: 'hi' }, { callId: 'send' })), done);
+  agents.push(
+    'root',
+    response(functionCall('send_input', { target: child, message: 'hi' }, { callId: 'send' })),
+    done,
+  );
   await client.turn(thread.id, 'and now');
   const last = agents.of('root').at(-1);
   expect(last && outputs(last).send).toBe(`There is no agent ${child} that you have started.`);
   const forkOfAgent = await client.request('thread/fork', { threadId: child });
-  expect(forkOfAgent.thread).toMatchObject({ parentThreadId: null, agentNickname: null, source: 'vscode' });
+  expect(forkOfAgent.thread).toMatchObject({
+    parentThreadId: null,
+    agentNickname: null,
+    source: 'vscode',
+  });
 });
 
 test('an agent that forks the history has it, and its usage begins at zero', async () => {
@@ -177,10 +234,19 @@ test('an agent that forks the history has it, and its usage begins at zero', asy
   server.agents.push('root', done);
   await client.turn(ROOT, 'two');
   const [child = ''] = agentIds(server);
-  const totals = client.notifications('thread/tokenUsage/updated', ({ threadId }) => threadId === child);
-  expect(totals.map(({ tokenUsage }) => tokenUsage.total)).toEqual(totals.slice(0, 1).map(({ tokenUsage }) => tokenUsage.last));
+  const totals = client.notifications(
+    'thread/tokenUsage/updated',
+    ({ threadId }) => threadId === child,
+  );
+  expect(totals.map(({ tokenUsage }) => tokenUsage.total)).toEqual(
+    totals.slice(0, 1).map(({ tokenUsage }) => tokenUsage.last),
+  );
   const { thread } = await client.request('thread/read', { threadId: child, includeTurns: true });
-  expect(thread.turns.map(({ status }) => status)).toEqual(['completed', 'interrupted', 'completed']);
+  expect(thread.turns.map(({ status }) => status)).toEqual([
+    'completed',
+    'interrupted',
+    'completed',
+  ]);
 });
 
 test('the end of the input with --drain waits for agents, also for those that they start', async () => {
@@ -219,11 +285,20 @@ test('the end of the server ends the turns of all agents, and a restart knows th
     ]),
   );
   await server.client.request('thread/resume', { threadId: ROOT });
-  agents.push('root', response(functionCall('wait_agent', { targets: [child, grandchild] }, { callId: 'again' })), done);
+  agents.push(
+    'root',
+    response(functionCall('wait_agent', { targets: [child, grandchild] }, { callId: 'again' })),
+    done,
+  );
   await server.client.turn(ROOT, 'root: how are they?');
   const [before, after] = agents.of('root');
-  expect(before && JSON.stringify(before.input)).toContain('The states of agents that you have started');
-  expect(after && outputs(after).again).toEqual({ status: { [child]: 'interrupted', [grandchild]: 'interrupted' }, timed_out: false });
+  expect(before && JSON.stringify(before.input)).toContain(
+    'The states of agents that you have started',
+  );
+  expect(after && outputs(after).again).toEqual({
+    status: { [child]: 'interrupted', [grandchild]: 'interrupted' },
+    timed_out: false,
+  });
 });
 
 test('after the death of the server, agents continue with what they had read', async () => {
@@ -259,9 +334,15 @@ test('an agent that was stored and never began is deleted when its parent is loa
     {
       wrapStore: (store) =>
         gatedStore(store, async ({ entries }) => {
-          const isChilds = entries.some((entry) => entry.kind === 'item' && JSON.stringify(entry.item).includes('child: x'));
+          const isChilds = entries.some(
+            (entry) => entry.kind === 'item' && JSON.stringify(entry.item).includes('child: x'),
+          );
           if (isChilds && !entries.some(({ kind }) => kind === 'model')) await stored.pass();
-          else if (entries.some(({ kind }) => kind === 'turnStarted') && JSON.stringify(entries).includes('child: x')) await stored.pass();
+          else if (
+            entries.some(({ kind }) => kind === 'turnStarted') &&
+            JSON.stringify(entries).includes('child: x')
+          )
+            await stored.pass();
         }),
     },
   );
@@ -279,12 +360,18 @@ test('idle agents beyond sixteen are unloaded, though clients follow them, and a
     functionCall('spawn_agent', { message: `child: ${index}` }, { callId: `c${index}` }),
   );
   const server = await withAgents(
-    { root: [response(...many), done], child: Array.from({ length: 20 }, () => response(message('ok'))) },
+    {
+      root: [response(...many), done],
+      child: Array.from({ length: 20 }, () => response(message('ok'))),
+    },
     { config: configWith('[agents]\nmax_threads = 64\n') },
   );
   const { client, agents } = server;
   await client.turn(ROOT, 'root: go');
-  await client.count(Number.POSITIVE_INFINITY, () => client.notifications('thread/closed').length === 2);
+  await client.count(
+    Number.POSITIVE_INFINITY,
+    () => client.notifications('thread/closed').length === 2,
+  );
   const closed = client.notifications('thread/closed').map(({ threadId }) => threadId);
   const again = closed[0] ?? '';
   agents.push(
@@ -295,8 +382,13 @@ test('idle agents beyond sixteen are unloaded, though clients follow them, and a
   );
   await client.turn(ROOT, 'again');
   const last = agents.of('root').at(-1);
-  expect(last && outputs(last).w).toEqual({ status: { [again]: { completed: 'ok' } }, timed_out: false });
-  expect(client.notifications('turn/completed', ({ threadId }) => threadId === again)).toHaveLength(2);
+  expect(last && outputs(last).w).toEqual({
+    status: { [again]: { completed: 'ok' } },
+    timed_out: false,
+  });
+  expect(client.notifications('turn/completed', ({ threadId }) => threadId === again)).toHaveLength(
+    2,
+  );
 });
 
 test('a client keeps an agent loaded that it has opened itself', async () => {
@@ -316,7 +408,10 @@ test('a client keeps an agent loaded that it has opened itself', async () => {
   await client.waitFor('turn/completed', ({ threadId }) => threadId === mine);
   await client.request('thread/resume', { threadId: mine });
   await client.turn(ROOT, 'again');
-  await client.count(Number.POSITIVE_INFINITY, () => client.notifications('thread/closed').length === 2);
+  await client.count(
+    Number.POSITIVE_INFINITY,
+    () => client.notifications('thread/closed').length === 2,
+  );
   await settled(client, mine);
   expect(client.notifications('thread/closed').map(({ threadId }) => threadId)).not.toContain(mine);
   expect((await client.turn(mine, 'hello')).status).toBe('completed');
@@ -325,7 +420,10 @@ test('a client keeps an agent loaded that it has opened itself', async () => {
 test('an agent keeps its sandbox when a client opens it, and gets no more than its parent may do now', async () => {
   const first = await withAgents(
     { root: [spawn({ message: 'child: x' }), done], child: [done] },
-    { thread: { sandbox: 'read-only', approvalPolicy: 'never' }, config: configWith('sandbox_mode = "danger-full-access"\n') },
+    {
+      thread: { sandbox: 'read-only', approvalPolicy: 'never' },
+      config: configWith('sandbox_mode = "danger-full-access"\n'),
+    },
   );
   await first.client.turn(ROOT, 'root: go');
   await first.client.waitFor('turn/completed', ({ threadId }) => threadId === agentIds(first)[0]);
@@ -336,9 +434,21 @@ test('an agent keeps its sandbox when a client opens it, and gets no more than i
     sandbox: { type: 'readOnly' },
     approvalPolicy: 'never',
   });
-  await server.client.request('thread/resume', { threadId: child, sandbox: 'workspace-write', approvalPolicy: 'on-request' });
-  await server.client.request('thread/resume', { threadId: ROOT, sandbox: 'read-only', approvalPolicy: 'never' });
-  agents.push('root', response(functionCall('send_input', { target: child, message: 'more' }, { callId: 's' })), done);
+  await server.client.request('thread/resume', {
+    threadId: child,
+    sandbox: 'workspace-write',
+    approvalPolicy: 'on-request',
+  });
+  await server.client.request('thread/resume', {
+    threadId: ROOT,
+    sandbox: 'read-only',
+    approvalPolicy: 'never',
+  });
+  agents.push(
+    'root',
+    response(functionCall('send_input', { target: child, message: 'more' }, { callId: 's' })),
+    done,
+  );
   await server.client.turn(ROOT, 'root: again');
   const { settings } = (await server.store.getThread(child)) ?? {};
   expect(settings).toMatchObject({ sandboxPolicy: { type: 'readOnly' }, approvalPolicy: 'never' });
@@ -370,7 +480,11 @@ test('archive, unarchive and delete take the agents with their thread', async ()
   const [child = '', grandchild = ''] = agentIds(server);
   await client.request('thread/archive', { threadId: ROOT });
   await client.waitFor('thread/archived', ({ threadId }) => threadId === ROOT);
-  expect(client.notifications('thread/archived').map(({ threadId }) => threadId)).toEqual([grandchild, child, ROOT]);
+  expect(client.notifications('thread/archived').map(({ threadId }) => threadId)).toEqual([
+    grandchild,
+    child,
+    ROOT,
+  ]);
   expect(ends(server)).toEqual(
     expect.arrayContaining([
       [2, 'interrupted'],
@@ -378,9 +492,16 @@ test('archive, unarchive and delete take the agents with their thread', async ()
     ]),
   );
   await client.request('thread/unarchive', { threadId: ROOT });
-  expect((await store.listAgents(ROOT)).map(({ archivedAtMs }) => archivedAtMs)).toEqual([null, null]);
+  expect((await store.listAgents(ROOT)).map(({ archivedAtMs }) => archivedAtMs)).toEqual([
+    null,
+    null,
+  ]);
   await client.request('thread/delete', { threadId: ROOT });
   await client.waitFor('thread/deleted', ({ threadId }) => threadId === ROOT);
-  expect(client.notifications('thread/deleted').map(({ threadId }) => threadId)).toEqual([grandchild, child, ROOT]);
+  expect(client.notifications('thread/deleted').map(({ threadId }) => threadId)).toEqual([
+    grandchild,
+    child,
+    ROOT,
+  ]);
   for (const id of [ROOT, child, grandchild]) expect(await store.getThread(id)).toBeNull();
 });

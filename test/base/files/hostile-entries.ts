@@ -34,7 +34,10 @@ function makePipe(path: string): void {
   execFileSync('mkfifo', [path]);
 }
 
-/** Leaves a socket that nothing listens on. Makes it in its folder, because paths of sockets are short. */
+/**
+ * Leaves a socket that nothing listens on. Makes it in its folder, because paths of sockets are
+ * short.
+ */
 function makeSocket(path: string): void {
   const script = 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])';
   execFileSync('python3', ['-c', script, basename(path)], { cwd: dirname(path) });

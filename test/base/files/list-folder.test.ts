@@ -1,7 +1,11 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type FolderEntries, listFolder, listFolderSync } from '../../../src/base/files/list-folder.ts';
+import {
+  type FolderEntries,
+  listFolder,
+  listFolderSync,
+} from '../../../src/base/files/list-folder.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { hostileEntry } from './hostile-entries.ts';
 
@@ -15,7 +19,12 @@ describe.each<[string, (path: string, entriesMax: number) => Promise<FolderEntri
     const folder = tempFolder({ a: '', 'b/c': '' });
     symlinkSync('b', join(folder, 'd'));
     const { entries, cut } = await list(folder, 3);
-    const kinds = entries.map((entry) => [entry.name, entry.isFile(), entry.isDirectory(), entry.isSymbolicLink()]);
+    const kinds = entries.map((entry) => [
+      entry.name,
+      entry.isFile(),
+      entry.isDirectory(),
+      entry.isSymbolicLink(),
+    ]);
     expect([kinds.sort(), cut]).toEqual([
       [
         ['a', true, false, false],
@@ -27,7 +36,9 @@ describe.each<[string, (path: string, entriesMax: number) => Promise<FolderEntri
   });
 
   test('is cut at the limit, and says so', async () => {
-    const folder = tempFolder(Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, ''])));
+    const folder = tempFolder(
+      Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`f${index}`, ''])),
+    );
     expect(names(await list(folder, 600))[1]).toBe(false);
     const cut = await list(folder, 599);
     expect([cut.entries.length, cut.cut]).toEqual([599, true]);
@@ -35,12 +46,15 @@ describe.each<[string, (path: string, entriesMax: number) => Promise<FolderEntri
     expect(names(await list(tempFolder(), 0))).toEqual([[], false]);
   });
 
-  test.each(['a pipe', 'a socket', 'a link to an endless device', 'a link to itself', 'a huge file'])(
-    'is refused by the system if it is %s, without waiting',
-    async (kind) => {
-      await expect(list(hostileEntry(tempFolder(), kind), 10)).rejects.toThrow(/^(ENOTDIR|ELOOP)/);
-    },
-  );
+  test.each([
+    'a pipe',
+    'a socket',
+    'a link to an endless device',
+    'a link to itself',
+    'a huge file',
+  ])('is refused by the system if it is %s, without waiting', async (kind) => {
+    await expect(list(hostileEntry(tempFolder(), kind), 10)).rejects.toThrow(/^(ENOTDIR|ELOOP)/);
+  });
 
   test('with a NUL in its name does not exist', async () => {
     await expect(list(`${tempFolder()}\0`, 10)).rejects.toMatchObject({ code: 'ENOENT' });

@@ -1,4 +1,14 @@
-import { closeSync, linkSync, mkdirSync, openSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { requireForeignName } from '../../../src/base/files/open-new-file.ts';
@@ -6,7 +16,13 @@ import { openRegularFile, openRegularFileSync } from '../../../src/base/files/op
 import { ownFile, ownFileBelow, protectStore } from '../../../src/base/files/own-file.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 
-const FILES = { 'heddle.db': 'db', 'heddle.db-wal': 'wal', 'heddle.db-shm': 'shm', 'heddle-writers/one.lock': '', other: 'other' };
+const FILES = {
+  'heddle.db': 'db',
+  'heddle.db-wal': 'wal',
+  'heddle.db-shm': 'shm',
+  'heddle-writers/one.lock': '',
+  other: 'other',
+};
 
 function storeIn(folder: string): { file: string; release: () => void } {
   const file = join(folder, 'heddle.db');
@@ -68,7 +84,9 @@ test('a file that appears beside the database is known within a millisecond', ()
     mkdirSync(join(folder, 'heddle-writers'), { recursive: true });
     writeFileSync(join(folder, name), '');
     untilNextLook();
-    expect(ownFile(statSync(join(folder, name)))).toBe(name === 'other' ? null : join(folder, name));
+    expect(ownFile(statSync(join(folder, name)))).toBe(
+      name === 'other' ? null : join(folder, name),
+    );
   }
   expect(ownFileBelow(statSync(folder))).toBe(file);
   expect(ownFileBelow(statSync(join(folder, 'heddle-writers')))).toBe(null);
@@ -78,8 +96,15 @@ test('nothing is created at the names of the store, in any spelling', () => {
   const folder = tempFolder();
   storeIn(folder);
   symlinkSync(folder, join(folder, 'link'));
-  for (const name of ['heddle.db', 'heddle.db-wal', 'HEDDLE.DB-SHM', 'link/heddle.db-journal', './heddle.db']) {
+  for (const name of [
+    'heddle.db',
+    'heddle.db-wal',
+    'HEDDLE.DB-SHM',
+    'link/heddle.db-journal',
+    './heddle.db',
+  ]) {
     expect(() => requireForeignName(`${folder}/${name}`)).toThrow(/belongs to heddle's own store/);
   }
-  for (const name of ['heddle.db2', 'heddle.db.bak', 'sub/heddle.db']) expect(() => requireForeignName(`${folder}/${name}`)).not.toThrow();
+  for (const name of ['heddle.db2', 'heddle.db.bak', 'sub/heddle.db'])
+    expect(() => requireForeignName(`${folder}/${name}`)).not.toThrow();
 });

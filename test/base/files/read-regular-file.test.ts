@@ -2,7 +2,11 @@ import { readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FileRefusedError } from '../../../src/base/files/file-refused-error.ts';
-import { type ReadOptions, readRegularFile, readRegularFileSync } from '../../../src/base/files/read-regular-file.ts';
+import {
+  type ReadOptions,
+  readRegularFile,
+  readRegularFileSync,
+} from '../../../src/base/files/read-regular-file.ts';
 import { textOf } from '../../../src/base/files/text-of.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { HOSTILE_ENTRIES, HUGE_BYTES, hostileEntry } from './hostile-entries.ts';
@@ -13,7 +17,10 @@ const opening = (path: string) => (path.startsWith('/proc/') ? undefined : befor
 
 vi.mock('node:fs', async (importOriginal) => {
   const fs = await importOriginal<typeof import('node:fs')>();
-  return { ...fs, openSync: (path: string, flags: number) => opening(path) ?? fs.openSync(path, flags) };
+  return {
+    ...fs,
+    openSync: (path: string, flags: number) => opening(path) ?? fs.openSync(path, flags),
+  };
 });
 vi.mock('node:fs/promises', async (importOriginal) => {
   const fs = await importOriginal<typeof import('node:fs/promises')>();
@@ -22,8 +29,14 @@ vi.mock('node:fs/promises', async (importOriginal) => {
 
 const BYTES_MAX = 1024;
 const READERS: [string, (path: string, options?: Partial<ReadOptions>) => Promise<unknown>][] = [
-  ['off the main loop', (path, options) => readRegularFile(path, { bytesMax: BYTES_MAX, ...options })],
-  ['at once', async (path, options) => readRegularFileSync(path, { bytesMax: BYTES_MAX, ...options })],
+  [
+    'off the main loop',
+    (path, options) => readRegularFile(path, { bytesMax: BYTES_MAX, ...options }),
+  ],
+  [
+    'at once',
+    async (path, options) => readRegularFileSync(path, { bytesMax: BYTES_MAX, ...options }),
+  ],
 ];
 
 const openFiles = () => readdirSync('/proc/self/fd').length;
@@ -42,7 +55,8 @@ describe.each(READERS)('a file that is read %s', (_how, read) => {
   test('is read whole, and through links', async () => {
     const folder = tempFolder({ file: 'text', empty: '' });
     symlinkSync('file', join(folder, 'link'));
-    for (const name of ['file', 'link']) expect(await read(join(folder, name))).toEqual({ bytes: Buffer.from('text'), size: 4 });
+    for (const name of ['file', 'link'])
+      expect(await read(join(folder, name))).toEqual({ bytes: Buffer.from('text'), size: 4 });
     expect(await read(join(folder, 'empty'))).toEqual({ bytes: Buffer.alloc(0), size: 0 });
   });
 
@@ -63,15 +77,26 @@ describe.each(READERS)('a file that is read %s', (_how, read) => {
   });
 
   test('may have as many bytes as the reader says, and no more', async () => {
-    const folder = tempFolder({ exact: Buffer.alloc(BYTES_MAX), larger: Buffer.alloc(BYTES_MAX + 1) });
-    expect(await read(join(folder, 'exact'))).toEqual({ bytes: Buffer.alloc(BYTES_MAX), size: BYTES_MAX });
-    await expect(read(join(folder, 'larger'))).rejects.toThrow(/^it has 1025 bytes, and the limit is 1024$/);
+    const folder = tempFolder({
+      exact: Buffer.alloc(BYTES_MAX),
+      larger: Buffer.alloc(BYTES_MAX + 1),
+    });
+    expect(await read(join(folder, 'exact'))).toEqual({
+      bytes: Buffer.alloc(BYTES_MAX),
+      size: BYTES_MAX,
+    });
+    await expect(read(join(folder, 'larger'))).rejects.toThrow(
+      /^it has 1025 bytes, and the limit is 1024$/,
+    );
   });
 
   test('is cut only if the reader says so', async () => {
     const huge = hostileEntry(tempFolder(), 'a huge file');
     await expect(read(huge)).rejects.toThrow(FileRefusedError);
-    const start = Buffer.concat([Buffer.from('gitdir: elsewhere\n'), Buffer.alloc(BYTES_MAX)]).subarray(0, BYTES_MAX);
+    const start = Buffer.concat([
+      Buffer.from('gitdir: elsewhere\n'),
+      Buffer.alloc(BYTES_MAX),
+    ]).subarray(0, BYTES_MAX);
     expect(await read(huge, { cut: true })).toEqual({ bytes: start, size: HUGE_BYTES });
   });
 
@@ -97,7 +122,9 @@ describe.each(READERS)('a file that is read %s', (_how, read) => {
   test.each(Object.keys(HOSTILE_ENTRIES).filter((kind) => !/huge|through/.test(kind)))(
     'that is %s is refused, without waiting',
     async (kind) => {
-      await expect(read(hostileEntry(tempFolder(), kind))).rejects.toThrow(/is not a regular file|ELOOP|ENAMETOOLONG/);
+      await expect(read(hostileEntry(tempFolder(), kind))).rejects.toThrow(
+        /is not a regular file|ELOOP|ENAMETOOLONG/,
+      );
     },
   );
 
@@ -135,7 +162,9 @@ test('a file that may not be a link is not read through one', async () => {
   symlinkSync('file', join(folder, 'link'));
   const options = { bytesMax: BYTES_MAX, followLinks: false };
   expect(await readRegularFile(join(folder, 'file'), options)).toMatchObject({ size: 4 });
-  await expect(readRegularFile(join(folder, 'link'), options)).rejects.toThrow(/is not a regular file/);
+  await expect(readRegularFile(join(folder, 'link'), options)).rejects.toThrow(
+    /is not a regular file/,
+  );
   const path = join(folder, 'file');
   beforeOpen = () => {
     renameSync(path, join(folder, 'moved'));
@@ -155,7 +184,10 @@ describe('an optional text', () => {
     expect(textOf(hostileEntry(tempFolder(), kind), BYTES_MAX)).toBe(null);
   });
 
-  test.each(['missing', 'file/below', 'file\0', 'n'.repeat(300), 'a/'.repeat(3000)])('is none at a name like %j', (name) => {
-    expect(textOf(join(tempFolder({ file: 'text' }), name), BYTES_MAX)).toBe(null);
-  });
+  test.each(['missing', 'file/below', 'file\0', 'n'.repeat(300), 'a/'.repeat(3000)])(
+    'is none at a name like %j',
+    (name) => {
+      expect(textOf(join(tempFolder({ file: 'text' }), name), BYTES_MAX)).toBe(null);
+    },
+  );
 });

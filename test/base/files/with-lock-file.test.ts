@@ -35,7 +35,9 @@ test('a lock that a killed process has left is taken over', async () => {
   const path = lockIn();
   // This process has another start time.
   writeFileSync(path, `${processTag()}1 left`);
-  expect(await withLockFile(path, new FakeClock(), async () => readFileSync(path, 'utf8'))).not.toContain('left');
+  expect(
+    await withLockFile(path, new FakeClock(), async () => readFileSync(path, 'utf8')),
+  ).not.toContain('left');
 });
 
 test('a lock of a process that cannot be seen is taken over when it is old', async () => {
@@ -67,5 +69,7 @@ test('a lock that another process has taken over meanwhile is left to it', async
 });
 
 test('a folder that cannot be written is an error', async () => {
-  await expect(withLockFile(join(tempFolder(), 'missing', 'x.lock'), new FakeClock(), async () => 'done')).rejects.toThrow('ENOENT');
+  await expect(
+    withLockFile(join(tempFolder(), 'missing', 'x.lock'), new FakeClock(), async () => 'done'),
+  ).rejects.toThrow('ENOENT');
 });

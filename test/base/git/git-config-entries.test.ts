@@ -12,10 +12,17 @@ const file = join(folder, 'config');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The settings as git itself lists them. Null: git refuses the text. Blanks in values are spaces, as in older versions of git. */
+/**
+ * The settings as git itself lists them. Null: git refuses the text. Blanks in values are spaces,
+ * as in older versions of git.
+ */
 function listedByGit(text: string): string[] | null {
   writeFileSync(file, text);
-  const { status, stdout } = spawnSync('git', ['config', '--file', file, '--no-includes', '--list', '-z'], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(
+    'git',
+    ['config', '--file', file, '--no-includes', '--list', '-z'],
+    { encoding: 'utf8' },
+  );
   return status === 0 ? stdout.split('\0').slice(0, -1).map(plain) : null;
 }
 
@@ -23,14 +30,21 @@ function listedByHeddle(text: string): string[] | null {
   const { entries, isUnderstood } = gitConfigEntries(text);
   if (!isUnderstood) return null;
   return entries.map(({ section, subsection, key, value }) => {
-    const name = section === '' ? key : subsection === null ? `${section}.${key}` : `${section}.${subsection}.${key}`;
+    const name =
+      section === ''
+        ? key
+        : subsection === null
+          ? `${section}.${key}`
+          : `${section}.${subsection}.${key}`;
     return plain(value === null ? name : `${name}\n${value}`);
   });
 }
 
 function plain(setting: string): string {
   const end = setting.indexOf('\n');
-  return end === -1 ? setting : setting.slice(0, end + 1) + setting.slice(end + 1).replace(/[\t\r\v\f]/g, ' ');
+  return end === -1
+    ? setting
+    : setting.slice(0, end + 1) + setting.slice(end + 1).replace(/[\t\r\v\f]/g, ' ');
 }
 
 test('the settings of a text are those that git reads', () => {
@@ -87,7 +101,12 @@ test('any text is read as git reads it', { tags: 'seeded' }, () => {
     }),
     {
       numRuns: runs(300),
-      examples: [['[a]\nk = v # c \\\n[include]\npath = x'], ['[a]\n# c \\\nk = v'], ['[a]k="x\\\ny"'], ['[a]k = a\\\n # b']],
+      examples: [
+        ['[a]\nk = v # c \\\n[include]\npath = x'],
+        ['[a]\n# c \\\nk = v'],
+        ['[a]k="x\\\ny"'],
+        ['[a]k = a\\\n # b'],
+      ],
     },
   );
 });

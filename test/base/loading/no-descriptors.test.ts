@@ -6,9 +6,13 @@ import { expect, test } from 'vitest';
 import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'model', 'certificates', 'ca.pem');
-const source = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
+const source = (path: string) =>
+  JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
 
-/** Looks for things that are there, while no file descriptor is left and then with some, and prints what was found. */
+/**
+ * Looks for things that are there, while no file descriptor is left and then with some, and prints
+ * what was found.
+ */
 const script = (folder: string) => `
 import { closeSync, openSync } from 'node:fs';
 import { EventLoopYield } from ${source('base/event-loop-yield.ts')};
@@ -42,16 +46,36 @@ console.log(JSON.stringify(outcomes));
 process.exit();
 `;
 
-test.runIf(process.platform === 'linux')('what cannot be looked for without file descriptors is not taken for absent', () => {
-  const folder = tempFolder();
-  mkdirSync(join(folder, 'node_modules', 'dep'), { recursive: true });
-  writeFiles(folder, {
-    'package.json': JSON.stringify({ dependencies: { dep: '1' } }),
-    'node_modules/dep/package.json': '{}',
-    'skills/mine/SKILL.md': '---\nname: mine\ndescription: Does it\n---\n',
-  });
-  const args = ['-c', 'ulimit -n 80; exec "$@"', 'sh', process.execPath, '--import', 'tsx', '--input-type=module', '-e', script(folder)];
-  const { status, stdout, stderr } = spawnSync('/bin/sh', args, { encoding: 'utf8', timeout: 20_000 });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(JSON.parse(stdout)).toEqual({ certificates: ['EMFILE', true], skills: ['EMFILE', true], packages: ['EMFILE', true] });
-});
+test.runIf(process.platform === 'linux')(
+  'what cannot be looked for without file descriptors is not taken for absent',
+  () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'node_modules', 'dep'), { recursive: true });
+    writeFiles(folder, {
+      'package.json': JSON.stringify({ dependencies: { dep: '1' } }),
+      'node_modules/dep/package.json': '{}',
+      'skills/mine/SKILL.md': '---\nname: mine\ndescription: Does it\n---\n',
+    });
+    const args = [
+      '-c',
+      'ulimit -n 80; exec "$@"',
+      'sh',
+      process.execPath,
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      script(folder),
+    ];
+    const { status, stdout, stderr } = spawnSync('/bin/sh', args, {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      certificates: ['EMFILE', true],
+      skills: ['EMFILE', true],
+      packages: ['EMFILE', true],
+    });
+  },
+);

@@ -20,7 +20,9 @@ test('a value is made once for all who need it, and a failure is not kept', asyn
 
 test('what is made anew is not forgotten when an earlier attempt fails later', async () => {
   const attempts: { resolve: (value: string) => void; reject: (error: Error) => void }[] = [];
-  const once = new Once(() => new Promise<string>((resolve, reject) => attempts.push({ resolve, reject })));
+  const once = new Once(
+    () => new Promise<string>((resolve, reject) => attempts.push({ resolve, reject })),
+  );
   const first = once.get();
   once.forget();
   const second = once.get();

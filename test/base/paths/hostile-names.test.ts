@@ -32,7 +32,12 @@ function hostileFolder(): string {
 describe('a path with', () => {
   test.each(NAMES)('%s is unseen, and is no error', (_what, name) => {
     const path = join(hostileFolder(), name);
-    expect([statOf(path), linkTarget(path), realPath(path), isFolder(path)]).toEqual([null, null, null, false]);
+    expect([statOf(path), linkTarget(path), realPath(path), isFolder(path)]).toEqual([
+      null,
+      null,
+      null,
+      false,
+    ]);
     expect(realPathOrSame(path)).toBe(path);
     expect(() => resolveLinks(path)).not.toThrow();
   });
@@ -47,9 +52,20 @@ test('an unreadable disk is unseen; a failure of the server itself is an error',
   const failing = (code: string) => () => {
     throw Object.assign(new Error(code), { code, syscall: 'lstat' });
   };
-  for (const code of ['EIO', 'EINVAL', 'EACCES', 'EPERM', 'ESTALE', 'EOVERFLOW', 'ENXIO', 'EILSEQ', 'ENODEV'])
+  for (const code of [
+    'EIO',
+    'EINVAL',
+    'EACCES',
+    'EPERM',
+    'ESTALE',
+    'EOVERFLOW',
+    'ENXIO',
+    'EILSEQ',
+    'ENODEV',
+  ])
     expect(unlessUnseen(failing(code))).toBe(null);
-  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM']) expect(() => unlessUnseen(failing(code))).toThrow(code);
+  for (const code of ['EMFILE', 'ENFILE', 'ENOMEM'])
+    expect(() => unlessUnseen(failing(code))).toThrow(code);
   const broken = () => {
     throw new TypeError('a mistake');
   };

@@ -9,7 +9,9 @@ test('links are resolved; a path that leads nowhere has no real path', () => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync('file', join(folder, 'link'));
   symlinkSync('loop', join(folder, 'loop'));
-  const paths = ['link', 'loop', 'none', 'file/x', 'n'.repeat(300)].map((name) => join(folder, name));
+  const paths = ['link', 'loop', 'none', 'file/x', 'n'.repeat(300)].map((name) =>
+    join(folder, name),
+  );
   expect(paths.map(realPath)).toEqual([join(folder, 'file'), null, null, null, null]);
   expect(paths.map(realPathOrSame)).toEqual([join(folder, 'file'), ...paths.slice(1)]);
 });

@@ -13,12 +13,20 @@ type Code = (typeof CODES)[number];
 /** Which start of a program fails from now on, counted from 0, and with what. */
 const fault = vi.hoisted(() => ({ index: -1, code: 'EMFILE' as Code, started: [] as string[] }));
 
-/** Node throws some errors, and emits others later: without file descriptors, on a child that has no pipes. */
+/**
+ * Node throws some errors, and emits others later: without file descriptors, on a child that has no
+ * pipes.
+ */
 vi.mock('node:child_process', async (actual) => {
   const real = await actual<typeof import('node:child_process')>();
   const failing = (program: string, args: readonly string[]): Error | null => {
     const isFailing = fault.started.push([program, ...args].join(' ')) - 1 === fault.index;
-    return isFailing ? Object.assign(new Error(`spawn ${program} ${fault.code}`), { code: fault.code, syscall: `spawn ${program}` }) : null;
+    return isFailing
+      ? Object.assign(new Error(`spawn ${program} ${fault.code}`), {
+          code: fault.code,
+          syscall: `spawn ${program}`,
+        })
+      : null;
   };
   const spawn = (program: string, args: readonly string[], options: SpawnOptions): ChildProcess => {
     const error = failing(program, args);
@@ -29,14 +37,23 @@ vi.mock('node:child_process', async (actual) => {
     process.nextTick(() => child.emit('error', error));
     return child as ChildProcess;
   };
-  const execFile = (program: string, args: readonly string[], options: object, done?: (error: Error | null) => void) => {
+  const execFile = (
+    program: string,
+    args: readonly string[],
+    options: object,
+    done?: (error: Error | null) => void,
+  ) => {
     const error = failing(program, args);
     if (error === null) return real.execFile(program, args, options as never, done as never);
     const callback = done ?? (options as (error: Error) => void);
     process.nextTick(() => callback(error));
     return new EventEmitter();
   };
-  return { ...real, spawn, execFile: Object.assign(execFile, { [promisified]: promised(execFile) }) };
+  return {
+    ...real,
+    spawn,
+    execFile: Object.assign(execFile, { [promisified]: promised(execFile) }),
+  };
 });
 
 const { promisified, promised } = vi.hoisted(() => {
@@ -49,7 +66,9 @@ const { promisified, promised } = vi.hoisted(() => {
   ) => unknown;
   const wrap = (run: unknown) => (program: string, args: readonly string[], options: object) =>
     new Promise((resolve, reject) => {
-      (run as Run)(program, args, options, (error, stdout, stderr) => (error === null ? resolve({ stdout, stderr }) : reject(error)));
+      (run as Run)(program, args, options, (error, stdout, stderr) =>
+        error === null ? resolve({ stdout, stderr }) : reject(error),
+      );
     });
   return { promisified: symbol, promised: wrap };
 });
@@ -68,7 +87,10 @@ type = "command"
 command = "true"
 ${exampleServer()}`;
 
-/** Uses everything that starts programs. Returns the programs that were started, and how each use ended. */
+/**
+ * Uses everything that starts programs. Returns the programs that were started, and how each use
+ * ended.
+ */
 async function useAll(): Promise<{
   started: string[];
   ends: Record<'command' | 'terminal' | 'search' | 'command/exec' | 'thread/list', string>;
@@ -96,7 +118,10 @@ async function useAll(): Promise<{
 
 async function turn({ client }: TestServer, input: string): Promise<string> {
   const { thread } = await client.request('thread/start', {});
-  const started = await client.request('turn/start', { threadId: thread.id, input: [{ type: 'text', text: input, text_elements: [] }] });
+  const started = await client.request('turn/start', {
+    threadId: thread.id,
+    input: [{ type: 'text', text: input, text_elements: [] }],
+  });
   const { status } = await client.turnCompleted(started.turn.id);
   return status;
 }
@@ -106,7 +131,9 @@ async function answer(asked: Promise<{ error?: { message: string } }>): Promise<
 }
 
 // An `error` event that nobody hears is an uncaught exception, which fails the test run.
-test('whichever start of a program fails, and with whatever error, every use ends, and the others work', { timeout: 180_000 }, async () => {
+test('whichever start of a program fails, and with whatever error, every use ends, and the others work', {
+  timeout: 180_000,
+}, async () => {
   fault.index = -1;
   const { started, ends: all } = await useAll();
   expect(all).toEqual({
@@ -127,7 +154,9 @@ test('whichever start of a program fails, and with whatever error, every use end
     fault.index = index;
     fault.code = CODES[turn % CODES.length] ?? 'EMFILE';
     const { ends } = await useAll();
-    const failed = Object.keys(all).filter((use) => ends[use as keyof typeof ends] !== all[use as keyof typeof all]);
+    const failed = Object.keys(all).filter(
+      (use) => ends[use as keyof typeof ends] !== all[use as keyof typeof all],
+    );
     expect(failed.length, `${fault.code} of ${started[index]}`).toBeLessThanOrEqual(1);
   }
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
-const source = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
+const source = (path: string) =>
+  JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'src', path)).href);
 
 /** Starts a program in each way while no file descriptor is left, and prints how each ended. */
 const SCRIPT = `
@@ -40,15 +41,31 @@ console.log(JSON.stringify(ends));
 process.exit();
 `;
 
-test.runIf(process.platform === 'linux')('without file descriptors, no way of starting a program ends this process', () => {
-  const args = ['-c', 'ulimit -n 80; exec "$@"', 'sh', process.execPath, '--import', 'tsx', '--input-type=module', '-e', SCRIPT];
-  const { status, stdout, stderr } = spawnSync('/bin/sh', args, { encoding: 'utf8', timeout: 15_000 });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  expect(JSON.parse(stdout)).toEqual({
-    program: 'Error',
-    command: 'ProcessStartError',
-    pipes: 'started',
-    watchdog: 'started',
-    listener: 'Error',
-  });
-});
+test.runIf(process.platform === 'linux')(
+  'without file descriptors, no way of starting a program ends this process',
+  () => {
+    const args = [
+      '-c',
+      'ulimit -n 80; exec "$@"',
+      'sh',
+      process.execPath,
+      '--import',
+      'tsx',
+      '--input-type=module',
+      '-e',
+      SCRIPT,
+    ];
+    const { status, stdout, stderr } = spawnSync('/bin/sh', args, {
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({
+      program: 'Error',
+      command: 'ProcessStartError',
+      pipes: 'started',
+      watchdog: 'started',
+      listener: 'Error',
+    });
+  },
+);

@@ -3,10 +3,14 @@ import { expect, test } from 'vitest';
 import { startWorker } from '../../../src/base/processes/start-worker.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 
-const BEGIN = "const { parentPort, workerData } = require('node:worker_threads'); parentPort.postMessage(workerData);";
+const BEGIN =
+  "const { parentPort, workerData } = require('node:worker_threads'); parentPort.postMessage(workerData);";
 
 /** Runs a script in a thread, and returns what it sent and why it ended. */
-async function run(script: string, after: (worker: ReturnType<typeof startWorker>) => unknown = () => {}) {
+async function run(
+  script: string,
+  after: (worker: ReturnType<typeof startWorker>) => unknown = () => {},
+) {
   const messages: unknown[] = [];
   const path = join(tempFolder({ 'script.cjs': script }), 'script.cjs');
   const reason = await new Promise<Error>((resolve) => {
@@ -33,20 +37,31 @@ test.each([
   ['process.exit(3)', 'process.exit(3);', 'it ended with status 3'],
   ['nothing left to do', '', 'it ended with status 0'],
   ['no memory', 'const all = []; for (;;) all.push(new Array(1e5).fill({}));', 'memory limit'],
-])('the end of a thread by %s is told once, after its messages', { timeout: 30_000 }, async (_what, end, reason) => {
-  const ended = await run(BEGIN + end);
-  expect(ended.messages).toEqual(['first']);
-  expect(ended.reason.message).toContain(reason);
-});
+])(
+  'the end of a thread by %s is told once, after its messages',
+  { timeout: 30_000 },
+  async (_what, end, reason) => {
+    const ended = await run(BEGIN + end);
+    expect(ended.messages).toEqual(['first']);
+    expect(ended.reason.message).toContain(reason);
+  },
+);
 
 test('the end of a thread that is terminated is told', async () => {
-  const ended = await run(`${BEGIN} parentPort.on('message', () => {});`, (worker) => worker.terminate());
+  const ended = await run(`${BEGIN} parentPort.on('message', () => {});`, (worker) =>
+    worker.terminate(),
+  );
   expect(ended.reason.message).toBe('it ended with status 1');
 });
 
 test('a script that is missing is the reason', async () => {
   const reason = await new Promise<Error>((resolve) => {
-    startWorker({ script: '/missing.cjs', heapMbMax: 16, onMessage: () => {}, onEnd: resolve }).ref();
+    startWorker({
+      script: '/missing.cjs',
+      heapMbMax: 16,
+      onMessage: () => {},
+      onEnd: resolve,
+    }).ref();
   });
   expect(reason.message).toContain('missing.cjs');
 });

@@ -22,7 +22,11 @@ describe('the known key that is most similar', () => {
     ['a short start', 'web', ['web_search']],
     ['other words', 'mode_of_sandbox', ['sandbox_mode']],
     ['nothing', '', ['sandbox_mode']],
-    ['a text of a client that would take long', `sandbox_mode${'-a'.repeat(4_000_000)}`, ['sandbox_mode']],
+    [
+      'a text of a client that would take long',
+      `sandbox_mode${'-a'.repeat(4_000_000)}`,
+      ['sandbox_mode'],
+    ],
   ])('none for %s', (_, key, known) => {
     expect(suggestKey(key, known)).toBeNull();
   });

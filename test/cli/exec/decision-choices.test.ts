@@ -1,9 +1,17 @@
 import { expect, test } from 'vitest';
-import { decisionChoices, decisionFor, PLAIN_DECISIONS } from '../../../src/cli/exec/asking/decision-choices.ts';
+import {
+  decisionChoices,
+  decisionFor,
+  PLAIN_DECISIONS,
+} from '../../../src/cli/exec/asking/decision-choices.ts';
 import type { CommandExecutionApprovalDecision } from '../../../src/protocol/generated/types.ts';
 
-const rule = (...words: string[]) => ({ acceptWithExecpolicyAmendment: { execpolicy_amendment: words } });
-const host = (action: 'allow' | 'deny') => ({ applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'x.example', action } } });
+const rule = (...words: string[]) => ({
+  acceptWithExecpolicyAmendment: { execpolicy_amendment: words },
+});
+const host = (action: 'allow' | 'deny') => ({
+  applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'x.example', action } },
+});
 
 test('each decision that is offered has a key of its own, in the order in which it is offered', () => {
   const offered: CommandExecutionApprovalDecision[] = [
@@ -36,6 +44,11 @@ test.each([
   ['cancel', ['accept', 'decline'], 'decline'],
   ['cancel', PLAIN_DECISIONS, 'cancel'],
   ['decline', PLAIN_DECISIONS, 'decline'],
-] as const)('--approve %s of %j is %j: it never allows more than is asked for and offered', (approve, offered, decision) => {
-  expect(decisionFor(approve, decisionChoices<CommandExecutionApprovalDecision>([...offered]))).toBe(decision);
-});
+] as const)(
+  '--approve %s of %j is %j: it never allows more than is asked for and offered',
+  (approve, offered, decision) => {
+    expect(
+      decisionFor(approve, decisionChoices<CommandExecutionApprovalDecision>([...offered])),
+    ).toBe(decision);
+  },
+);

@@ -10,8 +10,14 @@ function ending() {
   const exits: number[] = [];
   const notes: string[] = [];
   const emitter = new EventEmitter();
-  const output = { on: (event: string, listener: () => void) => emitter.on(event, listener), write: (text: string) => notes.push(text) };
-  const streams = { stdout: output as unknown as Output, stderr: { ...output, on: () => {} } as unknown as Output };
+  const output = {
+    on: (event: string, listener: () => void) => emitter.on(event, listener),
+    write: (text: string) => notes.push(text),
+  };
+  const streams = {
+    stdout: output as unknown as Output,
+    stderr: { ...output, on: () => {} } as unknown as Output,
+  };
   let signal = (_number: number) => {};
   let readerGone = () => {};
   const host = {
@@ -25,8 +31,16 @@ function ending() {
     exit: (code: number) => void exits.push(code),
   };
   const state = new Ending(host, new Screen({ ...streams, env: {}, json: false }));
-  const fail = (code: string) => emitter.emit('error', Object.assign(new Error(`${code}: write`), { code }));
-  return { state, exits, notes, signal: (number: number) => signal(number), readerGone: () => readerGone(), fail };
+  const fail = (code: string) =>
+    emitter.emit('error', Object.assign(new Error(`${code}: write`), { code }));
+  return {
+    state,
+    exits,
+    notes,
+    signal: (number: number) => signal(number),
+    readerGone: () => readerGone(),
+    fail,
+  };
 }
 
 test('the first SIGINT interrupts the turn, which decides about the exit code, and the second ends the process', () => {
@@ -58,10 +72,18 @@ test('a reader that is gone ends the turn quietly, and a full disk does so with 
     const run = ending();
     lose(run);
     lose(run);
-    expect([run.state.signal.aborted, run.state.exitCode, run.notes, run.exits]).toEqual([true, 141, [], []]);
+    expect([run.state.signal.aborted, run.state.exitCode, run.notes, run.exits]).toEqual([
+      true,
+      141,
+      [],
+      [],
+    ]);
   }
   const full = ending();
   full.fail('ENOSPC');
   full.fail('ENOSPC');
-  expect([full.state.exitCode, full.notes]).toEqual([1, ['heddle: the output cannot be written: the disk is full\n']]);
+  expect([full.state.exitCode, full.notes]).toEqual([
+    1,
+    ['heddle: the output cannot be written: the disk is full\n'],
+  ]);
 });

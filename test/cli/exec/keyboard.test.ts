@@ -6,7 +6,10 @@ import { Keyboard, type KeyboardStream } from '../../../src/cli/exec/asking/keyb
 function keyboard() {
   const modes: boolean[] = [];
   let interrupts = 0;
-  const stream = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (raw: boolean) => modes.push(raw) });
+  const stream = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => modes.push(raw),
+  });
   const keys = new Keyboard(stream as unknown as KeyboardStream, () => {
     interrupts += 1;
   });
@@ -19,7 +22,8 @@ test('a hidden line can be edited, and the terminal is in its mode again behind 
   const { stream, keys, modes, interrupts } = keyboard();
   await keys.open();
   const line = keys.hiddenLine(never);
-  for (const typed of ['wrong\x15', 'sec', 're\x7f\x08r', '\x03e', 'té\u{1f469}\x7f', '\rnext\n']) stream.write(typed);
+  for (const typed of ['wrong\x15', 'sec', 're\x7f\x08r', '\x03e', 'té\u{1f469}\x7f', '\rnext\n'])
+    stream.write(typed);
   expect([await line, modes, interrupts()]).toEqual(['secreté', [true, false, true, false], 1]);
   expect(await keys.line(never)).toBe('next');
 });

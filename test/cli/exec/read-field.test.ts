@@ -42,9 +42,12 @@ test.each<[McpElicitationPrimitiveSchema, string, unknown]>([
   [TAGS, '2', { value: ['y'] }],
   [TAGS, '1, 2', { problem: 'expected at most 1' }],
   [TAGS, '1, 9', { problem: 'expected a number from 1 to 2' }],
-] as [McpElicitationPrimitiveSchema, string, unknown][])('%j takes %j as %j', (field, typed, answer) => {
-  expect(readField(field, typed, true)).toEqual(answer);
-});
+] as [McpElicitationPrimitiveSchema, string, unknown][])(
+  '%j takes %j as %j',
+  (field, typed, answer) => {
+    expect(readField(field, typed, true)).toEqual(answer);
+  },
+);
 
 test('an empty line is the default, none, or not enough', () => {
   expect(readField({ type: 'boolean', default: false }, '', true)).toEqual({ value: false });
@@ -53,12 +56,15 @@ test('an empty line is the default, none, or not enough', () => {
 });
 
 test('a field is shown harmless, with its options', () => {
-  expect(fieldLines('c', { ...NAMED, title: 'A\x1b[2K', description: 'why' } as McpElicitationPrimitiveSchema)).toEqual([
-    'A\\x1b[2K',
-    '  why',
-    '  1  First',
-    '  2  b',
-  ]);
+  expect(
+    fieldLines('c', {
+      ...NAMED,
+      title: 'A\x1b[2K',
+      description: 'why',
+    } as McpElicitationPrimitiveSchema),
+  ).toEqual(['A\\x1b[2K', '  why', '  1  First', '  2  b']);
   expect(fieldPrompt({ type: 'integer', default: 3 }, true)).toBe('a whole number (Enter: 3): ');
-  expect(fieldPrompt(TAGS as unknown as McpElicitationPrimitiveSchema, false)).toBe('numbers with commas (Enter: none): ');
+  expect(fieldPrompt(TAGS as unknown as McpElicitationPrimitiveSchema, false)).toBe(
+    'numbers with commas (Enter: none): ',
+  );
 });

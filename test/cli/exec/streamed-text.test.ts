@@ -22,7 +22,9 @@ const PARTS = [
 ];
 
 test('a text that streams is shown as it is shown whole, wherever it is cut', () => {
-  const text = fc.array(fc.constantFrom(...PARTS), { maxLength: 40 }).map((parts) => parts.join(''));
+  const text = fc
+    .array(fc.constantFrom(...PARTS), { maxLength: 40 })
+    .map((parts) => parts.join(''));
   fc.assert(
     fc.property(text, fc.array(fc.nat({ max: 5 }), { maxLength: 80 }), (whole, lengths) => {
       const stream = new StreamedText();
@@ -41,13 +43,9 @@ test('a text that streams is shown as it is shown whole, wherever it is cut', ()
 
 test('it is shown at once, apart from the end that may go on', () => {
   const stream = new StreamedText();
-  expect(['one ', 'two\u{1f469}', '\u200d', '\u{1f4bb}', '!'].map((delta) => stream.push(delta))).toEqual([
-    'one ',
-    'two',
-    '',
-    '',
-    '\u{1f469}\u200d\u{1f4bb}!',
-  ]);
+  expect(
+    ['one ', 'two\u{1f469}', '\u200d', '\u{1f4bb}', '!'].map((delta) => stream.push(delta)),
+  ).toEqual(['one ', 'two', '', '', '\u{1f469}\u200d\u{1f4bb}!']);
   // Not even an endless row of them is held back for long.
   expect(stream.push('\u{1f469}'.repeat(1_000)).length).toBeGreaterThan(1_500);
 });

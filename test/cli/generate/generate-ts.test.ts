@@ -8,12 +8,25 @@ import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 
 const root = dirname(dirname(dirname(import.meta.dirname)));
 const schemaDir = join(root, 'schema');
-const STRICT = ['--strict', '--noEmit', '--noUnusedLocals', '--verbatimModuleSyntax', '--isolatedModules', '--exactOptionalPropertyTypes'];
+const STRICT = [
+  '--strict',
+  '--noEmit',
+  '--noUnusedLocals',
+  '--verbatimModuleSyntax',
+  '--isolatedModules',
+  '--exactOptionalPropertyTypes',
+];
 const NODE = ['--module', 'nodenext', '--target', 'es2023'];
 const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2023'];
 
 /** A new folder with the types in `types/`, and with the other files given. */
-function generated({ experimental = false, files = {} }: { experimental?: boolean; files?: Record<string, string> } = {}): string {
+function generated({
+  experimental = false,
+  files = {},
+}: {
+  experimental?: boolean;
+  files?: Record<string, string>;
+} = {}): string {
   const folder = tempFolder({ 'package.json': '{"type":"module"}', ...files });
   generateTs({ schemaDir, outDir: join(folder, 'types'), experimental });
   return folder;
@@ -23,12 +36,17 @@ function generated({ experimental = false, files = {} }: { experimental?: boolea
 function complaints(folder: string, files: string[], options: string[]): string {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const args = [tsc, ...STRICT, ...options, '--types', '', '--ignoreConfig', ...files];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   return stdout === '' && status !== 0 ? `tsc failed: ${stderr}` : stdout;
 }
 
 function typeFiles(folder: string): string[] {
-  return readdirSync(join(folder, 'types'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  return readdirSync(join(folder, 'types'), { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
 }
 
 describe('generate-ts', () => {
@@ -49,9 +67,14 @@ describe('generate-ts', () => {
     writeFiles(folder, { 'made.ts': made });
     const maps = ['ClientRequests', 'ServerRequests', 'ServerNotifications'];
     const names = typeFiles(folder).map((path) => path.replace(/^v2\/|\.ts$/g, ''));
-    const both = names.filter((name) => new RegExp(`^export (type|interface) ${name}\\b`, 'm').test(made) && !maps.includes(name));
+    const both = names.filter(
+      (name) =>
+        new RegExp(`^export (type|interface) ${name}\\b`, 'm').test(made) && !maps.includes(name),
+    );
     expect(both.length).toBeGreaterThan(200);
-    const compared = both.map((name) => `export const ${name}: Same<Given.${name}, Made.${name}> = true;\n`);
+    const compared = both.map(
+      (name) => `export const ${name}: Same<Given.${name}, Made.${name}> = true;\n`,
+    );
     writeFiles(folder, {
       'compare.ts': `import type * as Given from './types/index.js';
 import type * as Made from './made.js';

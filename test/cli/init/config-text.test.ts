@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { configText } from '../../../src/cli/init/config-text.ts';
-import { OFFERED_PROVIDERS, type OfferedProvider, providerAt, urlProblem } from '../../../src/cli/init/offered-providers.ts';
+import {
+  OFFERED_PROVIDERS,
+  type OfferedProvider,
+  providerAt,
+  urlProblem,
+} from '../../../src/cli/init/offered-providers.ts';
 import { configWarnings } from '../../../src/config/config-warnings.ts';
 import { chooseProvider } from '../../../src/config/providers/choose-provider.ts';
 import { SANDBOX_MODES } from '../../../src/config/strictness/sandbox-modes.ts';
@@ -17,7 +22,10 @@ const AT_URLS = [
   providerAt('http://host/a"b\\c', null),
 ];
 
-const ALL = [...OFFERED_PROVIDERS, ...AT_URLS].map((provider): [string, OfferedProvider] => [provider.id, provider]);
+const ALL = [...OFFERED_PROVIDERS, ...AT_URLS].map((provider): [string, OfferedProvider] => [
+  provider.id,
+  provider,
+]);
 
 function warningsOf(text: string) {
   return configWarnings(sourcesIn(tempFolder({ 'config.toml': text })), policyReads);
@@ -32,13 +40,25 @@ test.each(ALL)(
   'the config.toml for %s is loaded without a warning, and so is the one with all that its comments offer',
   async (id, provider) => {
     for (const sandbox of SANDBOX_MODES) {
-      const text = configText({ provider, model: id === 'embedded' ? null : 'large "model"\\', sandbox });
+      const text = configText({
+        provider,
+        model: id === 'embedded' ? null : 'large "model"\\',
+        sandbox,
+      });
       const config = await load(text);
       const { provider: chosen, embeddedDefault } = chooseProvider(config, null);
-      expect([chosen.id, embeddedDefault, config.get('sandbox_mode')]).toEqual([id, false, sandbox]);
+      expect([chosen.id, embeddedDefault, config.get('sandbox_mode')]).toEqual([
+        id,
+        false,
+        sandbox,
+      ]);
       expect(config.get('model')).toBe(id === 'embedded' ? null : 'large "model"\\');
       if (provider.table !== null)
-        expect(chosen).toMatchObject({ baseUrl: provider.table.base_url, wireApi: provider.table.wire_api, envKey: provider.keyVariable });
+        expect(chosen).toMatchObject({
+          baseUrl: provider.table.base_url,
+          wireApi: provider.table.wire_api,
+          envKey: provider.keyVariable,
+        });
       expect(chosen.envKey).toBe(provider.keyVariable);
       expect(await warningsOf(text)).toEqual([]);
       const whole = switchedOn(text);
@@ -51,13 +71,25 @@ test.each(ALL)(
 
 test('a provider at a URL has an id of its own, and the API that its host has', () => {
   expect(AT_URLS.map(({ id, table, keyVariable }) => [id, table, keyVariable])).toEqual([
-    ['models-example-com', { name: 'models.example.com', base_url: 'https://models.example.com/v1', wire_api: 'chat' }, 'WORK_API_KEY'],
+    [
+      'models-example-com',
+      { name: 'models.example.com', base_url: 'https://models.example.com/v1', wire_api: 'chat' },
+      'WORK_API_KEY',
+    ],
     [
       'me-openai-azure-com',
-      { name: 'me.openai.azure.com', base_url: 'https://me.openai.azure.com/openai/v1', wire_api: 'responses' },
+      {
+        name: 'me.openai.azure.com',
+        base_url: 'https://me.openai.azure.com/openai/v1',
+        wire_api: 'responses',
+      },
       'AZURE_OPENAI_API_KEY',
     ],
-    ['127-0-0-1-9000', { name: '127.0.0.1:9000', base_url: 'http://127.0.0.1:9000/v1', wire_api: 'chat' }, null],
+    [
+      '127-0-0-1-9000',
+      { name: '127.0.0.1:9000', base_url: 'http://127.0.0.1:9000/v1', wire_api: 'chat' },
+      null,
+    ],
     ['1-9000', { name: '[::1]:9000', base_url: 'http://[::1]:9000/v1', wire_api: 'chat' }, null],
     ['ollama-api', { name: 'ollama', base_url: 'http://ollama/v1', wire_api: 'chat' }, null],
     ['host', { name: 'host', base_url: 'http://host/a"b\\c', wire_api: 'chat' }, null],

@@ -16,11 +16,20 @@ const KEY = `sk-${CANARY}`;
 
 /** A value with a secret or without one. */
 const plain = fc.constantFrom('plain', 'a#b', 'a "quoted" word', "it's", 'two\nlines');
-const either = fc.oneof(plain, fc.constant(KEY), fc.constant(`--token=${CANARY}`), fc.constant(`https://me:${CANARY}@a.example/v1`));
+const either = fc.oneof(
+  plain,
+  fc.constant(KEY),
+  fc.constant(`--token=${CANARY}`),
+  fc.constant(`https://me:${CANARY}@a.example/v1`),
+);
 /** All that a table for secrets has is left out. */
-const opaque = fc.dictionary(fc.constantFrom('A', 'b-c', 'd.e'), fc.constant(CANARY), { minKeys: 1 });
-const some = <T extends Record<string, fc.Arbitrary<unknown>>>(model: T) => fc.record(model, { requiredKeys: [] });
-const named = (table: fc.Arbitrary<object>) => fc.dictionary(fc.constantFrom('one', 'two', 'a.b', 'env'), table, { maxKeys: 2 });
+const opaque = fc.dictionary(fc.constantFrom('A', 'b-c', 'd.e'), fc.constant(CANARY), {
+  minKeys: 1,
+});
+const some = <T extends Record<string, fc.Arbitrary<unknown>>>(model: T) =>
+  fc.record(model, { requiredKeys: [] });
+const named = (table: fc.Arbitrary<object>) =>
+  fc.dictionary(fc.constantFrom('one', 'two', 'a.b', 'env'), table, { maxKeys: 2 });
 
 const config = some({
   model: fc.constantFrom('large', 'small'),
@@ -28,7 +37,11 @@ const config = some({
   notify: fc.array(either, { minLength: 1, maxLength: 3 }),
   model_providers: named(
     some({
-      base_url: fc.constantFrom('https://a.example/v1', `https://me:${CANARY}@a.example/v1`, `https://a.example/v1?api_key=${CANARY}`),
+      base_url: fc.constantFrom(
+        'https://a.example/v1',
+        `https://me:${CANARY}@a.example/v1`,
+        `https://a.example/v1?api_key=${CANARY}`,
+      ),
       env_key: fc.constantFrom('WORK_KEY', KEY),
       experimental_bearer_token: fc.constant(CANARY),
       http_headers: opaque,
@@ -62,26 +75,50 @@ function commented(text: string, comments: readonly string[]): string {
     .join('\n');
 }
 
-const comments = fc.array(fc.constantFrom('mine', `api_key = "${CANARY}"`, KEY, `env = { TOKEN = '${CANARY}' }`, 'it\'s "half a quote'), {
-  maxLength: 5,
-});
+const comments = fc.array(
+  fc.constantFrom(
+    'mine',
+    `api_key = "${CANARY}"`,
+    KEY,
+    `env = { TOKEN = '${CANARY}' }`,
+    'it\'s "half a quote',
+  ),
+  {
+    maxLength: 5,
+  },
+);
 
-test('no secret is taken, and what is not named as left out is as it was', { tags: 'seeded' }, async () => {
+test('no secret is taken, and what is not named as left out is as it was', {
+  tags: 'seeded',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(config, comments, async (table, notes) => {
-      const [codex, home] = [tempFolder({ 'config.toml': commented(stringify(table), notes) }), tempFolder()];
+      const [codex, home] = [
+        tempFolder({ 'config.toml': commented(stringify(table), notes) }),
+        tempFolder(),
+      ];
       const configWith = (userText: string) => loadConfig({ ...sourcesIn(home), userText });
-      const deps = { editToml: async (before: string, edits: Parameters<typeof editToml>[1]) => editToml(before, edits), configWith };
+      const deps = {
+        editToml: async (before: string, edits: Parameters<typeof editToml>[1]) =>
+          editToml(before, edits),
+        configWith,
+      };
       const taken = await takeCodex(join(codex, 'config.toml'), deps);
       expect(taken.text).not.toContain(CANARY);
       const [before, after] = [await configWith(stringify(table)), await configWith(taken.text)];
       expect(secretPaths(after.values)).toEqual({ leavable: [], needed: [] });
       const left = [...taken.unused, ...taken.secret].map((key) => key.replaceAll('"', ''));
-      expect(leavesOf(before.values).filter((leaf) => !left.some((key) => `${leaf}.`.startsWith(`${key}.`)))).toEqual(
-        leavesOf(after.values),
-      );
+      expect(
+        leavesOf(before.values).filter(
+          (leaf) => !left.some((key) => `${leaf}.`.startsWith(`${key}.`)),
+        ),
+      ).toEqual(leavesOf(after.values));
       const warnings = await configWarnings(sourcesIn(tempFolder({ 'config.toml': taken.text })));
-      expect(warnings.filter(({ summary }) => /not a known key|does not use|does not know/.test(summary))).toEqual([]);
+      expect(
+        warnings.filter(({ summary }) =>
+          /not a known key|does not use|does not know/.test(summary),
+        ),
+      ).toEqual([]);
     }),
     { numRuns: runs(60) },
   );
@@ -89,7 +126,8 @@ test('no secret is taken, and what is not named as left out is as it was', { tag
 
 /** The dotted paths of all values that are not tables, with the values. */
 function leavesOf(value: unknown, path = ''): string[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${path}.=${JSON.stringify(value)}`];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return [`${path}.=${JSON.stringify(value)}`];
   return Object.entries(value)
     .flatMap(([key, inner]) => leavesOf(inner, path === '' ? key : `${path}.${key}`))
     .sort();

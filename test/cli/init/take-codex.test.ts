@@ -15,22 +15,34 @@ async function taken(text: string) {
   const [codex, home] = [tempFolder({ 'config.toml': text }), tempFolder()];
   const file = join(codex, 'config.toml');
   const configWith = (userText: string) => loadConfig({ ...sourcesIn(home), userText });
-  return { codex, file, ...(await takeCodex(file, { editToml: async (before, edits) => editToml(before, edits), configWith })) };
+  return {
+    codex,
+    file,
+    ...(await takeCodex(file, {
+      editToml: async (before, edits) => editToml(before, edits),
+      configWith,
+    })),
+  };
 }
 
 async function warningsOf(text: string): Promise<string[]> {
   const home = tempFolder({ 'config.toml': text });
-  return (await configWarnings(sourcesIn(home, { env: { WORK_KEY: 'k' } }), policyReads)).map(({ summary }) => summary);
+  return (await configWarnings(sourcesIn(home, { env: { WORK_KEY: 'k' } }), policyReads)).map(
+    ({ summary }) => summary,
+  );
 }
 
 const PROVIDER = 'model_provider = "work"\nmodel = "large"\n';
-const TABLE = '[model_providers.work]\nbase_url = "https://models.example.com/v1"\nenv_key = "WORK_KEY"\n';
+const TABLE =
+  '[model_providers.work]\nbase_url = "https://models.example.com/v1"\nenv_key = "WORK_KEY"\n';
 
 test('what heddle uses stays as it is, with its comments', async () => {
   const own = `# mine\n${PROVIDER}sandbox_mode = "workspace-write" # for now\n\n${TABLE}\n[mcp_servers.docs]\ncommand = "docs-server"\nargs = ["--port", "1"]\nenv_vars = ["DOCS_TOKEN"]\n`;
   const { text, file, unused, secret } = await taken(own);
   expect({ unused, secret }).toEqual({ unused: [], secret: [] });
-  expect(text).toBe(`# Taken from ${file} by heddle init. docs/configuration.md lists all settings.\n\n${own}`);
+  expect(text).toBe(
+    `# Taken from ${file} by heddle init. docs/configuration.md lists all settings.\n\n${own}`,
+  );
   expect(await warningsOf(text)).toEqual([]);
 });
 
@@ -76,7 +88,9 @@ test('every key that heddle does not use is left out and named, so that the file
   for (const name of unused) expect(head).toContain(name);
   expect(Math.max(...head.split('\n').map(({ length }) => length))).toBeLessThan(160);
   const config = await load(text);
-  expect([config.get('model'), config.get('features.goals'), config.keys(['mcp_servers'])]).toEqual(['large', true, ['docs']]);
+  expect([config.get('model'), config.get('features.goals'), config.keys(['mcp_servers'])]).toEqual(
+    ['large', true, ['docs']],
+  );
 });
 
 describe('secrets', () => {
@@ -99,25 +113,52 @@ describe('secrets', () => {
       `[model_providers.work]\nbase_url = "https://a.example/v1"\nquery_params = { v = "${CANARY}" }`,
       ['model_providers.work.query_params'],
     ],
-    'a URL': [`[model_providers.work]\nbase_url = "https://me:${CANARY}@a.example/v1"`, ['model_providers.work.base_url']],
+    'a URL': [
+      `[model_providers.work]\nbase_url = "https://me:${CANARY}@a.example/v1"`,
+      ['model_providers.work.base_url'],
+    ],
     'a key for its variable': [
       `[model_providers.work]\nbase_url = "https://a.example/v1"\nenv_key = "sk-${CANARY}"`,
       ['model_providers.work.env_key'],
     ],
-    'the URL of OpenAI': [`openai_base_url = "https://a.example/v1?api_key=${CANARY}"`, ['openai_base_url']],
-    'variables of an MCP server': [`[mcp_servers.a]\ncommand = "a"\nenv = { A = "${CANARY}", B = "b" }`, ['mcp_servers.a.env']],
+    'the URL of OpenAI': [
+      `openai_base_url = "https://a.example/v1?api_key=${CANARY}"`,
+      ['openai_base_url'],
+    ],
+    'variables of an MCP server': [
+      `[mcp_servers.a]\ncommand = "a"\nenv = { A = "${CANARY}", B = "b" }`,
+      ['mcp_servers.a.env'],
+    ],
     'headers of an MCP server': [
       `[mcp_servers.a]\nurl = "https://a.example/mcp"\nhttp_headers = { A = "${CANARY}" }`,
       ['mcp_servers.a.http_headers'],
     ],
-    'arguments of an MCP server': [`[mcp_servers.a]\ncommand = "a"\nargs = ["--token", "${CANARY}"]`, ['mcp_servers.a']],
-    'an argument of an MCP server': [`[mcp_servers.a]\ncommand = "a"\nargs = ["--api-key=${CANARY}"]`, ['mcp_servers.a']],
-    'the URL of an MCP server': [`[mcp_servers.a]\nurl = "https://a.example/mcp?token=${CANARY}"`, ['mcp_servers.a']],
-    'variables of commands': [`[shell_environment_policy]\nset = { A = "${CANARY}" }`, ['shell_environment_policy.set']],
+    'arguments of an MCP server': [
+      `[mcp_servers.a]\ncommand = "a"\nargs = ["--token", "${CANARY}"]`,
+      ['mcp_servers.a'],
+    ],
+    'an argument of an MCP server': [
+      `[mcp_servers.a]\ncommand = "a"\nargs = ["--api-key=${CANARY}"]`,
+      ['mcp_servers.a'],
+    ],
+    'the URL of an MCP server': [
+      `[mcp_servers.a]\nurl = "https://a.example/mcp?token=${CANARY}"`,
+      ['mcp_servers.a'],
+    ],
+    'variables of commands': [
+      `[shell_environment_policy]\nset = { A = "${CANARY}" }`,
+      ['shell_environment_policy.set'],
+    ],
     'the state of a client': [`[desktop]\nsession_token = "${CANARY}"\ntheme = "dark"`, []],
     'the state of a client, in a list': [`[desktop]\nlogins = [{ password = "${CANARY}" }]`, []],
-    'a program after turns': [`notify = ["curl", "-H", "Authorization: Bearer ${CANARY}", "https://a.example"]`, ['notify']],
-    'a profile': [`[profiles.a]\nopenai_base_url = "https://u:${CANARY}@a.example"`, ['profiles.a.openai_base_url']],
+    'a program after turns': [
+      `notify = ["curl", "-H", "Authorization: Bearer ${CANARY}", "https://a.example"]`,
+      ['notify'],
+    ],
+    'a profile': [
+      `[profiles.a]\nopenai_base_url = "https://u:${CANARY}@a.example"`,
+      ['profiles.a.openai_base_url'],
+    ],
     'a provider of a profile': [
       `[profiles.a.model_providers.w]\nhttp_headers = { A = "${CANARY}" }`,
       ['profiles.a.model_providers.w.http_headers'],
@@ -130,18 +171,26 @@ describe('secrets', () => {
       `[mcp_servers.a]\ncommand = "a"\n[mcp_servers.a.env]\nA = "b"\n# B = "${CANARY}"\n# C = "${CANARY}"\n[tools]`,
       ['mcp_servers.a.env'],
     ],
-    'a table for secrets that is a comment': [`# [mcp_servers.a.env]\n# B = "${CANARY}"\n[tools]`, []],
+    'a table for secrets that is a comment': [
+      `# [mcp_servers.a.env]\n# B = "${CANARY}"\n[tools]`,
+      [],
+    ],
     'a comment after the beginning of a table': [`[tools] # token=${CANARY}`, []],
     'the query of a URL, under any name': [
       `[model_providers.work]\nbase_url = "https://a.example/v1?k=${CANARY}"`,
       ['model_providers.work.base_url'],
     ],
     'a comment after a value': [`model = "a#b" # sk-${CANARY}`, []],
-    'a comment after a long string': [`developer_instructions = """\n# "a" ""\n\\"""" # token=${CANARY}`, []],
+    'a comment after a long string': [
+      `developer_instructions = """\n# "a" ""\n\\"""" # token=${CANARY}`,
+      [],
+    ],
   };
 
   test.each(Object.entries(PLACES))('in %s are left out', async (_place, [own, left]) => {
-    const { text, secret } = await taken(`model = "large"\n${own}\n`.replace(/^model = "large"\n(?=model = )/, ''));
+    const { text, secret } = await taken(
+      `model = "large"\n${own}\n`.replace(/^model = "large"\n(?=model = )/, ''),
+    );
     expect(text).not.toContain(CANARY);
     expect(secret).toEqual(left);
     await load(text);
@@ -172,9 +221,18 @@ describe('secrets', () => {
   });
 
   test.each([
-    ['hooks', `[[hooks.PreToolUse]]\nhooks = [{ type = "command", command = "check --token ${CANARY}" }]`],
-    ['mcp_safety_check.http_headers', `[mcp_safety_check]\nurl = "https://a.example"\nhttp_headers = { A = "${CANARY}" }`],
-    ['developer_instructions', `developer_instructions = "Never push. The password is password=${CANARY}"`],
+    [
+      'hooks',
+      `[[hooks.PreToolUse]]\nhooks = [{ type = "command", command = "check --token ${CANARY}" }]`,
+    ],
+    [
+      'mcp_safety_check.http_headers',
+      `[mcp_safety_check]\nurl = "https://a.example"\nhttp_headers = { A = "${CANARY}" }`,
+    ],
+    [
+      'developer_instructions',
+      `developer_instructions = "Never push. The password is password=${CANARY}"`,
+    ],
   ])('in %s, which may limit the agent, refuse the whole file', async (key, own) => {
     const failure = await taken(own).catch((error: unknown) => error);
     expect(String(failure)).toContain(`${key}`);
@@ -193,7 +251,9 @@ test('lines may end as on Windows, after a byte order mark', async () => {
 });
 
 test('a path that is relative to the old home is made absolute', async () => {
-  const { text, codex } = await taken('[agents.reviewer]\ndescription = "reviews"\nconfig_file = "agents/reviewer.toml"\n');
+  const { text, codex } = await taken(
+    '[agents.reviewer]\ndescription = "reviews"\nconfig_file = "agents/reviewer.toml"\n',
+  );
   expect(text).toContain(`config_file = ${JSON.stringify(join(codex, 'agents/reviewer.toml'))}`);
 });
 

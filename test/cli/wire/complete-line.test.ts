@@ -22,7 +22,10 @@ test.each<[string, string[]]>([
   ['turn/st', ['turn/start ', 'turn/steer ']],
   ['  model/l', ['  model/list ']],
   ['now turn/int', ['now turn/interrupt ']],
-  ['help thread/goal/', ['help thread/goal/clear ', 'help thread/goal/get ', 'help thread/goal/set ']],
+  [
+    'help thread/goal/',
+    ['help thread/goal/clear ', 'help thread/goal/get ', 'help thread/goal/set '],
+  ],
   ['wait turn/comp', ['wait turn/completed']],
   ['show thread/sta', ['show thread/started', 'show thread/status/changed']],
   ['no', ['now']],
@@ -30,7 +33,10 @@ test.each<[string, string[]]>([
   ['turn/start approvalP', ['turn/start approvalPolicy=']],
   ['turn/start approvalPolicy=on-r', ['turn/start approvalPolicy=on-request ']],
   ['turn/start approvalPolicy="on-r', ['turn/start approvalPolicy="on-request" ']],
-  ['turn/start approvalPolicy=never sandboxPolicy.t', ['turn/start approvalPolicy=never sandboxPolicy.type=']],
+  [
+    'turn/start approvalPolicy=never sandboxPolicy.t',
+    ['turn/start approvalPolicy=never sandboxPolicy.type='],
+  ],
   ['turn/start sandboxPolicy.type=readO', ['turn/start sandboxPolicy.type=readOnly ']],
   ['turn/start sandboxPolicy.networkAccess=t', ['turn/start sandboxPolicy.networkAccess=true ']],
   ['turn/start thr', ['turn/start threadId=']],
@@ -42,7 +48,10 @@ test.each<[string, string[]]>([
   ['turn/start {"approvalP', ['turn/start {"approvalPolicy":']],
   ['turn/start {"approvalPolicy":"on-r', ['turn/start {"approvalPolicy":"on-request"']],
   ['turn/start {"threadId":', ['turn/start {"threadId":"@thread"']],
-  ['turn/start {"threadId": "x", "input": [{"type": "localI', ['turn/start {"threadId": "x", "input": [{"type": "localImage"']],
+  [
+    'turn/start {"threadId": "x", "input": [{"type": "localI',
+    ['turn/start {"threadId": "x", "input": [{"type": "localImage"'],
+  ],
   ['turn/start {"threadId": "x", "threadI', []],
   ['turn/start {"threadId": "x"', []],
   ['turn/start {"input": [', ['turn/start {"input": [{']],
@@ -56,7 +65,9 @@ test.each<[string, string[]]>([
 
 test('offers the beginnings of the methods if there are many, and then the methods', () => {
   const first = offers('');
-  expect(first).toEqual(expect.arrayContaining(['thread/', 'turn/', 'initialize', 'answer', 'help']));
+  expect(first).toEqual(
+    expect.arrayContaining(['thread/', 'turn/', 'initialize', 'answer', 'help']),
+  );
   expect(first.length).toBeLessThan(60);
   expect(offers('thread/')).toEqual(expect.arrayContaining(['thread/start', 'thread/goal/']));
 });
@@ -72,13 +83,23 @@ test('offers every field that the protocol has for a method, and nothing that th
 });
 
 describe('an answer', () => {
-  const request = { availableDecisions: ['accept', { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['a', 'b c'] } }, 'cancel'] };
+  const request = {
+    availableDecisions: [
+      'accept',
+      { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['a', 'b c'] } },
+      'cancel',
+    ],
+  };
   const approval = answerShape('item/commandExecution/requestApproval', request, FIELDS);
   const amendment = '{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["a","b c"]}}';
 
   test('is offered when the server asks, as the request offers it', () => {
     expect(offers('', approval)).toEqual(['answer ']);
-    expect(offers('answer ', approval)).toEqual(['answer accept ', 'answer cancel ', 'answer decision=']);
+    expect(offers('answer ', approval)).toEqual([
+      'answer accept ',
+      'answer cancel ',
+      'answer decision=',
+    ]);
     expect(offers('answer 4 a', approval)).toEqual(['answer 4 accept ']);
     expect(offers('answer decision=', approval)).toEqual([
       'answer decision=accept ',
@@ -92,7 +113,9 @@ describe('an answer', () => {
     const questions = [{ id: 'one', options: [{ label: 'A' }, { label: 'B c' }] }];
     const shape = answerShape('item/tool/requestUserInput', { questions }, FIELDS);
     expect(offers('answer answers.', shape)).toEqual(['answer answers.one.']);
-    expect(offers('answer answers.one.answers=["B', shape)).toEqual(['answer answers.one.answers=["B c"']);
+    expect(offers('answer answers.one.answers=["B', shape)).toEqual([
+      'answer answers.one.answers=["B c"',
+    ]);
   });
 
   test('of a form has its fields, and nothing that acts on the terminal', () => {
@@ -101,21 +124,39 @@ describe('an answer', () => {
       sure: { type: 'boolean' },
       '\u001b[31m': { type: 'string' },
     };
-    const shape = answerShape('mcpServer/elicitation/request', { requestedSchema: { type: 'object', properties } }, FIELDS);
-    expect(offers('answer ', shape)).toEqual(['answer accept ', 'answer decline ', 'answer cancel ', 'answer action=', 'answer content.']);
-    expect(offers('answer accept content.', shape)).toEqual(['answer accept content.color=', 'answer accept content.sure=']);
+    const shape = answerShape(
+      'mcpServer/elicitation/request',
+      { requestedSchema: { type: 'object', properties } },
+      FIELDS,
+    );
+    expect(offers('answer ', shape)).toEqual([
+      'answer accept ',
+      'answer decline ',
+      'answer cancel ',
+      'answer action=',
+      'answer content.',
+    ]);
+    expect(offers('answer accept content.', shape)).toEqual([
+      'answer accept content.color=',
+      'answer accept content.sure=',
+    ]);
     expect(offers('answer accept content.color=', shape)).toEqual([
       'answer accept content.color=red ',
       'answer accept content.color="\\u001b[2J" ',
     ]);
-    expect(offers('answer accept content.sure=', shape)).toEqual(['answer accept content.sure=true ', 'answer accept content.sure=false ']);
+    expect(offers('answer accept content.sure=', shape)).toEqual([
+      'answer accept content.sure=true ',
+      'answer accept content.sure=false ',
+    ]);
   });
 
-  test.each([{}, null, { requestedSchema: { properties: 5 } }, { requestedSchema: { properties: { a: 5, b: { oneOf: 5 } } } }])(
-    'of a form that is none (%j) is only the action',
-    (params) => {
-      const shape = answerShape('mcpServer/elicitation/request', params, FIELDS);
-      expect(offers('answer a', shape)).toContain('answer accept ');
-    },
-  );
+  test.each([
+    {},
+    null,
+    { requestedSchema: { properties: 5 } },
+    { requestedSchema: { properties: { a: 5, b: { oneOf: 5 } } } },
+  ])('of a form that is none (%j) is only the action', (params) => {
+    const shape = answerShape('mcpServer/elicitation/request', params, FIELDS);
+    expect(offers('answer a', shape)).toContain('answer accept ');
+  });
 });

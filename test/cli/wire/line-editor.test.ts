@@ -15,7 +15,8 @@ class Screen extends Writable {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the sequences.
-    for (const [token, number = '', command] of chunk.toString().matchAll(/\x1b\[(\d*)([A-Z])|[\s\S]/g)) this.#take(token, number, command);
+    const tokens = chunk.toString().matchAll(/\x1b\[(\d*)([A-Z])|[\s\S]/g);
+    for (const [token, number = '', command] of tokens) this.#take(token, number, command);
     done();
   }
 
@@ -59,12 +60,22 @@ class Screen extends Writable {
 /** The rows that a text takes. */
 const wrapped = (text: string) => text.match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? [];
 
-type Step = { typed: string } | { pasted: string } | { printed: string } | { key: '\x1b[D' | '\x7f' };
+type Step =
+  | { typed: string }
+  | { pasted: string }
+  | { printed: string }
+  | { key: '\x1b[D' | '\x7f' };
 
 /** Does the steps, and then gives the screen and the line. */
 async function edit(steps: readonly Step[]): Promise<{ text: string; expected: string }> {
   const [input, output] = [new PassThrough(), new Screen()];
-  const editor = new LineEditor({ input, output, isDumb: false, complete: () => [[], ''], onInterrupt: () => {} });
+  const editor = new LineEditor({
+    input,
+    output,
+    isDumb: false,
+    complete: () => [[], ''],
+    onInterrupt: () => {},
+  });
   const lines = editor.lines();
   const first = lines.next();
   const printed: string[] = [];
@@ -97,7 +108,9 @@ async function edit(steps: readonly Step[]): Promise<{ text: string; expected: s
 
 test('what is printed stands above the line, which is whole, however long it is and however it was typed', async () => {
   // Most of them end at the last column of a row, or beside it.
-  const text = fc.constantFrom(1, 2, 5, 17, 18, 19, 20, 21, 38, 39, 58).map((length) => 'abcdefghij'.repeat(6).slice(0, length));
+  const text = fc
+    .constantFrom(1, 2, 5, 17, 18, 19, 20, 21, 38, 39, 58)
+    .map((length) => 'abcdefghij'.repeat(6).slice(0, length));
   const row = fc.string({ unit: fc.constantFrom('m', 'n'), minLength: 1, maxLength: COLUMNS - 1 });
   const typed = text.map((typed): Step => ({ typed }));
   const printed = row.map((printed): Step => ({ printed }));
@@ -106,10 +119,13 @@ test('what is printed stands above the line, which is whole, however long it is 
   const pasted = text.map((pasted): Step => ({ pasted }));
   const steps = (...kinds: fc.Arbitrary<Step>[]) => fc.array(fc.oneof(...kinds), { maxLength: 6 });
   await fc.assert(
-    fc.asyncProperty(fc.oneof(steps(typed, printed, key), steps(typed, printed, pasted)), async (all) => {
-      const { text: shown, expected } = await edit(all);
-      expect(shown).toBe(expected);
-    }),
+    fc.asyncProperty(
+      fc.oneof(steps(typed, printed, key), steps(typed, printed, pasted)),
+      async (all) => {
+        const { text: shown, expected } = await edit(all);
+        expect(shown).toBe(expected);
+      },
+    ),
     { numRuns: 300 },
   );
 });

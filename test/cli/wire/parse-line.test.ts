@@ -4,7 +4,11 @@ import { answerShape } from '../../../src/cli/wire/answer-shape.ts';
 import { parseLine, readAnswer } from '../../../src/cli/wire/parse-line.ts';
 import { FIELDS } from './wire-fields.ts';
 
-const APPROVAL = answerShape('item/commandExecution/requestApproval', { availableDecisions: ['accept', 'decline'] }, FIELDS);
+const APPROVAL = answerShape(
+  'item/commandExecution/requestApproval',
+  { availableDecisions: ['accept', 'decline'] },
+  FIELDS,
+);
 /** The line, with the answer in place of its text. */
 function parsed(line: string): object {
   const read = parseLine(line, FIELDS);
@@ -32,18 +36,38 @@ describe('a request', () => {
     // A field of text takes the text.
     ['thread/start cwd=42 model=true', 'thread/start', { cwd: '42', model: 'true' }],
     ['thread/start model=null', 'thread/start', { model: null }],
-    ['thread/start config.model_reasoning_effort=low', 'thread/start', { config: { model_reasoning_effort: 'low' } }],
+    [
+      'thread/start config.model_reasoning_effort=low',
+      'thread/start',
+      { config: { model_reasoning_effort: 'low' } },
+    ],
     ['thread/start x=1 y=1e3 z=-0.5 w=01', 'thread/start', { x: 1, y: 1000, z: -0.5, w: '01' }],
-    ['turn/start input="say \\"hi\\"\\n"', 'turn/start', { threadId: '@thread', input: input('say "hi"\n') }],
-    ['turn/start input=\'call x {"a": "\\n"}\'', 'turn/start', { threadId: '@thread', input: input('call x {"a": "\\n"}') }],
+    [
+      'turn/start input="say \\"hi\\"\\n"',
+      'turn/start',
+      { threadId: '@thread', input: input('say "hi"\n') },
+    ],
+    [
+      'turn/start input=\'call x {"a": "\\n"}\'',
+      'turn/start',
+      { threadId: '@thread', input: input('call x {"a": "\\n"}') },
+    ],
     ['turn/start input=hello threadId=t1', 'turn/start', { threadId: 't1', input: input('hello') }],
     ['turn/start input=[]', 'turn/start', { threadId: '@thread', input: [] }],
     ['turn/interrupt', 'turn/interrupt', { threadId: '@thread', turnId: '@turn' }],
-    ['turn/steer input=go', 'turn/steer', { threadId: '@thread', expectedTurnId: '@turn', input: input('go') }],
+    [
+      'turn/steer input=go',
+      'turn/steer',
+      { threadId: '@thread', expectedTurnId: '@turn', input: input('go') },
+    ],
     [
       'turn/start sandboxPolicy.type=readOnly sandboxPolicy.networkAccess=true input=x',
       'turn/start',
-      { threadId: '@thread', sandboxPolicy: { type: 'readOnly', networkAccess: true }, input: input('x') },
+      {
+        threadId: '@thread',
+        sandboxPolicy: { type: 'readOnly', networkAccess: true },
+        input: input('x'),
+      },
     ],
     // JSON is sent as it stands.
     ['turn/start {"input": "x"}', 'turn/start', { input: 'x' }],
@@ -51,7 +75,11 @@ describe('a request', () => {
     ['turn/start [1]', 'turn/start', [1]],
     ['no/such a={"b": [1, "}"]}', 'no/such', { a: { b: [1, '}'] } }],
     ['initialized', 'initialized', undefined],
-    ['{"id": 7, "method": "thread/read", "params": {"threadId": "@thread2"}}', 'thread/read', { threadId: '@thread2' }],
+    [
+      '{"id": 7, "method": "thread/read", "params": {"threadId": "@thread2"}}',
+      'thread/read',
+      { threadId: '@thread2' },
+    ],
     ['{"method": "initialized"}', 'initialized', undefined],
   ])('%s', (line, method, params) => {
     expect(parsed(line)).toEqual(sent(method, params));
@@ -59,13 +87,21 @@ describe('a request', () => {
 
   test('can name a field as no other object may', () => {
     const line = parseLine('no/such __proto__.a=1 constructor=2', FIELDS);
-    expect(line.kind === 'send' && JSON.stringify(line.params)).toBe('{"__proto__":{"a":1},"constructor":2}');
+    expect(line.kind === 'send' && JSON.stringify(line.params)).toBe(
+      '{"__proto__":{"a":1},"constructor":2}',
+    );
     expect(({} as { a?: number }).a).toBeUndefined();
   });
 
   test('is sent at once after now, and in JSON', () => {
-    expect(parsed('now turn/interrupt')).toEqual({ ...sent('turn/interrupt', { threadId: '@thread', turnId: '@turn' }), now: true });
-    expect(parsed('{"method":"turn/interrupt","params":{},"now":true}')).toEqual({ ...sent('turn/interrupt', {}), now: true });
+    expect(parsed('now turn/interrupt')).toEqual({
+      ...sent('turn/interrupt', { threadId: '@thread', turnId: '@turn' }),
+      now: true,
+    });
+    expect(parsed('{"method":"turn/interrupt","params":{},"now":true}')).toEqual({
+      ...sent('turn/interrupt', {}),
+      now: true,
+    });
   });
 });
 
@@ -78,7 +114,10 @@ test.each<[string, object]>([
   ['answer decision={"a":1}', { kind: 'answer', id: null, result: { decision: { a: 1 } } }],
   ['answer {"decision": "cancel"}', { kind: 'answer', id: null, result: { decision: 'cancel' } }],
   ['answer', { kind: 'answer', id: null, result: {} }],
-  ['{"id": 5, "result": {"decision": "accept"}}', { kind: 'answer', id: 5, result: { decision: 'accept' } }],
+  [
+    '{"id": 5, "result": {"decision": "accept"}}',
+    { kind: 'answer', id: 5, result: { decision: 'accept' } },
+  ],
   ['{"error": {"code": -1, "message": "no"}}', { kind: 'refuse', id: null, message: 'no' }],
   ['refuse', { kind: 'refuse', id: null, message: 'the user refuses' }],
   ['refuse 2 not now', { kind: 'refuse', id: 2, message: 'not now' }],
@@ -117,7 +156,9 @@ test.each([
   expect(problemOf(line)).toBe(problem);
 });
 
-test('any line has a meaning or a problem, and any text can be written in quotes', { tags: 'seeded' }, () => {
+test('any line has a meaning or a problem, and any text can be written in quotes', {
+  tags: 'seeded',
+}, () => {
   const word = fc.constantFrom(
     'turn/start',
     'answer',
@@ -139,10 +180,13 @@ test('any line has a meaning or a problem, and any text can be written in quotes
     '@',
   );
   fc.assert(
-    fc.property(fc.array(fc.oneof(word, fc.string({ maxLength: 3 })), { maxLength: 12 }), (words) => {
-      const problem = problemOf(words.join(''));
-      expect(problem).not.toBe('');
-    }),
+    fc.property(
+      fc.array(fc.oneof(word, fc.string({ maxLength: 3 })), { maxLength: 12 }),
+      (words) => {
+        const problem = problemOf(words.join(''));
+        expect(problem).not.toBe('');
+      },
+    ),
   );
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {

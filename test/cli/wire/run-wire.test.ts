@@ -26,7 +26,9 @@ test('a server that ends is reported, and ends the session', async () => {
       const ended = new Promise<void>((resolve) => input.once('data', () => resolve()));
       return {
         server: { connect: () => ended, close: async () => ['the last words\nof the server'] },
-        transport: { end: () => output.end() } as unknown as Awaited<ReturnType<WireHost['start']>>['transport'],
+        transport: { end: () => output.end() } as unknown as Awaited<
+          ReturnType<WireHost['start']>
+        >['transport'],
         end: () => {},
       };
     },

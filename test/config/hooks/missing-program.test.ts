@@ -5,21 +5,36 @@ import { configWarnings } from '../../../src/config/config-warnings.ts';
 import { sourcesIn } from '../load.ts';
 import { tempFolder } from '../temp-folder.ts';
 
-const files = { 'hooks/check': '#!/bin/sh\n', 'hooks/with space': '#!/bin/sh\n', 'hooks/text': 'no program\n', 'hooks/check.py': 'pass\n' };
+const files = {
+  'hooks/check': '#!/bin/sh\n',
+  'hooks/with space': '#!/bin/sh\n',
+  'hooks/text': 'no program\n',
+  'hooks/check.py': 'pass\n',
+};
 
 /** The variables of a user with these files. */
 function variables(): Record<string, string> {
   const userHome = tempFolder(files);
   for (const name of ['hooks/check', 'hooks/with space']) chmodSync(join(userHome, name), 0o755);
-  return { OPENAI_API_KEY: 'k', HOME: userHome, PATH: `relative:${join(userHome, 'hooks')}:/usr/bin:/bin` };
+  return {
+    OPENAI_API_KEY: 'k',
+    HOME: userHome,
+    PATH: `relative:${join(userHome, 'hooks')}:/usr/bin:/bin`,
+  };
 }
 
 /** The warnings about a hook that runs a command, or about any handler. */
 async function told(handler: string | object, more = '', env = variables()): Promise<string[]> {
   const hook = typeof handler === 'string' ? { type: 'command', command: handler } : handler;
-  const home = tempFolder({ 'hooks.json': JSON.stringify({ hooks: { PreToolUse: [{ hooks: [hook] }] } }), 'config.toml': more });
+  const home = tempFolder({
+    'hooks.json': JSON.stringify({ hooks: { PreToolUse: [{ hooks: [hook] }] } }),
+    'config.toml': more,
+  });
   const warnings = await configWarnings(sourcesIn(home, { env }));
-  return warnings.map(({ summary }) => / decides nothing: (.*)$/.exec(summary)?.[1]?.replace(env.HOME ?? '-', 'HOME') ?? summary);
+  return warnings.map(
+    ({ summary }) =>
+      / decides nothing: (.*)$/.exec(summary)?.[1]?.replace(env.HOME ?? '-', 'HOME') ?? summary,
+  );
 }
 
 const GONE = 'is missing or cannot be used.';

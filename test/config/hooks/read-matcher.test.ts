@@ -27,5 +27,7 @@ test.each([
 
 test('an expression that is not valid has a problem', () => {
   expect(readMatcher('\\Abash')).toEqual({ problem: expect.stringContaining('Invalid') });
-  expect(readMatcher('(')).toEqual({ problem: expect.stringContaining('Invalid regular expression') });
+  expect(readMatcher('(')).toEqual({
+    problem: expect.stringContaining('Invalid regular expression'),
+  });
 });

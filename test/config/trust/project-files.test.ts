@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configWarnings } from '../../../src/config/config-warnings.ts';
@@ -21,21 +29,30 @@ class World {
   trusted: string[] = [this.project];
 
   get user() {
-    return { projects: Object.fromEntries(this.trusted.map((path) => [path, { trust_level: 'trusted' }])) };
+    return {
+      projects: Object.fromEntries(this.trusted.map((path) => [path, { trust_level: 'trusted' }])),
+    };
   }
 
   write(files: Record<string, string>): void {
     writeFiles(this.project, files);
   }
 
-  /** The files from the project's root to a folder, as a process sees them that has just started. */
+  /**
+   * The files from the project's root to a folder, as a process sees them that has just started.
+   */
   look(folder = '', trustedFiles = new TrustedFiles({ home: this.home })): Promise<ProjectFile[]> {
-    return projectFiles({ cwd: join(this.project, folder), home: this.home, user: this.user }, trustedFiles);
+    return projectFiles(
+      { cwd: join(this.project, folder), home: this.home, user: this.user },
+      trustedFiles,
+    );
   }
 
   /** The folders whose file is in force. */
   async inForce(folder = ''): Promise<string[]> {
-    return (await this.look(folder)).filter(({ isInForce }) => isInForce).map((file) => file.folder.slice(this.project.length + 1));
+    return (await this.look(folder))
+      .filter(({ isInForce }) => isInForce)
+      .map((file) => file.folder.slice(this.project.length + 1));
   }
 
   async reason(folder = ''): Promise<string | undefined> {
@@ -72,12 +89,18 @@ test('after that, a new file and a changed one are not in force before the user 
   const [changed, added] = await world.look('sub');
   expect([changed, added]).toMatchObject([
     { isInForce: false, isFolderTrusted: true, offered: { isChanged: true, relativePath: FILE } },
-    { isInForce: false, isFolderTrusted: true, offered: { isChanged: false, relativePath: `sub/${FILE}`, entry: world.project } },
+    {
+      isInForce: false,
+      isFolderTrusted: true,
+      offered: { isChanged: false, relativePath: `sub/${FILE}`, entry: world.project },
+    },
   ]);
   if (added?.isInForce !== false || added.offered === null) throw new Error('nothing is offered');
   const { entry, relativePath, hash, bytes } = added.offered;
   expect(bytes.toString()).toBe('b = 1\n');
-  new TrustedFiles({ home: world.home }).trust([{ folder: entry, files: { [relativePath]: hash } }]);
+  new TrustedFiles({ home: world.home }).trust([
+    { folder: entry, files: { [relativePath]: hash } },
+  ]);
   expect(await world.inForce('sub')).toEqual(['sub']);
   world.write({ [FILE]: 'a = 1\n', [`sub/${FILE}`]: 'b = 1 # \n' });
   expect(await world.inForce('sub')).toEqual(['']);
@@ -96,14 +119,18 @@ test('every trusted folder is recorded at once, wherever the thread works', asyn
   writeFiles(other, { [FILE]: 'a = 1\n', 'sub/x': '' });
   world.trusted = [world.project, other, join(world.base, 'missing')];
   await world.look();
-  const inOther = (cwd: string) => projectFiles({ cwd, home: world.home, user: world.user }, new TrustedFiles({ home: world.home }));
+  const inOther = (cwd: string) =>
+    projectFiles(
+      { cwd, home: world.home, user: world.user },
+      new TrustedFiles({ home: world.home }),
+    );
   expect(await inOther(other)).toMatchObject([{ isInForce: true }]);
   writeFiles(other, { [FILE]: 'a = 2\n' });
   writeFiles(join(world.base, 'missing'), { [FILE]: 'a = 1\n' });
-  expect([...(await inOther(other)), ...(await inOther(join(world.base, 'missing')))]).toMatchObject([
-    { isInForce: false },
-    { isInForce: false },
-  ]);
+  expect([
+    ...(await inOther(other)),
+    ...(await inOther(join(world.base, 'missing'))),
+  ]).toMatchObject([{ isInForce: false }, { isInForce: false }]);
 });
 
 test('a folder that the user begins to trust later is a first sight of its own', async () => {
@@ -158,8 +185,16 @@ describe('a file that cannot be read is not in force, and does not delay anythin
   test.each([
     ['a pipe', (file: string) => execFileSync('mkfifo', [file]), 'is not a regular file'],
     ['a folder', (file: string) => mkdirSync(file), 'cannot be read: '],
-    ['a large file', (file: string) => writeFileSync(file, 'x'.repeat(256 * 1024 + 1)), 'is larger than 262144 bytes'],
-    ['a link out of the project', (file: string) => symlinkSync('/etc/hostname', file), 'is a symbolic link that leads out of the project'],
+    [
+      'a large file',
+      (file: string) => writeFileSync(file, 'x'.repeat(256 * 1024 + 1)),
+      'is larger than 262144 bytes',
+    ],
+    [
+      'a link out of the project',
+      (file: string) => symlinkSync('/etc/hostname', file),
+      'is a symbolic link that leads out of the project',
+    ],
   ])('%s', async (_, make, reason) => {
     const world = new World();
     mkdirSync(join(world.project, '.codex'));
@@ -175,8 +210,16 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
   const broken: [string, string | Buffer, string][] = [
     ['a line that is not JSON', '{}{\n', 'line 1 is not valid'],
     ['a line of another shape', '\n{"folder":"/a","files":{"x":5}}\n', 'line 2 is not valid'],
-    ['an incomplete line', '{"folder":"/a","files":{}}\n{"folder":"/b","fi\n', 'line 2 is not valid'],
-    ['too many bytes', '\n'.repeat(RECORD_BYTES_MAX + 1), 'it has 524289 bytes, and the limit is 524288'],
+    [
+      'an incomplete line',
+      '{"folder":"/a","files":{}}\n{"folder":"/b","fi\n',
+      'line 2 is not valid',
+    ],
+    [
+      'too many bytes',
+      '\n'.repeat(RECORD_BYTES_MAX + 1),
+      'it has 524289 bytes, and the limit is 524288',
+    ],
     ['no UTF-8', Buffer.from([0xff, 0x0a]), 'not valid'],
   ];
   test.each(broken)('%s', async (_, text, reason) => {
@@ -185,14 +228,23 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
     expect(await world.inForce()).toEqual(['']);
     writeFileSync(world.record, text);
     expect(await world.inForce()).toEqual([]);
-    expect(await world.reason()).toContain(`${join(world.project, FILE)} is not in force: ${world.record} cannot be read: `);
+    expect(await world.reason()).toContain(
+      `${join(world.project, FILE)} is not in force: ${world.record} cannot be read: `,
+    );
     expect(await world.reason()).toContain(reason);
     expect(readFileSync(world.record).equals(Buffer.from(text))).toBe(true);
     const user = `[projects.${JSON.stringify(world.project)}]\ntrust_level = "trusted"\n`;
     writeFileSync(join(world.home, 'config.toml'), user);
-    const warnings = await configWarnings(sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' } }));
-    expect(warnings[0]).toMatchObject({ summary: expect.stringContaining(reason), path: world.record });
-    expect(() => new TrustedFiles({ home: world.home }).trust([{ folder: '/a', files: {} }])).toThrow(reason);
+    const warnings = await configWarnings(
+      sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' } }),
+    );
+    expect(warnings[0]).toMatchObject({
+      summary: expect.stringContaining(reason),
+      path: world.record,
+    });
+    expect(() =>
+      new TrustedFiles({ home: world.home }).trust([{ folder: '/a', files: {} }]),
+    ).toThrow(reason);
   });
 });
 
@@ -216,11 +268,16 @@ test('the last line does not count while another process writes it', async () =>
 test('if the record cannot be written, trust lasts as long as the process, with a warning', async () => {
   const world = new World();
   world.write({ [FILE]: 'model = "a"\n' });
-  writeFileSync(join(world.home, 'config.toml'), `[projects.${JSON.stringify(world.project)}]\ntrust_level = "trusted"\n`);
+  writeFileSync(
+    join(world.home, 'config.toml'),
+    `[projects.${JSON.stringify(world.project)}]\ntrust_level = "trusted"\n`,
+  );
   const full = '\n'.repeat(RECORD_BYTES_MAX - 10);
   writeFileSync(world.record, full);
   const trustedFiles = new TrustedFiles({ home: world.home });
-  const warnings = await configWarnings(sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' }, trustedFiles }));
+  const warnings = await configWarnings(
+    sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' }, trustedFiles }),
+  );
   expect(warnings).toEqual([
     {
       summary: `${world.record} cannot be written: the file would be larger than 524288 bytes. Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.`,
@@ -232,7 +289,9 @@ test('if the record cannot be written, trust lasts as long as the process, with 
   expect(await world.look('', trustedFiles)).toMatchObject([{ isInForce: true }]);
   world.write({ [FILE]: 'model = "b"\n' });
   expect(await world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
-  expect(() => trustedFiles.trust([{ folder: world.project, files: {} }])).toThrow('cannot be written: the file would be larger');
+  expect(() => trustedFiles.trust([{ folder: world.project, files: {} }])).toThrow(
+    'cannot be written: the file would be larger',
+  );
   expect(readFileSync(world.record, 'utf8')).toBe(full);
 });
 

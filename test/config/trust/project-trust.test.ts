@@ -9,18 +9,42 @@ import { tempFolder, writeFiles } from '../temp-folder.ts';
 /** A folder, and what its `.git` is. `of` is a position in the list of repositories. */
 type Folder =
   | { kind: 'repository' | 'plain'; of: null }
-  | { kind: 'worktree' | 'submodule' | 'moved' | 'names the repository' | 'names a worktree' | 'own commondir'; of: number };
+  | {
+      kind:
+        | 'worktree'
+        | 'submodule'
+        | 'moved'
+        | 'names the repository'
+        | 'names a worktree'
+        | 'own commondir';
+      of: number;
+    };
 
-const kinds = ['worktree', 'submodule', 'moved', 'names the repository', 'names a worktree', 'own commondir'] as const;
+const kinds = [
+  'worktree',
+  'submodule',
+  'moved',
+  'names the repository',
+  'names a worktree',
+  'own commondir',
+] as const;
 const folder: fc.Arbitrary<Folder> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('repository' as const, 'plain' as const), of: fc.constant(null) }),
+  fc.record({
+    kind: fc.constantFrom('repository' as const, 'plain' as const),
+    of: fc.constant(null),
+  }),
   fc.record({ kind: fc.constantFrom('worktree' as const), of: fc.nat(1) }),
   fc.record({ kind: fc.constantFrom(...kinds), of: fc.nat(1) }),
 );
 const SUBFOLDERS = ['', 'a', 'a/b'];
 const LEVELS = ['trusted', 'untrusted'] as const;
 const entryOf = (count: number) =>
-  fc.record({ at: fc.nat(count - 1), sub: fc.constantFrom(...SUBFOLDERS), level: fc.constantFrom(...LEVELS), byLink: fc.boolean() });
+  fc.record({
+    at: fc.nat(count - 1),
+    sub: fc.constantFrom(...SUBFOLDERS),
+    level: fc.constantFrom(...LEVELS),
+    byLink: fc.boolean(),
+  });
 
 /** Makes the folder `at`. The first two repositories are those that the others belong to. */
 function make(at: string, one: Folder, repositories: readonly string[]): void {
@@ -35,7 +59,10 @@ function make(at: string, one: Folder, repositories: readonly string[]): void {
     worktree: { named: worktree, files: linked },
     // The repository names the place at which the worktree was before.
     moved: { named: worktree, files: { ...linked, gitdir: `${at}-before/.git\n` } },
-    submodule: { named: join(git, 'modules', name), files: { config: `[core]\n\tworktree = ${at}\n` } },
+    submodule: {
+      named: join(git, 'modules', name),
+      files: { config: `[core]\n\tworktree = ${at}\n` },
+    },
     'names the repository': { named: git, files: {} },
     'names a worktree': { named: join(git, 'worktrees', 'other'), files: {} },
     'own commondir': { named: join(at, 'gd'), files: { ...linked, commondir: `${git}\n` } },
@@ -45,8 +72,16 @@ function make(at: string, one: Folder, repositories: readonly string[]): void {
   writeFiles(at, { '.git': `gitdir: ${named}\n` });
 }
 
-/** The level of a folder by the entries: of itself or the nearest folder above it in its tree, else of the same place in the main checkout. */
-function expectedLevel(cwd: string, tree: string, entries: ReadonlyMap<string, string>, main: string | null): string | null {
+/**
+ * The level of a folder by the entries: of itself or the nearest folder above it in its tree, else
+ * of the same place in the main checkout.
+ */
+function expectedLevel(
+  cwd: string,
+  tree: string,
+  entries: ReadonlyMap<string, string>,
+  main: string | null,
+): string | null {
   const isRepository = tree !== cwd;
   for (let at = cwd; ; at = dirname(at)) {
     const level = entries.get(at);
@@ -81,8 +116,17 @@ function makeWorld(base: string, { folders, entries }: World): ReadonlyMap<strin
 
 const worlds: fc.Arbitrary<World> = fc
   .array(folder, { minLength: 2, maxLength: 5 })
-  .map((others): Folder[] => [{ kind: 'repository', of: null }, { kind: 'repository', of: null }, ...others])
-  .chain((folders) => fc.record({ folders: fc.constant(folders), entries: fc.array(entryOf(folders.length), { maxLength: 5 }) }));
+  .map((others): Folder[] => [
+    { kind: 'repository', of: null },
+    { kind: 'repository', of: null },
+    ...others,
+  ])
+  .chain((folders) =>
+    fc.record({
+      folders: fc.constant(folders),
+      entries: fc.array(entryOf(folders.length), { maxLength: 5 }),
+    }),
+  );
 
 test('any tree of repositories, linked worktrees and folders that look like them has the trust of its entries', async () => {
   const all = tempFolder();
@@ -91,7 +135,9 @@ test('any tree of repositories, linked worktrees and folders that look like them
   const check = async (world: World) => {
     const base = join(all, `${++run}`);
     const levels = makeWorld(base, world);
-    const places = world.folders.flatMap((one, index) => SUBFOLDERS.map((sub) => ({ one, tree: join(base, `f${index}`), sub })));
+    const places = world.folders.flatMap((one, index) =>
+      SUBFOLDERS.map((sub) => ({ one, tree: join(base, `f${index}`), sub })),
+    );
     for (const { one, tree, sub } of places) {
       const cwd = join(tree, sub);
       const main = one.kind === 'worktree' ? join(base, `f${one.of}`) : null;
@@ -99,12 +145,22 @@ test('any tree of repositories, linked worktrees and folders that look like them
       const level = expectedLevel(cwd, one.kind === 'plain' ? cwd : tree, levels, main);
       seen.add(`${one.kind} ${level}`);
       const config = await loadConfig(sourcesIn(join(base, 'home'), { cwd }));
-      const expected = [level === 'untrusted' ? 'untrusted' : 'on-request', level === null ? 'read-only' : 'workspace-write'];
-      expect([one.kind, sub, config.get('approval_policy'), config.get('sandbox_mode')]).toEqual([one.kind, sub, ...expected]);
+      const expected = [
+        level === 'untrusted' ? 'untrusted' : 'on-request',
+        level === null ? 'read-only' : 'workspace-write',
+      ];
+      expect([one.kind, sub, config.get('approval_policy'), config.get('sandbox_mode')]).toEqual([
+        one.kind,
+        sub,
+        ...expected,
+      ]);
     }
   };
   await fc.assert(fc.asyncProperty(worlds, check), { seed: 23, numRuns: 40 });
   // The generator has reached what it is for.
-  const wanted = [...['repository', 'plain', ...kinds].map((kind) => `${kind} null`), ...LEVELS.map((level) => `worktree ${level}`)];
+  const wanted = [
+    ...['repository', 'plain', ...kinds].map((kind) => `${kind} null`),
+    ...LEVELS.map((level) => `worktree ${level}`),
+  ];
   expect(wanted.filter((one) => !seen.has(one))).toEqual([]);
 });

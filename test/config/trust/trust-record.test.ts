@@ -8,14 +8,21 @@ import { parseTrustRecord, type TrustLine } from '../../../src/config/trust/trus
 import { tempFolder } from '../temp-folder.ts';
 
 const name = fc.constantFrom('/a', '/b', '__proto__', '/a b\n"\u2028');
-const files = fc.dictionary(fc.constantFrom('x', 'y/z', '__proto__'), fc.constantFrom('sha256:1', 'sha256:2'));
+const files = fc.dictionary(
+  fc.constantFrom('x', 'y/z', '__proto__'),
+  fc.constantFrom('sha256:1', 'sha256:2'),
+);
 const line: fc.Arbitrary<TrustLine> = fc.oneof(
   fc.record({ folder: name, files }),
   fc.record({ folder: name, files, first: fc.constant(true as const) }),
 );
 
 /** A second implementation of the record: computes the hash of each file on its own. */
-function trustedHash(lines: readonly TrustLine[], folder: string, path: string): string | undefined {
+function trustedHash(
+  lines: readonly TrustLine[],
+  folder: string,
+  path: string,
+): string | undefined {
   const own = lines.filter((one) => one.folder === folder);
   const counting = own.filter((one, index) => one.first !== true || index === 0);
   const last = counting.findLast((one) => Object.hasOwn(one.files, path));
@@ -27,9 +34,12 @@ test('a later line replaces an earlier one; a first sight counts only as the fir
     fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
       const record = parseTrustRecord(lines.map((one) => JSON.stringify(one)).join('\n'));
       if ('invalidLine' in record) throw new Error('a valid line is refused');
-      expect([...record.keys()].sort()).toEqual([...new Set(lines.map(({ folder }) => folder))].sort());
+      expect([...record.keys()].sort()).toEqual(
+        [...new Set(lines.map(({ folder }) => folder))].sort(),
+      );
       for (const folder of record.keys()) {
-        for (const path of ['x', 'y/z', '__proto__']) expect(record.get(folder)?.files.get(path)).toBe(trustedHash(lines, folder, path));
+        for (const path of ['x', 'y/z', '__proto__'])
+          expect(record.get(folder)?.files.get(path)).toBe(trustedHash(lines, folder, path));
       }
     }),
     { seed: 7 },
@@ -60,8 +70,14 @@ test('lines that several processes append at the same time are all kept, and non
   const append = new URL('../../../src/config/append-line.ts', import.meta.url);
   const script = `import { appendLine } from ${JSON.stringify(append.href)};
     for (let n = 0; n < 100; n++) appendLine(process.argv[1], process.argv[2].repeat(300), 1e9);`;
-  const run = ['a', 'b', 'c'].map((word) => `"$0" --import tsx --input-type=module -e "$1" "$2" ${word} &`).join(' ');
-  const { status, stderr } = spawnSync('sh', ['-c', `${run} wait`, process.execPath, script, file], { encoding: 'utf8', timeout: 60_000 });
+  const run = ['a', 'b', 'c']
+    .map((word) => `"$0" --import tsx --input-type=module -e "$1" "$2" ${word} &`)
+    .join(' ');
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', `${run} wait`, process.execPath, script, file],
+    { encoding: 'utf8', timeout: 60_000 },
+  );
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const lines = readFileSync(file, 'utf8')
     .split('\n')

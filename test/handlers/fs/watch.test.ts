@@ -16,12 +16,15 @@ async function serverWith(files: Record<string, string> = {}) {
   return {
     ...server,
     at,
-    watch: (watchId: string, path: string) => client.request('fs/watch', { watchId, path: at(path) }),
+    watch: (watchId: string, path: string) =>
+      client.request('fs/watch', { watchId, path: at(path) }),
     /** Resolves with the next changed paths of a watch, when they have all come. */
     async changes(watchId: string, expected: string[], from: TestClient = client) {
       const before = told.get(watchId) ?? 0;
-      const seen = () => from.notifications('fs/changed', (changed) => changed.watchId === watchId).slice(before);
-      const names = () => [...new Set(seen().flatMap(({ changedPaths }) => changedPaths))].toSorted();
+      const seen = () =>
+        from.notifications('fs/changed', (changed) => changed.watchId === watchId).slice(before);
+      const names = () =>
+        [...new Set(seen().flatMap(({ changedPaths }) => changedPaths))].toSorted();
       while (!expected.every((path) => names().includes(at(path)))) {
         await clock.timerOf(GATHER_MS);
         const next = from.next('fs/changed', ({ method }) => method === 'fs/changed');
@@ -117,7 +120,11 @@ describe('a watch', () => {
     const { client, connect, watch, changes, at } = await serverWith({ a: '', b: '' });
     const other = await connect();
     await watch('w', 'a');
-    const taken = { code: -32600, message: 'watchId already exists: w', data: { code: 'watch_id_taken' } };
+    const taken = {
+      code: -32600,
+      message: 'watchId already exists: w',
+      data: { code: 'watch_id_taken' },
+    };
     expect(await client.refusal('fs/watch', { watchId: 'w', path: at('b') })).toEqual(taken);
     await other.request('fs/watch', { watchId: 'w', path: at('b') });
     writeFileSync(at('b'), '1');
@@ -157,7 +164,9 @@ describe('a watch', () => {
     const ids = Array.from({ length: 1000 }, (_, index) => `w${index}`);
     await Promise.all(ids.map((watchId) => client.request('fs/watch', { watchId, path: at('a') })));
     const refused = { code: -32600, data: { code: 'too_many_watches', maxWatches: 1000 } };
-    expect(await client.refusal('fs/watch', { watchId: 'more', path: at('a') })).toMatchObject(refused);
+    expect(await client.refusal('fs/watch', { watchId: 'more', path: at('a') })).toMatchObject(
+      refused,
+    );
     await client.request('fs/unwatch', { watchId: 'w0' });
     await client.request('fs/watch', { watchId: 'more', path: at('a') });
   });

@@ -24,8 +24,16 @@ describe('thread/archive refuses', () => {
       await client.refusal('thread/archive', { threadId: fleeting.id }),
       await client.refusal('thread/archive', {}),
     ]).toEqual([
-      { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
-      { code: -32600, message: `no rollout found for thread id ${UNKNOWN}`, data: { code: 'thread_not_found', threadId: UNKNOWN } },
+      {
+        code: -32600,
+        message: 'invalid thread id: "nope" is not a UUID',
+        data: { code: 'invalid_thread_id' },
+      },
+      {
+        code: -32600,
+        message: `no rollout found for thread id ${UNKNOWN}`,
+        data: { code: 'thread_not_found', threadId: UNKNOWN },
+      },
       {
         code: -32600,
         message: `thread ${idOf(1)} is archived: unarchive it first`,
@@ -36,7 +44,11 @@ describe('thread/archive refuses', () => {
         message: `thread ${fleeting.id} is ephemeral: it ends with the server and cannot be archived`,
         data: { code: 'thread_ephemeral', threadId: fleeting.id },
       },
-      { code: -32600, message: expect.stringContaining('threadId'), data: { code: 'invalid_params' } },
+      {
+        code: -32600,
+        message: expect.stringContaining('threadId'),
+        data: { code: 'invalid_params' },
+      },
     ]);
     expect(client.notifications('thread/archived')).toEqual([{ threadId: idOf(1) }]);
   });
@@ -44,9 +56,16 @@ describe('thread/archive refuses', () => {
   test('a thread that another process has loaded; its turn goes on', async () => {
     const gate = new Gate();
     const first = await startServer();
-    first.model.push([...messageBegun('half'), gate, ...response(message('half and whole')).slice(3)]);
+    first.model.push([
+      ...messageBegun('half'),
+      gate,
+      ...response(message('half and whole')).slice(3),
+    ]);
     const { thread } = await first.client.request('thread/start', {});
-    const { turn } = await first.client.request('turn/start', { threadId: thread.id, input: text('go') });
+    const { turn } = await first.client.request('turn/start', {
+      threadId: thread.id,
+      input: text('go'),
+    });
     await first.client.waitFor('item/agentMessage/delta');
     const second = await startServer({ folder: first.folder, pid: 4712 });
     expect(await second.client.refusal('thread/archive', { threadId: thread.id })).toEqual({
@@ -71,14 +90,24 @@ test('archiving unloads the thread: after the response, its followers hear that,
   await other.waitFor('thread/archived');
   expect(client.messages.slice(before)).toEqual([
     { id: expect.any(Number), result: {} },
-    { method: 'thread/status/changed', params: { threadId: thread.id, status: { type: 'notLoaded' } } },
+    {
+      method: 'thread/status/changed',
+      params: { threadId: thread.id, status: { type: 'notLoaded' } },
+    },
     archived,
   ]);
   expect(other.messages.slice(othersBefore)).toEqual([archived]);
   expect((await client.request('thread/loaded/list', {})).data).toEqual([]);
   const ids = async (isArchived: boolean | null) =>
-    (await client.request('thread/list', { archived: isArchived })).data.map(({ id, status }) => [id, status.type]);
-  expect([await ids(null), await ids(false), await ids(true)]).toEqual([[], [], [[thread.id, 'notLoaded']]]);
+    (await client.request('thread/list', { archived: isArchived })).data.map(({ id, status }) => [
+      id,
+      status.type,
+    ]);
+  expect([await ids(null), await ids(false), await ids(true)]).toEqual([
+    [],
+    [],
+    [[thread.id, 'notLoaded']],
+  ]);
 });
 
 test('a running turn ends as interrupted, is announced once and before the thread is archived, and is stored so', async () => {
@@ -92,15 +121,25 @@ test('a running turn ends as interrupted, is announced once and before the threa
   const before = client.messages.length;
   await client.request('thread/archive', { threadId: thread.id });
   await client.waitFor('thread/archived');
-  const told = client.messages.slice(before).map(({ method, params }) => [method ?? 'answer', params]);
+  const told = client.messages
+    .slice(before)
+    .map(({ method, params }) => [method ?? 'answer', params]);
   expect(told).toEqual([
     ['thread/status/changed', { threadId: thread.id, status: { type: 'idle' } }],
-    ['turn/completed', { threadId: thread.id, turn: expect.objectContaining({ id: turn.id, status: 'interrupted' }) }],
+    [
+      'turn/completed',
+      {
+        threadId: thread.id,
+        turn: expect.objectContaining({ id: turn.id, status: 'interrupted' }),
+      },
+    ],
     ['answer', undefined],
     ['thread/status/changed', { threadId: thread.id, status: { type: 'notLoaded' } }],
     ['thread/archived', { threadId: thread.id }],
   ]);
-  const { turns } = (await client.request('thread/read', { threadId: thread.id, includeTurns: true })).thread;
+  const { turns } = (
+    await client.request('thread/read', { threadId: thread.id, includeTurns: true })
+  ).thread;
   expect(turns.map(({ status, items }) => [status, brief(items)])).toEqual([
     ['completed', ['user: one', 'agent: first']],
     ['interrupted', ['user: two', 'agent: half']],
@@ -114,11 +153,18 @@ test('an archived thread can be read and forked, but takes no turn and cannot be
   await client.request('thread/archive', { threadId: thread.id });
   const archived = { code: -32600, data: { code: 'thread_archived', threadId: thread.id } };
   expect(await client.refusal('thread/resume', { threadId: thread.id })).toMatchObject(archived);
-  expect(await client.refusal('thread/resume', { threadId: '', path: thread.path })).toMatchObject(archived);
-  expect(await client.refusal('turn/start', { threadId: thread.id, input: text('x') })).toMatchObject({
+  expect(await client.refusal('thread/resume', { threadId: '', path: thread.path })).toMatchObject(
+    archived,
+  );
+  expect(
+    await client.refusal('turn/start', { threadId: thread.id, input: text('x') }),
+  ).toMatchObject({
     data: { code: 'thread_not_found' },
   });
-  const { thread: read } = await client.request('thread/read', { threadId: thread.id, includeTurns: true });
+  const { thread: read } = await client.request('thread/read', {
+    threadId: thread.id,
+    includeTurns: true,
+  });
   expect([read.status, read.turns]).toEqual([{ type: 'notLoaded' }, turns]);
   expect((await client.request('thread/turns/list', { threadId: thread.id })).data).toHaveLength(1);
   const { thread: fork } = await client.request('thread/fork', { threadId: thread.id });
@@ -160,12 +206,17 @@ test('if the store fails, the thread stays loaded and can be used', async () => 
   const server = await startServer({
     wrapStore: (store) => {
       const archiveThread = () => Promise.reject(new Error('no'));
-      return new Proxy(store, { get: (target, key) => (key === 'archiveThread' ? archiveThread : Reflect.get(target, key).bind(target)) });
+      return new Proxy(store, {
+        get: (target, key) =>
+          key === 'archiveThread' ? archiveThread : Reflect.get(target, key).bind(target),
+      });
     },
   });
   const { client, model, log } = server;
   const { thread } = await threadWith(server, [['one', 'first']]);
-  expect(await client.refusal('thread/archive', { threadId: thread.id })).toMatchObject({ code: -32603 });
+  expect(await client.refusal('thread/archive', { threadId: thread.id })).toMatchObject({
+    code: -32603,
+  });
   log.lines.length = 0;
   expect((await client.request('thread/loaded/list', {})).data).toEqual([thread.id]);
   model.push(response(message('second')));

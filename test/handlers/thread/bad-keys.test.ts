@@ -2,9 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { SETTING_NAMES, type SettingName } from '../../../src/config/settings.ts';
 import { startServer } from '../../support/test-server.ts';
 
-const BASE = ['model="m"', 'model_provider="test"', 'model_providers.test.base_url="http://127.0.0.1:9"'];
+const BASE = [
+  'model="m"',
+  'model_provider="test"',
+  'model_providers.test.base_url="http://127.0.0.1:9"',
+];
 
-/** The settings that decide about every thread: what its model is told and may do, and what clients see. */
+/**
+ * The settings that decide about every thread: what its model is told and may do, and what clients
+ * see.
+ */
 const NEEDED: readonly SettingName[] = [
   'allow_login_shell',
   'approval_timeout_ms',
@@ -68,21 +75,34 @@ describe('a thread that names its model, approvals and sandbox is refused for an
 });
 
 test('an invalid setting of agents takes only the agents away, with a warning', async () => {
-  const { client } = await startServer({ config: '', overrides: [...BASE, 'agents.max_depth="deep"'] });
+  const { client } = await startServer({
+    config: '',
+    overrides: [...BASE, 'agents.max_depth="deep"'],
+  });
   await client.request('thread/start', {});
-  expect((await client.waitFor('warning')).message).toMatch(/^The model cannot start sub-agents in this thread: .*agents\.max_depth/);
+  expect((await client.waitFor('warning')).message).toMatch(
+    /^The model cannot start sub-agents in this thread: .*agents\.max_depth/,
+  );
 });
 
 test('an invalid review_model refuses reviews only', async () => {
   const { client } = await startServer({ config: '', overrides: [...BASE, 'review_model=5'] });
   const { thread } = await client.request('thread/start', {});
   const review = { threadId: thread.id, target: { type: 'custom', instructions: 'Look.' } };
-  expect(await client.refusal('review/start', review)).toMatchObject({ data: { code: 'config_invalid' } });
+  expect(await client.refusal('review/start', review)).toMatchObject({
+    data: { code: 'config_invalid' },
+  });
 });
 
 test('keys of a request that have no effect are told to its client', async () => {
   const { client } = await startServer({ config: '', overrides: BASE });
-  const config = { modle: 'x', 'features.apps': true, tools: { web_serch: true }, agents: { max_thread: 2 }, projects: {} };
+  const config = {
+    modle: 'x',
+    'features.apps': true,
+    tools: { web_serch: true },
+    agents: { max_thread: 2 },
+    projects: {},
+  };
   const label = "(given in the request's config)";
   const expected = [
     `invalid config: modle ${label} is not a known key. Did you mean model?`,
@@ -93,10 +113,16 @@ test('keys of a request that have no effect are told to its client', async () =>
   ];
   const { thread } = await client.request('thread/start', { config });
   await client.waitFor('warning', ({ message }) => message === expected.at(-1));
-  const told = () => client.notifications('warning', ({ threadId }) => threadId === thread.id).map(({ message }) => message);
+  const told = () =>
+    client
+      .notifications('warning', ({ threadId }) => threadId === thread.id)
+      .map(({ message }) => message);
   expect(told()).toEqual(expected);
   const fork = await client.request('thread/fork', { threadId: thread.id, config: { modle: 'x' } });
-  await client.waitFor('warning', ({ threadId, message }) => threadId === fork.thread.id && message === expected[0]);
+  await client.waitFor(
+    'warning',
+    ({ threadId, message }) => threadId === fork.thread.id && message === expected[0],
+  );
 });
 
 test.each([
@@ -105,34 +131,66 @@ test.each([
     { hooks: { PreToolUze: [] } },
     /"PreToolUze" is not an event, so its hooks are not used\. Did you mean PreToolUse\?/,
   ],
-  ['a bad matcher', { hooks: { PreToolUse: [{ matcher: '(', hooks: [] }] } }, /PreToolUse\[0\]: the matcher "\(" is not a valid regular/],
+  [
+    'a bad matcher',
+    { hooks: { PreToolUse: [{ matcher: '(', hooks: [] }] } },
+    /PreToolUse\[0\]: the matcher "\(" is not a valid regular/,
+  ],
   ['a bad state of hooks', { hooks: { state: { key: { enabled: 'no' } } } }, /hooks\.state/],
   [
     'a role with a wrong value',
     { agents: { x: { model: 5 } } },
     /^invalid config: model .*expected .*, found 5\. No sub-agent can have this role/,
   ],
-  ['a role whose file is missing', { agents: { x: { config_file: 'gone.toml' } } }, /config_file: .*gone\.toml does not exist or is empty/],
-  ['a wrong mode of web search', { web_search: 'fast' }, /web_search .*found "fast"\. Models do not search the web until/],
-  ['a wrong port for logins', { mcp_oauth_callback_port: 0 }, /mcp_oauth_callback_port .*expected a port/],
+  [
+    'a role whose file is missing',
+    { agents: { x: { config_file: 'gone.toml' } } },
+    /config_file: .*gone\.toml does not exist or is empty/,
+  ],
+  [
+    'a wrong mode of web search',
+    { web_search: 'fast' },
+    /web_search .*found "fast"\. Models do not search the web until/,
+  ],
+  [
+    'a wrong port for logins',
+    { mcp_oauth_callback_port: 0 },
+    /mcp_oauth_callback_port .*expected a port/,
+  ],
   [
     'a wrong safety check',
     { mcp_safety_check: { comand: 'x' } },
     /mcp_safety_check\.comand .*Every call of an MCP tool needs approval until/,
   ],
   ['a keyring', { mcp_oauth_credentials_store: 'keyring' }, /"keyring" has no effect/],
-  ['a required feature', { features: { goals: true } }, /features\.goals .*true is not allowed by .*, so false counts/],
-])('a mistake in the config of a request is told to its client: %s', async (_, config, expected) => {
-  const { client } = await startServer({ config: '', overrides: BASE, system: { 'requirements.toml': '[features]\ngoals = false\n' } });
-  const { thread } = await client.request('thread/start', { config });
-  const found = await client.waitFor('warning', ({ message }) => expected.test(message));
-  expect(found.threadId).toBe(thread.id);
-  const told = client.notifications('warning', ({ threadId }) => threadId === thread.id).map(({ message }) => message);
-  expect(told.filter((message) => expected.test(message))).toHaveLength(1);
-});
+  [
+    'a required feature',
+    { features: { goals: true } },
+    /features\.goals .*true is not allowed by .*, so false counts/,
+  ],
+])(
+  'a mistake in the config of a request is told to its client: %s',
+  async (_, config, expected) => {
+    const { client } = await startServer({
+      config: '',
+      overrides: BASE,
+      system: { 'requirements.toml': '[features]\ngoals = false\n' },
+    });
+    const { thread } = await client.request('thread/start', { config });
+    const found = await client.waitFor('warning', ({ message }) => expected.test(message));
+    expect(found.threadId).toBe(thread.id);
+    const told = client
+      .notifications('warning', ({ threadId }) => threadId === thread.id)
+      .map(({ message }) => message);
+    expect(told.filter((message) => expected.test(message))).toHaveLength(1);
+  },
+);
 
 test('mistakes of the home are not told about a thread, also if its request has a config', async () => {
-  const { client } = await startServer({ config: 'modle = 1\n[hooks]\nNothing = []\n', overrides: BASE });
+  const { client } = await startServer({
+    config: 'modle = 1\n[hooks]\nNothing = []\n',
+    overrides: BASE,
+  });
   const { thread } = await client.request('thread/start', { config: { model_verbosity: 'low' } });
   await client.request('thread/unsubscribe', { threadId: thread.id });
   expect(client.notifications('warning', ({ threadId }) => threadId === thread.id)).toEqual([]);

@@ -3,7 +3,14 @@ import { StoreError } from '../../../src/store/store-error.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { type TestClient, text } from '../../support/test-client.ts';
-import { asked, conversation, message, messageBegun, response, said } from '../../support/test-model.ts';
+import {
+  asked,
+  conversation,
+  message,
+  messageBegun,
+  response,
+  said,
+} from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
@@ -16,8 +23,16 @@ describe('thread/delete refuses', () => {
       await client.refusal('thread/delete', { threadId: 'nope' }),
       await client.refusal('thread/delete', { threadId: UNKNOWN }),
     ]).toEqual([
-      { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
-      { code: -32600, message: `no rollout found for thread id ${UNKNOWN}`, data: { code: 'thread_not_found', threadId: UNKNOWN } },
+      {
+        code: -32600,
+        message: 'invalid thread id: "nope" is not a UUID',
+        data: { code: 'invalid_thread_id' },
+      },
+      {
+        code: -32600,
+        message: `no rollout found for thread id ${UNKNOWN}`,
+        data: { code: 'thread_not_found', threadId: UNKNOWN },
+      },
     ]);
     expect(client.notifications('thread/deleted')).toEqual([]);
   });
@@ -48,15 +63,28 @@ test('a deleted thread is gone for good, and everyone is told once', async () =>
   await other.waitFor('thread/deleted');
   expect(client.messages.slice(before)).toEqual([
     { id: expect.any(Number), result: {} },
-    { method: 'thread/status/changed', params: { threadId: thread.id, status: { type: 'notLoaded' } } },
+    {
+      method: 'thread/status/changed',
+      params: { threadId: thread.id, status: { type: 'notLoaded' } },
+    },
     deleted,
   ]);
   expect(other.messages.slice(othersBefore)).toEqual([deleted]);
 
   const expectGone = async (each: TestClient) => {
     expect((await each.request('thread/list', {})).data).toEqual([]);
-    for (const method of ['thread/read', 'thread/resume', 'thread/fork', 'thread/archive', 'thread/delete', 'thread/turns/list']) {
-      expect(await each.refusal(method, { threadId: thread.id })).toMatchObject({ code: -32600, data: { code: 'thread_not_found' } });
+    for (const method of [
+      'thread/read',
+      'thread/resume',
+      'thread/fork',
+      'thread/archive',
+      'thread/delete',
+      'thread/turns/list',
+    ]) {
+      expect(await each.refusal(method, { threadId: thread.id })).toMatchObject({
+        code: -32600,
+        data: { code: 'thread_not_found' },
+      });
     }
   };
   await expectGone(client);
@@ -74,9 +102,17 @@ test('a running turn ends as interrupted, announced once and before the thread i
   const before = client.messages.length;
   await client.request('thread/delete', { threadId: thread.id });
   await client.waitFor('thread/deleted');
-  expect(client.messages.slice(before).map(({ method, params }) => [method ?? 'answer', params])).toEqual([
+  expect(
+    client.messages.slice(before).map(({ method, params }) => [method ?? 'answer', params]),
+  ).toEqual([
     ['thread/status/changed', { threadId: thread.id, status: { type: 'idle' } }],
-    ['turn/completed', { threadId: thread.id, turn: expect.objectContaining({ id: turn.id, status: 'interrupted' }) }],
+    [
+      'turn/completed',
+      {
+        threadId: thread.id,
+        turn: expect.objectContaining({ id: turn.id, status: 'interrupted' }),
+      },
+    ],
     ['answer', undefined],
     ['thread/status/changed', { threadId: thread.id, status: { type: 'notLoaded' } }],
     ['thread/deleted', { threadId: thread.id }],
@@ -113,11 +149,14 @@ test('an archived thread, one that is not loaded, and an ephemeral one', async (
   await server.client.request('thread/archive', { threadId: idOf(1) });
   const { client } = await server.restart();
   const { thread: fleeting } = await client.request('thread/start', { ephemeral: true });
-  for (const threadId of [idOf(1), second.id, fleeting.id]) expect(await client.request('thread/delete', { threadId })).toEqual({});
+  for (const threadId of [idOf(1), second.id, fleeting.id])
+    expect(await client.request('thread/delete', { threadId })).toEqual({});
   expect((await client.request('thread/list', {})).data).toEqual([]);
   expect((await client.request('thread/list', { archived: true })).data).toEqual([]);
   expect((await client.request('thread/loaded/list', {})).data).toEqual([]);
-  expect(await client.refusal('thread/read', { threadId: fleeting.id })).toMatchObject({ data: { code: 'thread_not_found' } });
+  expect(await client.refusal('thread/read', { threadId: fleeting.id })).toMatchObject({
+    data: { code: 'thread_not_found' },
+  });
 });
 
 test('forks of a deleted thread keep the history, even after its data has been collected', async () => {
@@ -125,13 +164,20 @@ test('forks of a deleted thread keep the history, even after its data has been c
   const { client, model, clock } = server;
   const { thread, turns } = await threadWith(server, [['one', 'first']]);
   const { thread: fork } = await client.request('thread/fork', { threadId: thread.id });
-  const { thread: fleeting } = await client.request('thread/fork', { threadId: thread.id, ephemeral: true });
+  const { thread: fleeting } = await client.request('thread/fork', {
+    threadId: thread.id,
+    ephemeral: true,
+  });
   await client.request('thread/delete', { threadId: thread.id });
   clock.advance(60_000);
   for (const threadId of [fork.id, fleeting.id]) {
     model.push(response(message('ok')));
     await client.turn(threadId, 'two');
-    expect(conversation(model.requests.at(-1) ?? model.request(1))).toEqual([asked('one'), said('first'), asked('two')]);
+    expect(conversation(model.requests.at(-1) ?? model.request(1))).toEqual([
+      asked('one'),
+      said('first'),
+      asked('two'),
+    ]);
     const read = await client.request('thread/read', { threadId, includeTurns: true });
     expect(read.thread.turns.slice(0, 1)).toEqual(turns);
   }
@@ -142,8 +188,13 @@ test('if the store fails, the thread stays without its running turn, and can be 
   const server = await startServer({
     wrapStore: (store) => {
       const deleteThread = (threadId: string) =>
-        full ? Promise.reject(new StoreError('store_full', 'the disk is full')) : store.deleteThread(threadId);
-      return new Proxy(store, { get: (target, key) => (key === 'deleteThread' ? deleteThread : Reflect.get(target, key).bind(target)) });
+        full
+          ? Promise.reject(new StoreError('store_full', 'the disk is full'))
+          : store.deleteThread(threadId);
+      return new Proxy(store, {
+        get: (target, key) =>
+          key === 'deleteThread' ? deleteThread : Reflect.get(target, key).bind(target),
+      });
     },
   });
   const { client, model } = server;
@@ -158,7 +209,11 @@ test('if the store fails, the thread stays without its running turn, and can be 
   });
   model.push(response(message('third')));
   expect(await client.turn(thread.id, 'three')).toMatchObject({ status: 'completed' });
-  expect(client.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual(['completed', 'interrupted', 'completed']);
+  expect(client.notifications('turn/completed').map(({ turn }) => turn.status)).toEqual([
+    'completed',
+    'interrupted',
+    'completed',
+  ]);
   full = false;
   expect(await client.request('thread/delete', { threadId: thread.id })).toEqual({});
 });

@@ -54,7 +54,10 @@ describe('thread/goal/set refuses', () => {
       { objective: null },
       {},
     ]) {
-      const { code, data } = await client.refusal('thread/goal/set', { threadId: idOf(1), ...wrong });
+      const { code, data } = await client.refusal('thread/goal/set', {
+        threadId: idOf(1),
+        ...wrong,
+      });
       refusals.push([code, data.code]);
     }
     expect(refusals).toEqual([
@@ -78,7 +81,8 @@ describe('thread/goal/set refuses', () => {
 
   test('with a message that says what to do', async () => {
     const { client } = await withThread();
-    const text = async (change: object) => (await client.refusal('thread/goal/set', { threadId: idOf(1), ...change })).message;
+    const text = async (change: object) =>
+      (await client.refusal('thread/goal/set', { threadId: idOf(1), ...change })).message;
     expect([
       await text({ objective: ' ' }),
       await text({ objective: 'x'.repeat(4001) }),
@@ -104,8 +108,13 @@ describe('thread/goal/set refuses', () => {
     await server.client.waitFor('thread/goal/updated');
     full = true;
     const change = { threadId: idOf(1), objective: 'another' };
-    expect(await server.client.refusal('thread/goal/set', change)).toMatchObject({ code: -32603, data: { code: 'store_full' } });
-    expect(await server.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: goalOf() });
+    expect(await server.client.refusal('thread/goal/set', change)).toMatchObject({
+      code: -32603,
+      data: { code: 'store_full' },
+    });
+    expect(await server.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({
+      goal: goalOf(),
+    });
     expect(server.client.notifications('thread/goal/updated')).toHaveLength(1);
   });
 });
@@ -114,26 +123,44 @@ describe('all three methods refuse', () => {
   const METHODS = ['thread/goal/set', 'thread/goal/get', 'thread/goal/clear'];
 
   async function refusals({ client }: TestServer, threadId: string) {
-    return Promise.all(METHODS.map(async (method) => (await client.refusal(method, { threadId, objective: 'x' })).data.code));
+    return Promise.all(
+      METHODS.map(
+        async (method) => (await client.refusal(method, { threadId, objective: 'x' })).data.code,
+      ),
+    );
   }
 
   test('unknown threads', async () => {
     const server = await withThread();
-    expect(await refusals(server, idOf(9))).toEqual(['thread_not_found', 'thread_not_found', 'thread_not_found']);
-    expect(await refusals(server, 'zz')).toEqual(['invalid_thread_id', 'invalid_thread_id', 'invalid_thread_id']);
+    expect(await refusals(server, idOf(9))).toEqual([
+      'thread_not_found',
+      'thread_not_found',
+      'thread_not_found',
+    ]);
+    expect(await refusals(server, 'zz')).toEqual([
+      'invalid_thread_id',
+      'invalid_thread_id',
+      'invalid_thread_id',
+    ]);
   });
 
   test('ephemeral threads', async () => {
     const server = await startServer();
     await server.client.request('thread/start', { ephemeral: true });
-    expect(await refusals(server, idOf(1))).toEqual(['thread_ephemeral', 'thread_ephemeral', 'thread_ephemeral']);
+    expect(await refusals(server, idOf(1))).toEqual([
+      'thread_ephemeral',
+      'thread_ephemeral',
+      'thread_ephemeral',
+    ]);
   });
 
   test('if the configuration switches goals off, for loaded threads and others', async () => {
     const server = await withThread({ overrides: ['features.goals=false'] });
     const disabled = ['goals_disabled', 'goals_disabled', 'goals_disabled'];
     expect(await refusals(server, idOf(1))).toEqual(disabled);
-    expect(await refusals(await server.restart({ overrides: ['features.goals=false'] }), idOf(1))).toEqual(disabled);
+    expect(
+      await refusals(await server.restart({ overrides: ['features.goals=false'] }), idOf(1)),
+    ).toEqual(disabled);
   });
 });
 
@@ -143,15 +170,31 @@ describe('thread/goal/set', () => {
     const other = await server.connect();
     await other.request('thread/resume', { threadId: idOf(1) });
     const stranger = await server.connect();
-    const change = { ...PAUSED, objective: '  all green\n', tokenBudget: 900, origin: 'user' } as const;
+    const change = {
+      ...PAUSED,
+      objective: '  all green\n',
+      tokenBudget: 900,
+      origin: 'user',
+    } as const;
     const goal = goalOf({ tokenBudget: 900 });
     expect(await server.client.request('thread/goal/set', change)).toEqual({ goal });
     for (const client of [server.client, other]) {
-      expect(await client.waitFor('thread/goal/updated')).toEqual({ threadId: idOf(1), turnId: null, goal });
+      expect(await client.waitFor('thread/goal/updated')).toEqual({
+        threadId: idOf(1),
+        turnId: null,
+        goal,
+      });
     }
-    expect(server.client.messages.slice(-2).map(({ id, method }) => method ?? typeof id)).toEqual(['number', 'thread/goal/updated']);
+    expect(server.client.messages.slice(-2).map(({ id, method }) => method ?? typeof id)).toEqual([
+      'number',
+      'thread/goal/updated',
+    ]);
     await stranger.request('thread/resume', { threadId: idOf(1) });
-    expect(await stranger.waitFor('thread/goal/updated')).toEqual({ threadId: idOf(1), turnId: null, goal });
+    expect(await stranger.waitFor('thread/goal/updated')).toEqual({
+      threadId: idOf(1),
+      turnId: null,
+      goal,
+    });
     expect(stranger.notifications('thread/goal/cleared')).toEqual([]);
   });
 
@@ -159,13 +202,20 @@ describe('thread/goal/set', () => {
     const { client, clock } = await withThread();
     await client.request('thread/goal/set', { ...PAUSED, tokenBudget: 900 });
     clock.advance(2_000);
-    const set = async (change: object) => (await client.call('thread/goal/set', { threadId: idOf(1), ...change })) as { goal: ThreadGoal };
+    const set = async (change: object) =>
+      (await client.call('thread/goal/set', { threadId: idOf(1), ...change })) as {
+        goal: ThreadGoal;
+      };
     const later = { updatedAt: START + 2 };
-    expect(await set({ status: 'blocked' })).toEqual({ goal: goalOf({ status: 'blocked', tokenBudget: 900, ...later }) });
+    expect(await set({ status: 'blocked' })).toEqual({
+      goal: goalOf({ status: 'blocked', tokenBudget: 900, ...later }),
+    });
     expect(await set({ objective: 'and fast' })).toEqual({
       goal: goalOf({ objective: 'and fast', status: 'blocked', tokenBudget: 900, ...later }),
     });
-    expect(await set({ tokenBudget: 7 })).toEqual({ goal: goalOf({ objective: 'and fast', status: 'blocked', tokenBudget: 7, ...later }) });
+    expect(await set({ tokenBudget: 7 })).toEqual({
+      goal: goalOf({ objective: 'and fast', status: 'blocked', tokenBudget: 7, ...later }),
+    });
     const last = goalOf({ objective: 'and fast', status: 'blocked', ...later });
     expect(await set({ objective: null, status: null, tokenBudget: null })).toEqual({ goal: last });
     expect(await client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: last });
@@ -174,8 +224,16 @@ describe('thread/goal/set', () => {
   test('accepts every status, and 4,000 characters of any script', async () => {
     const { client } = await withThread();
     const objective = '𝄞'.repeat(4000);
-    for (const status of ['paused', 'blocked', 'usageLimited', 'budgetLimited', 'complete'] as const) {
-      expect(await client.request('thread/goal/set', { threadId: idOf(1), objective, status })).toEqual({
+    for (const status of [
+      'paused',
+      'blocked',
+      'usageLimited',
+      'budgetLimited',
+      'complete',
+    ] as const) {
+      expect(
+        await client.request('thread/goal/set', { threadId: idOf(1), objective, status }),
+      ).toEqual({
         goal: goalOf({ objective, status }),
       });
     }
@@ -186,23 +244,33 @@ describe('thread/goal/set', () => {
     await server.client.request('thread/goal/set', PAUSED);
     server.model.push(response(message('ok')));
     await server.client.turn(idOf(1), 'hello');
-    expect((await server.client.request('thread/list', {})).data.map(({ preview }) => preview)).toEqual(['all green']);
+    expect(
+      (await server.client.request('thread/list', {})).data.map(({ preview }) => preview),
+    ).toEqual(['all green']);
     await server.client.request('thread/goal/set', { ...PAUSED, objective: 'else' });
-    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.preview).toBe('all green');
+    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.preview).toBe(
+      'all green',
+    );
   });
 
   test('works on a thread that is not loaded, does not load it, and the goal is kept over restarts', async () => {
     const first = await withThread();
     const server = await first.restart();
-    expect(await server.client.request('thread/goal/set', { ...PAUSED, status: 'active' })).toEqual({ goal: goalOf({ status: 'active' }) });
+    expect(await server.client.request('thread/goal/set', { ...PAUSED, status: 'active' })).toEqual(
+      { goal: goalOf({ status: 'active' }) },
+    );
     expect(await server.client.waitFor('thread/goal/updated')).toEqual({
       threadId: idOf(1),
       turnId: null,
       goal: goalOf({ status: 'active' }),
     });
-    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'notLoaded' });
+    expect(
+      (await server.client.request('thread/read', { threadId: idOf(1) })).thread.status,
+    ).toEqual({ type: 'notLoaded' });
     const { client, model } = await server.restart();
-    expect(await client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: goalOf({ status: 'active' }) });
+    expect(await client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({
+      goal: goalOf({ status: 'active' }),
+    });
     expect(model.requests).toEqual([]);
   });
 
@@ -211,7 +279,9 @@ describe('thread/goal/set', () => {
     const second = await startServer({ folder: server.folder, pid: 4712 });
     const refusal = await second.client.refusal('thread/goal/set', PAUSED);
     expect(refusal).toMatchObject({ code: -32600, data: { code: 'active_writer' } });
-    expect(await second.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: null });
+    expect(await second.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({
+      goal: null,
+    });
     await server.close();
     expect(await second.client.request('thread/goal/set', PAUSED)).toEqual({ goal: goalOf() });
   });
@@ -222,9 +292,14 @@ describe('thread/goal/set', () => {
     const { client, store } = await server.restart();
     await store.updateThread(idOf(1), { archivedAtMs: 1 });
     for (const method of ['thread/goal/set', 'thread/goal/clear']) {
-      expect(await client.refusal(method, PAUSED)).toMatchObject({ code: -32600, data: { code: 'thread_archived' } });
+      expect(await client.refusal(method, PAUSED)).toMatchObject({
+        code: -32600,
+        data: { code: 'thread_archived' },
+      });
     }
-    expect(await client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: goalOf() });
+    expect(await client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({
+      goal: goalOf(),
+    });
   });
 });
 
@@ -232,11 +307,14 @@ describe('thread/goal/clear', () => {
   test('says whether there was a goal, and announces the change once', async () => {
     const server = await withThread();
     await server.client.request('thread/goal/set', PAUSED);
-    const clear = () => server.client.request('thread/goal/clear', { threadId: idOf(1), origin: 'automatic' });
+    const clear = () =>
+      server.client.request('thread/goal/clear', { threadId: idOf(1), origin: 'automatic' });
     expect(await clear()).toEqual({ cleared: true });
     expect(await server.client.waitFor('thread/goal/cleared')).toEqual({ threadId: idOf(1) });
     expect(await clear()).toEqual({ cleared: false });
-    expect(await server.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: null });
+    expect(await server.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({
+      goal: null,
+    });
     expect(server.client.notifications('thread/goal/cleared')).toHaveLength(1);
   });
 
@@ -244,9 +322,13 @@ describe('thread/goal/clear', () => {
     const server = await withThread();
     await server.client.request('thread/goal/set', PAUSED);
     const { client } = await server.restart();
-    expect(await client.request('thread/goal/clear', { threadId: idOf(1) })).toEqual({ cleared: true });
+    expect(await client.request('thread/goal/clear', { threadId: idOf(1) })).toEqual({
+      cleared: true,
+    });
     expect(await client.waitFor('thread/goal/cleared')).toEqual({ threadId: idOf(1) });
-    expect(await client.request('thread/goal/clear', { threadId: idOf(1) })).toEqual({ cleared: false });
+    expect(await client.request('thread/goal/clear', { threadId: idOf(1) })).toEqual({
+      cleared: false,
+    });
   });
 });
 
@@ -255,8 +337,12 @@ test('a fork has no goal, and its source keeps its own', async () => {
   await threadWith(server, [['one', 'first']]);
   await server.client.request('thread/goal/set', PAUSED);
   const { thread } = await server.client.request('thread/fork', { threadId: idOf(1) });
-  expect(await server.client.request('thread/goal/get', { threadId: thread.id })).toEqual({ goal: null });
-  expect(await server.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: goalOf() });
+  expect(await server.client.request('thread/goal/get', { threadId: thread.id })).toEqual({
+    goal: null,
+  });
+  expect(await server.client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({
+    goal: goalOf(),
+  });
 });
 
 test('a client without experimentalApi may use goals', async () => {

@@ -26,12 +26,20 @@ describe('links that lead out of the workspace', () => {
     mkdirSync(join(cwd, '.agents', 'skills', 'own'), { recursive: true });
     symlinkSync(join(outside, 'secret'), join(cwd, 'AGENTS.md'));
     symlinkSync(join(outside, 'skill'), join(cwd, '.agents', 'skills', 'linked'));
-    symlinkSync(join(outside, 'skill', 'SKILL.md'), join(cwd, '.agents', 'skills', 'own', 'SKILL.md'));
+    symlinkSync(
+      join(outside, 'skill', 'SKILL.md'),
+      join(cwd, '.agents', 'skills', 'own', 'SKILL.md'),
+    );
     const told = await toldIn(server, 'use $theirs');
     expect(told).not.toContain('SECRET');
-    const links = ['AGENTS.md', '.agents/skills/linked', '.agents/skills/own/SKILL.md'].map((path) => join(cwd, path));
+    const links = ['AGENTS.md', '.agents/skills/linked', '.agents/skills/own/SKILL.md'].map(
+      (path) => join(cwd, path),
+    );
     expect(client.notifications('warning').map(({ message }) => message)).toEqual(
-      links.map((path) => `${path} is a link that leads out of the project: it is not read as instructions.`),
+      links.map(
+        (path) =>
+          `${path} is a link that leads out of the project: it is not read as instructions.`,
+      ),
     );
   });
 
@@ -46,7 +54,9 @@ describe('links that lead out of the workspace', () => {
   test('are not followed if a link replaces a skill after the thread was loaded', async () => {
     const server = await startWorking();
     const { client, cwd, model } = server;
-    writeFiles(cwd, { '.agents/skills/theirs/SKILL.md': SKILL.replace('SECRET-SKILL', 'OWN-SKILL') });
+    writeFiles(cwd, {
+      '.agents/skills/theirs/SKILL.md': SKILL.replace('SECRET-SKILL', 'OWN-SKILL'),
+    });
     await client.request('thread/start', {});
     const path = join(cwd, '.agents', 'skills', 'theirs', 'SKILL.md');
     rmSync(path);
@@ -60,14 +70,22 @@ test('pipes, devices and endless files in place of instructions do not block a t
   const server = await startWorking();
   const { cwd } = server;
   mkdirSync(join(cwd, '.agents', 'skills', 'pipe'), { recursive: true });
-  execFileSync('mkfifo', [join(cwd, 'AGENTS.override.md'), join(cwd, '.agents', 'skills', 'pipe', 'SKILL.md')]);
-  writeFiles(cwd, { 'AGENTS.md': 'x'.repeat(1_000_000), '.agents/skills/large/SKILL.md': SKILL + 'x'.repeat(5_000_000) });
+  execFileSync('mkfifo', [
+    join(cwd, 'AGENTS.override.md'),
+    join(cwd, '.agents', 'skills', 'pipe', 'SKILL.md'),
+  ]);
+  writeFiles(cwd, {
+    'AGENTS.md': 'x'.repeat(1_000_000),
+    '.agents/skills/large/SKILL.md': SKILL + 'x'.repeat(5_000_000),
+  });
   const told = await toldIn(server, 'use $theirs');
   expect(told.length).toBeLessThan(200_000);
 });
 
 test("the server runs nothing that the workspace's repository names", async () => {
-  const server = await startServer({ env: { PATH: `.:${process.env.PATH}`, GIT_EXTERNAL_DIFF: './run', GIT_DIR: 'elsewhere' } });
+  const server = await startServer({
+    env: { PATH: `.:${process.env.PATH}`, GIT_EXTERNAL_DIFF: './run', GIT_DIR: 'elsewhere' },
+  });
   const { client, cwd } = server;
   const mark = join(cwd, 'mark');
   execFileSync('git', ['init', '-q', '-b', 'main', cwd]);
@@ -85,7 +103,11 @@ test("the server runs nothing that the workspace's repository names", async () =
     '.git/config': `${config}[core]\n\t${keys}[include]\n\tpath = ../more\n[remote "origin"]\n\turl = https://me:key@example.com/x.git\n`,
   });
   const { thread } = await client.request('thread/start', {});
-  expect(thread.gitInfo).toEqual({ sha: null, branch: 'main', originUrl: 'https://example.com/x.git' });
+  expect(thread.gitInfo).toEqual({
+    sha: null,
+    branch: 'main',
+    originUrl: 'https://example.com/x.git',
+  });
   expect(existsSync(mark)).toBe(false);
 });
 
@@ -97,16 +119,25 @@ test('a folder does not become trusted by working in it', async () => {
   });
   const before = readFileSync(join(home, 'config.toml'), 'utf8');
   const answer = await server.client.request('thread/start', {});
-  await server.client.turn(idOf(1), 'hi', { sandboxPolicy: { type: 'workspaceWrite' }, approvalPolicy: 'never' });
+  await server.client.turn(idOf(1), 'hi', {
+    sandboxPolicy: { type: 'workspaceWrite' },
+    approvalPolicy: 'never',
+  });
   expect(answer.sandbox).toMatchObject({ type: 'readOnly' });
-  expect([readFileSync(join(home, 'config.toml'), 'utf8'), existsSync(join(cwd, 'mark'))]).toEqual([before, false]);
+  expect([readFileSync(join(home, 'config.toml'), 'utf8'), existsSync(join(cwd, 'mark'))]).toEqual([
+    before,
+    false,
+  ]);
 });
 
 test('a home inside the project: instructions and skills of both are read once', async () => {
   const folder = tempFolder({ '.git/HEAD': 'ref: refs/heads/main', 'AGENTS.md': 'PROJECT-TEXT' });
   const server = await startServer({
     folder,
-    files: { 'home/AGENTS.md': 'HOME-TEXT', 'home/skills/own/SKILL.md': SKILL.replace('theirs', 'ours') },
+    files: {
+      'home/AGENTS.md': 'HOME-TEXT',
+      'home/skills/own/SKILL.md': SKILL.replace('theirs', 'ours'),
+    },
     model: new TestModel(response(message('done'))),
   });
   const { client, home, model } = server;
@@ -114,11 +145,19 @@ test('a home inside the project: instructions and skills of both are read once',
   await client.turn(idOf(1), 'hi');
   expect(instructionSources).toEqual([join(home, 'AGENTS.md'), join(folder, 'AGENTS.md')]);
   const told = JSON.stringify(model.request(1));
-  expect([told.split('HOME-TEXT').length, told.split('PROJECT-TEXT').length, told.split('- ours:').length]).toEqual([2, 2, 2]);
+  expect([
+    told.split('HOME-TEXT').length,
+    told.split('PROJECT-TEXT').length,
+    told.split('- ours:').length,
+  ]).toEqual([2, 2, 2]);
 });
 
 test('a .git in a folder that all users can write to, such as /tmp, does not make their files instructions', async () => {
-  const shared = tempFolder({ '.git/HEAD': 'ref: refs/heads/main', 'AGENTS.md': 'OTHERS-TEXT', '.agents/skills/theirs/SKILL.md': SKILL });
+  const shared = tempFolder({
+    '.git/HEAD': 'ref: refs/heads/main',
+    'AGENTS.md': 'OTHERS-TEXT',
+    '.agents/skills/theirs/SKILL.md': SKILL,
+  });
   chmodSync(shared, 0o1777);
   const server = await startWorking();
   const { client, model } = server;

@@ -6,23 +6,42 @@ import { agentItem, brief, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
-import { asked, calls, conversation, functionCall, message, messageBegun, response, said, TestModel } from '../../support/test-model.ts';
+import {
+  asked,
+  calls,
+  conversation,
+  functionCall,
+  message,
+  messageBegun,
+  response,
+  said,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
 const fact = said('a fact');
 const plan = { plan: [{ step: 'one', status: 'pending' }] };
 
-async function inject({ client }: Pick<TestServer, 'client'>, items: unknown[], threadId = idOf(1)) {
+async function inject(
+  { client }: Pick<TestServer, 'client'>,
+  items: unknown[],
+  threadId = idOf(1),
+) {
   return client.call('thread/inject_items', { threadId, items });
 }
 
 /** A thread whose turn has streamed "par" and waits. */
 async function running(): Promise<TestServer & { gate: Gate; turnId: string }> {
   const gate = new Gate();
-  const server = await startServer({ model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))) });
+  const server = await startServer({
+    model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))),
+  });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+  });
   await server.client.waitFor('item/agentMessage/delta');
   return { ...server, gate, turnId: turn.id };
 }
@@ -38,9 +57,21 @@ describe('thread/inject_items refuses', () => {
       await client.refusal('thread/inject_items', { threadId: idOf(1) }),
     ]).toEqual([
       { code: -32600, message: 'items must not be empty', data: { code: 'empty_items' } },
-      { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
-      { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
-      { code: -32600, message: 'params.items is missing: an array is expected', data: { code: 'invalid_params' } },
+      {
+        code: -32600,
+        message: `thread not found: ${idOf(9)}`,
+        data: { code: 'thread_not_found', threadId: idOf(9) },
+      },
+      {
+        code: -32600,
+        message: 'invalid thread id: "nope" is not a UUID',
+        data: { code: 'invalid_thread_id' },
+      },
+      {
+        code: -32600,
+        message: 'params.items is missing: an array is expected',
+        data: { code: 'invalid_params' },
+      },
     ]);
   });
 
@@ -48,7 +79,9 @@ describe('thread/inject_items refuses', () => {
     const server = await startServer({ model: new TestModel(response(message('ok'))) });
     await server.client.request('thread/start', {});
     const items = Array.from({ length: 1_001 }, () => fact);
-    expect(await server.client.refusal('thread/inject_items', { threadId: idOf(1), items })).toEqual({
+    expect(
+      await server.client.refusal('thread/inject_items', { threadId: idOf(1), items }),
+    ).toEqual({
       code: -32600,
       message: 'items must have at most 1000 entries, not 1001: inject them in several requests',
       data: { code: 'too_many_items', maxItems: 1000, actualItems: 1001 },
@@ -62,7 +95,10 @@ describe('thread/inject_items refuses', () => {
     const server = await startServer();
     await threadWith(server, [['one', 'first']]);
     const { client } = await server.restart();
-    const refusal = await client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] });
+    const refusal = await client.refusal('thread/inject_items', {
+      threadId: idOf(1),
+      items: [fact],
+    });
     expect(refusal.data).toEqual({ code: 'thread_not_found', threadId: idOf(1) });
   });
 
@@ -70,23 +106,39 @@ describe('thread/inject_items refuses', () => {
     [7, /^items\[1\] is not a valid response item: 7 is not an object$/],
     [{ role: 'user' }, /^items\[1\] is not a valid response item: type is missing/],
     [{ type: 7 }, /^items\[1\] is not a valid response item: type/],
-    [{ type: 'message', role: 'user' }, /^items\[1\] is not a valid response item: content is missing/],
+    [
+      { type: 'message', role: 'user' },
+      /^items\[1\] is not a valid response item: content is missing/,
+    ],
     [
       { type: 'message', role: 'user', content: [{ type: 'input_text' }] },
       /^items\[1\] is not a valid response item: content\[0\]\.text is missing/,
     ],
-    [{ type: 'function_call', name: 'f', arguments: '{}' }, /^items\[1\] is not a valid response item: call_id is missing/],
+    [
+      { type: 'function_call', name: 'f', arguments: '{}' },
+      /^items\[1\] is not a valid response item: call_id is missing/,
+    ],
   ];
 
-  test.each(bad)('an invalid item, names its index, and takes none of the others: %j', async (item, problem) => {
-    const server = await startServer();
-    await server.client.request('thread/start', {});
-    const refusal = await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact, item] });
-    expect(refusal).toEqual({ code: -32600, message: expect.stringMatching(problem), data: { code: 'invalid_item', index: 1 } });
-    server.model.push(response(message('ok')));
-    await server.client.turn(idOf(1), 'hi');
-    expect(conversation(server.model.request(1))).toEqual([asked('hi')]);
-  });
+  test.each(bad)(
+    'an invalid item, names its index, and takes none of the others: %j',
+    async (item, problem) => {
+      const server = await startServer();
+      await server.client.request('thread/start', {});
+      const refusal = await server.client.refusal('thread/inject_items', {
+        threadId: idOf(1),
+        items: [fact, item],
+      });
+      expect(refusal).toEqual({
+        code: -32600,
+        message: expect.stringMatching(problem),
+        data: { code: 'invalid_item', index: 1 },
+      });
+      server.model.push(response(message('ok')));
+      await server.client.turn(idOf(1), 'hi');
+      expect(conversation(server.model.request(1))).toEqual([asked('hi')]);
+    },
+  );
 });
 
 test('items injected between turns reach the model in the next turn, and no client sees them', async () => {
@@ -96,10 +148,24 @@ test('items injected between turns reach the model in the next turn, and no clie
   expect(await inject(server, [fact, asked('a wish')])).toEqual({});
   server.model.push(response(message('second')));
   const turn = await server.client.turn(idOf(1), 'two');
-  expect(conversation(server.model.request(2))).toEqual([asked('one'), said('first'), fact, asked('a wish'), asked('two')]);
-  const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-  expect(thread.turns.map(({ items }) => brief(items))).toEqual([brief(turns[0]?.items ?? []), ['user: two', 'agent: second']]);
-  expect(server.client.messages.slice(before).filter(({ method }) => method !== undefined)[0]).toEqual({
+  expect(conversation(server.model.request(2))).toEqual([
+    asked('one'),
+    said('first'),
+    fact,
+    asked('a wish'),
+    asked('two'),
+  ]);
+  const { thread } = await server.client.request('thread/read', {
+    threadId: idOf(1),
+    includeTurns: true,
+  });
+  expect(thread.turns.map(({ items }) => brief(items))).toEqual([
+    brief(turns[0]?.items ?? []),
+    ['user: two', 'agent: second'],
+  ]);
+  expect(
+    server.client.messages.slice(before).filter(({ method }) => method !== undefined)[0],
+  ).toEqual({
     method: 'thread/status/changed',
     params: { threadId: idOf(1), status: { type: 'active', activeFlags: [] } },
   });
@@ -128,14 +194,21 @@ test.each(['at once', 'after a restart', 'in a fork', 'after a second request'])
       await server.client.request('thread/resume', { threadId: idOf(1) });
     }
     const { client } = server;
-    const fork = when === 'in a fork' ? await client.request('thread/fork', { threadId: idOf(1) }) : null;
+    const fork =
+      when === 'in a fork' ? await client.request('thread/fork', { threadId: idOf(1) }) : null;
     const threadId = fork?.thread.id ?? idOf(1);
-    await client.turn(threadId, 'hi', { additionalContext: { page: { kind: 'untrusted', value: 'x' } } });
+    await client.turn(threadId, 'hi', {
+      additionalContext: { page: { kind: 'untrusted', value: 'x' } },
+    });
     const { thread } = await client.request('thread/start', {});
     await client.turn(thread.id, 'hi');
     const context = model.request(2).input.slice(0, -1);
     const page = asked('<context name="page">\nx\n</context>');
-    const injected = [asked('a wish'), fact, ...(when === 'after a second request' ? [asked('another')] : [])];
+    const injected = [
+      asked('a wish'),
+      fact,
+      ...(when === 'after a second request' ? [asked('another')] : []),
+    ];
     expect(JSON.stringify(context)).toContain('Be kind.');
     expect(model.request(1).input).toEqual([...context, ...injected, page, asked('hi')]);
   },
@@ -148,12 +221,15 @@ test('items that cannot be stored leave the first turn its context', async () =>
     model,
     wrapStore: (store) =>
       gatedStore(store, ({ entries }) => {
-        if (isFull && entries.some((entry) => entry.kind === 'model')) throw new StoreError('store_full', 'the disk is full');
+        if (isFull && entries.some((entry) => entry.kind === 'model'))
+          throw new StoreError('store_full', 'the disk is full');
       }),
   });
   await server.client.request('thread/start', {});
   await server.client.request('thread/start', {});
-  expect((await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] })).code).toBe(-32603);
+  expect(
+    (await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] })).code,
+  ).toBe(-32603);
   isFull = false;
   await server.client.turn(idOf(1), 'hi');
   await server.client.turn(idOf(2), 'hi');
@@ -179,7 +255,10 @@ describe('while a turn runs', () => {
     expect(await inject(server, [fact, asked('a wish')])).toEqual({});
     expect(model.requests).toHaveLength(1);
     gate.open();
-    expect(await client.turnCompleted(turnId)).toMatchObject({ status: 'completed', items: [agentItem('after')] });
+    expect(await client.turnCompleted(turnId)).toMatchObject({
+      status: 'completed',
+      items: [agentItem('after')],
+    });
     const read = [asked('go'), said('partial'), fact, asked('a wish')];
     expect(conversation(model.request(2))).toEqual(read);
     const shown = client.notifications('item/completed').map(({ item }) => item);
@@ -194,10 +273,16 @@ describe('while a turn runs', () => {
   test('injected items come after the outputs of the tool calls', async () => {
     const gate = new Gate();
     const server = await startServer({
-      model: new TestModel(response(functionCall('update_plan', plan), [gate]), response(message('done'))),
+      model: new TestModel(
+        response(functionCall('update_plan', plan), [gate]),
+        response(message('done')),
+      ),
     });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('go'),
+    });
     await server.model.asked(1);
     await inject(server, [fact]);
     gate.open();
@@ -216,7 +301,11 @@ describe('while a turn runs', () => {
     const { client, model, turnId } = server;
     model.push(response(message('after')));
     await inject(server, [fact]);
-    await client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turnId, input: text('more') });
+    await client.request('turn/steer', {
+      threadId: idOf(1),
+      expectedTurnId: turnId,
+      input: text('more'),
+    });
     await client.turnCompleted(turnId);
     expect(conversation(model.request(2))).toEqual([asked('go'), fact, asked('more')]);
   });
@@ -254,11 +343,19 @@ test('a fork has the injected items, and a restart keeps them', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   await inject(server, [fact]);
-  const next = await server.restart({ model: new TestModel(response(message('ok')), response(message('ok'))) });
+  const next = await server.restart({
+    model: new TestModel(response(message('ok')), response(message('ok'))),
+  });
   await next.client.request('thread/resume', { threadId: idOf(1) });
   const { thread } = await next.client.request('thread/fork', { threadId: idOf(1) });
   for (const threadId of [idOf(1), thread.id]) await next.client.turn(threadId, 'two');
-  for (const count of [1, 2]) expect(conversation(next.model.request(count))).toEqual([asked('one'), said('first'), fact, asked('two')]);
+  for (const count of [1, 2])
+    expect(conversation(next.model.request(count))).toEqual([
+      asked('one'),
+      said('first'),
+      fact,
+      asked('two'),
+    ]);
 });
 
 test.each([false, true])(
@@ -267,27 +364,45 @@ test.each([false, true])(
     let isFull = false;
     const gate = new Gate();
     const server = await startServer({
-      model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2)), response(message('second'))),
+      model: new TestModel(
+        response(messageBegun('par'), [gate], message('partial').slice(2)),
+        response(message('second')),
+      ),
       wrapStore: (store) =>
         gatedStore(store, ({ entries }) => {
-          if (isFull && entries.some((entry) => entry.kind === 'model')) throw new StoreError('store_full', 'the disk is full');
+          if (isFull && entries.some((entry) => entry.kind === 'model'))
+            throw new StoreError('store_full', 'the disk is full');
         }),
     });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('go'),
+    });
     await server.client.waitFor('item/agentMessage/delta');
     if (!turnRuns) {
       gate.open();
       await server.client.turnCompleted(turn.id);
     }
     isFull = true;
-    const refusal = await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] });
-    expect(refusal).toEqual({ code: -32603, message: 'the disk is full', data: { code: 'store_full' } });
+    const refusal = await server.client.refusal('thread/inject_items', {
+      threadId: idOf(1),
+      items: [fact],
+    });
+    expect(refusal).toEqual({
+      code: -32603,
+      message: 'the disk is full',
+      data: { code: 'store_full' },
+    });
     isFull = false;
     gate.open();
     await server.client.turnCompleted(turn.id);
     expect(server.model.requests).toHaveLength(1);
     await server.client.turn(idOf(1), 'two');
-    expect(conversation(server.model.request(2))).toEqual([asked('go'), said('partial'), asked('two')]);
+    expect(conversation(server.model.request(2))).toEqual([
+      asked('go'),
+      said('partial'),
+      asked('two'),
+    ]);
   },
 );

@@ -36,7 +36,10 @@ describe('thread/list refuses', () => {
   test('invalid cursors and those of another list or order, and names them', async () => {
     const server = await withFiveThreads();
     const { nextCursor: byRecency } = await page(server, { limit: 1, sortKey: 'recency_at' });
-    const turns = await server.client.request('thread/turns/list', { threadId: server.threads[0] ?? '', limit: 1 });
+    const turns = await server.client.request('thread/turns/list', {
+      threadId: server.threads[0] ?? '',
+      limit: 1,
+    });
     for (const cursor of ['garbage', 'W10', '', byRecency, turns.backwardsCursor]) {
       if (cursor === '') continue;
       expect(await server.client.refusal('thread/list', { cursor })).toEqual({
@@ -80,9 +83,17 @@ describe('thread/list refuses', () => {
         'params.includeAttachedThreads needs params.searchTerm',
       ].map((message) => ({ code: -32600, message, data: { code: 'invalid_params' } })),
     );
-    const params = [{ parentThreadId: '' }, { ancestorThreadId: 'x' }, { attachedToThreadId: 'x' }, { excludedThreadIds: [NOBODY, 'x'] }];
+    const params = [
+      { parentThreadId: '' },
+      { ancestorThreadId: 'x' },
+      { attachedToThreadId: 'x' },
+      { excludedThreadIds: [NOBODY, 'x'] },
+    ];
     for (const param of params) {
-      expect(await client.refusal('thread/list', param)).toMatchObject({ code: -32600, data: { code: 'invalid_thread_id' } });
+      expect(await client.refusal('thread/list', param)).toMatchObject({
+        code: -32600,
+        data: { code: 'invalid_thread_id' },
+      });
     }
   });
 
@@ -100,7 +111,13 @@ describe('thread/list refuses', () => {
         message: `thread/list.${name} requires experimentalApi capability`,
       });
     }
-    const none = { parentThreadId: null, ancestorThreadId: null, attachedToThreadId: null, projectId: null, includeAttachedThreads: false };
+    const none = {
+      parentThreadId: null,
+      ancestorThreadId: null,
+      attachedToThreadId: null,
+      projectId: null,
+      includeAttachedThreads: false,
+    };
     expect(await client.request('thread/list', none)).toEqual(EMPTY);
   });
 });
@@ -112,8 +129,22 @@ test('thread/list returns threads as thread/read does, newest first', async () =
     [5, 4, 3, 2, 1].map((count) => {
       const id = server.threads[count - 1] ?? '';
       const at = START + count - 1;
-      const path = join(server.home, 'sessions', '2026', '01', '01', `rollout-2026-01-01T00-00-0${count - 1}-${id}.jsonl`);
-      return threadOf(server, { id, preview: `thread ${count}`, createdAt: at, updatedAt: at, recencyAt: at, path });
+      const path = join(
+        server.home,
+        'sessions',
+        '2026',
+        '01',
+        '01',
+        `rollout-2026-01-01T00-00-0${count - 1}-${id}.jsonl`,
+      );
+      return threadOf(server, {
+        id,
+        preview: `thread ${count}`,
+        createdAt: at,
+        updatedAt: at,
+        recencyAt: at,
+        path,
+      });
     }),
   );
   const first = await server.client.request('thread/read', { threadId: server.threads[4] ?? '' });
@@ -124,7 +155,9 @@ test('after a restart the threads are listed as not loaded', async () => {
   const server = await withFiveThreads();
   const { client } = await server.restart();
   const { data } = await client.request('thread/list', {});
-  expect(data.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => ({ type: 'notLoaded' })));
+  expect(data.map(({ status }) => status)).toEqual(
+    Array.from({ length: 5 }, () => ({ type: 'notLoaded' })),
+  );
 });
 
 test('pages continue with older threads, and back', async () => {
@@ -134,18 +167,33 @@ test('pages continue with older threads, and back', async () => {
   const second = await page(server, { limit: 2, cursor: first.nextCursor });
   expect(second.previews).toEqual(['thread 3', 'thread 2']);
   const third = await page(server, { limit: 2, cursor: second.nextCursor });
-  expect(third).toEqual({ previews: ['thread 1'], nextCursor: null, backwardsCursor: expect.any(String) });
-  const back = await page(server, { limit: 2, cursor: second.backwardsCursor, sortDirection: 'asc' });
+  expect(third).toEqual({
+    previews: ['thread 1'],
+    nextCursor: null,
+    backwardsCursor: expect.any(String),
+  });
+  const back = await page(server, {
+    limit: 2,
+    cursor: second.backwardsCursor,
+    sortDirection: 'asc',
+  });
   expect(back.previews).toEqual(['thread 3', 'thread 4']);
   const newest = await page(server, { limit: 2, cursor: back.nextCursor, sortDirection: 'asc' });
-  expect(newest).toEqual({ previews: ['thread 5'], nextCursor: null, backwardsCursor: expect.any(String) });
+  expect(newest).toEqual({
+    previews: ['thread 5'],
+    nextCursor: null,
+    backwardsCursor: expect.any(String),
+  });
 });
 
 test('pages in the other direction begin with the oldest', async () => {
   const server = await withFiveThreads();
   const first = await page(server, { limit: 3, sortDirection: 'asc' });
   expect(first.previews).toEqual(['thread 1', 'thread 2', 'thread 3']);
-  expect(await previews(server, { cursor: first.nextCursor, sortDirection: 'asc' })).toEqual(['thread 4', 'thread 5']);
+  expect(await previews(server, { cursor: first.nextCursor, sortDirection: 'asc' })).toEqual([
+    'thread 4',
+    'thread 5',
+  ]);
 });
 
 test('a page that ends with the last thread has no next page, and a limit of 0 counts as 1', async () => {
@@ -170,7 +218,10 @@ test('a new thread does not shift the pages of a client', async () => {
   const server = await withFiveThreads();
   const first = await page(server, { limit: 2 });
   await threadWith(server, [['thread 6', 'ok']]);
-  expect(await previews(server, { limit: 2, cursor: first.nextCursor })).toEqual(['thread 3', 'thread 2']);
+  expect(await previews(server, { limit: 2, cursor: first.nextCursor })).toEqual([
+    'thread 3',
+    'thread 2',
+  ]);
 });
 
 describe('a thread whose first deed is no message', () => {
@@ -181,7 +232,11 @@ describe('a thread whose first deed is no message', () => {
     const server = await startServer();
     const { thread } = await server.client.request('thread/start', {});
     expect(await listed(server)).toEqual([]);
-    await server.client.request('thread/goal/set', { threadId: thread.id, objective: ' Tidy up ', status: 'paused' });
+    await server.client.request('thread/goal/set', {
+      threadId: thread.id,
+      objective: ' Tidy up ',
+      status: 'paused',
+    });
     expect(await listed(server)).toEqual([[thread.id, 'Tidy up']]);
     server.model.push(response(message('ok')));
     await server.client.turn(thread.id, 'hello');
@@ -191,7 +246,11 @@ describe('a thread whose first deed is no message', () => {
   test('a goal: its forks are listed with its preview too, without a goal, also after a restart and their first message', async () => {
     const server = await startServer();
     const { thread } = await server.client.request('thread/start', {});
-    await server.client.request('thread/goal/set', { threadId: thread.id, objective: 'Tidy up', status: 'paused' });
+    await server.client.request('thread/goal/set', {
+      threadId: thread.id,
+      objective: 'Tidy up',
+      status: 'paused',
+    });
     const fork = (await server.client.request('thread/fork', { threadId: thread.id })).thread;
     const again = (await server.client.request('thread/fork', { threadId: fork.id })).thread;
     const all = new Set([thread, fork, again].map(({ id }) => [id, 'Tidy up']));
@@ -201,7 +260,9 @@ describe('a thread whose first deed is no message', () => {
     expect(new Set(await listed(next))).toEqual(all);
     const resumed = (await next.client.request('thread/resume', { threadId: fork.id })).thread;
     expect([resumed.preview, resumed.turns]).toEqual(['Tidy up', []]);
-    expect(await next.client.request('thread/goal/get', { threadId: fork.id })).toEqual({ goal: null });
+    expect(await next.client.request('thread/goal/get', { threadId: fork.id })).toEqual({
+      goal: null,
+    });
     next.model.push(response(message('ok')));
     await next.client.turn(fork.id, 'hello');
     expect(new Set(await listed(next))).toEqual(all);
@@ -218,8 +279,14 @@ describe('a thread whose first deed is no message', () => {
       await server.client.waitFor('turn/completed', (params) => params.threadId === threadId);
     }
     const next = await server.restart();
-    expect(new Set(await listed(next))).toEqual(new Set([said, aimed, forked].map((id) => [id, 'echo one'])));
-    await next.client.request('thread/goal/set', { threadId: aimed, objective: 'Tidy up', status: 'paused' });
+    expect(new Set(await listed(next))).toEqual(
+      new Set([said, aimed, forked].map((id) => [id, 'echo one'])),
+    );
+    await next.client.request('thread/goal/set', {
+      threadId: aimed,
+      objective: 'Tidy up',
+      status: 'paused',
+    });
     next.model.push(response(message('ok')), response(message('ok')));
     await next.client.request('thread/resume', { threadId: said });
     await next.client.turn(said, 'hello');
@@ -239,9 +306,15 @@ describe('a thread whose first deed is no message', () => {
   test('a command that is joined by a message: it is listed with the message', async () => {
     const server = await startServer({ model: new TestModel(response(message('ok'))) });
     const { thread } = await server.client.request('thread/start', {});
-    await server.client.request('thread/shellCommand', { threadId: thread.id, command: 'mkfifo p; read x < p' });
+    await server.client.request('thread/shellCommand', {
+      threadId: thread.id,
+      command: 'mkfifo p; read x < p',
+    });
     await server.client.waitFor('item/started', ({ item }) => item.type === 'commandExecution');
-    const { turn } = await server.client.request('turn/start', { threadId: thread.id, input: text('hello') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: thread.id,
+      input: text('hello'),
+    });
     await writeFile(join(server.cwd, 'p'), 'it\n');
     await server.client.turnCompleted(turn.id);
     expect(await listed(server)).toEqual([[thread.id, 'hello']]);
@@ -257,9 +330,18 @@ test('sortKey: by the last turn, or by the last change', async () => {
   const server = await withFiveThreads();
   server.model.push(response(message('ok')));
   await server.client.turn(server.threads[1] ?? '', 'again');
-  expect(await previews(server, { limit: 2, sortKey: 'recency_at' })).toEqual(['thread 2', 'thread 5']);
-  expect(await previews(server, { limit: 2, sortKey: 'updated_at' })).toEqual(['thread 2', 'thread 5']);
-  expect(await previews(server, { limit: 2, sortKey: 'created_at' })).toEqual(['thread 5', 'thread 4']);
+  expect(await previews(server, { limit: 2, sortKey: 'recency_at' })).toEqual([
+    'thread 2',
+    'thread 5',
+  ]);
+  expect(await previews(server, { limit: 2, sortKey: 'updated_at' })).toEqual([
+    'thread 2',
+    'thread 5',
+  ]);
+  expect(await previews(server, { limit: 2, sortKey: 'created_at' })).toEqual([
+    'thread 5',
+    'thread 4',
+  ]);
 });
 
 test('archived threads are listed separately', async () => {
@@ -293,7 +375,8 @@ test('modelProviders: the configured one by default, the named ones, or all with
   expect(await previews(server, {})).toEqual(['mine']);
   expect(await previews(server, { modelProviders: null })).toEqual(['mine']);
   // Both are names of the embedded model.
-  for (const name of ['scripted', 'embedded']) expect(await previews(server, { modelProviders: [name] })).toEqual(['other']);
+  for (const name of ['scripted', 'embedded'])
+    expect(await previews(server, { modelProviders: [name] })).toEqual(['other']);
   expect(await previews(server, { modelProviders: ['none'] })).toEqual([]);
   expect(await previews(server, { modelProviders: [] })).toEqual(['other', 'mine']);
 });
@@ -308,13 +391,20 @@ test('sourceKinds: interactive threads by default', async () => {
 test('excludedThreadIds and originators', async () => {
   const server = await withFiveThreads();
   const [one = '', two = '', three = ''] = server.threads;
-  expect(await previews(server, { excludedThreadIds: [two, three.toUpperCase(), NOBODY] })).toEqual(['thread 5', 'thread 4', 'thread 1']);
-  expect(await previews(server, { excludedThreadIds: [one], limit: 2, sortDirection: 'asc' })).toEqual(['thread 2', 'thread 3']);
+  expect(await previews(server, { excludedThreadIds: [two, three.toUpperCase(), NOBODY] })).toEqual(
+    ['thread 5', 'thread 4', 'thread 1'],
+  );
+  expect(
+    await previews(server, { excludedThreadIds: [one], limit: 2, sortDirection: 'asc' }),
+  ).toEqual(['thread 2', 'thread 3']);
   expect(await previews(server, { excludedThreadIds: [] })).toHaveLength(5);
   const { originator } = (await server.client.request('thread/read', { threadId: one })).thread;
-  expect(await previews(server, { originators: ['another', originator ?? ''], limit: 1 })).toEqual(['thread 5']);
+  expect(await previews(server, { originators: ['another', originator ?? ''], limit: 1 })).toEqual([
+    'thread 5',
+  ]);
   expect(await previews(server, { originators: ['another'] })).toEqual([]);
-  for (const originators of [[], null]) expect(await previews(server, { originators })).toHaveLength(5);
+  for (const originators of [[], null])
+    expect(await previews(server, { originators })).toHaveLength(5);
 });
 
 test('lists of sections, projects and threads below another are empty; forks are not children', async () => {
@@ -331,13 +421,18 @@ test('lists of sections, projects and threads below another are empty; forks are
     { ancestorThreadId: threadId },
     { attachedToThreadId: threadId },
   ];
-  for (const group of groups) expect(await server.client.request('thread/list', group)).toEqual(EMPTY);
-  expect(await previews(server, { includeAttachedThreads: true, searchTerm: 'thread 2' })).toEqual(['thread 2']);
+  for (const group of groups)
+    expect(await server.client.request('thread/list', group)).toEqual(EMPTY);
+  expect(await previews(server, { includeAttachedThreads: true, searchTerm: 'thread 2' })).toEqual([
+    'thread 2',
+  ]);
 });
 
 test('params without effect in a server with one account and one store', async () => {
   const server = await withFiveThreads();
-  expect(await previews(server, { currentAccountOnly: true, useStateDbOnly: true })).toHaveLength(5);
+  expect(await previews(server, { currentAccountOnly: true, useStateDbOnly: true })).toHaveLength(
+    5,
+  );
 });
 
 test('searchTerm finds parts of the preview and of the name in any case; % has no special meaning', async () => {

@@ -12,8 +12,16 @@ test('thread/name/set refuses an empty name and unknown threads', async () => {
     await server.client.refusal('thread/name/set', { threadId: idOf(9), name: 'x' }),
   ]).toEqual([
     { code: -32600, message: 'thread name must not be empty', data: { code: 'empty_name' } },
-    { code: -32600, message: 'params.name is missing: a string is expected', data: { code: 'invalid_params' } },
-    { code: -32600, message: `no rollout found for thread id ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
+    {
+      code: -32600,
+      message: 'params.name is missing: a string is expected',
+      data: { code: 'invalid_params' },
+    },
+    {
+      code: -32600,
+      message: `no rollout found for thread id ${idOf(9)}`,
+      data: { code: 'thread_not_found', threadId: idOf(9) },
+    },
   ]);
   expect(server.client.notifications('thread/name/updated')).toEqual([]);
 });
@@ -23,7 +31,9 @@ test('thread/name/set refuses a name that is longer than 1,000 characters, and k
   await client.request('thread/start', {});
   const longest = 'é'.repeat(1_000);
   await client.request('thread/name/set', { threadId: idOf(1), name: ` ${longest} ` });
-  expect(await client.refusal('thread/name/set', { threadId: idOf(1), name: `${longest}é` })).toEqual({
+  expect(
+    await client.refusal('thread/name/set', { threadId: idOf(1), name: `${longest}é` }),
+  ).toEqual({
     code: -32600,
     message: 'thread name must be at most 1000 characters, not 1001',
     data: { code: 'name_too_long', maxChars: 1000, actualChars: 1001 },
@@ -35,14 +45,26 @@ test('thread/name/set answers, then tells every client; the name stays over a re
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   const other = await server.connect();
-  expect(await server.client.request('thread/name/set', { threadId: idOf(1), name: '  Bug hunt ' })).toEqual({});
+  expect(
+    await server.client.request('thread/name/set', { threadId: idOf(1), name: '  Bug hunt ' }),
+  ).toEqual({});
   for (const client of [server.client, other]) {
-    expect(await client.waitFor('thread/name/updated')).toEqual({ threadId: idOf(1), threadName: 'Bug hunt' });
+    expect(await client.waitFor('thread/name/updated')).toEqual({
+      threadId: idOf(1),
+      threadName: 'Bug hunt',
+    });
   }
-  expect(server.client.messages.slice(-2).map(({ id, method }) => method ?? typeof id)).toEqual(['number', 'thread/name/updated']);
-  expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.name).toBe('Bug hunt');
+  expect(server.client.messages.slice(-2).map(({ id, method }) => method ?? typeof id)).toEqual([
+    'number',
+    'thread/name/updated',
+  ]);
+  expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.name).toBe(
+    'Bug hunt',
+  );
   const { client } = await server.restart();
-  expect((await client.request('thread/list', {})).data.map(({ name }) => name)).toEqual(['Bug hunt']);
+  expect((await client.request('thread/list', {})).data.map(({ name }) => name)).toEqual([
+    'Bug hunt',
+  ]);
 });
 
 test('thread/name/set works on a thread that is not loaded, and does not load it', async () => {
@@ -55,5 +77,7 @@ test('thread/name/set works on a thread that is not loaded, and does not load it
     name: 'Renamed',
     status: { type: 'notLoaded' },
   });
-  expect((await client.request('thread/resume', { threadId: idOf(1) })).thread.name).toBe('Renamed');
+  expect((await client.request('thread/resume', { threadId: idOf(1) })).thread.name).toBe(
+    'Renamed',
+  );
 });

@@ -4,7 +4,13 @@ import { text } from '../../support/test-client.ts';
 import { message, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 
-const WORKSPACE = { type: 'workspaceWrite', writableRoots: [], networkAccess: false, excludeTmpdirEnvVar: false, excludeSlashTmp: false };
+const WORKSPACE = {
+  type: 'workspaceWrite',
+  writableRoots: [],
+  networkAccess: false,
+  excludeTmpdirEnvVar: false,
+  excludeSlashTmp: false,
+};
 const PROFILES = [
   [':read-only', { type: 'readOnly', networkAccess: false }],
   [':workspace', WORKSPACE],
@@ -13,13 +19,16 @@ const PROFILES = [
 
 test('a permission profile sets the sandbox policy of a thread, of a fork, of a turn and of the turns to come', async () => {
   const { client, model } = await startServer();
-  const sandboxNow = async () => (await client.request('thread/resume', { threadId: idOf(1), excludeTurns: true })).sandbox;
+  const sandboxNow = async () =>
+    (await client.request('thread/resume', { threadId: idOf(1), excludeTurns: true })).sandbox;
   for (const [permissions, policy] of PROFILES) {
     expect((await client.request('thread/start', { permissions })).sandbox).toEqual(policy);
     model.push(response(message('ok')));
     await client.turn(idOf(1), 'hi', { permissions });
     expect(await sandboxNow()).toEqual(policy);
-    expect((await client.request('thread/fork', { threadId: idOf(1), permissions })).sandbox).toEqual(policy);
+    expect(
+      (await client.request('thread/fork', { threadId: idOf(1), permissions })).sandbox,
+    ).toEqual(policy);
   }
   await client.request('thread/settings/update', { threadId: idOf(1), permissions: ':workspace' });
   expect(await sandboxNow()).toEqual(WORKSPACE);
@@ -29,12 +38,18 @@ test('unknown profiles and environments, two policies at once and relative roots
   const { client } = await startServer();
   await client.request('thread/start', {});
   const input = text('x');
-  const unknown = 'unknown permission profile `nope`: expected one of :read-only, :workspace, :danger-full-access';
+  const unknown =
+    'unknown permission profile `nope`: expected one of :read-only, :workspace, :danger-full-access';
   const relative = 'params.runtimeWorkspaceRoots: "rel" is not an absolute path';
   const environments = [{ environmentId: 'zz', cwd: '/' }];
   const cases: [string, object, string, string][] = [
     ['permission_profile_not_found', { permissions: 'nope' }, unknown, unknown],
-    ['environment_not_found', { environments }, 'unknown turn environment id `zz`', 'unknown turn environment id `zz`'],
+    [
+      'environment_not_found',
+      { environments },
+      'unknown turn environment id `zz`',
+      'unknown turn environment id `zz`',
+    ],
     ['invalid_params', { runtimeWorkspaceRoots: ['/a', 'rel'] }, relative, relative],
     [
       'invalid_params',
@@ -44,7 +59,11 @@ test('unknown profiles and environments, two policies at once and relative roots
     ],
   ];
   for (const [code, params, ofThread, ofTurn] of cases) {
-    expect(await client.refusal('thread/start', params)).toEqual({ code: -32600, message: ofThread, data: { code } });
+    expect(await client.refusal('thread/start', params)).toEqual({
+      code: -32600,
+      message: ofThread,
+      data: { code },
+    });
     expect(await client.refusal('turn/start', { threadId: idOf(1), input, ...params })).toEqual({
       code: -32600,
       message: ofTurn,
@@ -67,6 +86,8 @@ test('an empty model is refused by thread/start, and ignored by turn/start', asy
   model.push(response(message('ok')));
   await client.turn(idOf(1), 'hi', { model: '' });
   await client.request('thread/settings/update', { threadId: idOf(1), model: '' });
-  expect((await client.request('thread/resume', { threadId: idOf(1), model: '' })).model).toBe('test-model');
+  expect((await client.request('thread/resume', { threadId: idOf(1), model: '' })).model).toBe(
+    'test-model',
+  );
   expect(model.request(1).model).toBe('test-model');
 });

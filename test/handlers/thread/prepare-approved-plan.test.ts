@@ -28,7 +28,8 @@ test('thread/prepareApprovedPlan refuses an empty plan, one that is too long, an
   const server = await startServer({ model: new TestModel(response([], [new Gate()])) });
   const { client } = server;
   await client.request('thread/start', {});
-  const refusal = (markdown: string, threadId = idOf(1)) => client.refusal('thread/prepareApprovedPlan', { threadId, markdown });
+  const refusal = (markdown: string, threadId = idOf(1)) =>
+    client.refusal('thread/prepareApprovedPlan', { threadId, markdown });
   expect((await refusal(' \n')).data.code).toBe('empty_plan');
   expect((await refusal('x'.repeat(1_048_577))).data.code).toBe('input_too_large');
   expect((await refusal('x', idOf(99))).data.code).toBe('thread_not_found');

@@ -5,7 +5,13 @@ import { expect, test } from 'vitest';
 import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 import { answer, question } from '../../support/asking.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { functionCall, message, response, type ScriptedResponse, TestModel } from '../../support/test-model.ts';
+import {
+  functionCall,
+  message,
+  response,
+  type ScriptedResponse,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
 const CONFIG = `model = "test-model"
@@ -22,7 +28,10 @@ const COMMAND_QUESTION = 'item/commandExecution/requestApproval';
 const runs = (cmd: string) => response(functionCall('exec_command', { cmd }));
 const done = response(message('done'));
 
-/** A server whose user trusts the project in its working folder, which is a repository with these files. */
+/**
+ * A server whose user trusts the project in its working folder, which is a repository with these
+ * files.
+ */
 async function serverWith(
   files: Record<string, string>,
   { config = CONFIG, responses = [] }: { config?: string; responses?: ScriptedResponse[] } = {},
@@ -69,7 +78,10 @@ test('a project that loosens the approval policy and the sandbox: the user is as
   const { client, cwd } = server;
   const file = join(cwd, '.codex', 'config.toml');
   const started = await client.request('thread/start', {});
-  expect(started).toMatchObject({ approvalPolicy: 'untrusted', sandbox: { type: 'workspaceWrite' } });
+  expect(started).toMatchObject({
+    approvalPolicy: 'untrusted',
+    sandbox: { type: 'workspaceWrite' },
+  });
   const reason = 'a project can only make it stricter than your own settings do';
   expect(client.notifications('warning').map(({ message: text }) => text)).toEqual([
     expect.stringContaining(`${file}:1:1: approval_policy is ignored: ${reason}`),
@@ -109,12 +121,18 @@ test('a trusted file that changes is no longer in force, in the same server and 
   expect(await next.client.request('config/read', { cwd, includeLayers: true })).toMatchObject({
     config: { model: 'test-model' },
     layers: [
-      { name: { type: 'project' }, config: {}, disabledReason: expect.stringContaining('its content has changed since you trusted it') },
+      {
+        name: { type: 'project' },
+        config: {},
+        disabledReason: expect.stringContaining('its content has changed since you trusted it'),
+      },
       { name: { type: 'user' } },
     ],
   });
   const summaries = next.client.notifications('configWarning').map(({ summary }) => summary);
-  expect(summaries).toEqual([expect.stringContaining(`${join(cwd, '.codex', 'config.toml')} is not in force`)]);
+  expect(summaries).toEqual([
+    expect.stringContaining(`${join(cwd, '.codex', 'config.toml')} is not in force`),
+  ]);
   writeFiles(cwd, { '.codex/config.toml': 'model = "ours"\n' });
   expect((await next.client.request('thread/start', {})).model).toBe('ours');
 });

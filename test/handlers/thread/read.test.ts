@@ -3,15 +3,33 @@ import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, START, START_MS, threadOf, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
-import { errorOf, failed, message, messageBegun, response, TestModel } from '../../support/test-model.ts';
+import {
+  errorOf,
+  failed,
+  message,
+  messageBegun,
+  response,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
 test('thread/read refuses invalid and unknown ids', async () => {
   const { client } = await startServer();
-  expect([await client.refusal('thread/read', { threadId: 'nope' }), await client.refusal('thread/read', { threadId: idOf(9) })]).toEqual([
-    { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
-    { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
+  expect([
+    await client.refusal('thread/read', { threadId: 'nope' }),
+    await client.refusal('thread/read', { threadId: idOf(9) }),
+  ]).toEqual([
+    {
+      code: -32600,
+      message: 'invalid thread id: "nope" is not a UUID',
+      data: { code: 'invalid_thread_id' },
+    },
+    {
+      code: -32600,
+      message: `thread not found: ${idOf(9)}`,
+      data: { code: 'thread_not_found', threadId: idOf(9) },
+    },
   ]);
 });
 
@@ -20,7 +38,10 @@ test('thread/read reads a thread without loading it, with its turns only if aske
   const { turns } = await threadWith(server, [['one', 'first']]);
   const { client } = await server.restart();
   const thread = threadOf(server, { id: idOf(1), preview: 'one', status: { type: 'notLoaded' } });
-  expect(await client.request('thread/read', { threadId: idOf(1) })).toEqual({ thread, readState: null });
+  expect(await client.request('thread/read', { threadId: idOf(1) })).toEqual({
+    thread,
+    readState: null,
+  });
   expect(await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).toEqual({
     thread: { ...thread, turns },
     readState: null,
@@ -30,12 +51,20 @@ test('thread/read reads a thread without loading it, with its turns only if aske
 
 test('thread/read shows a running turn with its items so far', async () => {
   const gate = new Gate();
-  const server = await startServer({ model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))) });
+  const server = await startServer({
+    model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))),
+  });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+  });
   await server.client.waitFor('item/agentMessage/delta');
   server.clock.advance(1_000);
-  const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+  const { thread } = await server.client.request('thread/read', {
+    threadId: idOf(1),
+    includeTurns: true,
+  });
   expect(thread).toEqual(
     threadOf(server, {
       id: idOf(1),
@@ -66,7 +95,10 @@ test('another server on the same home reads the thread of the first one, also a 
   await first.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   await first.client.waitFor('item/agentMessage/delta');
   const second = await startServer({ folder: first.folder, pid: 4712 });
-  const { thread } = await second.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+  const { thread } = await second.client.request('thread/read', {
+    threadId: idOf(1),
+    includeTurns: true,
+  });
   expect(thread.status).toEqual({ type: 'notLoaded' });
   expect(thread.turns.map(({ status }) => status)).toEqual(['inProgress']);
   gate.open();
@@ -94,7 +126,10 @@ describe('thread/read in every state', () => {
     const { thread } = await server.client.request('thread/start', { ephemeral: true });
     server.model.push(response(message('first')));
     const turn = await server.client.turn(thread.id, 'one');
-    expect((await server.client.request('thread/read', { threadId: thread.id, includeTurns: true })).thread).toEqual(
+    expect(
+      (await server.client.request('thread/read', { threadId: thread.id, includeTurns: true }))
+        .thread,
+    ).toEqual(
       threadOf(server, {
         id: thread.id,
         ephemeral: true,
@@ -106,37 +141,80 @@ describe('thread/read in every state', () => {
   });
 
   test('systemError: a failed turn with its error and its partial message; notLoaded after a restart', async () => {
-    const server = await startServer({ model: new TestModel([{ type: 'started' }, ...messageBegun('par'), failed('out of order')]) });
+    const server = await startServer({
+      model: new TestModel([{ type: 'started' }, ...messageBegun('par'), failed('out of order')]),
+    });
     await server.client.request('thread/start', {});
     const { id } = await server.client.turn(idOf(1), 'one');
-    const turn = turnOf({ id, status: 'failed', error: errorOf('out of order'), items: [userItem('one'), agentItem('par')] });
-    const expected = threadOf(server, { id: idOf(1), preview: 'one', status: { type: 'systemError' }, turns: [turn] });
+    const turn = turnOf({
+      id,
+      status: 'failed',
+      error: errorOf('out of order'),
+      items: [userItem('one'), agentItem('par')],
+    });
+    const expected = threadOf(server, {
+      id: idOf(1),
+      preview: 'one',
+      status: { type: 'systemError' },
+      turns: [turn],
+    });
     expect(await read(server)).toEqual(expected);
     const next = await server.restart();
-    expect(await read(next)).toEqual({ ...expected, status: { type: 'notLoaded' }, canAcceptDirectInput: null });
+    expect(await read(next)).toEqual({
+      ...expected,
+      status: { type: 'notLoaded' },
+      canAcceptDirectInput: null,
+    });
     next.model.push(response(message('second')));
     await next.client.request('thread/resume', { threadId: idOf(1) });
     await next.client.turn(idOf(1), 'two');
-    expect(await read(next)).toMatchObject({ status: { type: 'idle' }, turns: [turn, { status: 'completed', error: null }] });
+    expect(await read(next)).toMatchObject({
+      status: { type: 'idle' },
+      turns: [turn, { status: 'completed', error: null }],
+    });
   });
 
   test('interrupted: by a client, and by the end of the server', async () => {
     const server = await startServer({
-      model: new TestModel(response(messageBegun('par'), [new Gate()]), response(messageBegun('sec', { id: 'msg_2' }), [new Gate()])),
+      model: new TestModel(
+        response(messageBegun('par'), [new Gate()]),
+        response(messageBegun('sec', { id: 'msg_2' }), [new Gate()]),
+      ),
     });
     await server.client.request('thread/start', {});
-    const started = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const started = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await server.client.waitFor('item/agentMessage/delta');
     await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: started.turn.id });
     await server.client.turnCompleted(started.turn.id);
-    const first = turnOf({ id: started.turn.id, status: 'interrupted', items: [userItem('one'), agentItem('par')] });
-    expect(await read(server)).toEqual(threadOf(server, { id: idOf(1), preview: 'one', turns: [first] }));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('two') });
+    const first = turnOf({
+      id: started.turn.id,
+      status: 'interrupted',
+      items: [userItem('one'), agentItem('par')],
+    });
+    expect(await read(server)).toEqual(
+      threadOf(server, { id: idOf(1), preview: 'one', turns: [first] }),
+    );
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('two'),
+    });
     await server.client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'sec');
     const next = await server.restart();
-    const second = turnOf({ id: turn.id, status: 'interrupted', items: [userItem('two'), agentItem('sec')] });
+    const second = turnOf({
+      id: turn.id,
+      status: 'interrupted',
+      items: [userItem('two'), agentItem('sec')],
+    });
     expect(await read(next)).toEqual(
-      threadOf(next, { id: idOf(1), preview: 'one', status: { type: 'notLoaded' }, turns: [first, second] }),
+      threadOf(next, {
+        id: idOf(1),
+        preview: 'one',
+        status: { type: 'notLoaded' },
+        turns: [first, second],
+      }),
     );
   });
 
@@ -145,6 +223,8 @@ describe('thread/read in every state', () => {
     const { turns } = await threadWith(server, [['one', 'first']]);
     const next = await server.restart();
     await next.store.updateThread(idOf(1), { archivedAtMs: START_MS });
-    expect(await read(next)).toEqual(threadOf(next, { id: idOf(1), preview: 'one', status: { type: 'notLoaded' }, turns }));
+    expect(await read(next)).toEqual(
+      threadOf(next, { id: idOf(1), preview: 'one', status: { type: 'notLoaded' }, turns }),
+    );
   });
 });

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { ANY_ID, agentItem, brief, settingsOf, threadOf, timed, turnOf, userItem } from '../../support/expected.ts';
+import {
+  ANY_ID,
+  agentItem,
+  brief,
+  settingsOf,
+  threadOf,
+  timed,
+  turnOf,
+  userItem,
+} from '../../support/expected.ts';
 import { dataUrl, png } from '../../support/pictures.ts';
 import { asked, calls, conversation, message, response, said } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
@@ -16,7 +25,10 @@ async function resumedWith(server: TestServer, history: ResponseItem[]) {
   return thread;
 }
 
-/** The model's input from a history in the next turn, without the context and the message of the turn. */
+/**
+ * The model's input from a history in the next turn, without the context and the message of the
+ * turn.
+ */
 async function readByModel(history: ResponseItem[]): Promise<ResponseItem[]> {
   const server = await startServer();
   const { id } = await resumedWith(server, history);
@@ -29,7 +41,12 @@ async function readByModel(history: ResponseItem[]): Promise<ResponseItem[]> {
 
 test('a history begins a new thread with turns of its own; no thread/started', async () => {
   const server = await startServer();
-  const history = [asked('one'), { ...said('first'), id: 'm1' }, asked('two'), { ...said('second'), id: 'm2' }];
+  const history = [
+    asked('one'),
+    { ...said('first'), id: 'm1' },
+    asked('two'),
+    { ...said('second'), id: 'm2' },
+  ];
   const answer = await server.client.request('thread/resume', { threadId: UNKNOWN, history });
   const thread = threadOf(server, {
     id: answer.thread.id,
@@ -47,7 +64,10 @@ test('a history begins a new thread with turns of its own; no thread/started', a
   });
   expect(answer).toMatchObject({ thread, ...settingsOf(server), initialTurnsPage: null });
   expect(answer.thread.id).not.toBe(UNKNOWN);
-  const ids = answer.thread.turns.flatMap((turn) => [turn.id, ...turn.items.map((item) => item.id)]);
+  const ids = answer.thread.turns.flatMap((turn) => [
+    turn.id,
+    ...turn.items.map((item) => item.id),
+  ]);
   expect(new Set(ids).size).toBe(6);
   await server.client.waitFor('thread/goal/cleared');
   expect(server.client.notifications('thread/started')).toEqual([]);
@@ -58,7 +78,11 @@ test('the history reaches the model, and so it does after a restart', async () =
   const { id } = await resumedWith(server, [asked('one'), said('first')]);
   server.model.push(response(message('second')));
   await server.client.turn(id, 'two');
-  expect(conversation(server.model.request(1))).toEqual([asked('one'), said('first'), asked('two')]);
+  expect(conversation(server.model.request(1))).toEqual([
+    asked('one'),
+    said('first'),
+    asked('two'),
+  ]);
   const { client, model } = await server.restart();
   const { thread } = await client.request('thread/resume', { threadId: id });
   expect(thread.turns.map(({ items }) => brief(items))).toEqual([
@@ -67,7 +91,13 @@ test('the history reaches the model, and so it does after a restart', async () =
   ]);
   model.push(response(message('third')));
   await client.turn(id, 'three');
-  expect(conversation(model.request(2))).toEqual([asked('one'), said('first'), asked('two'), said('second'), asked('three')]);
+  expect(conversation(model.request(2))).toEqual([
+    asked('one'),
+    said('first'),
+    asked('two'),
+    said('second'),
+    asked('three'),
+  ]);
 });
 
 test('history wins over path, and path over the id', async () => {
@@ -85,7 +115,11 @@ test('history wins over path, and path over the id', async () => {
 
 test('a thread that begins with a history is listed with its first message as the preview', async () => {
   const server = await startServer();
-  const { id } = await resumedWith(server, [asked('<environment_context>x</environment_context>'), asked('the question'), said('yes')]);
+  const { id } = await resumedWith(server, [
+    asked('<environment_context>x</environment_context>'),
+    asked('the question'),
+    said('yes'),
+  ]);
   const { data } = await server.client.request('thread/list', {});
   expect(data.map((thread) => [thread.id, thread.preview])).toEqual([[id, 'the question']]);
 });
@@ -108,31 +142,56 @@ test('messages that harnesses send in the user role make no turn', async () => {
 
 test('the output of a call goes to the model, its success flag does not', async () => {
   const content = [{ type: 'input_text' as const, text: 'seen' }];
-  const output = (callId: string, value: Extract<ResponseItem, { type: 'function_call_output' }>['output']): ResponseItem => ({
+  const output = (
+    callId: string,
+    value: Extract<ResponseItem, { type: 'function_call_output' }>['output'],
+  ): ResponseItem => ({
     type: 'function_call_output',
     call_id: callId,
     output: value,
   });
   const history: ResponseItem[] = [asked('one')];
-  const forms = { a: 'text', b: content, c: { body: 'failed', success: false }, d: { body: content, success: true }, e: { body: 'plain' } };
-  for (const [callId, form] of Object.entries(forms)) history.push(calls('exec', {}, { callId }), output(callId, form));
+  const forms = {
+    a: 'text',
+    b: content,
+    c: { body: 'failed', success: false },
+    d: { body: content, success: true },
+    e: { body: 'plain' },
+  };
+  for (const [callId, form] of Object.entries(forms))
+    history.push(calls('exec', {}, { callId }), output(callId, form));
   expect(await readByModel(history)).toEqual([
     asked('one'),
-    ...Object.entries({ a: 'text', b: content, c: 'failed', d: content, e: 'plain' }).flatMap(([callId, form]) => [
-      calls('exec', {}, { callId }),
-      output(callId, form),
-    ]),
+    ...Object.entries({ a: 'text', b: content, c: 'failed', d: content, e: 'plain' }).flatMap(
+      ([callId, form]) => [calls('exec', {}, { callId }), output(callId, form)],
+    ),
   ]);
 });
 
 test('every form of a ResponseItem is accepted; items that no model reads are left out of the prompt', async () => {
-  const call: ResponseItem = { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin Patch' };
-  const callOutput: ResponseItem = { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' };
+  const call: ResponseItem = {
+    type: 'custom_tool_call',
+    call_id: 'c1',
+    name: 'apply_patch',
+    input: '*** Begin Patch',
+  };
+  const callOutput: ResponseItem = {
+    type: 'custom_tool_call_output',
+    call_id: 'c1',
+    output: 'done',
+  };
   const shellCall: ResponseItem = {
     type: 'local_shell_call',
     call_id: 'c2',
     status: 'completed',
-    action: { type: 'exec', command: ['ls'], working_directory: '/', env: { A: 'b' }, timeout_ms: 5, user: null },
+    action: {
+      type: 'exec',
+      command: ['ls'],
+      working_directory: '/',
+      env: { A: 'b' },
+      timeout_ms: 5,
+      user: null,
+    },
   };
   const shellOutput: ResponseItem = { type: 'function_call_output', call_id: 'c2', output: 'a' };
   const picture: ResponseItem = {
@@ -146,19 +205,44 @@ test('every form of a ResponseItem is accepted; items that no model reads are le
     content: [{ type: 'reasoning_text', text: 'raw' }],
     encrypted_content: 'x',
   };
-  const search: ResponseItem = { type: 'web_search_call', status: 'completed', action: { type: 'open_page', url: 'https://example.com/' } };
-  const drawing: ResponseItem = { type: 'image_generation_call', status: 'completed', revised_prompt: 'a cat', result: 'AA==' };
+  const search: ResponseItem = {
+    type: 'web_search_call',
+    status: 'completed',
+    action: { type: 'open_page', url: 'https://example.com/' },
+  };
+  const drawing: ResponseItem = {
+    type: 'image_generation_call',
+    status: 'completed',
+    revised_prompt: 'a cat',
+    result: 'AA==',
+  };
   const compaction: ResponseItem = { type: 'compaction', encrypted_content: 'x' };
   const aside: ResponseItem[] = [
     {
       type: 'ghost_snapshot',
-      ghost_commit: { id: 'a', parent: null, preexisting_untracked_files: [], preexisting_untracked_dirs: [] },
+      ghost_commit: {
+        id: 'a',
+        parent: null,
+        preexisting_untracked_files: [],
+        preexisting_untracked_dirs: [],
+      },
     },
     { type: 'compaction_trigger' },
     { type: 'configuration_update', reasoning: { effort: 'low' } },
     { type: 'other' },
   ];
-  const others: ResponseItem[] = [picture, call, callOutput, shellCall, shellOutput, search, drawing, compaction, thought, said('first')];
+  const others: ResponseItem[] = [
+    picture,
+    call,
+    callOutput,
+    shellCall,
+    shellOutput,
+    search,
+    drawing,
+    compaction,
+    thought,
+    said('first'),
+  ];
   expect(await readByModel([asked('one'), ...aside, ...others])).toEqual([asked('one'), ...others]);
 });
 
@@ -169,7 +253,10 @@ test('clients see the right item for every form', async () => {
     { type: 'reasoning', summary: [{ type: 'summary_text', text: 'because' }] },
     { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'bread' } },
     { type: 'image_generation_call', status: 'completed', revised_prompt: 'a cat', result: 'AA==' },
-    { type: 'ghost_snapshot', ghost_commit: { id: 'a', preexisting_untracked_files: [], preexisting_untracked_dirs: [] } },
+    {
+      type: 'ghost_snapshot',
+      ghost_commit: { id: 'a', preexisting_untracked_files: [], preexisting_untracked_dirs: [] },
+    },
     calls('exec', {}),
     said('first'),
   ]);
@@ -180,11 +267,24 @@ test('clients see the right item for every form', async () => {
         userItem([{ type: 'image', url: 'data:,x' }], TIMELESS),
         timed({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] }, TIMELESS),
         timed(
-          { type: 'webSearch', id: ANY_ID, query: 'bread', action: { type: 'search', query: 'bread', queries: null }, results: null },
+          {
+            type: 'webSearch',
+            id: ANY_ID,
+            query: 'bread',
+            action: { type: 'search', query: 'bread', queries: null },
+            results: null,
+          },
           TIMELESS,
         ),
         timed(
-          { type: 'imageGeneration', id: ANY_ID, status: 'completed', revisedPrompt: 'a cat', result: 'AA==', savedPath: null },
+          {
+            type: 'imageGeneration',
+            id: ANY_ID,
+            status: 'completed',
+            revisedPrompt: 'a cat',
+            result: 'AA==',
+            savedPath: null,
+          },
           TIMELESS,
         ),
         agentItem('first', TIMELESS),
@@ -204,7 +304,11 @@ test('a call without its output, and an output without its call, do not break th
   ).toEqual([
     asked('one'),
     calls('exec', {}, { callId: 'lost' }),
-    { type: 'function_call_output', call_id: 'lost', output: 'This call was cut off before it gave an output.' },
+    {
+      type: 'function_call_output',
+      call_id: 'lost',
+      output: 'This call was cut off before it gave an output.',
+    },
     said('first'),
   ]);
 });
@@ -215,7 +319,12 @@ test('a history that does not begin with the user is kept', async () => {
 
 test('a malformed item of the history is refused with its index', async () => {
   const { client } = await startServer();
-  expect(await client.refusal('thread/resume', { threadId: UNKNOWN, history: [asked('one'), { type: 'message', role: 'user' }] })).toEqual({
+  expect(
+    await client.refusal('thread/resume', {
+      threadId: UNKNOWN,
+      history: [asked('one'), { type: 'message', role: 'user' }],
+    }),
+  ).toEqual({
     code: -32600,
     message: expect.stringContaining('params.history[1].content'),
     data: { code: 'invalid_params' },

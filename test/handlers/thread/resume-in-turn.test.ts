@@ -26,13 +26,18 @@ function eventsOf({ items }: Plan): ModelEvent[] {
     const id = `item_${index}`;
     if (kind === 'message') return message(deltas.join(''), { id, deltas });
     const [begun, part, , completed] = reasoning(deltas.join(''), { id });
-    const grown = deltas.map((delta): ModelEvent => ({ type: 'reasoningSummaryDelta', itemId: id, index: 0, delta }));
+    const grown = deltas.map(
+      (delta): ModelEvent => ({ type: 'reasoningSummaryDelta', itemId: id, index: 0, delta }),
+    );
     return [begun, part, ...grown, completed].filter((event) => event !== undefined);
   });
   return response(...parts) as ModelEvent[];
 }
 
-/** The items that a client shows: those of the answer, continued by its notifications. Fails if a notification does not fit. */
+/**
+ * The items that a client shows: those of the answer, continued by its notifications. Fails if a
+ * notification does not fit.
+ */
 function shownItems(client: TestClient, answered: ThreadItem[], from: number): ThreadItem[] {
   const items = new Map(structuredClone(answered).map((answer) => [answer.id, answer]));
   const grow = (id: string, delta: string) => {
@@ -42,23 +47,38 @@ function shownItems(client: TestClient, answered: ThreadItem[], from: number): T
     else expect.fail(`a delta of ${id}, which has not started`);
   };
   for (const { method, params } of client.messages.slice(from)) {
-    const { item: told, itemId, delta } = (params ?? {}) as { item: ThreadItem; itemId: string; delta: string };
+    const {
+      item: told,
+      itemId,
+      delta,
+    } = (params ?? {}) as { item: ThreadItem; itemId: string; delta: string };
     if (method === 'item/started') items.set(told.id, structuredClone(told));
-    else if (method === 'item/agentMessage/delta' || method === 'item/reasoning/summaryTextDelta') grow(itemId, delta);
+    else if (method === 'item/agentMessage/delta' || method === 'item/reasoning/summaryTextDelta')
+      grow(itemId, delta);
     else if (method === 'item/completed') {
       const shown = items.get(told.id);
-      expect(shown && { ...shown, completedAtMs: told.completedAtMs }, 'an item that has started').toEqual(told);
+      expect(
+        shown && { ...shown, completedAtMs: told.completedAtMs },
+        'an item that has started',
+      ).toEqual(told);
       items.set(told.id, told);
     }
   }
   return [...items.values()];
 }
 
-/** Resumes the thread. Returns a function that returns the items of its turn, as the client shows them by then. */
+/**
+ * Resumes the thread. Returns a function that returns the items of its turn, as the client shows
+ * them by then.
+ */
 async function observed(client: TestClient): Promise<() => ThreadItem[]> {
   const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
-  const from = client.messages.findIndex(({ result }) => (result as { thread?: unknown } | undefined)?.thread !== undefined);
-  expect(client.messages.slice(0, from).filter(({ method }) => method?.startsWith('item/'))).toEqual([]);
+  const from = client.messages.findIndex(
+    ({ result }) => (result as { thread?: unknown } | undefined)?.thread !== undefined,
+  );
+  expect(
+    client.messages.slice(0, from).filter(({ method }) => method?.startsWith('item/')),
+  ).toEqual([]);
   return () => shownItems(client, thread.turns.at(-1)?.items ?? [], from);
 }
 
@@ -67,7 +87,8 @@ function pausingModel(planned: Plan, reached: (index: number) => void): TestMode
   return new TestModel(async function* stream() {
     for (const [index, event] of eventsOf(planned).entries()) {
       reached(index);
-      for (let round = 0; round < (planned.pauses[index % planned.pauses.length] ?? 0); round++) await setImmediate();
+      for (let round = 0; round < (planned.pauses[index % planned.pauses.length] ?? 0); round++)
+        await setImmediate();
       yield event;
     }
   });
@@ -83,9 +104,15 @@ async function expectExact(planned: Plan): Promise<void> {
   const server = await startServer({ model });
   await server.client.request('thread/start', {});
   for (const _ of planned.resumes) clients.push(await server.connect());
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('hi'),
+  });
   await server.client.turnCompleted(turn.id);
-  const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+  const { thread } = await server.client.request('thread/read', {
+    threadId: idOf(1),
+    includeTurns: true,
+  });
   for (const items of await Promise.all(observers)) expect(items()).toEqual(thread.turns[0]?.items);
   await server.close();
 }

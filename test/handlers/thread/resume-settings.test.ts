@@ -1,7 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ThreadResumeParams, ThreadStartResponse } from '../../../src/protocol/generated/types.ts';
+import type {
+  ThreadResumeParams,
+  ThreadStartResponse,
+} from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { settingsOf } from '../../support/expected.ts';
 import { conversation, message, response } from '../../support/test-model.ts';
@@ -21,7 +24,10 @@ async function withTurnOverrides(): Promise<TestServer> {
   mkdirSync(join(server.folder, 'elsewhere'));
   await threadWith(server, [['one', 'first']]);
   server.model.push(response(message('second')));
-  await server.client.turn(idOf(1), 'two', { ...turnOverrides, cwd: join(server.folder, 'elsewhere') });
+  await server.client.turn(idOf(1), 'two', {
+    ...turnOverrides,
+    cwd: join(server.folder, 'elsewhere'),
+  });
   return server;
 }
 
@@ -45,7 +51,9 @@ describe('a thread that is not loaded', () => {
     const server = await withTurnOverrides();
     const next = await server.restart();
     const cwd = join(server.folder, 'elsewhere');
-    expect(await settingsAfter(next)).toEqual(settingsOf(server, { cwd, model: 'turn-model', reasoningEffort: 'high' }));
+    expect(await settingsAfter(next)).toEqual(
+      settingsOf(server, { cwd, model: 'turn-model', reasoningEffort: 'high' }),
+    );
   });
 
   test('keeps its collaboration mode', async () => {
@@ -58,7 +66,9 @@ describe('a thread that is not loaded', () => {
     server.model.push(response(message('second')));
     await server.client.turn(idOf(1), 'two', { collaborationMode });
     const { client } = await server.restart();
-    expect((await client.request('thread/resume', { threadId: idOf(1) })).collaborationMode).toEqual(collaborationMode);
+    expect(
+      (await client.request('thread/resume', { threadId: idOf(1) })).collaborationMode,
+    ).toEqual(collaborationMode);
   });
 
   test('keeps its model if the configuration now names another', async () => {
@@ -66,7 +76,11 @@ describe('a thread that is not loaded', () => {
     const config =
       'model = "new-default"\nmodel_reasoning_effort = "low"\nmodel_provider = "scripted"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
     const next = await server.restart({ config });
-    expect(await settingsAfter(next)).toMatchObject({ model: 'turn-model', reasoningEffort: 'high', modelProvider: 'test' });
+    expect(await settingsAfter(next)).toMatchObject({
+      model: 'turn-model',
+      reasoningEffort: 'high',
+      modelProvider: 'test',
+    });
   });
 
   test('is refused if its provider is no longer defined, unless the request names another', async () => {
@@ -76,7 +90,10 @@ describe('a thread that is not loaded', () => {
       message: expect.stringContaining('unknown model provider: test'),
       data: { code: 'config_invalid' },
     });
-    const answer = await client.request('thread/resume', { threadId: idOf(1), modelProvider: 'scripted' });
+    const answer = await client.request('thread/resume', {
+      threadId: idOf(1),
+      modelProvider: 'scripted',
+    });
     expect(answer).toMatchObject({ modelProvider: 'embedded', model: 'embedded' });
   });
 
@@ -100,13 +117,23 @@ describe('a thread that is not loaded', () => {
         approvalPolicy: 'untrusted',
         approvalsReviewer: 'guardian_subagent',
         serviceTier: 'flex',
-        sandbox: { type: 'workspaceWrite', writableRoots: [], networkAccess: false, excludeTmpdirEnvVar: false, excludeSlashTmp: false },
+        sandbox: {
+          type: 'workspaceWrite',
+          writableRoots: [],
+          networkAccess: false,
+          excludeTmpdirEnvVar: false,
+          excludeSlashTmp: false,
+        },
       }),
     );
     next.model.push(response(message('third')));
     await next.client.turn(idOf(1), 'three');
     const { model, effort, serviceTier } = next.model.request(3);
-    expect({ model, effort, serviceTier }).toEqual({ model: 'explicit', effort: 'low', serviceTier: 'flex' });
+    expect({ model, effort, serviceTier }).toEqual({
+      model: 'explicit',
+      effort: 'low',
+      serviceTier: 'flex',
+    });
     expect(JSON.stringify(next.model.request(3).input)).toContain('Say please.');
   });
 
@@ -114,8 +141,12 @@ describe('a thread that is not loaded', () => {
     const server = await startServer();
     await threadWith(server, [['one', 'first']], { approvalsReviewer: 'auto_review' });
     const { client } = await server.restart();
-    expect(await client.request('thread/fork', { threadId: idOf(1) })).toMatchObject({ approvalsReviewer: 'auto_review' });
-    expect(await client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({ approvalsReviewer: 'auto_review' });
+    expect(await client.request('thread/fork', { threadId: idOf(1) })).toMatchObject({
+      approvalsReviewer: 'auto_review',
+    });
+    expect(await client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({
+      approvalsReviewer: 'auto_review',
+    });
     const config = { approvals_reviewer: 'user' };
     const again = await client.request('thread/resume', { threadId: idOf(1), config });
     expect(again).toMatchObject({ approvalsReviewer: 'user' });
@@ -123,7 +154,9 @@ describe('a thread that is not loaded', () => {
 
   test('takes the values of its config over those of the last turn', async () => {
     const server = await withTurnOverrides();
-    expect(await settingsAfter(await server.restart(), { config: { model: 'from-config' } })).toMatchObject({
+    expect(
+      await settingsAfter(await server.restart(), { config: { model: 'from-config' } }),
+    ).toMatchObject({
       model: 'from-config',
       reasoningEffort: 'high',
     });
@@ -131,7 +164,10 @@ describe('a thread that is not loaded', () => {
 
   test('keeps base and developer instructions', async () => {
     const server = await startServer();
-    await threadWith(server, [['one', 'first']], { baseInstructions: 'Only this.', developerInstructions: 'And that.' });
+    await threadWith(server, [['one', 'first']], {
+      baseInstructions: 'Only this.',
+      developerInstructions: 'And that.',
+    });
     const { client, model } = await server.restart();
     await client.request('thread/resume', { threadId: idOf(1) });
     model.push(response(message('second')));
@@ -165,7 +201,9 @@ describe('an idle loaded thread', () => {
       approvalPolicy: 'untrusted',
       sandbox: { type: 'dangerFullAccess' },
     });
-    expect(await settingsAfter(server, { model: 'resumed-model', approvalPolicy: 'untrusted' })).toEqual(changed);
+    expect(
+      await settingsAfter(server, { model: 'resumed-model', approvalPolicy: 'untrusted' }),
+    ).toEqual(changed);
     expect(await settingsAfter(server)).toEqual(changed);
     server.model.push(response(message('third')));
     await server.client.turn(idOf(1), 'three');
@@ -176,7 +214,14 @@ describe('an idle loaded thread', () => {
   test('does not change if an override is refused', async () => {
     const server = await withTurnOverrides();
     const { client } = await server.restart({ model: null });
-    await client.refusal('thread/resume', { threadId: idOf(1), model: 'x', modelProvider: 'nobody' });
-    expect(await client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({ model: 'turn-model', modelProvider: 'test' });
+    await client.refusal('thread/resume', {
+      threadId: idOf(1),
+      model: 'x',
+      modelProvider: 'nobody',
+    });
+    expect(await client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({
+      model: 'turn-model',
+      modelProvider: 'test',
+    });
   });
 });

@@ -3,17 +3,37 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../src/store/store-error.ts';
 import { CountingIds, idOf } from '../../support/counting-ids.ts';
-import { agentItem, brief, START_MS, settingsOf, threadOf, turnOf, userItem } from '../../support/expected.ts';
+import {
+  agentItem,
+  brief,
+  START_MS,
+  settingsOf,
+  threadOf,
+  turnOf,
+  userItem,
+} from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
-import { asked, conversation, message, messageBegun, response, said, TestModel, USAGE } from '../../support/test-model.ts';
+import {
+  asked,
+  conversation,
+  message,
+  messageBegun,
+  response,
+  said,
+  TestModel,
+  USAGE,
+} from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { withTwoTurns } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
 
-const collaborationMode = { mode: 'default', settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null } };
+const collaborationMode = {
+  mode: 'default',
+  settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null },
+};
 
 describe('thread/resume refuses', () => {
   test('an invalid id, an unknown id, an unknown path, and an empty history', async () => {
@@ -25,8 +45,16 @@ describe('thread/resume refuses', () => {
       await client.refusal('thread/resume', { threadId: UNKNOWN, path: join(home, 'no.jsonl') }),
       await client.refusal('thread/resume', { threadId: UNKNOWN, history: [] }),
     ]).toEqual([
-      { code: -32600, message: 'params.threadId is missing: a string is expected', data: { code: 'invalid_params' } },
-      { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
+      {
+        code: -32600,
+        message: 'params.threadId is missing: a string is expected',
+        data: { code: 'invalid_params' },
+      },
+      {
+        code: -32600,
+        message: 'invalid thread id: "nope" is not a UUID',
+        data: { code: 'invalid_thread_id' },
+      },
       {
         code: -32600,
         message: `no rollout found for thread id ${UNKNOWN}`,
@@ -53,16 +81,25 @@ describe('thread/resume refuses', () => {
 
   test('a thread that another server on the same home has loaded, and names its process', async () => {
     const first = await withTwoTurns();
-    const second = await startServer({ folder: first.folder, pid: 4712, ids: new CountingIds(100) });
+    const second = await startServer({
+      folder: first.folder,
+      pid: 4712,
+      ids: new CountingIds(100),
+    });
     expect(await second.client.refusal('thread/resume', { threadId: idOf(1) })).toEqual({
       code: -32600,
       message: `thread ${idOf(1)} already has an active writer (pid 4711)`,
       data: { code: 'active_writer', pid: 4711 },
     });
-    const { thread } = await second.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    const { thread } = await second.client.request('thread/read', {
+      threadId: idOf(1),
+      includeTurns: true,
+    });
     expect(thread.turns).toEqual(first.turns);
     await first.close();
-    expect((await second.client.request('thread/resume', { threadId: idOf(1) })).thread.turns).toEqual(first.turns);
+    expect(
+      (await second.client.request('thread/resume', { threadId: idOf(1) })).thread.turns,
+    ).toEqual(first.turns);
   });
 });
 
@@ -79,7 +116,14 @@ test('returns a loaded thread with its turns, then announces its token usage, an
     itemsBackwardsCursor: expect.any(String),
   });
   await server.client.waitFor('thread/goal/cleared');
-  const { totalTokens, inputTokens, cachedInputTokens, cacheWriteInputTokens, outputTokens, reasoningOutputTokens } = USAGE;
+  const {
+    totalTokens,
+    inputTokens,
+    cachedInputTokens,
+    cacheWriteInputTokens,
+    outputTokens,
+    reasoningOutputTokens,
+  } = USAGE;
   const total = {
     totalTokens: 2 * totalTokens,
     inputTokens: 2 * inputTokens,
@@ -91,7 +135,11 @@ test('returns a loaded thread with its turns, then announces its token usage, an
   expect(server.client.messages.slice(before + 1)).toEqual([
     {
       method: 'thread/tokenUsage/updated',
-      params: { threadId: idOf(1), turnId: server.turns[1]?.id, tokenUsage: { total, last: USAGE, modelContextWindow: 258_400 } },
+      params: {
+        threadId: idOf(1),
+        turnId: server.turns[1]?.id,
+        tokenUsage: { total, last: USAGE, modelContextWindow: 258_400 },
+      },
     },
     { method: 'thread/goal/cleared', params: { threadId: idOf(1) } },
   ]);
@@ -104,7 +152,13 @@ test('after a restart a thread is the same as before, and its history reaches th
   expect(thread).toEqual(threadOf(server, { id: idOf(1), preview: 'one', turns: server.turns }));
   model.push(response(message('third')));
   await client.turn(idOf(1), 'three');
-  expect(conversation(model.request(3))).toEqual([asked('one'), said('first'), asked('two'), said('second'), asked('three')]);
+  expect(conversation(model.request(3))).toEqual([
+    asked('one'),
+    said('first'),
+    asked('two'),
+    said('second'),
+    asked('three'),
+  ]);
 });
 
 test('after a restart the response comes before the token usage of the last turn', async () => {
@@ -112,7 +166,11 @@ test('after a restart the response comes before the token usage of the last turn
   const { client } = await server.restart();
   await client.request('thread/resume', { threadId: idOf(1) });
   await client.waitFor('thread/goal/cleared');
-  expect(client.messages.slice(1).map(({ id, method }) => method ?? id)).toEqual([2, 'thread/tokenUsage/updated', 'thread/goal/cleared']);
+  expect(client.messages.slice(1).map(({ id, method }) => method ?? id)).toEqual([
+    2,
+    'thread/tokenUsage/updated',
+    'thread/goal/cleared',
+  ]);
 });
 
 test('the model gets the context once, also over a restart', async () => {
@@ -121,7 +179,9 @@ test('the model gets the context once, also over a restart', async () => {
   await client.request('thread/resume', { threadId: idOf(1) });
   model.push(response(message('third')));
   await client.turn(idOf(1), 'three');
-  const roles = model.request(3).input.map((item) => (item.type === 'message' ? item.role : item.type));
+  const roles = model
+    .request(3)
+    .input.map((item) => (item.type === 'message' ? item.role : item.type));
   expect(roles).toEqual(['developer', 'user', 'user', 'assistant', 'user', 'assistant', 'user']);
 });
 
@@ -129,10 +189,22 @@ test('a path finds the thread, and takes precedence over the id', async () => {
   const server = await withTwoTurns();
   const other = await server.client.request('thread/start', {});
   const { client } = await server.restart();
-  const path = join(server.home, 'sessions', '2026', '01', '01', `rollout-2026-01-01T00-00-00-${idOf(1)}.jsonl`);
+  const path = join(
+    server.home,
+    'sessions',
+    '2026',
+    '01',
+    '01',
+    `rollout-2026-01-01T00-00-00-${idOf(1)}.jsonl`,
+  );
   const answer = await client.request('thread/resume', { threadId: other.thread.id, path });
-  expect(answer.thread).toEqual(threadOf(server, { id: idOf(1), preview: 'one', turns: server.turns }));
-  expect(await client.request('thread/loaded/list', {})).toEqual({ data: [idOf(1)], nextCursor: null });
+  expect(answer.thread).toEqual(
+    threadOf(server, { id: idOf(1), preview: 'one', turns: server.turns }),
+  );
+  expect(await client.request('thread/loaded/list', {})).toEqual({
+    data: [idOf(1)],
+    nextCursor: null,
+  });
 });
 
 test('an empty path counts as absent', async () => {
@@ -146,7 +218,13 @@ describe('a loaded thread', () => {
     const server = await withTwoTurns();
     const { client } = server;
     const other = (await client.request('thread/start', {})).thread;
-    const history = [{ type: 'message' as const, role: 'user', content: [{ type: 'input_text' as const, text: 'old' }] }];
+    const history = [
+      {
+        type: 'message' as const,
+        role: 'user',
+        content: [{ type: 'input_text' as const, text: 'old' }],
+      },
+    ];
     const message = (why: string) => `thread ${idOf(1)} is loaded, ${why}`;
     expect(await client.refusal('thread/resume', { threadId: idOf(1), history })).toEqual({
       code: -32600,
@@ -161,13 +239,17 @@ describe('a loaded thread', () => {
       });
     }
     const { path } = threadOf(server, { id: idOf(1) });
-    expect((await client.request('thread/resume', { threadId: idOf(1), path: `${path}/.` })).thread.id).toBe(idOf(1));
+    expect(
+      (await client.request('thread/resume', { threadId: idOf(1), path: `${path}/.` })).thread.id,
+    ).toBe(idOf(1));
     const own = path ?? '';
     mkdirSync(dirname(own), { recursive: true });
     writeFileSync(own, '');
     const link = join(server.home, 'link.jsonl');
     symlinkSync(own, link);
-    expect((await client.request('thread/resume', { threadId: idOf(1), path: link })).thread.id).toBe(idOf(1));
+    expect(
+      (await client.request('thread/resume', { threadId: idOf(1), path: link })).thread.id,
+    ).toBe(idOf(1));
   });
 });
 
@@ -176,7 +258,9 @@ test('excludeTurns leaves out the turns, and the token usage of their last', asy
   const told = () => server.client.notifications('thread/tokenUsage/updated').length;
   const before = told();
   for (const method of ['thread/resume', 'thread/fork'] as const) {
-    expect((await server.client.request(method, { threadId: idOf(1), excludeTurns: true })).thread.turns).toEqual([]);
+    expect(
+      (await server.client.request(method, { threadId: idOf(1), excludeTurns: true })).thread.turns,
+    ).toEqual([]);
     await server.client.request('thread/loaded/list', {});
     expect(told()).toBe(before);
   }
@@ -190,7 +274,9 @@ test('a resume keeps the name of a thread and the time of its start', async () =
   server.clock.advance(3_600_000);
   const { client } = await server.restart();
   const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
-  expect(thread).toEqual(threadOf(server, { id: idOf(1), preview: 'one', name: 'Bug hunt', turns: server.turns }));
+  expect(thread).toEqual(
+    threadOf(server, { id: idOf(1), preview: 'one', name: 'Bug hunt', turns: server.turns }),
+  );
 });
 
 describe('initialTurnsPage', () => {
@@ -201,10 +287,22 @@ describe('initialTurnsPage', () => {
       excludeTurns: true,
       initialTurnsPage: { limit: 1, itemsView: 'full' },
     });
-    expect(page).toEqual({ data: [server.turns[1]], nextCursor: expect.any(String), backwardsCursor: expect.any(String) });
+    expect(page).toEqual({
+      data: [server.turns[1]],
+      nextCursor: expect.any(String),
+      backwardsCursor: expect.any(String),
+    });
     const cursor = page?.nextCursor ?? null;
-    const next = await server.client.request('thread/turns/list', { threadId: idOf(1), cursor, itemsView: 'full' });
-    expect(next).toEqual({ data: [server.turns[0]], nextCursor: null, backwardsCursor: expect.any(String) });
+    const next = await server.client.request('thread/turns/list', {
+      threadId: idOf(1),
+      cursor,
+      itemsView: 'full',
+    });
+    expect(next).toEqual({
+      data: [server.turns[0]],
+      nextCursor: null,
+      backwardsCursor: expect.any(String),
+    });
   });
 
   test('can begin with the oldest turn, and has summaries by default', async () => {
@@ -219,7 +317,10 @@ describe('initialTurnsPage', () => {
 
   test('the backwards cursors continue with turns and items that come after the resume', async () => {
     const server = await withTwoTurns();
-    const answer = await server.client.request('thread/resume', { threadId: idOf(1), excludeTurns: true });
+    const answer = await server.client.request('thread/resume', {
+      threadId: idOf(1),
+      excludeTurns: true,
+    });
     server.model.push(response(message('third')));
     const { id } = await server.client.turn(idOf(1), 'three');
     const turns = await server.client.request('thread/turns/list', {
@@ -233,13 +334,19 @@ describe('initialTurnsPage', () => {
       cursor: answer.itemsBackwardsCursor,
       sortDirection: 'asc',
     });
-    expect(brief(items.data.map(({ item }) => item))).toEqual(['agent: second', 'user: three', 'agent: third']);
+    expect(brief(items.data.map(({ item }) => item))).toEqual([
+      'agent: second',
+      'user: three',
+      'agent: third',
+    ]);
   });
 
   test('the backwards cursors are null for an empty thread', async () => {
     const { client } = await startServer();
     const { thread } = await client.request('thread/start', {});
-    expect(await client.request('thread/resume', { threadId: thread.id, initialTurnsPage: {} })).toMatchObject({
+    expect(
+      await client.request('thread/resume', { threadId: thread.id, initialTurnsPage: {} }),
+    ).toMatchObject({
       initialTurnsPage: { data: [], nextCursor: null, backwardsCursor: null },
       turnsBackwardsCursor: null,
       itemsBackwardsCursor: null,
@@ -254,14 +361,21 @@ describe('while a turn runs', () => {
       model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))),
     });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('hi'),
+    });
     await server.client.waitFor('item/agentMessage/delta');
     return { server, gate, turnId: turn.id };
   }
 
   test('a resume shows the turn as it is, and its overrides do not disturb it', async () => {
     const { server, gate, turnId } = await running();
-    const answer = await server.client.request('thread/resume', { threadId: idOf(1), model: 'ignored', cwd: server.folder });
+    const answer = await server.client.request('thread/resume', {
+      threadId: idOf(1),
+      model: 'ignored',
+      cwd: server.folder,
+    });
     expect(answer).toMatchObject({
       model: 'test-model',
       cwd: server.cwd,
@@ -277,7 +391,10 @@ describe('while a turn runs', () => {
       }),
     ]);
     gate.open();
-    expect(await server.client.turnCompleted(turnId)).toMatchObject({ status: 'completed', items: [agentItem('partial')] });
+    expect(await server.client.turnCompleted(turnId)).toMatchObject({
+      status: 'completed',
+      items: [agentItem('partial')],
+    });
     expect(server.client.notifications('turn/completed')).toHaveLength(1);
     expect(server.model.requests.map(({ model }) => model)).toEqual(['test-model']);
   });
@@ -290,7 +407,10 @@ describe('while a turn runs', () => {
     await taken(server.client);
     expect(server.client.notifications('thread/goal/cleared')).toEqual([]);
     gate.open();
-    expect(await other.turnCompleted(turnId)).toMatchObject({ status: 'completed', items: [agentItem('partial')] });
+    expect(await other.turnCompleted(turnId)).toMatchObject({
+      status: 'completed',
+      items: [agentItem('partial')],
+    });
     expect(other.notifications('thread/started')).toEqual([]);
   });
 });
@@ -307,8 +427,12 @@ test('a resume that fails leaves the thread as it was: not loaded, and free for 
             : target[name].bind(target),
       }),
   });
-  expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toMatchObject({ data: { code: 'store_damaged' } });
+  expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toMatchObject({
+    data: { code: 'store_damaged' },
+  });
   expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
   broken = false;
-  expect((await client.request('thread/resume', { threadId: idOf(1) })).thread.turns).toHaveLength(2);
+  expect((await client.request('thread/resume', { threadId: idOf(1) })).thread.turns).toHaveLength(
+    2,
+  );
 });

@@ -5,7 +5,16 @@ import { brief, START, threadOf } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
-import { asked, conversation, failed, message, messageBegun, response, said, USAGE } from '../../support/test-model.ts';
+import {
+  asked,
+  conversation,
+  failed,
+  message,
+  messageBegun,
+  response,
+  said,
+  USAGE,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith, withThreeTurns } from '../../support/thread-with.ts';
 
@@ -31,12 +40,35 @@ describe('thread/revert refuses', () => {
       await client.refusal('thread/revert', { threadId }),
     ];
     await client.request('thread/archive', { threadId });
-    expect([...unknown, await client.refusal('thread/revert', { threadId, beforeTurnId: turnIds[0] })]).toEqual([
-      { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
-      { code: -32600, message: `thread not found: ${idOf(999)}`, data: { code: 'thread_not_found', threadId: idOf(999) } },
-      { code: -32600, message: `turn not found: ${idOf(999)}`, data: { code: 'turn_not_found', threadId, turnId: idOf(999) } },
-      { code: -32600, message: expect.stringContaining('beforeTurnId'), data: { code: 'invalid_params' } },
-      { code: -32600, message: `thread ${threadId} is archived: unarchive it first`, data: { code: 'thread_archived', threadId } },
+    expect([
+      ...unknown,
+      await client.refusal('thread/revert', { threadId, beforeTurnId: turnIds[0] }),
+    ]).toEqual([
+      {
+        code: -32600,
+        message: 'invalid thread id: "nope" is not a UUID',
+        data: { code: 'invalid_thread_id' },
+      },
+      {
+        code: -32600,
+        message: `thread not found: ${idOf(999)}`,
+        data: { code: 'thread_not_found', threadId: idOf(999) },
+      },
+      {
+        code: -32600,
+        message: `turn not found: ${idOf(999)}`,
+        data: { code: 'turn_not_found', threadId, turnId: idOf(999) },
+      },
+      {
+        code: -32600,
+        message: expect.stringContaining('beforeTurnId'),
+        data: { code: 'invalid_params' },
+      },
+      {
+        code: -32600,
+        message: `thread ${threadId} is archived: unarchive it first`,
+        data: { code: 'thread_archived', threadId },
+      },
     ]);
     expect(client.notifications('thread/reverted')).toEqual([]);
   });
@@ -50,7 +82,9 @@ describe('thread/revert refuses', () => {
       data: { code: 'active_writer', pid: 4711 },
     });
     await first.close();
-    expect((await second.client.request('thread/revert', params)).thread.status).toEqual({ type: 'notLoaded' });
+    expect((await second.client.request('thread/revert', params)).thread.status).toEqual({
+      type: 'notLoaded',
+    });
     expect(await readBrief(second, first.threadId)).toEqual([['user: one', 'agent: first']]);
   });
 
@@ -84,8 +118,15 @@ test('it returns the thread and cursors for the turns that are left; then everyo
   await other.waitFor('thread/reverted');
   expect(client.messages.slice(before + 1)).toEqual([reverted]);
   expect(other.messages.slice(othersBefore)).toEqual([reverted]);
-  const page = { threadId, cursor: answer.turnsBackwardsCursor, sortDirection: 'desc' as const, itemsView: 'full' as const };
-  expect((await client.request('thread/turns/list', page)).data).toEqual(turns.slice(0, 2).reverse());
+  const page = {
+    threadId,
+    cursor: answer.turnsBackwardsCursor,
+    sortDirection: 'desc' as const,
+    itemsView: 'full' as const,
+  };
+  expect((await client.request('thread/turns/list', page)).data).toEqual(
+    turns.slice(0, 2).reverse(),
+  );
   const items = await client.request('thread/items/list', {
     threadId,
     cursor: answer.itemsBackwardsCursor,
@@ -99,7 +140,11 @@ test('the thread goes on without the removed turns, for its clients and the mode
   const server = await withThreeTurns();
   const { client, threadId, turnIds } = server;
   await client.request('thread/revert', { threadId, beforeTurnId: turnIds[1] });
-  expect(conversation(await sayIn(server, threadId, 'other'))).toEqual([asked('one'), said('first'), asked('other')]);
+  expect(conversation(await sayIn(server, threadId, 'other'))).toEqual([
+    asked('one'),
+    said('first'),
+    asked('other'),
+  ]);
   expect(await readBrief(server, threadId)).toEqual([
     ['user: one', 'agent: first'],
     ['user: other', 'agent: ok'],
@@ -110,19 +155,37 @@ test('the thread goes on without the removed turns, for its clients and the mode
     ['user: one', 'agent: first'],
     ['user: other', 'agent: ok'],
   ]);
-  expect(conversation(await sayIn(again, threadId, 'on'))).toEqual([asked('one'), said('first'), asked('other'), said('ok'), asked('on')]);
+  expect(conversation(await sayIn(again, threadId, 'on'))).toEqual([
+    asked('one'),
+    said('first'),
+    asked('other'),
+    said('ok'),
+    asked('on'),
+  ]);
 });
 
 test('reverted to before its first turn, the thread is as new, but listed: no preview, and the model gets the context again', async () => {
   const server = await withThreeTurns();
   const { client, model, threadId, turnIds } = server;
   const answer = await client.request('thread/revert', { threadId, beforeTurnId: turnIds[0] });
-  expect(answer).toEqual({ thread: threadOf(server, { id: threadId }), turnsBackwardsCursor: null, itemsBackwardsCursor: null });
-  expect((await client.request('thread/list', {})).data.map(({ id, preview }) => [id, preview])).toEqual([[threadId, '']]);
+  expect(answer).toEqual({
+    thread: threadOf(server, { id: threadId }),
+    turnsBackwardsCursor: null,
+    itemsBackwardsCursor: null,
+  });
+  expect(
+    (await client.request('thread/list', {})).data.map(({ id, preview }) => [id, preview]),
+  ).toEqual([[threadId, '']]);
   const request = await sayIn(server, threadId, 'begin');
   const who = { headers: expect.anything(), clientMetadata: expect.anything() };
-  expect(request).toEqual({ ...model.request(1), ...who, input: [...model.request(1).input.slice(0, -1), asked('begin')] });
-  expect((await client.request('thread/list', {})).data.map(({ preview }) => preview)).toEqual(['begin']);
+  expect(request).toEqual({
+    ...model.request(1),
+    ...who,
+    input: [...model.request(1).input.slice(0, -1), asked('begin')],
+  });
+  expect((await client.request('thread/list', {})).data.map(({ preview }) => preview)).toEqual([
+    'begin',
+  ]);
   const tokens = client.notifications('thread/tokenUsage/updated').at(-1);
   expect(tokens?.tokenUsage.total, 'counted anew').toEqual(USAGE);
 });
@@ -132,39 +195,63 @@ test('the token count continues from the last turn that is left, also over a res
   const { client, threadId, turnIds } = server;
   await client.request('thread/revert', { threadId, beforeTurnId: turnIds[2] ?? '' });
   await sayIn(server, threadId, 'again');
-  const total = client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage.total.totalTokens;
+  const total = client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage
+    .total.totalTokens;
   expect(total).toBe(3 * USAGE.totalTokens);
   const fork = await client.request('thread/fork', { threadId, lastTurnId: turnIds[0] ?? '' });
   const { params } = await client.first(
     'tokens of the fork',
-    ({ method, params: told }) => method === 'thread/tokenUsage/updated' && (told as { threadId: string }).threadId === fork.thread.id,
+    ({ method, params: told }) =>
+      method === 'thread/tokenUsage/updated' &&
+      (told as { threadId: string }).threadId === fork.thread.id,
   );
-  expect(params).toMatchObject({ turnId: turnIds[0], tokenUsage: { total: { totalTokens: USAGE.totalTokens } } });
+  expect(params).toMatchObject({
+    turnId: turnIds[0],
+    tokenUsage: { total: { totalTokens: USAGE.totalTokens } },
+  });
 });
 
 test.each([
   ['itself', 3, 3],
   ['an earlier one', 1, 1],
-])('a running turn ends as interrupted before the response, when the thread is reverted to before %s', async (_name, cut, left) => {
-  const server = await withThreeTurns();
-  const { client, model, threadId, turnIds } = server;
-  model.push([...messageBegun('half'), new Gate()]);
-  const { turn } = await client.request('turn/start', { threadId, input: text('four') });
-  await client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'half');
-  const before = client.messages.length;
-  const { thread } = await client.request('thread/revert', { threadId, beforeTurnId: [...turnIds, turn.id][cut] ?? '' });
-  expect(thread.status).toEqual({ type: 'idle' });
-  await client.waitFor('thread/reverted');
-  expect(client.messages.slice(before).map(({ method, params }) => [method ?? 'answer', params])).toEqual([
-    ['thread/status/changed', { threadId, status: { type: 'idle' } }],
-    ['turn/completed', { threadId, turn: expect.objectContaining({ id: turn.id, status: 'interrupted' }) }],
-    ['answer', undefined],
-    ['thread/reverted', { threadId }],
-  ]);
-  expect(await readBrief(server, threadId)).toHaveLength(left);
-  const kept = [asked('one'), said('first'), asked('two'), said('second'), asked('three'), said('third')].slice(0, left * 2);
-  expect(conversation(await sayIn(server, threadId, 'on'))).toEqual([...kept, asked('on')]);
-});
+])(
+  'a running turn ends as interrupted before the response, when the thread is reverted to before %s',
+  async (_name, cut, left) => {
+    const server = await withThreeTurns();
+    const { client, model, threadId, turnIds } = server;
+    model.push([...messageBegun('half'), new Gate()]);
+    const { turn } = await client.request('turn/start', { threadId, input: text('four') });
+    await client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'half');
+    const before = client.messages.length;
+    const { thread } = await client.request('thread/revert', {
+      threadId,
+      beforeTurnId: [...turnIds, turn.id][cut] ?? '',
+    });
+    expect(thread.status).toEqual({ type: 'idle' });
+    await client.waitFor('thread/reverted');
+    expect(
+      client.messages.slice(before).map(({ method, params }) => [method ?? 'answer', params]),
+    ).toEqual([
+      ['thread/status/changed', { threadId, status: { type: 'idle' } }],
+      [
+        'turn/completed',
+        { threadId, turn: expect.objectContaining({ id: turn.id, status: 'interrupted' }) },
+      ],
+      ['answer', undefined],
+      ['thread/reverted', { threadId }],
+    ]);
+    expect(await readBrief(server, threadId)).toHaveLength(left);
+    const kept = [
+      asked('one'),
+      said('first'),
+      asked('two'),
+      said('second'),
+      asked('three'),
+      said('third'),
+    ].slice(0, left * 2);
+    expect(conversation(await sayIn(server, threadId, 'on'))).toEqual([...kept, asked('on')]);
+  },
+);
 
 test('when the failed turn is removed, the thread is idle again, and its followers are told', async () => {
   const server = await startServer();
@@ -175,7 +262,9 @@ test('when the failed turn is removed, the thread is idle again, and its followe
   const answer = await client.request('thread/revert', { threadId: thread.id, beforeTurnId });
   expect(answer.thread.status).toEqual({ type: 'idle' });
   await client.waitFor('thread/reverted');
-  expect(client.messages.slice(-3).map(({ method, params }) => [method ?? 'answer', params])).toEqual([
+  expect(
+    client.messages.slice(-3).map(({ method, params }) => [method ?? 'answer', params]),
+  ).toEqual([
     ['thread/status/changed', { threadId: thread.id, status: { type: 'idle' } }],
     ['answer', undefined],
     ['thread/reverted', { threadId: thread.id }],
@@ -194,10 +283,14 @@ test('forks keep their turns, and a cursor into the removed turns is refused', a
     message: `invalid cursor: ${page.nextCursor}`,
     data: { code: 'invalid_cursor' },
   });
-  expect((await client.request('thread/read', { threadId: fork.id, includeTurns: true })).thread.turns).toEqual(turns);
-  expect((await client.request('thread/turns/list', { threadId: fork.id, cursor: page.nextCursor })).data.map(({ id }) => id)).toEqual([
-    turnIds[0],
-  ]);
+  expect(
+    (await client.request('thread/read', { threadId: fork.id, includeTurns: true })).thread.turns,
+  ).toEqual(turns);
+  expect(
+    (
+      await client.request('thread/turns/list', { threadId: fork.id, cursor: page.nextCursor })
+    ).data.map(({ id }) => id),
+  ).toEqual([turnIds[0]]);
 });
 
 test('it works for an ephemeral thread too', async () => {
@@ -210,8 +303,15 @@ test('it works for an ephemeral thread too', async () => {
     ],
     { ephemeral: true },
   );
-  await server.client.request('thread/revert', { threadId: thread.id, beforeTurnId: turns[1]?.id ?? '' });
-  expect(conversation(await sayIn(server, thread.id, 'on'))).toEqual([asked('one'), said('first'), asked('on')]);
+  await server.client.request('thread/revert', {
+    threadId: thread.id,
+    beforeTurnId: turns[1]?.id ?? '',
+  });
+  expect(conversation(await sayIn(server, thread.id, 'on'))).toEqual([
+    asked('one'),
+    said('first'),
+    asked('on'),
+  ]);
 });
 
 test('if the end of a turn could not be stored, the revert waits until it can be, so that it is not written after the cut', async () => {
@@ -219,7 +319,8 @@ test('if the end of a turn could not be stored, the revert waits until it can be
   const server = await withThreeTurns({
     wrapStore: (store) =>
       gatedStore(store, ({ entries }) => {
-        if (full && entries.some(({ kind }) => kind === 'turnEnded')) throw new StoreError('store_full', 'the disk is full');
+        if (full && entries.some(({ kind }) => kind === 'turnEnded'))
+          throw new StoreError('store_full', 'the disk is full');
       }),
   });
   const { client, model, threadId, turnIds } = server;
@@ -228,11 +329,16 @@ test('if the end of a turn could not be stored, the revert waits until it can be
   const { turn } = await client.request('turn/start', { threadId, input: text('four') });
   expect(await client.turnCompleted(turn.id)).toMatchObject({ status: 'failed' });
   const params = { threadId, beforeTurnId: turn.id };
-  expect(await client.refusal('thread/revert', params)).toMatchObject({ code: -32603, data: { code: 'store_full' } });
+  expect(await client.refusal('thread/revert', params)).toMatchObject({
+    code: -32603,
+    data: { code: 'store_full' },
+  });
   full = false;
   await client.request('thread/revert', params);
   await sayIn(server, threadId, 'on');
   const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
-  expect(thread.turns.map(({ id, status }) => [id, status]).slice(0, 3)).toEqual(turnIds.map((id) => [id, 'completed']));
+  expect(thread.turns.map(({ id, status }) => [id, status]).slice(0, 3)).toEqual(
+    turnIds.map((id) => [id, 'completed']),
+  );
   expect(thread.turns).toHaveLength(4);
 });

@@ -4,7 +4,16 @@ import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
-import { asked, conversation, failed, message, response, type Step, said, TestModel } from '../../support/test-model.ts';
+import {
+  asked,
+  conversation,
+  failed,
+  message,
+  response,
+  type Step,
+  said,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 
 const THREAD = idOf(1);
@@ -22,10 +31,24 @@ test('thread/sample asks the model behind the history, and leaves no trace', asy
   const { client, model, params } = await withTurn(response(message('Because.')), ends);
   const before = client.messages.length;
   const metadata = { responsesapiClientMetadata: { purpose: 'title' } };
-  const { responseId: _, ...answer } = await client.request('thread/sample', { ...params, effort: 'low', ...metadata });
-  expect(answer).toEqual({ sourceTurnId: params.expectedTurnId, text: 'Because.', inputTokens: 10, cachedInputTokens: 4, outputTokens: 5 });
+  const { responseId: _, ...answer } = await client.request('thread/sample', {
+    ...params,
+    effort: 'low',
+    ...metadata,
+  });
+  expect(answer).toEqual({
+    sourceTurnId: params.expectedTurnId,
+    text: 'Because.',
+    inputTokens: 10,
+    cachedInputTokens: 4,
+    outputTokens: 5,
+  });
   expect(conversation(model.request(2))).toEqual([asked('hi'), said('done'), asked('Why?')]);
-  expect(model.request(2)).toMatchObject({ tools: [], effort: 'low', clientMetadata: { thread_id: THREAD, purpose: 'title' } });
+  expect(model.request(2)).toMatchObject({
+    tools: [],
+    effort: 'low',
+    clientMetadata: { thread_id: THREAD, purpose: 'title' },
+  });
   expect(client.messages.slice(before).filter(({ method }) => method !== undefined)).toEqual([]);
   await client.turn(THREAD, 'next');
   expect(conversation(model.request(3))).toEqual([asked('hi'), said('done'), asked('next')]);
@@ -50,9 +73,15 @@ test('during a turn it is refused unless allowed, and its cancel can interrupt t
   const { turn } = await client.request('turn/start', { threadId: THREAD, input: text('go') });
   await model.asked(2);
   const running = { ...params, expectedTurnId: turn.id };
-  expect(await client.refusal('thread/sample', running)).toMatchObject({ data: { code: 'turn_active' } });
+  expect(await client.refusal('thread/sample', running)).toMatchObject({
+    data: { code: 'turn_active' },
+  });
   client.send(
-    JSON.stringify({ id: 77, method: 'thread/sample', params: { ...running, allowInProgressTurn: true, interruptOnCancel: true } }),
+    JSON.stringify({
+      id: 77,
+      method: 'thread/sample',
+      params: { ...running, allowInProgressTurn: true, interruptOnCancel: true },
+    }),
   );
   await model.asked(3);
   await client.request('thread/sample/cancel', { requestId: 77 });
@@ -61,37 +90,58 @@ test('during a turn it is refused unless allowed, and its cancel can interrupt t
 
 test('another turn than the last, a thread without turns, and an error of the model', async () => {
   const { client, params } = await withTurn([failed('the provider is down')]);
-  expect(await client.refusal('thread/sample', { ...params, expectedTurnId: 'x' })).toMatchObject({ data: { code: 'turn_mismatch' } });
+  expect(await client.refusal('thread/sample', { ...params, expectedTurnId: 'x' })).toMatchObject({
+    data: { code: 'turn_mismatch' },
+  });
   expect(await client.refusal('thread/sample', params)).toMatchObject({
     code: -32603,
     message: expect.stringContaining('the provider is down'),
   });
   const { thread } = await client.request('thread/start', {});
-  expect(await client.refusal('thread/sample', { ...params, threadId: thread.id })).toMatchObject({ data: { code: 'turn_not_found' } });
+  expect(await client.refusal('thread/sample', { ...params, threadId: thread.id })).toMatchObject({
+    data: { code: 'turn_not_found' },
+  });
 });
 
 test('a cancel that comes right behind its request ends it', async () => {
   const { client, params } = await withTurn([new Gate()]);
   const sample = JSON.stringify({ id: 'mine', method: 'thread/sample', params });
-  const cancel = JSON.stringify({ id: 'c', method: 'thread/sample/cancel', params: { requestId: 'mine' } });
+  const cancel = JSON.stringify({
+    id: 'c',
+    method: 'thread/sample/cancel',
+    params: { requestId: 'mine' },
+  });
   client.send(`${sample}\n${cancel}`);
-  expect((await client.first('the refusal', ({ id }) => id === 'mine')).error).toMatchObject({ data: { code: 'sample_cancelled' } });
+  expect((await client.first('the refusal', ({ id }) => id === 'mine')).error).toMatchObject({
+    data: { code: 'sample_cancelled' },
+  });
 });
 
 test('a cancel that comes right behind its request can interrupt the turn', async () => {
   const { client, model, params } = await withTurn([new Gate()], [new Gate()]);
   const { turn } = await client.request('turn/start', { threadId: THREAD, input: text('go') });
   await model.asked(2);
-  const more = { ...params, expectedTurnId: turn.id, allowInProgressTurn: true, interruptOnCancel: true };
+  const more = {
+    ...params,
+    expectedTurnId: turn.id,
+    allowInProgressTurn: true,
+    interruptOnCancel: true,
+  };
   const sample = JSON.stringify({ id: 'mine', method: 'thread/sample', params: more });
-  client.send(`${sample}\n${JSON.stringify({ id: 'c', method: 'thread/sample/cancel', params: { requestId: 'mine' } })}`);
+  client.send(
+    `${sample}\n${JSON.stringify({ id: 'c', method: 'thread/sample/cancel', params: { requestId: 'mine' } })}`,
+  );
   expect(await client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
-  expect((await client.first('the refusal', ({ id }) => id === 'mine')).error).toMatchObject({ data: { code: 'sample_cancelled' } });
+  expect((await client.first('the refusal', ({ id }) => id === 'mine')).error).toMatchObject({
+    data: { code: 'sample_cancelled' },
+  });
 });
 
 test('a request with an id above 2^53 can be cancelled', async () => {
   const { client, model, params } = await withTurn([new Gate()]);
-  client.send(`{"id":9007199254740993,"method":"thread/sample","params":${JSON.stringify(params)}}`);
+  client.send(
+    `{"id":9007199254740993,"method":"thread/sample","params":${JSON.stringify(params)}}`,
+  );
   await model.asked(2);
   client.send('{"id":"c","method":"thread/sample/cancel","params":{"requestId":9007199254740993}}');
   const refusal = await client.first('the refusal', ({ error }) => error !== undefined);
@@ -106,7 +156,9 @@ test('the request of a client that goes away ends', async () => {
   await server.model.asked(2);
   const timers = server.clock.timers.length;
   const closed = other.close();
-  await vi.waitFor(() => expect(server.clock.timers.length).toBeGreaterThan(timers), { timeout: 30_000 });
+  await vi.waitFor(() => expect(server.clock.timers.length).toBeGreaterThan(timers), {
+    timeout: 30_000,
+  });
   server.clock.advance(1_000);
   const refusal = await other.first('the refusal', ({ id }) => id === 'mine');
   expect(refusal.error).toMatchObject({ data: { code: 'sample_cancelled' } });
@@ -128,7 +180,11 @@ test('a turn that begins while the last one is read is not sampled in the middle
   await server.client.request('thread/start', {});
   const { id: expectedTurnId } = await server.client.turn(THREAD, 'hi');
   isGated = true;
-  const refusal = server.client.refusal('thread/sample', { threadId: THREAD, expectedTurnId, prompt: 'Why?' });
+  const refusal = server.client.refusal('thread/sample', {
+    threadId: THREAD,
+    expectedTurnId,
+    prompt: 'Why?',
+  });
   await gate.reached;
   const other = await server.connect();
   await other.request('turn/start', { threadId: THREAD, input: text('go') });
@@ -147,5 +203,8 @@ test('an error of the model keeps its kind, and the response has the id that the
     message: 'used up',
     data: { code: 'model_failed', codexErrorInfo: 'usageLimitExceeded' },
   });
-  expect(await client.request('thread/sample', params)).toMatchObject({ responseId: 'resp_1', inputTokens: null });
+  expect(await client.request('thread/sample', params)).toMatchObject({
+    responseId: 'resp_1',
+    inputTokens: null,
+  });
 });

@@ -1,7 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ThreadSettings, ThreadSettingsUpdateParams } from '../../../src/protocol/generated/types.ts';
+import type {
+  ThreadSettings,
+  ThreadSettingsUpdateParams,
+} from '../../../src/protocol/generated/types.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
@@ -11,12 +14,16 @@ import { message, messageBegun, response, TestModel } from '../../support/test-m
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
 async function withThread(): Promise<TestServer> {
-  const server = await startServer({ model: new TestModel(...[1, 2, 3].map(() => response(message('ok')))) });
+  const server = await startServer({
+    model: new TestModel(...[1, 2, 3].map(() => response(message('ok')))),
+  });
   await server.client.request('thread/start', {});
   return server;
 }
 
-/** The settings that clients see of a thread that was started without params, except those given. */
+/**
+ * The settings that clients see of a thread that was started without params, except those given.
+ */
 function told({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> = {}) {
   const { model = 'test-model', effort = null } = given;
   const threadSettings: ThreadSettings = {
@@ -31,7 +38,10 @@ function told({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> =
     effort,
     summary: null,
     personality: null,
-    collaborationMode: { mode: 'default', settings: { model, reasoning_effort: effort, developer_instructions: null } },
+    collaborationMode: {
+      mode: 'default',
+      settings: { model, reasoning_effort: effort, developer_instructions: null },
+    },
     multiAgentMode: 'explicitRequestOnly',
     disabledPluginIds: [],
     environments: null,
@@ -40,7 +50,10 @@ function told({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> =
   return { threadId: idOf(1), threadSettings };
 }
 
-async function update({ client }: Pick<TestServer, 'client'>, params: Omit<ThreadSettingsUpdateParams, 'threadId'>) {
+async function update(
+  { client }: Pick<TestServer, 'client'>,
+  params: Omit<ThreadSettingsUpdateParams, 'threadId'>,
+) {
   return client.request('thread/settings/update', { threadId: idOf(1), ...params });
 }
 
@@ -67,7 +80,11 @@ describe('thread/settings/update refuses, and changes nothing', () => {
       'invalid_params',
       'params.sandboxPolicy.writableRoots[1]: ',
     ],
-    [{ permissions: ':nope' }, 'permission_profile_not_found', 'unknown permission profile `:nope`: '],
+    [
+      { permissions: ':nope' },
+      'permission_profile_not_found',
+      'unknown permission profile `:nope`: ',
+    ],
     [
       { environments: [{ environmentId: 'local', cwd: '/' }] },
       'not_supported',
@@ -78,8 +95,16 @@ describe('thread/settings/update refuses, and changes nothing', () => {
   test.each(bad)('%j', async (params, code, problem) => {
     const server = await withThread();
     const before = await settings(server);
-    const refusal = await server.client.refusal('thread/settings/update', { threadId: idOf(1), effort: 'high', ...params });
-    expect([refusal.code, refusal.data.code, refusal.message.slice(0, problem.length)]).toEqual([-32600, code, problem]);
+    const refusal = await server.client.refusal('thread/settings/update', {
+      threadId: idOf(1),
+      effort: 'high',
+      ...params,
+    });
+    expect([refusal.code, refusal.data.code, refusal.message.slice(0, problem.length)]).toEqual([
+      -32600,
+      code,
+      problem,
+    ]);
     expect(await settings(server)).toEqual(before);
     expect(server.client.notifications('thread/settings/updated')).toEqual([]);
   });
@@ -87,14 +112,18 @@ describe('thread/settings/update refuses, and changes nothing', () => {
   test('a client that has not asked for the experimental API', async () => {
     const { client } = await startServer({ capabilities: null });
     await client.request('thread/start', {});
-    expect((await client.refusal('thread/settings/update', { threadId: idOf(1), model: 'x' })).data.code).toBe('experimental_api_required');
+    expect(
+      (await client.refusal('thread/settings/update', { threadId: idOf(1), model: 'x' })).data.code,
+    ).toBe('experimental_api_required');
   });
 
   test('a thread that is not loaded', async () => {
     const server = await withThread();
     await server.client.turn(idOf(1), 'one');
     const { client } = await server.restart();
-    expect((await client.refusal('thread/settings/update', { threadId: idOf(1), model: 'x' })).data.code).toBe('thread_not_found');
+    expect(
+      (await client.refusal('thread/settings/update', { threadId: idOf(1), model: 'x' })).data.code,
+    ).toBe('thread_not_found');
   });
 
   test('where the store fails', async () => {
@@ -108,7 +137,10 @@ describe('thread/settings/update refuses, and changes nothing', () => {
     await server.client.request('thread/start', {});
     const before = await settings(server);
     isFull = true;
-    expect((await server.client.refusal('thread/settings/update', { threadId: idOf(1), model: 'x' })).data).toEqual({ code: 'store_full' });
+    expect(
+      (await server.client.refusal('thread/settings/update', { threadId: idOf(1), model: 'x' }))
+        .data,
+    ).toEqual({ code: 'store_full' });
     isFull = false;
     expect(await settings(server)).toEqual(before);
     expect(server.client.notifications('thread/settings/updated')).toEqual([]);
@@ -140,7 +172,13 @@ test('every setting holds for the next turns; after the response, followers of t
     cwd: join(server.cwd, 'below'),
     approvalPolicy: 'untrusted',
     approvalsReviewer: 'auto_review',
-    sandboxPolicy: { type: 'workspaceWrite', writableRoots: [], networkAccess: false, excludeTmpdirEnvVar: false, excludeSlashTmp: false },
+    sandboxPolicy: {
+      type: 'workspaceWrite',
+      writableRoots: [],
+      networkAccess: false,
+      excludeTmpdirEnvVar: false,
+      excludeSlashTmp: false,
+    },
     model: 'other',
     effort: 'high',
     summary: 'detailed',
@@ -157,7 +195,12 @@ test('every setting holds for the next turns; after the response, followers of t
   ]);
   await server.client.turn(idOf(1), 'one');
   await server.client.turn(idOf(1), 'two');
-  const asked = server.model.requests.map(({ model, effort, summary, serviceTier }) => ({ model, effort, summary, serviceTier }));
+  const asked = server.model.requests.map(({ model, effort, summary, serviceTier }) => ({
+    model,
+    effort,
+    summary,
+    serviceTier,
+  }));
   const changed = { model: 'other', effort: 'high', summary: 'detailed', serviceTier: 'flex' };
   expect(asked).toEqual([changed, changed]);
   expect(server.client.notifications('thread/settings/updated')).toHaveLength(1);
@@ -166,9 +209,17 @@ test('every setting holds for the next turns; after the response, followers of t
 test('an update without a change is answered, but not announced', async () => {
   const server = await withThread();
   expect(await update(server, {})).toEqual({});
-  expect(await update(server, { model: 'test-model', approvalPolicy: null, sandboxPolicy: { type: 'readOnly' } })).toEqual({});
+  expect(
+    await update(server, {
+      model: 'test-model',
+      approvalPolicy: null,
+      sandboxPolicy: { type: 'readOnly' },
+    }),
+  ).toEqual({});
   expect(await update(server, { effort: 'low' })).toEqual({});
-  expect(await server.client.waitFor('thread/settings/updated')).toEqual(told(server, { effort: 'low' }));
+  expect(await server.client.waitFor('thread/settings/updated')).toEqual(
+    told(server, { effort: 'low' }),
+  );
 });
 
 test('a collaboration mode brings its model and effort', async () => {
@@ -186,17 +237,34 @@ test('a collaboration mode brings its model and effort', async () => {
 test('an update while a turn runs holds from the next turn on', async () => {
   const gate = new Gate();
   const server = await startServer({
-    model: new TestModel(response(messageBegun('par'), [gate]), response(message('steered')), response(message('second'))),
+    model: new TestModel(
+      response(messageBegun('par'), [gate]),
+      response(message('steered')),
+      response(message('second')),
+    ),
   });
   await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
+  const { turn } = await server.client.request('turn/start', {
+    threadId: idOf(1),
+    input: text('go'),
+  });
   await server.client.waitFor('item/agentMessage/delta');
   await update(server, { model: 'other' });
-  expect(await server.client.waitFor('thread/settings/updated')).toEqual(told(server, { model: 'other' }));
-  await server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('more') });
+  expect(await server.client.waitFor('thread/settings/updated')).toEqual(
+    told(server, { model: 'other' }),
+  );
+  await server.client.request('turn/steer', {
+    threadId: idOf(1),
+    expectedTurnId: turn.id,
+    input: text('more'),
+  });
   await server.client.turnCompleted(turn.id);
   await server.client.turn(idOf(1), 'two');
-  expect(server.model.requests.map(({ model }) => model)).toEqual(['test-model', 'test-model', 'other']);
+  expect(server.model.requests.map(({ model }) => model)).toEqual([
+    'test-model',
+    'test-model',
+    'other',
+  ]);
 });
 
 test('an update survives a restart as the settings of a turn do, even without a turn after it', async () => {
@@ -216,18 +284,32 @@ describe('settings that change with a turn are announced before the turn', () =>
     expect(server.client.messages.slice(before, before + 3)).toEqual([
       { id: expect.any(Number), result: { turn: expect.any(Object) } },
       { method: 'thread/settings/updated', params: told(server, { model: 'other' }) },
-      { method: 'thread/status/changed', params: { threadId: idOf(1), status: { type: 'active', activeFlags: [] } } },
+      {
+        method: 'thread/status/changed',
+        params: { threadId: idOf(1), status: { type: 'active', activeFlags: [] } },
+      },
     ]);
   });
 
   test('turn/start that joins a turn', async () => {
     const gate = new Gate();
-    const server = await startServer({ model: new TestModel(response(messageBegun('par'), [gate]), response(message('after'))) });
+    const server = await startServer({
+      model: new TestModel(response(messageBegun('par'), [gate]), response(message('after'))),
+    });
     await server.client.request('thread/start', {});
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('go'),
+    });
     await server.client.waitFor('item/agentMessage/delta');
-    await server.client.request('turn/start', { threadId: idOf(1), input: text('more'), effort: 'low' });
+    await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('more'),
+      effort: 'low',
+    });
     await server.client.turnCompleted(turn.id);
-    expect(server.client.notifications('thread/settings/updated')).toEqual([told(server, { effort: 'low' })]);
+    expect(server.client.notifications('thread/settings/updated')).toEqual([
+      told(server, { effort: 'low' }),
+    ]);
   });
 });

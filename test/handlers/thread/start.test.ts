@@ -18,12 +18,20 @@ describe('thread/start refuses', () => {
       await client.refusal('thread/start', { config: [] }),
     ]).toEqual([
       { ...refused, message: 'params.model: 5 is not a string' },
-      { ...refused, message: 'params.sandbox: "nope" is none of "read-only", "workspace-write", "danger-full-access"' },
       {
         ...refused,
-        message: 'params.approvalPolicy: "sometimes" is none of "untrusted", "on-failure", "on-request", "never"',
+        message:
+          'params.sandbox: "nope" is none of "read-only", "workspace-write", "danger-full-access"',
       },
-      { ...refused, message: expect.stringContaining('params.approvalPolicy.granular.sandbox_approval') },
+      {
+        ...refused,
+        message:
+          'params.approvalPolicy: "sometimes" is none of "untrusted", "on-failure", "on-request", "never"',
+      },
+      {
+        ...refused,
+        message: expect.stringContaining('params.approvalPolicy.granular.sandbox_approval'),
+      },
       { ...refused, message: 'params.config: an array is not an object' },
     ]);
   });
@@ -44,18 +52,27 @@ describe('thread/start refuses', () => {
       data: { code: 'cwd_not_found' },
     });
     expect(await client.refusal('thread/start', { cwd: gone })).toEqual(refused(gone));
-    expect(await client.refusal('thread/start', { cwd: join(home, 'file') })).toEqual(refused(join(home, 'file')));
-    expect(await client.refusal('turn/start', { threadId: thread.id, input, cwd: gone })).toEqual(refused(gone));
-    expect(await client.refusal('turn/start', { threadId: thread.id, input, environments })).toEqual(refused(gone));
+    expect(await client.refusal('thread/start', { cwd: join(home, 'file') })).toEqual(
+      refused(join(home, 'file')),
+    );
+    expect(await client.refusal('turn/start', { threadId: thread.id, input, cwd: gone })).toEqual(
+      refused(gone),
+    );
+    expect(
+      await client.refusal('turn/start', { threadId: thread.id, input, environments }),
+    ).toEqual(refused(gone));
     for (const method of ['thread/resume', 'thread/fork'] as const)
-      expect(await client.request(method, { threadId: thread.id, cwd: gone })).toMatchObject({ cwd: gone });
+      expect(await client.request(method, { threadId: thread.id, cwd: gone })).toMatchObject({
+        cwd: gone,
+      });
   });
 
   test('an undefined provider, and starts nothing', async () => {
     const { client } = await startServer({ model: null });
     expect(await client.refusal('thread/start', { modelProvider: 'nobody' })).toEqual({
       code: -32600,
-      message: 'invalid config: unknown model provider: nobody. config.toml defines test. Built in: openai, ollama, lmstudio, embedded',
+      message:
+        'invalid config: unknown model provider: nobody. config.toml defines test. Built in: openai, ollama, lmstudio, embedded',
       data: { code: 'config_invalid' },
     });
     expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
@@ -65,7 +82,9 @@ describe('thread/start refuses', () => {
     const { client } = await startServer();
     expect(await client.refusal('thread/start', { config: { sandbox_mode: 'open' } })).toEqual({
       code: -32600,
-      message: expect.stringMatching(/^invalid config: sandbox_mode \(given in the request's config\): expected .*, found "open"$/),
+      message: expect.stringMatching(
+        /^invalid config: sandbox_mode \(given in the request's config\): expected .*, found "open"$/,
+      ),
       data: { code: 'config_invalid' },
     });
   });
@@ -78,14 +97,20 @@ describe('thread/start refuses', () => {
       data: { code: 'config_invalid' },
     });
     writeFileSync(join(home, 'config.toml'), 'model = "mended"\nmodel_provider = "scripted"\n');
-    expect(await client.request('thread/start', {})).toMatchObject({ model: 'mended', modelProvider: 'scripted' });
+    expect(await client.request('thread/start', {})).toMatchObject({
+      model: 'mended',
+      modelProvider: 'scripted',
+    });
   });
 });
 
 test('thread/start returns the thread and its settings, then thread/started announces the same thread', async () => {
   const server = await startServer();
   const thread = threadOf(server, { id: idOf(1) });
-  expect(await server.client.request('thread/start', {})).toEqual({ thread, ...settingsOf(server) });
+  expect(await server.client.request('thread/start', {})).toEqual({
+    thread,
+    ...settingsOf(server),
+  });
   await server.client.waitFor('thread/started');
   expect(server.client.messages.slice(1)).toEqual([
     { id: 2, result: { thread, ...settingsOf(server) } },
@@ -96,9 +121,13 @@ test('thread/start returns the thread and its settings, then thread/started anno
 test('thread/start returns ids in the order of the starts', async () => {
   const { client } = await startServer();
   const started = [];
-  for (let count = 0; count < 3; count++) started.push((await client.request('thread/start', {})).thread.id);
+  for (let count = 0; count < 3; count++)
+    started.push((await client.request('thread/start', {})).thread.id);
   expect(started).toEqual([idOf(1), idOf(2), idOf(3)]);
-  expect(await client.request('thread/loaded/list', {})).toEqual({ data: started, nextCursor: null });
+  expect(await client.request('thread/loaded/list', {})).toEqual({
+    data: started,
+    nextCursor: null,
+  });
 });
 
 test('thread/start takes overrides of every setting', async () => {
@@ -117,14 +146,26 @@ test('thread/start takes overrides of every setting', async () => {
     personality: 'pragmatic',
   });
   expect(answer).toEqual({
-    thread: threadOf(server, { id: idOf(1), cwd, model: 'other-model', modelProvider: 'scripted', threadSource: 'user' }),
+    thread: threadOf(server, {
+      id: idOf(1),
+      cwd,
+      model: 'other-model',
+      modelProvider: 'scripted',
+      threadSource: 'user',
+    }),
     ...settingsOf(server, {
       cwd,
       model: 'other-model',
       modelProvider: 'scripted',
       serviceTier: 'flex',
       approvalPolicy: {
-        granular: { sandbox_approval: true, rules: false, mcp_elicitations: true, request_permissions: false, skill_approval: false },
+        granular: {
+          sandbox_approval: true,
+          rules: false,
+          mcp_elicitations: true,
+          request_permissions: false,
+          skill_approval: false,
+        },
       },
       approvalsReviewer: 'auto_review',
       sandbox: { type: 'dangerFullAccess' },
@@ -134,8 +175,21 @@ test('thread/start takes overrides of every setting', async () => {
 
 test('null in every optional field counts as absent', async () => {
   const server = await startServer();
-  const fields = ['model', 'modelProvider', 'cwd', 'approvalPolicy', 'sandbox', 'config', 'baseInstructions', 'ephemeral', 'serviceTier'];
-  const answer = await server.client.call('thread/start', Object.fromEntries(fields.map((field) => [field, null])));
+  const fields = [
+    'model',
+    'modelProvider',
+    'cwd',
+    'approvalPolicy',
+    'sandbox',
+    'config',
+    'baseInstructions',
+    'ephemeral',
+    'serviceTier',
+  ];
+  const answer = await server.client.call(
+    'thread/start',
+    Object.fromEntries(fields.map((field) => [field, null])),
+  );
   expect(answer).toEqual({ thread: threadOf(server, { id: idOf(1) }), ...settingsOf(server) });
 });
 
@@ -175,7 +229,11 @@ test('the instructions and settings of thread/start reach the model', async () =
     serviceTier: 'flex',
     baseInstructions: 'Only this.',
     developerInstructions: 'And that.',
-    config: { model_reasoning_effort: 'low', model_reasoning_summary: 'concise', model_verbosity: 'high' },
+    config: {
+      model_reasoning_effort: 'low',
+      model_reasoning_summary: 'concise',
+      model_verbosity: 'high',
+    },
   });
   await client.turn(thread.id, 'hi');
   const { input, tools: _, ...rest } = model.request(1);
@@ -191,7 +249,10 @@ test('the instructions and settings of thread/start reach the model', async () =
     headers: expect.objectContaining({ 'thread-id': thread.id }),
     clientMetadata: expect.objectContaining({ thread_id: thread.id }),
   });
-  expect(input[0]).toMatchObject({ role: 'developer', content: [{}, { type: 'input_text', text: 'And that.' }] });
+  expect(input[0]).toMatchObject({
+    role: 'developer',
+    content: [{}, { type: 'input_text', text: 'And that.' }],
+  });
 });
 
 test('AGENTS.md of the home and of the folder reaches the model, and the response names the files', async () => {
@@ -200,17 +261,26 @@ test('AGENTS.md of the home and of the folder reaches the model, and the respons
     files: { 'home/AGENTS.md': 'Be brief.', 'work/AGENTS.md': 'Be kind.' },
   });
   const answer = await server.client.request('thread/start', {});
-  expect(answer.instructionSources).toEqual([join(server.home, 'AGENTS.md'), join(server.cwd, 'AGENTS.md')]);
+  expect(answer.instructionSources).toEqual([
+    join(server.home, 'AGENTS.md'),
+    join(server.cwd, 'AGENTS.md'),
+  ]);
   await server.client.turn(answer.thread.id, 'hi');
-  const texts = server.model.request(1).input.flatMap((item) => (item.type === 'message' ? item.content : []));
-  const instructions = texts.flatMap((part) => ('text' in part && part.text.startsWith('# AGENTS.md') ? part.text : []));
+  const texts = server.model
+    .request(1)
+    .input.flatMap((item) => (item.type === 'message' ? item.content : []));
+  const instructions = texts.flatMap((part) =>
+    'text' in part && part.text.startsWith('# AGENTS.md') ? part.text : [],
+  );
   expect(instructions).toEqual([expect.stringMatching(/Be brief\.[\s\S]*Be kind\./)]);
 });
 
 test('a relative cwd is relative to the working directory of the server', async () => {
   const server = await startServer();
   mkdirSync(join(server.cwd, 'below'));
-  expect((await server.client.request('thread/start', { cwd: 'below' })).cwd).toBe(join(server.cwd, 'below'));
+  expect((await server.client.request('thread/start', { cwd: 'below' })).cwd).toBe(
+    join(server.cwd, 'below'),
+  );
 });
 
 test('an ephemeral thread has no path, is not listed, works, and ends with the server', async () => {
@@ -219,7 +289,11 @@ test('an ephemeral thread has no path, is not listed, works, and ends with the s
   expect(answer.thread).toEqual(threadOf(server, { id: idOf(1), ephemeral: true, path: null }));
   await server.client.turn(idOf(1), 'hi');
   expect(conversation(server.model.request(1))).toHaveLength(1);
-  expect(await server.client.request('thread/list', {})).toEqual({ data: [], nextCursor: null, backwardsCursor: null });
+  expect(await server.client.request('thread/list', {})).toEqual({
+    data: [],
+    nextCursor: null,
+    backwardsCursor: null,
+  });
   const { client } = await server.restart();
   expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toEqual({
     code: -32600,
@@ -231,7 +305,11 @@ test('an ephemeral thread has no path, is not listed, works, and ends with the s
 test('a thread is not listed before its first turn, but can be read', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
-  expect(await server.client.request('thread/list', {})).toEqual({ data: [], nextCursor: null, backwardsCursor: null });
+  expect(await server.client.request('thread/list', {})).toEqual({
+    data: [],
+    nextCursor: null,
+    backwardsCursor: null,
+  });
   const { client } = await server.restart();
   expect(await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).toEqual({
     thread: threadOf(server, { id: idOf(1), status: { type: 'notLoaded' } }),

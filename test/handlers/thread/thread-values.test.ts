@@ -18,12 +18,17 @@ test('the tables have every value of the required schemas', () => {
   for (const name of ['ThreadForkParams', 'ThreadResumeParams', 'TurnStartParams'] as const) {
     expect(POLICIES).toEqual(expect.arrayContaining(requiredValues(name, 'AskForApproval')));
     expect(REVIEWERS).toEqual(expect.arrayContaining(requiredValues(name, 'ApprovalsReviewer')));
-    expect(MODES.map(([mode]) => mode)).toEqual(expect.arrayContaining(requiredValues(name, 'SandboxMode')));
+    expect(MODES.map(([mode]) => mode)).toEqual(
+      expect.arrayContaining(requiredValues(name, 'SandboxMode')),
+    );
   }
   expect(SOURCES).toEqual(requiredValues('ThreadForkParams', 'ThreadSource'));
 });
 
-/** The settings of a thread that is started, forked, resumed after a restart, or given a turn, with these params. */
+/**
+ * The settings of a thread that is started, forked, resumed after a restart, or given a turn, with
+ * these params.
+ */
 async function settingsAfter(method: string, params: ThreadStartParams) {
   const server = await startServer();
   if (method === 'thread/start') return server.client.request('thread/start', params);
@@ -35,25 +40,31 @@ async function settingsAfter(method: string, params: ThreadStartParams) {
     return server.client.request('thread/resume', { threadId: idOf(1) });
   }
   await server.client.turn(idOf(1), 'hi');
-  if (method === 'thread/fork') return server.client.request('thread/fork', { threadId: idOf(1), ...params });
+  if (method === 'thread/fork')
+    return server.client.request('thread/fork', { threadId: idOf(1), ...params });
   const { client } = await server.restart();
   return client.request('thread/resume', { threadId: idOf(1), ...params });
 }
 
-describe.each(['thread/start', 'thread/fork', 'thread/resume', 'turn/start'])('%s takes', (method) => {
-  test.each(POLICIES)('the approval policy `%s`', async (approvalPolicy) => {
-    expect(await settingsAfter(method, { approvalPolicy })).toMatchObject({ approvalPolicy });
-  });
+describe.each(['thread/start', 'thread/fork', 'thread/resume', 'turn/start'])(
+  '%s takes',
+  (method) => {
+    test.each(POLICIES)('the approval policy `%s`', async (approvalPolicy) => {
+      expect(await settingsAfter(method, { approvalPolicy })).toMatchObject({ approvalPolicy });
+    });
 
-  test.each(REVIEWERS)('the approvals reviewer `%s`', async (approvalsReviewer) => {
-    expect(await settingsAfter(method, { approvalsReviewer })).toMatchObject({ approvalsReviewer });
-  });
+    test.each(REVIEWERS)('the approvals reviewer `%s`', async (approvalsReviewer) => {
+      expect(await settingsAfter(method, { approvalsReviewer })).toMatchObject({
+        approvalsReviewer,
+      });
+    });
 
-  if (method === 'turn/start') return;
-  test.each(MODES)('the sandbox mode `%s` as the policy `%s`', async (sandbox, type) => {
-    expect(await settingsAfter(method, { sandbox })).toMatchObject({ sandbox: { type } });
-  });
-});
+    if (method === 'turn/start') return;
+    test.each(MODES)('the sandbox mode `%s` as the policy `%s`', async (sandbox, type) => {
+      expect(await settingsAfter(method, { sandbox })).toMatchObject({ sandbox: { type } });
+    });
+  },
+);
 
 test.each(['thread/start', 'thread/fork'])(
   '%s keeps the source `user`, `subagent` or `memory_consolidation` of a thread',

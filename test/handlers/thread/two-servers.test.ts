@@ -11,23 +11,40 @@ async function twoServers(): Promise<{ holder: TestServer; other: TestServer }> 
   return { holder, other: await startServer({ folder: holder.folder, pid: 99 }) };
 }
 
-const read = async ({ client }: TestServer) => (await client.request('thread/read', { threadId: idOf(1) })).thread;
+const read = async ({ client }: TestServer) =>
+  (await client.request('thread/read', { threadId: idOf(1) })).thread;
 
 test('changes that another server makes to a thread that is loaded here show at once, wherever the thread is shown', async () => {
   const { holder, other } = await twoServers();
   await other.client.request('thread/name/set', { threadId: idOf(1), name: 'of the other' });
-  await other.client.request('thread/metadata/update', { threadId: idOf(1), gitInfo: { branch: 'b' }, daybreakEnabled: true });
-  const said = { name: 'of the other', gitInfo: { sha: null, branch: 'b', originUrl: null }, daybreakEnabled: true };
+  await other.client.request('thread/metadata/update', {
+    threadId: idOf(1),
+    gitInfo: { branch: 'b' },
+    daybreakEnabled: true,
+  });
+  const said = {
+    name: 'of the other',
+    gitInfo: { sha: null, branch: 'b', originUrl: null },
+    daybreakEnabled: true,
+  };
   expect(await read(holder)).toMatchObject({ ...said, status: { type: 'idle' } });
-  expect((await holder.client.request('thread/list', {})).data).toEqual([{ ...(await read(holder)), turns: [] }]);
-  expect((await holder.client.request('thread/resume', { threadId: idOf(1) })).thread).toMatchObject(said);
-  const rolledBack = await holder.client.request('thread/rollback', { threadId: idOf(1), numTurns: 1 });
+  expect((await holder.client.request('thread/list', {})).data).toEqual([
+    { ...(await read(holder)), turns: [] },
+  ]);
+  expect(
+    (await holder.client.request('thread/resume', { threadId: idOf(1) })).thread,
+  ).toMatchObject(said);
+  const rolledBack = await holder.client.request('thread/rollback', {
+    threadId: idOf(1),
+    numTurns: 1,
+  });
   expect(rolledBack.thread).toMatchObject(said);
 });
 
 test('changes of different fields of a thread by two servers are both kept, also over its turns', async () => {
   const { holder, other } = await twoServers();
-  const update = ({ client }: TestServer, gitInfo: object) => client.request('thread/metadata/update', { threadId: idOf(1), gitInfo });
+  const update = ({ client }: TestServer, gitInfo: object) =>
+    client.request('thread/metadata/update', { threadId: idOf(1), gitInfo });
   await update(other, { branch: 'b' });
   await update(holder, { sha: 'abc' });
   await update(other, { originUrl: 'ssh://somewhere/x' });
@@ -35,7 +52,10 @@ test('changes of different fields of a thread by two servers are both kept, also
   await other.client.request('thread/memoryMode/set', { threadId: idOf(1), mode: 'disabled' });
   holder.model.push(response(message('second')));
   await holder.client.turn(idOf(1), 'two');
-  const said = { name: 'of the other', gitInfo: { sha: 'abc', branch: 'b', originUrl: 'ssh://somewhere/x' } };
+  const said = {
+    name: 'of the other',
+    gitInfo: { sha: 'abc', branch: 'b', originUrl: 'ssh://somewhere/x' },
+  };
   expect([await read(holder), await read(other)]).toMatchObject([said, said]);
   const { thread: fork } = await holder.client.request('thread/fork', { threadId: idOf(1) });
   expect((await holder.store.getThread(fork.id))?.memoryMode).toBe('disabled');

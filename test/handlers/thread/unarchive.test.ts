@@ -14,9 +14,21 @@ test('thread/unarchive refuses unknown threads and those that are not archived',
     await client.refusal('thread/unarchive', { threadId: idOf(999) }),
     await client.refusal('thread/unarchive', { threadId: idOf(1) }),
   ]).toEqual([
-    { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
-    { code: -32600, message: `thread not found: ${idOf(999)}`, data: { code: 'thread_not_found', threadId: idOf(999) } },
-    { code: -32600, message: `thread ${idOf(1)} is not archived`, data: { code: 'thread_not_archived', threadId: idOf(1) } },
+    {
+      code: -32600,
+      message: 'invalid thread id: "nope" is not a UUID',
+      data: { code: 'invalid_thread_id' },
+    },
+    {
+      code: -32600,
+      message: `thread not found: ${idOf(999)}`,
+      data: { code: 'thread_not_found', threadId: idOf(999) },
+    },
+    {
+      code: -32600,
+      message: `thread ${idOf(1)} is not archived`,
+      data: { code: 'thread_not_archived', threadId: idOf(1) },
+    },
   ]);
   expect(client.notifications('thread/unarchived')).toEqual([]);
 });
@@ -30,10 +42,17 @@ test('it returns the thread, updated now and not loaded, tells everyone, and the
   clock.advance(9_000);
   const before = client.messages.length;
   const answer = await client.request('thread/unarchive', { threadId: thread.id });
-  const found = threadOf(server, { id: thread.id, preview: 'one', updatedAt: START + 9, status: { type: 'notLoaded' } });
+  const found = threadOf(server, {
+    id: thread.id,
+    preview: 'one',
+    updatedAt: START + 9,
+    status: { type: 'notLoaded' },
+  });
   expect(answer).toEqual({ thread: found });
   await client.waitFor('thread/unarchived');
-  expect(client.messages.slice(before + 1)).toEqual([{ method: 'thread/unarchived', params: { threadId: thread.id } }]);
+  expect(client.messages.slice(before + 1)).toEqual([
+    { method: 'thread/unarchived', params: { threadId: thread.id } },
+  ]);
   expect(await other.waitFor('thread/unarchived')).toEqual({ threadId: thread.id });
   expect((await client.request('thread/list', {})).data).toEqual([found]);
   expect((await client.request('thread/list', { archived: true })).data).toEqual([]);

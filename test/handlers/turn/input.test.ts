@@ -8,7 +8,8 @@ import { userItem } from '../../support/expected.ts';
 import { conversation, message, response, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 async function withThread(files: Record<string, string> = {}): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(response(message('ok'))), files });
@@ -16,8 +17,14 @@ async function withThread(files: Record<string, string> = {}): Promise<TestServe
   return server;
 }
 
-/** The model's input for a user input, and the item that clients see: the same announced and read, also after a restart. */
-async function sent(server: TestServer, input: UserInput[]): Promise<{ model: ResponseItem[]; item: unknown }> {
+/**
+ * The model's input for a user input, and the item that clients see: the same announced and read,
+ * also after a restart.
+ */
+async function sent(
+  server: TestServer,
+  input: UserInput[],
+): Promise<{ model: ResponseItem[]; item: unknown }> {
   expect(await server.client.turn(idOf(1), input)).toMatchObject({ status: 'completed' });
   const item = server.client.notifications('item/completed')[0]?.item;
   const { client } = await server.restart();
@@ -32,12 +39,18 @@ function read(...content: Extract<ResponseItem, { type: 'message' }>['content'])
 
 test('parts of text with their elements', async () => {
   const input: UserInput[] = [
-    { type: 'text', text: '@file schön', text_elements: [{ byteRange: { start: 0, end: 5 }, placeholder: '@file' }] },
+    {
+      type: 'text',
+      text: '@file schön',
+      text_elements: [{ byteRange: { start: 0, end: 5 }, placeholder: '@file' }],
+    },
     { type: 'text', text: 'second', text_elements: [] },
   ];
   expect(await sent(await withThread(), input)).toEqual({
     item: userItem(input),
-    model: [read({ type: 'input_text', text: '@file schön' }, { type: 'input_text', text: 'second' })],
+    model: [
+      read({ type: 'input_text', text: '@file schön' }, { type: 'input_text', text: 'second' }),
+    ],
   });
 });
 
@@ -63,7 +76,11 @@ test('an image by URL, and by file id', async () => {
   const { item, model } = await sent(await withThread(), input);
   expect(item).toEqual(userItem(input));
   expect(model).toEqual([
-    read({ type: 'input_text', text: 'see' }, { type: 'input_image', image_url: url }, { type: 'input_image', file_id: 'file-1' }),
+    read(
+      { type: 'input_text', text: 'see' },
+      { type: 'input_image', image_url: url },
+      { type: 'input_image', file_id: 'file-1' },
+    ),
   ]);
 });
 
@@ -92,28 +109,41 @@ test('the detail of an image reaches the model; clients only get values that all
     ]),
   );
   expect(model).toEqual([
-    read({ type: 'input_image', image_url: url, detail: 'low' }, { type: 'input_image', image_url: url, detail: 'high' }),
+    read(
+      { type: 'input_image', image_url: url, detail: 'low' },
+      { type: 'input_image', image_url: url, detail: 'high' },
+    ),
   ]);
 });
 
-test.each(['auto', 'low', 'high', 'original'] as const)('the detail `%s` of an image and of a local image', async (detail) => {
-  const server = await withThread();
-  const path = join(server.cwd, 'dot.png');
-  writeFileSync(path, Buffer.from(PNG, 'base64'));
-  const url = `data:image/png;base64,${PNG}`;
-  const { item, model } = await sent(server, [
-    { type: 'localImage', path, detail },
-    { type: 'image', url, detail },
-  ]);
-  const shown = requiredValues('ItemStartedNotification', 'ImageDetail').includes(detail) ? detail : null;
-  expect(item).toEqual(
-    userItem([
-      { type: 'localImage', path, detail: shown },
-      { type: 'image', url, detail: shown },
-    ]),
-  );
-  expect(model).toEqual([read({ type: 'input_image', image_url: url, detail }, { type: 'input_image', image_url: url, detail })]);
-});
+test.each(['auto', 'low', 'high', 'original'] as const)(
+  'the detail `%s` of an image and of a local image',
+  async (detail) => {
+    const server = await withThread();
+    const path = join(server.cwd, 'dot.png');
+    writeFileSync(path, Buffer.from(PNG, 'base64'));
+    const url = `data:image/png;base64,${PNG}`;
+    const { item, model } = await sent(server, [
+      { type: 'localImage', path, detail },
+      { type: 'image', url, detail },
+    ]);
+    const shown = requiredValues('ItemStartedNotification', 'ImageDetail').includes(detail)
+      ? detail
+      : null;
+    expect(item).toEqual(
+      userItem([
+        { type: 'localImage', path, detail: shown },
+        { type: 'image', url, detail: shown },
+      ]),
+    );
+    expect(model).toEqual([
+      read(
+        { type: 'input_image', image_url: url, detail },
+        { type: 'input_image', image_url: url, detail },
+      ),
+    ]);
+  },
+);
 
 test('if a local file is not an image, the model is told so, and the file is not sent', async () => {
   const server = await withThread();
@@ -121,7 +151,10 @@ test('if a local file is not an image, the model is told so, and the file is not
   writeFileSync(path, '<html>');
   const { model } = await sent(server, [{ type: 'localImage', path }]);
   expect(model).toEqual([
-    read({ type: 'input_text', text: `[The image "${path}" could not be read: it is not a PNG, JPEG, GIF, WebP or BMP file.]` }),
+    read({
+      type: 'input_text',
+      text: `[The image "${path}" could not be read: it is not a PNG, JPEG, GIF, WebP or BMP file.]`,
+    }),
   ]);
 });
 
@@ -136,8 +169,14 @@ test('if local images cannot be read, the model is told so, and the turn does no
   ]);
   expect(model).toEqual([
     read(
-      { type: 'input_text', text: expect.stringContaining(`The image "${absent}" could not be read`) },
-      { type: 'input_text', text: expect.stringContaining(`The image "${folder}" could not be read`) },
+      {
+        type: 'input_text',
+        text: expect.stringContaining(`The image "${absent}" could not be read`),
+      },
+      {
+        type: 'input_text',
+        text: expect.stringContaining(`The image "${folder}" could not be read`),
+      },
     ),
   ]);
 });
@@ -151,14 +190,21 @@ test('audio by URL, and a local file by its name', async () => {
   const { item, model } = await sent(await withThread(), input);
   expect(item).toEqual(userItem(input));
   expect(model).toEqual([
-    read({ type: 'input_audio', audio_url: 'data:audio/wav;base64,AA==' }, { type: 'input_audio', file_id: 'file-2' }),
+    read(
+      { type: 'input_audio', audio_url: 'data:audio/wav;base64,AA==' },
+      { type: 'input_audio', file_id: 'file-2' },
+    ),
     read({ type: 'input_text', text: '[The user attached the audio file "/a.wav".]' }),
   ]);
 });
 
 test('the model gets the body of a skill in the input; other skills are only named', async () => {
-  const skill = (name: string) => `---\nname: ${name}\ndescription: about ${name}\n---\nBODY of ${name}\n`;
-  const server = await withThread({ 'home/skills/baker/SKILL.md': skill('baker'), 'home/skills/tailor/SKILL.md': skill('tailor') });
+  const skill = (name: string) =>
+    `---\nname: ${name}\ndescription: about ${name}\n---\nBODY of ${name}\n`;
+  const server = await withThread({
+    'home/skills/baker/SKILL.md': skill('baker'),
+    'home/skills/tailor/SKILL.md': skill('tailor'),
+  });
   const path = join(server.home, 'skills', 'baker', 'SKILL.md');
   const input: UserInput[] = [
     { type: 'text', text: 'go', text_elements: [] },
@@ -171,11 +217,17 @@ test('the model gets the body of a skill in the input; other skills are only nam
     read({ type: 'input_text', text: expect.stringContaining('BODY of baker') }),
   ]);
   const told = JSON.stringify(server.model.request(1).input);
-  expect([told.includes('about baker'), told.includes('about tailor'), told.includes('BODY of tailor')]).toEqual([true, true, false]);
+  expect([
+    told.includes('about baker'),
+    told.includes('about tailor'),
+    told.includes('BODY of tailor'),
+  ]).toEqual([true, true, false]);
 });
 
 test('a skill named with a dollar sign in the text counts as well', async () => {
-  const server = await withThread({ 'home/skills/baker/SKILL.md': '---\nname: baker\ndescription: bread\n---\nBODY\n' });
+  const server = await withThread({
+    'home/skills/baker/SKILL.md': '---\nname: baker\ndescription: bread\n---\nBODY\n',
+  });
   const { model } = await sent(server, [{ type: 'text', text: 'use $baker now' }]);
   expect(model).toEqual([
     read({ type: 'input_text', text: 'use $baker now' }),
@@ -187,7 +239,9 @@ test('if a skill does not exist, the model is told so', async () => {
   const server = await withThread();
   const path = join(server.home, 'skills', 'nobody', 'SKILL.md');
   const { model } = await sent(server, [{ type: 'skill', name: 'nobody', path }]);
-  expect(model).toEqual([read({ type: 'input_text', text: expect.stringContaining(`${path} does not exist`) })]);
+  expect(model).toEqual([
+    read({ type: 'input_text', text: expect.stringContaining(`${path} does not exist`) }),
+  ]);
 });
 
 test('a mention is kept for clients', async () => {

@@ -5,17 +5,32 @@ import type { ResponseItem, UserInput } from '../../../src/protocol/generated/ty
 import { idOf } from '../../support/counting-ids.ts';
 import { userItem } from '../../support/expected.ts';
 import { dataUrl, png, SMALL } from '../../support/pictures.ts';
-import { conversation, errorOf, failed, message, response, TestModel } from '../../support/test-model.ts';
+import {
+  conversation,
+  errorOf,
+  failed,
+  message,
+  response,
+  TestModel,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
 const THREAD = idOf(1);
 const ok = response(message('ok'));
-const REFUSED = 'P answered HTTP 400. The image data you provided does not represent a valid image.';
-const NOT_TAKEN = '[An image was here. It is not shown, because the provider of the model refused it.]';
-const refusal = (text = REFUSED): ModelEvent => ({ type: 'failed', error: errorOf(text), refusesPictures: true });
+const REFUSED =
+  'P answered HTTP 400. The image data you provided does not represent a valid image.';
+const NOT_TAKEN =
+  '[An image was here. It is not shown, because the provider of the model refused it.]';
+const refusal = (text = REFUSED): ModelEvent => ({
+  type: 'failed',
+  error: errorOf(text),
+  refusesPictures: true,
+});
 const GOOD = dataUrl('image/png', png(4, 2));
 
-async function withThread(...responses: ConstructorParameters<typeof TestModel>): Promise<TestServer> {
+async function withThread(
+  ...responses: ConstructorParameters<typeof TestModel>
+): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(...responses) });
   await server.client.request('thread/start', {});
   return server;
@@ -32,7 +47,9 @@ const injected = (...urls: string[]): ResponseItem => ({
 function parts(server: TestServer, request: number): unknown[] {
   return conversation(server.model.request(request)).flatMap((item) =>
     item.type === 'message' && item.role === 'user'
-      ? item.content.map((part) => (part.type === 'input_image' ? part.image_url : 'text' in part ? part.text : undefined))
+      ? item.content.map((part) =>
+          part.type === 'input_image' ? part.image_url : 'text' in part ? part.text : undefined,
+        )
       : [],
   );
 }
@@ -44,15 +61,47 @@ const text = Buffer.from('no image at all, but long enough for a header').toStri
 test.each<[string, string, string]>([
   ['bytes that are no image', `data:image/png;base64,${text}`, NO_IMAGE],
   ['no bytes', 'data:image/png;base64,', NO_IMAGE],
-  ['a header that is cut off', dataUrl('image/jpeg', SMALL['image/jpeg']?.subarray(0, 30) ?? Buffer.alloc(0)), NO_IMAGE],
-  ['a type of other data', `data:text/plain;base64,${text}`, because('its data is of another type (text/plain)')],
-  ['an image as another type', GOOD.replace('image/png', 'text/plain'), because('its data is of another type (text/plain)')],
-  ['no type', GOOD.replace('image/png', ''), because('its data is of another type (none is given)')],
+  [
+    'a header that is cut off',
+    dataUrl('image/jpeg', SMALL['image/jpeg']?.subarray(0, 30) ?? Buffer.alloc(0)),
+    NO_IMAGE,
+  ],
+  [
+    'a type of other data',
+    `data:text/plain;base64,${text}`,
+    because('its data is of another type (text/plain)'),
+  ],
+  [
+    'an image as another type',
+    GOOD.replace('image/png', 'text/plain'),
+    because('its data is of another type (text/plain)'),
+  ],
+  [
+    'no type',
+    GOOD.replace('image/png', ''),
+    because('its data is of another type (none is given)'),
+  ],
   ['a vector image', `data:image/svg+xml;base64,${text}`, NO_IMAGE],
-  ['data that is not Base64', 'data:image/png;base64,%%%%', because('its data is not valid Base64')],
-  ['a URL of text', 'data:image/png,abc', because('its address is neither a Base64 data URL nor a web address')],
-  ['a file', 'file:///etc/passwd', because('its address is neither a Base64 data URL nor a web address')],
-  ['a bomb', dataUrl('image/png', png(60_000, 60_000, 1000)), because('its size of 60000 × 60000 pixels exceeds the limit')],
+  [
+    'data that is not Base64',
+    'data:image/png;base64,%%%%',
+    because('its data is not valid Base64'),
+  ],
+  [
+    'a URL of text',
+    'data:image/png,abc',
+    because('its address is neither a Base64 data URL nor a web address'),
+  ],
+  [
+    'a file',
+    'file:///etc/passwd',
+    because('its address is neither a Base64 data URL nor a web address'),
+  ],
+  [
+    'a bomb',
+    dataUrl('image/png', png(60_000, 60_000, 1000)),
+    because('its size of 60000 × 60000 pixels exceeds the limit'),
+  ],
   [
     'a large image that is cut off',
     dataUrl('image/png', png(3000, 2000, 1000)),
@@ -75,10 +124,20 @@ test.each(['https://example.com/a.png', 'HTTP://example.com/a.png', ' https://ex
     const server = await withThread(ok);
     const refused = { code: -32600, data: { code: 'remote_image' } };
     const input = see(GOOD, url);
-    expect(await server.client.refusal('turn/start', { threadId: THREAD, input })).toMatchObject(refused);
-    expect(await server.client.refusal('turn/steer', { threadId: THREAD, input, expectedTurnId: idOf(2) })).toMatchObject(refused);
+    expect(await server.client.refusal('turn/start', { threadId: THREAD, input })).toMatchObject(
+      refused,
+    );
+    expect(
+      await server.client.refusal('turn/steer', {
+        threadId: THREAD,
+        input,
+        expectedTurnId: idOf(2),
+      }),
+    ).toMatchObject(refused);
     const items = [injected(GOOD), injected(GOOD, url)];
-    expect(await server.client.refusal('thread/inject_items', { threadId: THREAD, items })).toMatchObject(refused);
+    expect(
+      await server.client.refusal('thread/inject_items', { threadId: THREAD, items }),
+    ).toMatchObject(refused);
     await server.client.turn(THREAD, 'next');
     expect(parts(server, 1)).toEqual(['next']);
   },
@@ -105,11 +164,25 @@ test('an image of up to 2048 pixels is sent as it is', async () => {
 
 test('an image that the provider refuses is left out, which clients are told once; later turns do not fail', async () => {
   const bad = dataUrl('image/gif', SMALL['image/gif'] ?? Buffer.alloc(0));
-  const server = await withThread(ok, [{ type: 'started' }, { type: 'answered', model: 'm-1', turnState: 's' }, refusal()], ok, ok);
+  const server = await withThread(
+    ok,
+    [{ type: 'started' }, { type: 'answered', model: 'm-1', turnState: 's' }, refusal()],
+    ok,
+    ok,
+  );
   await server.client.turn(THREAD, see(GOOD));
-  expect(await server.client.turn(THREAD, see(bad))).toMatchObject({ status: 'completed', error: null });
-  const told = { message: `${REFUSED} The request is sent again without the image.`, codexErrorInfo: 'other', additionalDetails: null };
-  expect(server.client.notifications('error')).toEqual([{ error: told, willRetry: true, threadId: THREAD, turnId: expect.any(String) }]);
+  expect(await server.client.turn(THREAD, see(bad))).toMatchObject({
+    status: 'completed',
+    error: null,
+  });
+  const told = {
+    message: `${REFUSED} The request is sent again without the image.`,
+    codexErrorInfo: 'other',
+    additionalDetails: null,
+  };
+  expect(server.client.notifications('error')).toEqual([
+    { error: told, willRetry: true, threadId: THREAD, turnId: expect.any(String) },
+  ]);
   expect(await server.client.turn(THREAD, see(bad, GOOD))).toMatchObject({ status: 'completed' });
   // The first image had been taken before, so it cannot be the cause.
   expect([2, 3, 4].map((request) => parts(server, request))).toEqual([
@@ -125,7 +198,11 @@ test('a model that takes no images at all is asked once with an image, and then 
   const server = await withThread(none, ok, ok);
   expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'completed' });
   expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
-  expect([1, 2, 3].map((request) => parts(server, request))).toEqual([[GOOD], [NOT_TAKEN], [NOT_TAKEN, 'next']]);
+  expect([1, 2, 3].map((request) => parts(server, request))).toEqual([
+    [GOOD],
+    [NOT_TAKEN],
+    [NOT_TAKEN, 'next'],
+  ]);
 });
 
 test('if the images that the model had taken before are refused too, it is asked without any', async () => {
@@ -154,18 +231,31 @@ test('after a restart, a refused image in the history is found again, and the tu
 test('another refusal, and one of a request without images, ends the turn', async () => {
   const quota = [failed('P answered HTTP 403. No.')];
   const server = await withThread(quota, [refusal()]);
-  expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'failed', error: { message: 'P answered HTTP 403. No.' } });
+  expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({
+    status: 'failed',
+    error: { message: 'P answered HTTP 403. No.' },
+  });
   const { thread } = await server.client.request('thread/start', {});
-  expect(await server.client.turn(thread.id, 'text')).toMatchObject({ status: 'failed', error: { message: REFUSED } });
+  expect(await server.client.turn(thread.id, 'text')).toMatchObject({
+    status: 'failed',
+    error: { message: REFUSED },
+  });
   expect(server.model.requests).toHaveLength(2);
 });
 
 test.each([
   ['is refused too', [refusal()]],
   ['fails for another reason', [failed('P answered HTTP 503.')]],
-])('if the request without the images %s, they are sent again in the next turn', async (_, second) => {
-  const server = await withThread([refusal()], second, ok);
-  expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'failed' });
-  expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
-  expect([1, 2, 3].map((request) => parts(server, request))).toEqual([[GOOD], [NOT_TAKEN], [GOOD, 'next']]);
-});
+])(
+  'if the request without the images %s, they are sent again in the next turn',
+  async (_, second) => {
+    const server = await withThread([refusal()], second, ok);
+    expect(await server.client.turn(THREAD, see(GOOD))).toMatchObject({ status: 'failed' });
+    expect(await server.client.turn(THREAD, 'next')).toMatchObject({ status: 'completed' });
+    expect([1, 2, 3].map((request) => parts(server, request))).toEqual([
+      [GOOD],
+      [NOT_TAKEN],
+      [GOOD, 'next'],
+    ]);
+  },
+);

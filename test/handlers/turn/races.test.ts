@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent } from '../../../src/model/model.ts';
 import type { ThreadItem } from '../../../src/protocol/generated/types.ts';
+import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
-import type { LogEntry } from '../../../src/store/thread-store.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
@@ -39,9 +39,18 @@ describe('while the end of a turn is being written', () => {
     const gate = new Gate();
     const server = await waitingAt(gate, ({ kind }) => kind === 'turnEnded');
     server.model.push(response(message('first')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await gate.reached;
-    expect(await server.client.refusal('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('lost?') })).toEqual({
+    expect(
+      await server.client.refusal('turn/steer', {
+        threadId: idOf(1),
+        expectedTurnId: turn.id,
+        input: text('lost?'),
+      }),
+    ).toEqual({
       code: -32600,
       message: 'no active turn to steer',
       data: { code: 'turn_not_active' },
@@ -55,7 +64,10 @@ describe('while the end of a turn is being written', () => {
     const gate = new Gate();
     const server = await waitingAt(gate, ({ kind }) => kind === 'turnEnded');
     server.model.push(response(message('first')), response(message('second')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await gate.reached;
     const second = server.client.turn(idOf(1), 'two');
     gate.open();
@@ -67,7 +79,9 @@ describe('while the end of a turn is being written', () => {
     ]);
     const order = server.client.messages.flatMap(({ method, result }) => {
       if (method === 'turn/completed') return 'completed';
-      return result !== undefined && JSON.stringify(result).startsWith('{"turn":') ? 'answered' : [];
+      return result !== undefined && JSON.stringify(result).startsWith('{"turn":')
+        ? 'answered'
+        : [];
     });
     expect(order).toEqual(['answered', 'completed', 'answered', 'completed']);
   });
@@ -76,9 +90,14 @@ describe('while the end of a turn is being written', () => {
     const gate = new Gate();
     const server = await waitingAt(gate, ({ kind }) => kind === 'turnEnded');
     server.model.push(response(message('first')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await gate.reached;
-    expect(await server.client.refusal('turn/interrupt', { threadId: idOf(1), turnId: turn.id })).toMatchObject({
+    expect(
+      await server.client.refusal('turn/interrupt', { threadId: idOf(1), turnId: turn.id }),
+    ).toMatchObject({
       code: -32600,
       data: { code: 'turn_not_active' },
     });
@@ -88,38 +107,62 @@ describe('while the end of a turn is being written', () => {
 });
 
 describe('while input that joins a turn is being written', () => {
-  const isSecondInput = (entry: LogEntry) => entry.kind === 'item' && brief([entry.item])[0] === 'user: two';
+  const isSecondInput = (entry: LogEntry) =>
+    entry.kind === 'item' && brief([entry.item])[0] === 'user: two';
 
-  test.each(['turn/steer', 'turn/start'] as const)('the turn does not end without it: %s', async (method) => {
-    const written = new Gate();
-    const answering = new Gate();
-    const server = await waitingAt(written, isSecondInput);
-    server.model.push(response([answering], message('first')), response(message('second')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
-    await answering.reached;
-    const joined = server.client.call(method, { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
-    await written.reached;
-    answering.open();
-    await taken(server.client);
-    expect(server.client.notifications('turn/completed')).toEqual([]);
-    written.open();
-    expect(JSON.stringify(await joined)).toContain(turn.id);
-    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('second')] });
-    expect(conversation(server.model.request(2)).filter((item) => 'role' in item && item.role === 'user')).toEqual([
-      asked('one'),
-      asked('two'),
-    ]);
-  });
+  test.each(['turn/steer', 'turn/start'] as const)(
+    'the turn does not end without it: %s',
+    async (method) => {
+      const written = new Gate();
+      const answering = new Gate();
+      const server = await waitingAt(written, isSecondInput);
+      server.model.push(response([answering], message('first')), response(message('second')));
+      const { turn } = await server.client.request('turn/start', {
+        threadId: idOf(1),
+        input: text('one'),
+      });
+      await answering.reached;
+      const joined = server.client.call(method, {
+        threadId: idOf(1),
+        expectedTurnId: turn.id,
+        input: text('two'),
+      });
+      await written.reached;
+      answering.open();
+      await taken(server.client);
+      expect(server.client.notifications('turn/completed')).toEqual([]);
+      written.open();
+      expect(JSON.stringify(await joined)).toContain(turn.id);
+      expect(await server.client.turnCompleted(turn.id)).toMatchObject({
+        status: 'completed',
+        items: [agentItem('second')],
+      });
+      expect(
+        conversation(server.model.request(2)).filter(
+          (item) => 'role' in item && item.role === 'user',
+        ),
+      ).toEqual([asked('one'), asked('two')]);
+    },
+  );
 
   test('an interrupt does not wait for it', async () => {
     const written = new Gate();
     const server = await waitingAt(written, isSecondInput);
     server.model.push(response([new Gate()]));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await server.model.asked(1);
-    const joined = server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
+    const joined = server.client.request('turn/steer', {
+      threadId: idOf(1),
+      expectedTurnId: turn.id,
+      input: text('two'),
+    });
     await written.reached;
-    expect(await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id })).toEqual({});
+    expect(
+      await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id }),
+    ).toEqual({});
     written.open();
     expect(await joined).toEqual({ turnId: turn.id });
     expect((await server.client.turnCompleted(turn.id)).status).toBe('interrupted');
@@ -131,16 +174,26 @@ describe('while input that joins a turn is being written', () => {
     const answering = new Gate();
     const server = await waitingAt(written, isSecondInput);
     server.model.push(response([answering, failed('no more')]));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await answering.reached;
-    const joined = server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
+    const joined = server.client.request('turn/steer', {
+      threadId: idOf(1),
+      expectedTurnId: turn.id,
+      input: text('two'),
+    });
     await written.reached;
     answering.open();
     await taken(server.client);
     written.open();
     expect(await joined).toEqual({ turnId: turn.id });
     expect((await server.client.turnCompleted(turn.id)).status).toBe('failed');
-    expect(brief(server.client.notifications('item/completed').map(({ item }) => item))).toEqual(['user: one', 'user: two']);
+    expect(brief(server.client.notifications('item/completed').map(({ item }) => item))).toEqual([
+      'user: one',
+      'user: two',
+    ]);
     expect(await turnsOf(server)).toEqual([['failed', ['user: one', 'user: two']]]);
   });
 
@@ -155,7 +208,10 @@ describe('while input that joins a turn is being written', () => {
     await server.client.request('thread/start', {});
     // The response so far is dropped for the input. The model is asked again, without the input.
     server.model.push(response([answering], message('given up')), response(message('first')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('one'),
+    });
     await answering.reached;
     const steer = { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') };
     expect(await server.client.refusal('turn/steer', steer)).toEqual({
@@ -164,7 +220,10 @@ describe('while input that joins a turn is being written', () => {
       data: { code: 'store_full' },
     });
     answering.open();
-    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('first')] });
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({
+      status: 'completed',
+      items: [agentItem('first')],
+    });
     expect(await turnsOf(server)).toEqual([['completed', ['user: one', 'agent: first']]]);
   });
 });
@@ -193,7 +252,10 @@ describe('while the history is read for the first request', () => {
     const gate = new Gate();
     const server = await resumedReading(gate);
     server.model.push([new Gate()]);
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('two') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('two'),
+    });
     await gate.reached;
     await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
     gate.open();
@@ -204,9 +266,16 @@ describe('while the history is read for the first request', () => {
     const gate = new Gate();
     const server = await resumedReading(gate);
     server.model.push(response(message('to both')), response(message('to both')));
-    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('two') });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: idOf(1),
+      input: text('two'),
+    });
     await gate.reached;
-    await server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('three') });
+    await server.client.request('turn/steer', {
+      threadId: idOf(1),
+      expectedTurnId: turn.id,
+      input: text('three'),
+    });
     gate.open();
     await server.client.turnCompleted(turn.id);
     expect(await turnsOf(server)).toEqual([
@@ -227,14 +296,22 @@ interface Move {
 
 const moves: fc.Arbitrary<Move[]> = fc.array(
   fc.record({
-    method: fc.constantFrom('turn/start', 'turn/start', 'turn/steer', 'turn/steer', 'turn/interrupt'),
+    method: fc.constantFrom(
+      'turn/start',
+      'turn/start',
+      'turn/steer',
+      'turn/steer',
+      'turn/interrupt',
+    ),
     afterMessages: fc.nat(14),
     rounds: fc.nat(3),
   }),
   { minLength: 1, maxLength: 5 },
 );
 
-/** How many rounds of the event loop pass before each event of a response; -1: not even a promise. */
+/**
+ * How many rounds of the event loop pass before each event of a response; -1: not even a promise.
+ */
 const paces = fc.array(fc.integer({ min: -1, max: 3 }), { minLength: 4, maxLength: 4 });
 
 describe('at any timing of requests', () => {
@@ -246,15 +323,27 @@ describe('at any timing of requests', () => {
       fc.asyncProperty(moves, paces, async (plan, pace) => {
         const { thread } = await server.client.request('thread/start', {});
         const asked = server.model.requests.length;
-        server.model.push(...Array.from({ length: 12 }, () => () => paced([...response(message('ok'))] as ModelEvent[], pace)));
+        server.model.push(
+          ...Array.from(
+            { length: 12 },
+            () => () => paced([...response(message('ok'))] as ModelEvent[], pace),
+          ),
+        );
         const answers = await play(server.client, thread.id, plan);
         await idle(server.client, thread.id);
-        const turns = await server.client.request('thread/read', { threadId: thread.id, includeTurns: true });
-        const requests = server.model.requests.slice(asked).map((request) => JSON.stringify(request.input));
+        const turns = await server.client.request('thread/read', {
+          threadId: thread.id,
+          includeTurns: true,
+        });
+        const requests = server.model.requests
+          .slice(asked)
+          .map((request) => JSON.stringify(request.input));
         server.model.clear();
         checkTaken(answers, turns.thread.turns, requests);
         for (const { id, items } of turns.thread.turns) {
-          const shown = server.client.notifications('item/completed', ({ turnId }) => turnId === id).map(({ item }) => item);
+          const shown = server.client
+            .notifications('item/completed', ({ turnId }) => turnId === id)
+            .map(({ item }) => item);
           expect(shown.filter(isUsers)).toEqual(items.filter(isUsers));
           await server.client.turnCompleted(id);
           const told = (method: 'turn/started' | 'turn/completed') =>
@@ -286,7 +375,8 @@ async function play(client: TestClient, threadId: string, plan: Move[]): Promise
   const begun = client.messages.length;
   const played = plan.map(async ({ method, afterMessages, rounds }, index): Promise<Played> => {
     await client.count(begun + afterMessages, () => isOver(client, turnId));
-    for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve));
+    for (let round = 0; round < rounds; round++)
+      await new Promise((resolve) => setImmediate(resolve));
     const text = `said ${index} in ${threadId}`;
     const params = { threadId, turnId, expectedTurnId: turnId, input: [{ type: 'text', text }] };
     return { said: text, method, answer: await client.ask(method, params) };
@@ -321,11 +411,15 @@ function checkTaken(
   }
 }
 
-async function* paced(events: ModelEvent[], pace: number[]): AsyncGenerator<ModelEvent, void, undefined> {
+async function* paced(
+  events: ModelEvent[],
+  pace: number[],
+): AsyncGenerator<ModelEvent, void, undefined> {
   for (const [index, event] of events.entries()) {
     const rounds = pace[index % pace.length] ?? 0;
     if (rounds === 0) await Promise.resolve();
-    for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve));
+    for (let round = 0; round < rounds; round++)
+      await new Promise((resolve) => setImmediate(resolve));
     yield event;
   }
 }

@@ -20,9 +20,16 @@ const TIERS = [
 const VERBOSITIES = ['low', 'medium', 'high'];
 
 /** Returns the next request that a provider gets, after these requests of the client. */
-async function bodyAfter(wireApi: WireApi, act: (server: TestServer) => Promise<unknown>, config = ''): Promise<JsonObject> {
+async function bodyAfter(
+  wireApi: WireApi,
+  act: (server: TestServer) => Promise<unknown>,
+  config = '',
+): Promise<JsonObject> {
   const usage = counts({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
-  const answer = wireApi === 'chat' ? chatStream(delta({ content: 'ok' }), finish('stop'), usage, DONE) : answered;
+  const answer =
+    wireApi === 'chat'
+      ? chatStream(delta({ content: 'ok' }), finish('stop'), usage, DONE)
+      : answered;
   await using provider = await ProviderServer.start(answer);
   const provided = `model = "m"\nmodel_provider = "p"\n${config}
 [model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "${wireApi}"\n`;
@@ -37,7 +44,9 @@ async function bodyAfter(wireApi: WireApi, act: (server: TestServer) => Promise<
 
 /** The values of an enum in a required schema. */
 function required(name: string, type: string): unknown[] {
-  const schema = readSchema(join(import.meta.dirname, '..', '..', 'protocol', 'required', `${name}.json`));
+  const schema = readSchema(
+    join(import.meta.dirname, '..', '..', 'protocol', 'required', `${name}.json`),
+  );
   const definition = schema.definitions?.[type] as Schema;
   return [definition, ...(definition.oneOf ?? [])].flatMap((one) => one.enum ?? []);
 }
@@ -51,44 +60,86 @@ test('the tables have every value of the required schemas', () => {
   }
 });
 
-describe.each<WireApi>(['responses', 'chat'])('in a request to a provider of the API %s', (wireApi) => {
-  test.each(EFFORTS)('the reasoning effort `%s` of turn/start, and of a collaboration mode', async (effort) => {
-    const sent = ({ reasoning, reasoning_effort }: JsonObject) => (isObject(reasoning) ? reasoning.effort : reasoning_effort);
-    expect(sent(await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi', { effort })))).toBe(effort);
-    const settings = { model: 'm', reasoning_effort: effort, developer_instructions: null };
-    const collaborationMode = { mode: 'default' as const, settings };
-    expect(sent(await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi', { collaborationMode })))).toBe(effort);
-  });
+describe.each<WireApi>(['responses', 'chat'])(
+  'in a request to a provider of the API %s',
+  (wireApi) => {
+    test.each(EFFORTS)(
+      'the reasoning effort `%s` of turn/start, and of a collaboration mode',
+      async (effort) => {
+        const sent = ({ reasoning, reasoning_effort }: JsonObject) =>
+          isObject(reasoning) ? reasoning.effort : reasoning_effort;
+        expect(
+          sent(await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi', { effort }))),
+        ).toBe(effort);
+        const settings = { model: 'm', reasoning_effort: effort, developer_instructions: null };
+        const collaborationMode = { mode: 'default' as const, settings };
+        expect(
+          sent(
+            await bodyAfter(wireApi, ({ client }) =>
+              client.turn(idOf(1), 'hi', { collaborationMode }),
+            ),
+          ),
+        ).toBe(effort);
+      },
+    );
 
-  test.each(TIERS)('the service tier `%s`, as `%s`, of turn/start, thread/settings/update and thread/fork', async (serviceTier, name) => {
-    const turn = await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi', { serviceTier }));
-    const updated = await bodyAfter(wireApi, async ({ client }) => {
-      await client.request('thread/settings/update', { threadId: idOf(1), serviceTier });
-      await client.turn(idOf(1), 'hi');
+    test.each(TIERS)(
+      'the service tier `%s`, as `%s`, of turn/start, thread/settings/update and thread/fork',
+      async (serviceTier, name) => {
+        const turn = await bodyAfter(wireApi, ({ client }) =>
+          client.turn(idOf(1), 'hi', { serviceTier }),
+        );
+        const updated = await bodyAfter(wireApi, async ({ client }) => {
+          await client.request('thread/settings/update', { threadId: idOf(1), serviceTier });
+          await client.turn(idOf(1), 'hi');
+        });
+        const forked = await bodyAfter(wireApi, async ({ client }) => {
+          const { thread } = await client.request('thread/fork', {
+            threadId: idOf(1),
+            serviceTier,
+          });
+          await client.turn(thread.id, 'hi');
+        });
+        expect([turn, updated, forked].map(({ service_tier }) => service_tier)).toEqual([
+          name,
+          name,
+          name,
+        ]);
+      },
+    );
+
+    test.each(VERBOSITIES)('the verbosity `%s` of the configuration', async (verbosity) => {
+      const body = await bodyAfter(
+        wireApi,
+        ({ client }) => client.turn(idOf(1), 'hi'),
+        `model_verbosity = "${verbosity}"`,
+      );
+      expect(wireApi === 'chat' ? body.verbosity : body.text).toEqual(
+        wireApi === 'chat' ? verbosity : { verbosity },
+      );
     });
-    const forked = await bodyAfter(wireApi, async ({ client }) => {
-      const { thread } = await client.request('thread/fork', { threadId: idOf(1), serviceTier });
-      await client.turn(thread.id, 'hi');
+
+    test.each<[Personality, string | null]>([
+      ['none', null],
+      ['friendly', 'be warm'],
+      ['pragmatic', 'be direct'],
+    ])('the personality `%s` changes the instructions', async (personality, tone) => {
+      const body = JSON.stringify(
+        await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi', { personality })),
+      );
+      expect(/Tone: (be \w+)/.exec(body)?.[1] ?? null).toBe(tone);
     });
-    expect([turn, updated, forked].map(({ service_tier }) => service_tier)).toEqual([name, name, name]);
-  });
+  },
+);
 
-  test.each(VERBOSITIES)('the verbosity `%s` of the configuration', async (verbosity) => {
-    const body = await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi'), `model_verbosity = "${verbosity}"`);
-    expect(wireApi === 'chat' ? body.verbosity : body.text).toEqual(wireApi === 'chat' ? verbosity : { verbosity });
-  });
-
-  test.each<[Personality, string | null]>([
-    ['none', null],
-    ['friendly', 'be warm'],
-    ['pragmatic', 'be direct'],
-  ])('the personality `%s` changes the instructions', async (personality, tone) => {
-    const body = JSON.stringify(await bodyAfter(wireApi, ({ client }) => client.turn(idOf(1), 'hi', { personality })));
-    expect(/Tone: (be \w+)/.exec(body)?.[1] ?? null).toBe(tone);
-  });
-});
-
-test.each(SUMMARIES)('the reasoning summary `%s` is asked for, and `none` is not', async (summary) => {
-  const body = await bodyAfter('responses', ({ client }) => client.turn(idOf(1), 'hi', { summary, effort: 'low' }));
-  expect(body.reasoning).toEqual(summary === 'none' ? { effort: 'low' } : { effort: 'low', summary });
-});
+test.each(SUMMARIES)(
+  'the reasoning summary `%s` is asked for, and `none` is not',
+  async (summary) => {
+    const body = await bodyAfter('responses', ({ client }) =>
+      client.turn(idOf(1), 'hi', { summary, effort: 'low' }),
+    );
+    expect(body.reasoning).toEqual(
+      summary === 'none' ? { effort: 'low' } : { effort: 'low', summary },
+    );
+  },
+);

@@ -25,7 +25,12 @@ function look(bytes: Uint8Array) {
     return most < 100 ? 'black' : most === red ? 'red' : most === blue ? 'blue' : 'green';
   };
   const [right, low] = [width - 5, height - 5];
-  return { width, height, corners: [colour(4, 4), colour(right, 4), colour(4, low), colour(right, low)], clear: pixels[3] };
+  return {
+    width,
+    height,
+    corners: [colour(4, 4), colour(right, 4), colour(4, low), colour(right, low)],
+    clear: pixels[3],
+  };
 }
 
 function scaledPicture(picture: Picture): Picture {
@@ -41,15 +46,37 @@ const CLEAR = { ...LYING, corners: Array(4).fill('black'), clear: 128 };
 describe('a large picture', () => {
   test.each([
     { name: 'a JPEG', type: 'image/jpeg', bytes: LARGE.jpeg, made: 'image/jpeg', looks: LYING },
-    { name: 'a JPEG in CMYK', type: 'image/jpeg', bytes: LARGE.cmyk, made: 'image/jpeg', looks: LYING },
+    {
+      name: 'a JPEG in CMYK',
+      type: 'image/jpeg',
+      bytes: LARGE.cmyk,
+      made: 'image/jpeg',
+      looks: LYING,
+    },
     { name: 'a GIF', type: 'image/gif', bytes: LARGE.gif, made: 'image/png', looks: LYING },
-    { name: 'an animation', type: 'image/gif', bytes: LARGE.animation, made: 'image/png', looks: LYING },
+    {
+      name: 'an animation',
+      type: 'image/gif',
+      bytes: LARGE.animation,
+      made: 'image/png',
+      looks: LYING,
+    },
     { name: 'a WebP', type: 'image/webp', bytes: LARGE.webp, made: 'image/jpeg', looks: LYING },
-    { name: 'a half transparent WebP', type: 'image/webp', bytes: LARGE.clearWebp, made: 'image/png', looks: CLEAR },
+    {
+      name: 'a half transparent WebP',
+      type: 'image/webp',
+      bytes: LARGE.clearWebp,
+      made: 'image/png',
+      looks: CLEAR,
+    },
   ])('$name is scaled', ({ type, bytes, made, looks }) => {
     const scaled = scaledPicture({ type, bytes });
     const real = imageType(Buffer.from(scaled.bytes));
-    expect({ type: scaled.type, real, ...look(scaled.bytes) }).toEqual({ type: made, real: made, ...looks });
+    expect({ type: scaled.type, real, ...look(scaled.bytes) }).toEqual({
+      type: made,
+      real: made,
+      ...looks,
+    });
   });
 
   test.each([
@@ -64,11 +91,18 @@ describe('a large picture', () => {
   ])('with the EXIF orientation %i is turned upright', (orientation, corners) => {
     const bytes = Buffer.from(LARGE.jpeg);
     const entry = Buffer.from([0x12, 0x01, 0x03, 0x00]);
-    const at = Math.max(bytes.indexOf(entry) + 8, bytes.indexOf(Buffer.from([0x01, 0x12, 0x00, 0x03])) + 9);
+    const at = Math.max(
+      bytes.indexOf(entry) + 8,
+      bytes.indexOf(Buffer.from([0x01, 0x12, 0x00, 0x03])) + 9,
+    );
     bytes[at] = orientation;
     expect(jpegOrientation(bytes)).toBe(orientation);
     const size = orientation > 4 ? { width: 68, height: 2048 } : { width: 2048, height: 68 };
-    expect(look(scaledPicture({ type: 'image/jpeg', bytes }).bytes)).toEqual({ ...size, corners, clear: 255 });
+    expect(look(scaledPicture({ type: 'image/jpeg', bytes }).bytes)).toEqual({
+      ...size,
+      corners,
+      clear: 255,
+    });
   });
 });
 
@@ -81,7 +115,8 @@ test('the size and the orientation of damaged headers are read without an error'
   for (const bytes of [...Object.values(SMALL), ...Object.values(LARGE)]) {
     for (let round = 0; round < 300; round++) {
       const damaged = Buffer.from(bytes.subarray(0, 12 + random(bytes.length - 12)));
-      for (let count = random(4); count > 0; count--) damaged[random(Math.min(200, damaged.length))] = random(256);
+      for (let count = random(4); count > 0; count--)
+        damaged[random(Math.min(200, damaged.length))] = random(256);
       const size = pictureSize(imageType(damaged) ?? '', damaged);
       expect(size === null || (size.width > 0 && size.height > 0)).toBe(true);
       expect(jpegOrientation(damaged)).toBeGreaterThanOrEqual(0);
@@ -98,12 +133,14 @@ test('a picture is scaled once, whoever asks again, and one that cannot be decod
   });
   const urlOf = (bytes: Buffer) => pictures.urlOf({ type: 'image/png', bytes }, 2048);
   const same = 'data:image/png;base64,eA==';
-  expect(await Promise.all([urlOf(Buffer.alloc(5)), urlOf(Buffer.alloc(5)), urlOf(Buffer.alloc(4)), urlOf(Buffer.alloc(6))])).toEqual([
-    same,
-    same,
-    null,
-    same,
-  ]);
+  expect(
+    await Promise.all([
+      urlOf(Buffer.alloc(5)),
+      urlOf(Buffer.alloc(5)),
+      urlOf(Buffer.alloc(4)),
+      urlOf(Buffer.alloc(6)),
+    ]),
+  ).toEqual([same, same, null, same]);
   expect(await Promise.all([urlOf(Buffer.alloc(5)), urlOf(Buffer.alloc(4))])).toEqual([same, null]);
   expect(await Promise.all([urlOf(Buffer.alloc(7)), urlOf(Buffer.alloc(7))])).toEqual([null, null]);
   expect(asked).toEqual([5, 4, 6, 7, 7]);
@@ -114,7 +151,10 @@ describe('the thread that scales', () => {
 
   test('that takes too long is ended', async () => {
     const clock = new FakeClock();
-    const scaled = scaleInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(picture, 2048);
+    const scaled = scaleInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(
+      picture,
+      2048,
+    );
     await clock.timerOf(30_000);
     clock.advance(30_000);
     expect(await scaled).toBe('unfinished');
@@ -123,24 +163,33 @@ describe('the thread that scales', () => {
   test('that ends without a result has none', async () => {
     const clock = new FakeClock();
     expect(
-      await scaleInThread(join(tempFolder({ 'ends.js': 'throw new WebAssembly.RuntimeError("unreachable")' }), 'ends.js'), clock)(
-        picture,
-        2048,
-      ),
+      await scaleInThread(
+        join(
+          tempFolder({ 'ends.js': 'throw new WebAssembly.RuntimeError("unreachable")' }),
+          'ends.js',
+        ),
+        clock,
+      )(picture, 2048),
     ).toBe('unfinished');
     expect(clock.timers).toEqual([]);
   });
 
   test('that cannot start has no result', async () => {
-    // A thread cannot be given a function, which fails like a system without resources: in the constructor.
+    // A thread cannot be given a function, which fails like a system without resources: in the
+    // constructor.
     const unsendable = { ...picture, type: (() => {}) as unknown as string };
     const clock = new FakeClock();
-    expect(await scaleInThread(join(tempFolder({ 'any.js': '' }), 'any.js'), clock)(unsendable, 2048)).toBe('unfinished');
+    expect(
+      await scaleInThread(join(tempFolder({ 'any.js': '' }), 'any.js'), clock)(unsendable, 2048),
+    ).toBe('unfinished');
     expect(clock.timers).toEqual([]);
   });
 
   test('says which picture cannot be decoded', async () => {
-    const scale = scaleInThread(join(import.meta.dirname, '../../../bin/load-picture-scaler.js'), new FakeClock());
+    const scale = scaleInThread(
+      join(import.meta.dirname, '../../../bin/load-picture-scaler.js'),
+      new FakeClock(),
+    );
     expect(await scale({ type: 'image/png', bytes: png(3000, 2000, 1000) }, 2048)).toBeNull();
   });
 });

@@ -19,11 +19,31 @@ describe('the network is', () => {
     ['not managed by default', '', null],
     ['managed by the feature', '[features]\nnetwork_proxy = true', OPEN],
     ['not managed without the feature', '[features]\nnetwork_proxy = false', null],
-    ["managed by the feature's table", '[features.network_proxy]\nmode = "limited"', { ...OPEN, mode: 'limited' }],
-    ['not managed by a table that is off', '[features.network_proxy]\nenabled = false\nmode = "limited"', null],
-    ['not managed by a profile that only allows it', '[permissions.p.network]\nenabled = true', null],
-    ['managed by a profile with a limit', '[permissions.p.network]\nenabled = true\nenable_socks5 = false', { ...OPEN, socks: false }],
-    ['managed by a profile that allows no host', '[permissions.p.network]\nenabled = true\n[permissions.p.network.domains]', OPEN],
+    [
+      "managed by the feature's table",
+      '[features.network_proxy]\nmode = "limited"',
+      { ...OPEN, mode: 'limited' },
+    ],
+    [
+      'not managed by a table that is off',
+      '[features.network_proxy]\nenabled = false\nmode = "limited"',
+      null,
+    ],
+    [
+      'not managed by a profile that only allows it',
+      '[permissions.p.network]\nenabled = true',
+      null,
+    ],
+    [
+      'managed by a profile with a limit',
+      '[permissions.p.network]\nenabled = true\nenable_socks5 = false',
+      { ...OPEN, socks: false },
+    ],
+    [
+      'managed by a profile that allows no host',
+      '[permissions.p.network]\nenabled = true\n[permissions.p.network.domains]',
+      OPEN,
+    ],
     [
       'managed by a limit that the feature does not switch on',
       '[features]\nnetwork_proxy = false\n[permissions.p.network]\nmode = "limited"',
@@ -70,7 +90,10 @@ enable_socks5 = true
 
   test('managed by one of them, if the other says nothing about a setting', async () => {
     const profile = '[permissions.p.network]\nmode = "full"\nallow_local_binding = true\n';
-    expect(await rule(`${profile}[features.network_proxy.domains]\n`)).toEqual({ ...OPEN, allowsPrivate: true });
+    expect(await rule(`${profile}[features.network_proxy.domains]\n`)).toEqual({
+      ...OPEN,
+      allowsPrivate: true,
+    });
   });
 
   test.each([
@@ -92,7 +115,9 @@ extends = "base"
 [permissions.p.network.domains]
 "A.example." = "allow"
 `);
-    expect(networkPolicyRule(config)(readProfileTable(config, 'p').network.limits)?.domains).toEqual([
+    expect(
+      networkPolicyRule(config)(readProfileTable(config, 'p').network.limits)?.domains,
+    ).toEqual([
       { pattern: { type: 'host', host: 'a.example' }, access: 'allow' },
       { pattern: { type: 'host', host: 'b.example' }, access: 'allow' },
     ]);
@@ -115,6 +140,10 @@ describe('a setting that heddle would not follow is refused', () => {
   });
 
   test('unless it is off', async () => {
-    expect(await rule('[features.network_proxy]\nallow_upstream_proxy = false\nmitm = false\nenable_socks5_udp = false')).toEqual(OPEN);
+    expect(
+      await rule(
+        '[features.network_proxy]\nallow_upstream_proxy = false\nmitm = false\nenable_socks5_udp = false',
+      ),
+    ).toEqual(OPEN);
   });
 });

@@ -33,15 +33,60 @@ describe('a host', () => {
   });
 
   test.each([
-    ...['', '.', '..', 'a..b', '.a', 'a b', 'a\0.example', 'a\n.example', 'user@host', 'host/path', 'host?', 'host#', 'a\\b', 'host:80'],
-    ...['exa%6dple.com', '%00', '1.2.3.4.5', '256.1.1.1', '09.1.1.1', '[fe80::1%25eth0]', 'fe80::1%eth0', '[::1', '::1]', '[example.com]'],
+    ...[
+      '',
+      '.',
+      '..',
+      'a..b',
+      '.a',
+      'a b',
+      'a\0.example',
+      'a\n.example',
+      'user@host',
+      'host/path',
+      'host?',
+      'host#',
+      'a\\b',
+      'host:80',
+    ],
+    ...[
+      'exa%6dple.com',
+      '%00',
+      '1.2.3.4.5',
+      '256.1.1.1',
+      '09.1.1.1',
+      '[fe80::1%25eth0]',
+      'fe80::1%eth0',
+      '[::1',
+      '::1]',
+      '[example.com]',
+    ],
     ...['a'.repeat(64), `${'a.'.repeat(127)}aa`, '*.example.com', "a'b", 'a!b'],
   ])('%j is none', (text) => {
     expect(readHost(text)).toBeNull();
   });
 
   test('is read the same way again, whatever the text was', () => {
-    const parts = fc.constantFrom('a', 'Z', '0x', '7', '255', '.', '.', ':', '[', ']', '%', '\0', 'ⓔ', '-', '_', '@', '/', '::ffff:');
+    const parts = fc.constantFrom(
+      'a',
+      'Z',
+      '0x',
+      '7',
+      '255',
+      '.',
+      '.',
+      ':',
+      '[',
+      ']',
+      '%',
+      '\0',
+      'ⓔ',
+      '-',
+      '_',
+      '@',
+      '/',
+      '::ffff:',
+    );
     const texts = fc.oneof(
       fc.string(),
       fc.array(parts, { maxLength: 12 }).map((list) => list.join('')),
@@ -62,7 +107,11 @@ describe('a host', () => {
   test('that is an IPv4 address is recognized in every notation of its parts', () => {
     const notation = fc.constantFrom(10, 8, 16);
     const written = (value: number, base: number) =>
-      base === 10 ? String(value) : base === 8 ? `0${value.toString(8)}` : `0x${value.toString(16)}`;
+      base === 10
+        ? String(value)
+        : base === 8
+          ? `0${value.toString(8)}`
+          : `0x${value.toString(16)}`;
     fc.assert(
       fc.property(
         fc.ipV4(),
@@ -71,7 +120,9 @@ describe('a host', () => {
         (address, count, bases) => {
           const bytes = address.split('.').map(Number);
           const rest = bytes.slice(count - 1).reduce((sum, byte) => sum * 256 + byte, 0);
-          const text = [...bytes.slice(0, count - 1), rest].map((value, index) => written(value, bases[index] ?? 10)).join('.');
+          const text = [...bytes.slice(0, count - 1), rest]
+            .map((value, index) => written(value, bases[index] ?? 10))
+            .join('.');
           expect(readHost(text)).toBe(address);
         },
       ),
@@ -108,21 +159,48 @@ describe('an address', () => {
   test.each([
     ['8.8.8.8', 'public'],
     ['2606:4700::1111', 'public'],
-    ...['127.0.0.1', '127.255.255.254', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '198.18.0.1'].map((ip) => [
-      ip,
-      'private',
-    ]),
+    ...[
+      '127.0.0.1',
+      '127.255.255.254',
+      '10.0.0.1',
+      '172.16.0.1',
+      '172.31.255.255',
+      '192.168.1.1',
+      '100.64.0.1',
+      '198.18.0.1',
+    ].map((ip) => [ip, 'private']),
     ...['::1', 'fd00::1', '::ffff:10.0.0.1', '::ffff:7f00:1'].map((ip) => [ip, 'private']),
-    ...['0.0.0.0', '169.254.169.254', '100.100.100.200', '192.0.2.1', '224.0.0.1', '255.255.255.255', '240.0.0.1'].map((ip) => [
-      ip,
-      'reserved',
-    ]),
-    ...['::', '::7f00:1', 'fe80::1', 'fec0::1', 'ff02::1', '64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2001::1'].map((ip) => [
-      ip,
-      'reserved',
-    ]),
-    ...['2001:db8::1', '100::1', '5f00::1', '3fff::1', 'fd00:ec2::254', '::ffff:169.254.169.254'].map((ip) => [ip, 'reserved']),
-    ...['168.63.129.16', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'].map((ip) => [ip, 'reserved']),
+    ...[
+      '0.0.0.0',
+      '169.254.169.254',
+      '100.100.100.200',
+      '192.0.2.1',
+      '224.0.0.1',
+      '255.255.255.255',
+      '240.0.0.1',
+    ].map((ip) => [ip, 'reserved']),
+    ...[
+      '::',
+      '::7f00:1',
+      'fe80::1',
+      'fec0::1',
+      'ff02::1',
+      '64:ff9b::7f00:1',
+      '64:ff9b:1::1',
+      '2002:7f00:1::',
+      '2001::1',
+    ].map((ip) => [ip, 'reserved']),
+    ...[
+      '2001:db8::1',
+      '100::1',
+      '5f00::1',
+      '3fff::1',
+      'fd00:ec2::254',
+      '::ffff:169.254.169.254',
+    ].map((ip) => [ip, 'reserved']),
+    ...['168.63.129.16', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'].map(
+      (ip) => [ip, 'reserved'],
+    ),
     ...['168.63.129.17', '2606:4700::'].map((ip) => [ip, 'public']),
     ...['fe80::1%eth0', 'localhost', ''].map((text) => [text, 'reserved']),
   ])('%s is %s', (address, kind) => {

@@ -12,7 +12,12 @@ test('the examples of the page print what it says', () => {
   const examples = linesOf(PAGE, 'console').flatMap(examplesIn);
   expect(examples.length).toBeGreaterThan(7);
   for (const { command, output } of examples) {
-    const { stdout, status } = spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: where.work, env, encoding: 'utf8', input: '' });
+    const { stdout, status } = spawnSync('sh', ['-c', `exec 2>&1\n${command}`], {
+      cwd: where.work,
+      env,
+      encoding: 'utf8',
+      input: '',
+    });
     expect({ command, status, lines: stdout.trimEnd().split('\n').sort() }).toEqual({
       command,
       status: 0,
@@ -26,12 +31,17 @@ test('the example at a terminal goes as the page says', async () => {
   const { where, env } = shellPlace();
   const [lines = []] = linesOf(PAGE, 'terminal');
   const [first = '', second = '', ...rest] = lines;
-  const run = await TerminalRun.start(where, [], { env: { PATH: env.PATH ?? '' }, script: `${first.slice(2)}\n${second}` });
+  const run = await TerminalRun.start(where, [], {
+    env: { PATH: env.PATH ?? '' },
+    script: `${first.slice(2)}\n${second}`,
+  });
   for (const [, key] of rest.join('\n').matchAll(/^\[[^\]]+\]: (.)$/gm)) {
     await run.until(']: ');
     run.type(`${key}\n`);
   }
   expect((await run.exit).code).toBe(0);
-  expect(run.lines().slice(0, -1)).toEqual(rest.map((line) => expect.stringMatching(pattern(line))));
+  expect(run.lines().slice(0, -1)).toEqual(
+    rest.map((line) => expect.stringMatching(pattern(line))),
+  );
   expect(existsSync(join(where.work, 'made.txt'))).toBe(true);
 });

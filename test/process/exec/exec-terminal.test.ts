@@ -8,7 +8,8 @@ import { type Place, place } from '../support.ts';
 import { TerminalRun } from './terminal-run.ts';
 
 /** The model is the embedded one: it does what the prompt says. */
-const CONFIG = 'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
+const CONFIG =
+  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 
 function scripted(more = ''): Place {
   return place({ 'config.toml': `${CONFIG}${more}` });
@@ -19,7 +20,8 @@ function call(tool: string, args: object, then = 'say done'): string {
 }
 
 const touch = (file: string) => call('exec_command', { cmd: `touch ${file}` });
-const patch = (...lines: string[]) => call('apply_patch', { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') });
+const patch = (...lines: string[]) =>
+  call('apply_patch', { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') });
 
 describe('a command', () => {
   test.each([
@@ -35,7 +37,10 @@ describe('a command', () => {
     await run.until(']: ');
     run.type(`${key}\n`);
     const { code } = await run.exit;
-    expect([code, existsSync(join(where.work, 'made.txt'))]).toEqual([status === 'completed' ? 0 : 130, isMade]);
+    expect([code, existsSync(join(where.work, 'made.txt'))]).toEqual([
+      status === 'completed' ? 0 : 130,
+      isMade,
+    ]);
     expect(run.shown.includes('done')).toBe(status === 'completed');
     expect(run.shown).toMatch(/tokens: \d+ in, \d+ out; [\d.]+ s\r\n$/);
   });
@@ -55,12 +60,19 @@ describe('a command', () => {
   test('is not answered by what was typed before the question', async () => {
     const command = (cmd: string) => [{ call: 'exec_command', arguments: { cmd } }];
     const where = scripted();
-    writeFiles(where.home, { 'talk.yaml': JSON.stringify([command('head -n 1 gate'), command('touch made.txt'), 'done']) });
+    writeFiles(where.home, {
+      'talk.yaml': JSON.stringify([command('head -n 1 gate'), command('touch made.txt'), 'done']),
+    });
     execFileSync('mkfifo', [join(where.work, 'gate')]);
     // Open in both directions, so that neither side waits for the other.
     const gate = openSync(join(where.work, 'gate'), 'r+');
     onTestFinished(() => closeSync(gate));
-    const run = await TerminalRun.start(where, ['exec', '--model-script', join(where.home, 'talk.yaml'), 'begin']);
+    const run = await TerminalRun.start(where, [
+      'exec',
+      '--model-script',
+      join(where.home, 'talk.yaml'),
+      'begin',
+    ]);
     await run.until(']: ');
     // The command waits until the gate is open. The next one is asked about after that.
     run.type('y\ny\ny');
@@ -72,7 +84,9 @@ describe('a command', () => {
 
   test('is declined at the end of the input, and so are those after it', async () => {
     const where = scripted();
-    const commands = ['a.txt', 'b.txt'].map((file) => `call exec_command ${JSON.stringify({ cmd: `touch ${file}` })}`);
+    const commands = ['a.txt', 'b.txt'].map(
+      (file) => `call exec_command ${JSON.stringify({ cmd: `touch ${file}` })}`,
+    );
     const run = await TerminalRun.start(where, ['exec', `${commands.join('\n')}\nsay done`]);
     await run.until(']: ');
     run.type('\x04');
@@ -90,7 +104,10 @@ describe('a command', () => {
     await run.until(']: ');
     run.type('y\n');
     expect((await run.exit).code).toBe(0);
-    expect([readFileSync(join(where.work, 'answer.txt'), 'utf8'), existsSync(join(where.work, 'made.txt'))]).toEqual(['done\n', true]);
+    expect([
+      readFileSync(join(where.work, 'answer.txt'), 'utf8'),
+      existsSync(join(where.work, 'made.txt')),
+    ]).toEqual(['done\n', true]);
   });
 });
 
@@ -100,7 +117,10 @@ test.each([
 ])('a change of files is shown whole, and %j is answered', async (key, isMade) => {
   const where = scripted();
   const lines = Array.from({ length: 30 }, (_, index) => `line ${index} ${'x'.repeat(100)}`);
-  const run = await TerminalRun.start(where, ['exec', patch('*** Add File: new.txt', ...lines.map((line) => `+${line}`))]);
+  const run = await TerminalRun.start(where, [
+    'exec',
+    patch('*** Add File: new.txt', ...lines.map((line) => `+${line}`)),
+  ]);
   await run.until('The agent wants to change files.');
   for (const line of lines) await run.until(`| +${line}\r\n`);
   await run.until(']: ');
@@ -114,8 +134,20 @@ test.each([
   ['n', null],
 ])('permissions are shown, and %j is answered', async (key, scope) => {
   const where = scripted('[features]\nrequest_permissions_tool = true\n');
-  const input = call('request_permissions', { reason: 'to fetch', permissions: { network: { enabled: true } } });
-  const run = await TerminalRun.start(where, ['exec', '-s', 'workspace-write', '-a', 'on-request', '--wire-log', 'wire.jsonl', input]);
+  const input = call('request_permissions', {
+    reason: 'to fetch',
+    permissions: { network: { enabled: true } },
+  });
+  const run = await TerminalRun.start(where, [
+    'exec',
+    '-s',
+    'workspace-write',
+    '-a',
+    'on-request',
+    '--wire-log',
+    'wire.jsonl',
+    input,
+  ]);
   await run.until('wants these permissions:');
   await run.until('reach the network');
   await run.until('reason: to fetch');
@@ -138,7 +170,9 @@ test('questions of the agent are answered with an option and with another text',
     ],
     ...more,
   });
-  const input = call('request_user_input', { questions: [question('one', {}), question('two', {})] });
+  const input = call('request_user_input', {
+    questions: [question('one', {}), question('two', {})],
+  });
   const run = await TerminalRun.start(where, ['exec', '--wire-log', 'wire.jsonl', input]);
   await run.until('one: Which one?');
   await run.until('2  B: second');
@@ -155,7 +189,10 @@ test('questions of the agent are answered with an option and with another text',
 
 describe('MCP servers', () => {
   const asks = (requestedSchema: object) =>
-    call('mcp__ex__ask', { method: 'elicitation/create', request: { message: 'Who are you?', requestedSchema } });
+    call('mcp__ex__ask', {
+      method: 'elicitation/create',
+      request: { message: 'Who are you?', requestedSchema },
+    });
 
   test.each([
     ['y', true],
@@ -214,14 +251,23 @@ describe('MCP servers', () => {
     }
     expect((await run.exit).code).toBe(0);
     const content = { name: 'Ann', age: 42, color: 'green', tags: ['x', 'z'], sure: true };
-    expect(run.shown.replaceAll('\r\n', '')).toContain(JSON.stringify({ action: 'accept', content }).slice(0, 40));
+    expect(run.shown.replaceAll('\r\n', '')).toContain(
+      JSON.stringify({ action: 'accept', content }).slice(0, 40),
+    );
   });
 });
 
 test('an address that an MCP server wants to be opened is shown, and the call goes on', async () => {
   const where = scripted(exampleServer());
-  const elicitations = [{ mode: 'url', message: 'Log in', url: 'https://login.example/in', elicitationId: 'e1' }];
-  const run = await TerminalRun.start(where, ['exec', '-a', 'on-request', call('mcp__ex__refuse', { elicitations, completes: 1 })]);
+  const elicitations = [
+    { mode: 'url', message: 'Log in', url: 'https://login.example/in', elicitationId: 'e1' },
+  ];
+  const run = await TerminalRun.start(where, [
+    'exec',
+    '-a',
+    'on-request',
+    call('mcp__ex__refuse', { elicitations, completes: 1 }),
+  ]);
   await run.until('The MCP server ex asks: Log in');
   await run.until('open https://login.example/in, and answer when you are done');
   await run.until(']: ');
@@ -273,29 +319,45 @@ describe('Ctrl-C', () => {
 describe('what a person reads', () => {
   const AT_A_TERMINAL = [
     'exec',
-    `think hard\n${call('exec_command', { cmd: 'printf "a\\033[31mb\\r\\n"; seq 100' })}`.replace('say done', 'say fin\u001b[2Ke\u202e'),
+    `think hard\n${call('exec_command', { cmd: 'printf "a\\033[31mb\\r\\n"; seq 100' })}`.replace(
+      'say done',
+      'say fin\u001b[2Ke\u202e',
+    ),
   ];
 
   test('has no colors with NO_COLOR, and nothing that acts on the terminal', async () => {
-    const run = await TerminalRun.start(scripted(), ['exec', '--approve', 'accept', AT_A_TERMINAL[1] ?? '']);
+    const run = await TerminalRun.start(scripted(), [
+      'exec',
+      '--approve',
+      'accept',
+      AT_A_TERMINAL[1] ?? '',
+    ]);
     expect((await run.exit).code).toBe(0);
     expect(run.shown.replaceAll('\r\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(run.shown).toContain('a\\x1b[31mb');
     expect(run.shown).toContain('fin\\x1b[2Ke\\u{202e}\r\n');
   });
 
-  test.each([[80], [40], [0]])('fits %i columns, apart from the answer, with colors', async (columns) => {
-    const run = await TerminalRun.start(
-      scripted(),
-      ['exec', '--approve', 'accept', call('exec_command', { cmd: `echo ${'long '.repeat(60)}` })],
-      { columns, env: { NO_COLOR: '' } },
-    );
-    expect((await run.exit).code).toBe(0);
-    expect(run.shown).toContain('\x1b[1m$ ');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the colors.
-    const widths = run.lines().map((line) => line.replace(/\x1b\[\d+m/g, '').length);
-    expect(Math.max(...widths)).toBe(columns === 0 ? 80 : columns);
-  });
+  test.each([[80], [40], [0]])(
+    'fits %i columns, apart from the answer, with colors',
+    async (columns) => {
+      const run = await TerminalRun.start(
+        scripted(),
+        [
+          'exec',
+          '--approve',
+          'accept',
+          call('exec_command', { cmd: `echo ${'long '.repeat(60)}` }),
+        ],
+        { columns, env: { NO_COLOR: '' } },
+      );
+      expect((await run.exit).code).toBe(0);
+      expect(run.shown).toContain('\x1b[1m$ ');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the colors.
+      const widths = run.lines().map((line) => line.replace(/\x1b\[\d+m/g, '').length);
+      expect(Math.max(...widths)).toBe(columns === 0 ? 80 : columns);
+    },
+  );
 
   test('begins with the id of the thread, which --resume takes', async () => {
     const where = scripted();
@@ -319,6 +381,8 @@ describe('what a person reads', () => {
   test('without a prompt, one line says what is missing', async () => {
     const run = await TerminalRun.start(scripted(), ['exec']);
     expect(await run.exit).toEqual({ code: 2, signal: null });
-    expect(run.shown).toBe('heddle: exec: there is no prompt: give it in quotes, or - to type it, or pipe it into stdin\r\n');
+    expect(run.shown).toBe(
+      'heddle: exec: there is no prompt: give it in quotes, or - to type it, or pipe it into stdin\r\n',
+    );
   });
 });

@@ -1,15 +1,30 @@
 // @module-tag slow
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { exampleServer, PNG } from '../../mcp/mcp-thread.ts';
-import { EXECUTABLE, environment, type Place, place, providerToml, startHeddle } from '../support.ts';
+import {
+  EXECUTABLE,
+  environment,
+  type Place,
+  place,
+  providerToml,
+  startHeddle,
+} from '../support.ts';
 
 /** The model is the embedded one: it does what the prompt says. */
-const CONFIG = 'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
+const CONFIG =
+  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 const HELP = ' (see "heddle help exec")\n';
 const USAGE = /^tokens: \d+ in, \d+ out; [\d.]+ s\n$/;
 
@@ -25,7 +40,10 @@ function scripted(more = ''): Place {
 }
 
 /** Runs `heddle exec` in pipes, to its end. */
-function exec(args: string[], { where = scripted(), input = '', env = {}, cwd = where.work }: RunOptions = {}) {
+function exec(
+  args: string[],
+  { where = scripted(), input = '', env = {}, cwd = where.work }: RunOptions = {},
+) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, 'exec', ...args], {
     cwd,
     env: { ...environment(where), ...env },
@@ -36,8 +54,16 @@ function exec(args: string[], { where = scripted(), input = '', env = {}, cwd = 
   return { status, stdout, stderr };
 }
 
-function start(where: Place, args: string[], stdio: 'pipe' | ['pipe' | 'ignore', 'pipe', 'pipe'] = 'pipe'): ChildProcess {
-  const child = spawn(process.execPath, [EXECUTABLE, 'exec', ...args], { cwd: where.work, env: environment(where), stdio });
+function start(
+  where: Place,
+  args: string[],
+  stdio: 'pipe' | ['pipe' | 'ignore', 'pipe', 'pipe'] = 'pipe',
+): ChildProcess {
+  const child = spawn(process.execPath, [EXECUTABLE, 'exec', ...args], {
+    cwd: where.work,
+    env: environment(where),
+    stdio,
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -66,7 +92,9 @@ function linesOf(stdout: string): Line[] {
 }
 
 /** The messages in the wire log. */
-function messagesIn({ work }: Place): { method?: string; params?: object; result?: { approvalPolicy?: string } }[] {
+function messagesIn({
+  work,
+}: Place): { method?: string; params?: object; result?: { approvalPolicy?: string } }[] {
   const lines = readFileSync(join(work, 'wire.jsonl'), 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line).message);
 }
@@ -74,7 +102,9 @@ function messagesIn({ work }: Place): { method?: string; params?: object; result
 /** The text of the user's message, and the id of the thread. */
 function asked(stdout: string): { threadId: string | undefined; text: string | undefined } {
   const lines = linesOf(stdout);
-  const message = lines.find(({ method, params }) => method === 'item/completed' && params.item?.type === 'userMessage');
+  const message = lines.find(
+    ({ method, params }) => method === 'item/completed' && params.item?.type === 'userMessage',
+  );
   return { threadId: message?.params.threadId, text: message?.params.item?.content?.[0]?.text };
 }
 
@@ -85,14 +115,27 @@ describe('in a pipe', () => {
       [{ message: 'Two\n\tlines \u001b[2K\u202e' }],
     ]);
     const where = place({ 'talk.yaml': model });
-    const options = ['--model-script', join(where.home, 'talk.yaml'), '-s', 'danger-full-access', '-a', 'never'];
+    const options = [
+      '--model-script',
+      join(where.home, 'talk.yaml'),
+      '-s',
+      'danger-full-access',
+      '-a',
+      'never',
+    ];
     const { status, stdout, stderr } = exec([...options, 'look'], { where });
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'Two\n\tlines \u001b[2K\u202e\n' });
-    expect(stderr).toMatch(/^I look\.\n\$ .*echo seen.*\n {2}\| seen\n {2}exit code 0 after [\d.]+ s\ntokens: /);
+    expect(stderr).toMatch(
+      /^I look\.\n\$ .*echo seen.*\n {2}\| seen\n {2}exit code 0 after [\d.]+ s\ntokens: /,
+    );
   });
 
   test('there is nothing to read about but the usage', () => {
-    expect(exec(['say hello'])).toEqual({ status: 0, stdout: 'hello\n', stderr: expect.stringMatching(USAGE) });
+    expect(exec(['say hello'])).toEqual({
+      status: 0,
+      stdout: 'hello\n',
+      stderr: expect.stringMatching(USAGE),
+    });
   });
 
   test('a turn that fails gives no answer, says why, and the exit code is 1', () => {
@@ -130,14 +173,20 @@ describe('in a pipe', () => {
       'ex.echo {"message":"hi"}\n  | echo: hi\n',
       /\n {2}\| … 92 more lines\n {2}\| 97\n {2}\| 98\n {2}\| 99\n {2}\| 100\n {2}exit code 3 after [\d.]+ s\n/,
     ])
-      expect(stderr).toEqual(typeof part === 'string' ? expect.stringContaining(part) : expect.stringMatching(part));
+      expect(stderr).toEqual(
+        typeof part === 'string' ? expect.stringContaining(part) : expect.stringMatching(part),
+      );
   });
 
   test('hooks that refuse, fail or warn, and an MCP server that does not start, are named on stderr', () => {
     const gone = '[mcp_servers.gone]\ncommand = "/no/such/server"\n';
     const hooks = {
-      UserPromptSubmit: [{ hooks: [{ type: 'command', command: `echo '{"systemMessage": "Be careful."}'` }] }],
-      PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo "Not now." >&2; exit 2' }] }],
+      UserPromptSubmit: [
+        { hooks: [{ type: 'command', command: `echo '{"systemMessage": "Be careful."}'` }] },
+      ],
+      PreToolUse: [
+        { matcher: 'Bash', hooks: [{ type: 'command', command: 'echo "Not now." >&2; exit 2' }] },
+      ],
       Stop: [
         {
           hooks: [
@@ -147,11 +196,20 @@ describe('in a pipe', () => {
         },
       ],
     };
-    const where = place({ 'config.toml': `${CONFIG}${gone}`, 'hooks.json': JSON.stringify({ hooks }) });
+    const where = place({
+      'config.toml': `${CONFIG}${gone}`,
+      'hooks.json': JSON.stringify({ hooks }),
+    });
     const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
-    expect({ status, stdout, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({ status: 0, stdout: 'done\n', isMade: false });
+    expect({ status, stdout, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({
+      status: 0,
+      stdout: 'done\n',
+      isMade: false,
+    });
     expect(stderr.split('\n').filter((line) => /^(?:hook|warning: the MCP)/.test(line))).toEqual([
-      expect.stringMatching(/^warning: the MCP server gone did not start, so its tools are missing: .*\/no\/such\/server/),
+      expect.stringMatching(
+        /^warning: the MCP server gone did not start, so its tools are missing: .*\/no\/such\/server/,
+      ),
       'hook userPromptSubmit: Be careful.',
       'hook preToolUse (blocked): Not now.',
       expect.stringMatching(/^hook stop \(failed\): .*7/),
@@ -161,8 +219,14 @@ describe('in a pipe', () => {
   test('nobody is asked, so what needs approval is declined, which stderr says', () => {
     const where = scripted();
     const { status, stdout, stderr } = exec([command('touch made.txt')], { where });
-    expect({ status, stdout, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({ status: 0, stdout: 'done\n', isMade: false });
-    expect(stderr).toContain('The agent wants to run this command. Declined: no terminal. --approve accept would allow it.\n');
+    expect({ status, stdout, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({
+      status: 0,
+      stdout: 'done\n',
+      isMade: false,
+    });
+    expect(stderr).toContain(
+      'The agent wants to run this command. Declined: no terminal. --approve accept would allow it.\n',
+    );
   });
 
   test('a reader that goes away ends it quietly, whether it writes or waits', async () => {
@@ -184,7 +248,11 @@ describe('in a pipe', () => {
       ['SIGHUP', 129],
     ] as const) {
       const where = scripted();
-      const child = start(where, ['--json', '--approve', 'accept', command('echo $$ >pid; exec sleep 1000')], ['ignore', 'pipe', 'pipe']);
+      const child = start(
+        where,
+        ['--json', '--approve', 'accept', command('echo $$ >pid; exec sleep 1000')],
+        ['ignore', 'pipe', 'pipe'],
+      );
       let stdout = '';
       child.stdout?.setEncoding('utf8').on('data', (text: string) => {
         stdout += text;
@@ -192,21 +260,31 @@ describe('in a pipe', () => {
       const pid = await pidIn(where);
       child.kill(signal);
       expect(await once(child, 'close')).toEqual([code, null]);
-      expect(linesOf(stdout).at(-1)).toMatchObject({ method: 'turn/completed', params: { turn: { status: 'interrupted' } } });
+      expect(linesOf(stdout).at(-1)).toMatchObject({
+        method: 'turn/completed',
+        params: { turn: { status: 'interrupted' } },
+      });
       expect(existsSync(`/proc/${pid}`)).toBe(false);
     }
   });
 
   test('kill -9 leaves no process, and the thread can be continued', async () => {
     const where = scripted();
-    const child = start(where, ['--approve', 'accept', command('echo $$ >pid; exec sleep 1000')], ['ignore', 'pipe', 'pipe']);
+    const child = start(
+      where,
+      ['--approve', 'accept', command('echo $$ >pid; exec sleep 1000')],
+      ['ignore', 'pipe', 'pipe'],
+    );
     child.stdout?.resume();
     child.stderr?.resume();
     const pid = await pidIn(where);
     child.kill('SIGKILL');
     await once(child, 'close');
     await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), { timeout: 30_000 });
-    expect(exec(['--last', 'say again'], { where })).toMatchObject({ status: 0, stdout: 'again\n' });
+    expect(exec(['--last', 'say again'], { where })).toMatchObject({
+      status: 0,
+      stdout: 'again\n',
+    });
   });
 });
 
@@ -226,7 +304,12 @@ describe('stdin', () => {
   test.each([
     ['is the prompt', [], 'say piped\n', 'say piped\n'],
     ['is the prompt if a hyphen says so', ['-'], 'say piped\n', 'say piped\n'],
-    ['stands behind the prompt', ['say this'], 'and\nthat\n', 'say this\n\n<stdin>\nand\nthat\n</stdin>'],
+    [
+      'stands behind the prompt',
+      ['say this'],
+      'and\nthat\n',
+      'say this\n\n<stdin>\nand\nthat\n</stdin>',
+    ],
     ['is left out if it is empty', ['say this'], '', 'say this'],
   ])('%s', (_, args, input, text) => {
     const { status, stdout } = exec(['--json', ...args], { input });
@@ -258,7 +341,10 @@ describe('stdin', () => {
 describe('--json', () => {
   test('stdout has the notifications of the server as they are on the wire', () => {
     const where = scripted();
-    const { status, stdout, stderr } = exec(['--json', '--wire-log', 'wire.jsonl', 'think hard\nsay hi'], { where });
+    const { status, stdout, stderr } = exec(
+      ['--json', '--wire-log', 'wire.jsonl', 'think hard\nsay hi'],
+      { where },
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const sent = messagesIn(where).filter((message) => 'emittedAtMs' in message);
     expect(linesOf(stdout)).toEqual(sent);
@@ -270,7 +356,10 @@ describe('--json', () => {
 
   test('a turn that fails says why on stderr too', () => {
     const { status, stdout, stderr } = exec(['--json', 'fail usageLimitExceeded']);
-    expect([status, linesOf(stdout).at(-1)]).toMatchObject([1, { method: 'turn/completed', params: { turn: { status: 'failed' } } }]);
+    expect([status, linesOf(stdout).at(-1)]).toMatchObject([
+      1,
+      { method: 'turn/completed', params: { turn: { status: 'failed' } } },
+    ]);
     expect(stderr).toMatch(/^heddle: .+\n$/);
   });
 });
@@ -287,10 +376,16 @@ describe('--resume and --last', () => {
     const last = exec(['--last', 'say more'], { where });
     expect(last).toMatchObject({ status: 0, stdout: 'more\n' });
     expect(last.stderr).toContain(`continues thread ${second}: say second\n`);
-    expect(asked(exec(['--json', '--resume', first, 'say again'], { where, cwd: other }).stdout).threadId).toBe(first);
+    expect(
+      asked(exec(['--json', '--resume', first, 'say again'], { where, cwd: other }).stdout)
+        .threadId,
+    ).toBe(first);
     // The first one is now the last that was used, and a folder may have another name.
     for (const folder of [where.work, join(where.home, 'link')])
-      expect(asked(exec(['--json', '--last', '-C', folder, 'say last'], { where, cwd: other }).stdout).threadId).toBe(first);
+      expect(
+        asked(exec(['--json', '--last', '-C', folder, 'say last'], { where, cwd: other }).stdout)
+          .threadId,
+      ).toBe(first);
   });
 
   test('continue a thread of another client, with the settings of the command line', async () => {
@@ -299,18 +394,25 @@ describe('--resume and --last', () => {
     const { thread } = await heddle.request('thread/start', { cwd: where.work });
     await heddle.turn(thread.id, 'say one');
     await heddle.finish();
-    const resumed = (...args: string[]) => exec(['--json', '--wire-log', 'wire.jsonl', '--last', ...args, 'say two'], { where });
+    const resumed = (...args: string[]) =>
+      exec(['--json', '--wire-log', 'wire.jsonl', '--last', ...args, 'say two'], { where });
     const policyOf = () =>
-      messagesIn(where).flatMap(({ result }) => (result?.approvalPolicy === undefined ? [] : [result.approvalPolicy]))[0];
+      messagesIn(where).flatMap(({ result }) =>
+        result?.approvalPolicy === undefined ? [] : [result.approvalPolicy],
+      )[0];
     expect([asked(resumed().stdout).threadId, policyOf()]).toEqual([thread.id, 'untrusted']);
     writeFileSync(join(where.work, 'wire.jsonl'), '');
-    expect([asked(resumed('-a', 'on-request').stdout).threadId, policyOf()]).toEqual([thread.id, 'on-request']);
+    expect([asked(resumed('-a', 'on-request').stdout).threadId, policyOf()]).toEqual([
+      thread.id,
+      'on-request',
+    ]);
   });
 
   test('a rollout of Codex is continued by its file, as another thread of this home', () => {
     const where = scripted();
     const id = '01900000-0000-7000-8000-00000000000a';
-    const line = (type: string, payload: object) => `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`;
+    const line = (type: string, payload: object) =>
+      `${JSON.stringify({ timestamp: '2026-11-01T10:00:00.000Z', type, payload })}\n`;
     const meta = {
       id,
       timestamp: '2026-11-01T10:00:00.000Z',
@@ -320,16 +422,26 @@ describe('--resume and --last', () => {
       source: 'cli',
     };
     const content = [{ type: 'input_text', text: 'Fix the login.' }];
-    const message = line('event_msg', { type: 'user_message', message: 'Fix the login.', images: [] });
+    const message = line('event_msg', {
+      type: 'user_message',
+      message: 'Fix the login.',
+      images: [],
+    });
     const file = `rollout-2026-11-01T10-00-00-${id}.jsonl`;
     const text = `${line('session_meta', meta)}${line('response_item', { type: 'message', role: 'user', content })}${message}`;
     writeFileSync(join(where.work, file), text);
-    expect(exec(['--resume', id, 'say on'], { where })).toMatchObject({ status: 1, stderr: expect.stringContaining('--resume FILE') });
+    expect(exec(['--resume', id, 'say on'], { where })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--resume FILE'),
+    });
     const { threadId = '' } = asked(exec(['--json', '--resume', file, 'say on'], { where }).stdout);
     const last = exec(['--resume', threadId, 'say further'], { where });
     expect(last).toMatchObject({ status: 0, stdout: 'further\n' });
     expect(readFileSync(join(where.work, file), 'utf8')).toBe(text);
-    expect(exec(['--resume', './gone.jsonl', 'x'], { where })).toMatchObject({ status: 1, stderr: expect.stringContaining('gone.jsonl') });
+    expect(exec(['--resume', './gone.jsonl', 'x'], { where })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('gone.jsonl'),
+    });
   });
 
   test('a thread that does not exist is refused, with what to do', () => {
@@ -353,43 +465,78 @@ describe('--resume and --last', () => {
 });
 
 describe('--approve', () => {
-  const patch = call('apply_patch', { input: '*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch' });
+  const patch = call('apply_patch', {
+    input: '*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch',
+  });
   const inSandbox = ['-s', 'workspace-write', '-a', 'on-request'];
-  const permissions = call('request_permissions', { reason: 'to fetch', permissions: { network: { enabled: true } } });
+  const permissions = call('request_permissions', {
+    reason: 'to fetch',
+    permissions: { network: { enabled: true } },
+  });
 
   test.each([
     ['accept', 0, true],
     ['acceptForSession', 0, true],
     ['decline', 0, false],
     ['cancel', 130, false],
-  ])('%s answers for commands, patches, permissions and calls of MCP tools', (approve, status, isDone) => {
-    const where = scripted(`[features]\nrequest_permissions_tool = true\n${exampleServer()}`);
-    const made = join(where.work, 'made.txt');
-    const run = (...args: string[]) => exec(['--approve', approve, ...args], { where });
-    const remove = () => existsSync(made) && writeFileSync(made, '') === undefined;
-    expect([run(command('touch made.txt')).status, remove()]).toEqual([status, isDone]);
-    const other = patch.replace('made.txt', 'patched.txt');
-    expect([run(other).status, existsSync(join(where.work, 'patched.txt'))]).toEqual([status, isDone]);
-    const wired = run('--wire-log', 'wire.jsonl', ...inSandbox, permissions);
-    const granted = readFileSync(join(where.work, 'wire.jsonl'), 'utf8').includes('"result":{"permissions":{"network":{"enabled":true}');
-    expect([wired.status, granted]).toEqual([status, isDone]);
-    const called = run(...inSandbox, call('mcp__ex__write', { path: 'here' }));
-    expect([called.status, called.stderr.includes('wrote here')]).toEqual([status, isDone]);
-  });
+  ])(
+    '%s answers for commands, patches, permissions and calls of MCP tools',
+    (approve, status, isDone) => {
+      const where = scripted(`[features]\nrequest_permissions_tool = true\n${exampleServer()}`);
+      const made = join(where.work, 'made.txt');
+      const run = (...args: string[]) => exec(['--approve', approve, ...args], { where });
+      const remove = () => existsSync(made) && writeFileSync(made, '') === undefined;
+      expect([run(command('touch made.txt')).status, remove()]).toEqual([status, isDone]);
+      const other = patch.replace('made.txt', 'patched.txt');
+      expect([run(other).status, existsSync(join(where.work, 'patched.txt'))]).toEqual([
+        status,
+        isDone,
+      ]);
+      const wired = run('--wire-log', 'wire.jsonl', ...inSandbox, permissions);
+      const granted = readFileSync(join(where.work, 'wire.jsonl'), 'utf8').includes(
+        '"result":{"permissions":{"network":{"enabled":true}',
+      );
+      expect([wired.status, granted]).toEqual([status, isDone]);
+      const called = run(...inSandbox, call('mcp__ex__write', { path: 'here' }));
+      expect([called.status, called.stderr.includes('wrote here')]).toEqual([status, isDone]);
+    },
+  );
 
   test('answers no questions that only a person can answer', () => {
-    const where = scripted(`[features]\ndefault_mode_request_user_input = true\n${exampleServer()}`);
-    const question = { id: 'q', header: 'Which', question: 'Which one?', options: [{ label: 'A', description: 'first' }] };
-    const asks = exec(['--approve', 'accept', call('request_user_input', { questions: [question] })], { where });
+    const where = scripted(
+      `[features]\ndefault_mode_request_user_input = true\n${exampleServer()}`,
+    );
+    const question = {
+      id: 'q',
+      header: 'Which',
+      question: 'Which one?',
+      options: [{ label: 'A', description: 'first' }],
+    };
+    const asks = exec(
+      ['--approve', 'accept', call('request_user_input', { questions: [question] })],
+      { where },
+    );
     expect(asks).toMatchObject({
       status: 0,
       stdout: 'done\n',
       stderr: expect.stringContaining('The agent has a question. Not answered: no terminal.\n'),
     });
-    const request = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
-    const form = exec(['--approve', 'accept', '-a', 'on-request', call('mcp__ex__ask', { method: 'elicitation/create', request })], {
-      where,
-    });
+    const request = {
+      message: 'Who?',
+      requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+    };
+    const form = exec(
+      [
+        '--approve',
+        'accept',
+        '-a',
+        'on-request',
+        call('mcp__ex__ask', { method: 'elicitation/create', request }),
+      ],
+      {
+        where,
+      },
+    );
     expect(form).toMatchObject({
       status: 0,
       stdout: 'done\n',
@@ -402,9 +549,15 @@ describe('--approve', () => {
 describe('files of the command line', () => {
   test('an image and a schema reach the model', () => {
     const where = place({ 'talk.yaml': '- { match: { user: look }, reply: seen }\n' });
-    writeFiles(where.work, { 'a.png': Buffer.from(PNG, 'base64'), 'schema.json': '{"type": "object"}' });
+    writeFiles(where.work, {
+      'a.png': Buffer.from(PNG, 'base64'),
+      'schema.json': '{"type": "object"}',
+    });
     const args = ['--wire-log', 'wire.jsonl', '--model-script', join(where.home, 'talk.yaml')];
-    const { status, stdout } = exec([...args, '-i', 'a.png', '--output-schema', 'schema.json', 'look'], { where });
+    const { status, stdout } = exec(
+      [...args, '-i', 'a.png', '--output-schema', 'schema.json', 'look'],
+      { where },
+    );
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'seen\n' });
     expect(messagesIn(where).find(({ method }) => method === 'turn/start')?.params).toEqual({
       threadId: expect.any(String),
@@ -420,14 +573,24 @@ describe('files of the command line', () => {
     [['--image', 'none.png'], '--image none.png: the file cannot be read: it does not exist'],
     [['--image', 'text.png'], '--image text.png: it is not a PNG, JPEG, GIF, WebP or BMP file'],
     [['--image', '.'], '--image .: the file cannot be read: '],
-    [['--output-schema', 'none.json'], '--output-schema none.json: the file cannot be read: it does not exist'],
+    [
+      ['--output-schema', 'none.json'],
+      '--output-schema none.json: the file cannot be read: it does not exist',
+    ],
     [['--output-schema', 'text.png'], '--output-schema text.png: it is not JSON'],
-    [['--output-schema', 'list.json'], '--output-schema list.json: expected a JSON Schema, which is an object'],
+    [
+      ['--output-schema', 'list.json'],
+      '--output-schema list.json: expected a JSON Schema, which is an object',
+    ],
     [['-C', 'none'], '--cd none: the folder does not exist'],
   ])('%j is refused before anything starts', (args, problem) => {
     const where = scripted();
     writeFiles(where.work, { 'text.png': 'text', 'list.json': '[]' });
-    expect(exec([...args, 'say hi'], { where })).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(`heddle: ${problem}`) });
+    expect(exec([...args, 'say hi'], { where })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`heddle: ${problem}`),
+    });
     expect(readdirSync(where.home)).toEqual(['config.toml']);
   });
 });
@@ -435,9 +598,15 @@ describe('files of the command line', () => {
 describe('the command line', () => {
   test.each([
     [['two', 'words'], 'exec: expected one prompt, found 2 words: put the whole prompt in quotes'],
-    [['resume', 'x'], 'exec: expected one prompt, found 2 words: to continue a thread, use --resume ID or --last'],
+    [
+      ['resume', 'x'],
+      'exec: expected one prompt, found 2 words: to continue a thread, use --resume ID or --last',
+    ],
     [['--resume', 'x', '--last', 'y'], '--resume and --last cannot be used together'],
-    [['--approve', 'always', 'y'], '--approve always: expected ask, accept, acceptForSession, decline or cancel'],
+    [
+      ['--approve', 'always', 'y'],
+      '--approve always: expected ask, accept, acceptForSession, decline or cancel',
+    ],
     [['--drain', 'y'], '--drain cannot be used with exec, only with app-server'],
     [['--deterministic', 'y'], '--deterministic cannot be used with exec, only with app-server'],
     [['--image', '', 'y'], '--image requires a value, found an empty string'],
@@ -453,19 +622,28 @@ describe('the command line', () => {
       encoding: 'utf8',
       input: '',
     });
-    expect([status, stderr]).toEqual([2, `heddle: ${option} cannot be used with app-server, only with exec (see "heddle --help")\n`]);
+    expect([status, stderr]).toEqual([
+      2,
+      `heddle: ${option} cannot be used with app-server, only with exec (see "heddle --help")\n`,
+    ]);
   });
 
   test('options of Codex that would allow more allow nothing, which stderr says', () => {
     const { status, stderr } = exec(['--yolo', 'say hi']);
     expect(status).toBe(0);
-    expect(stderr).toMatch(/^--yolo: allows nothing here; --sandbox, --ask-for-approval and --approve do\n/);
+    expect(stderr).toMatch(
+      /^--yolo: allows nothing here; --sandbox, --ask-for-approval and --approve do\n/,
+    );
   });
 });
 
 describe('what is wrong is said in a line or two', () => {
   test.each([
-    ['an unknown provider', 'model_provider = "nope"\n', 'config.toml:1:1: model_provider: unknown model provider: nope.'],
+    [
+      'an unknown provider',
+      'model_provider = "nope"\n',
+      'config.toml:1:1: model_provider: unknown model provider: nope.',
+    ],
     [
       'a key that is missing',
       'model_provider = "openai"\nmodel = "m"\n',
@@ -486,7 +664,9 @@ describe('what is wrong is said in a line or two', () => {
   });
 
   test('a warning is shown once, and the turn goes on', () => {
-    const { status, stdout, stderr } = exec(['say hi'], { where: place({ 'config.toml': `${CONFIG}unknown_key = 1\n` }) });
+    const { status, stdout, stderr } = exec(['say hi'], {
+      where: place({ 'config.toml': `${CONFIG}unknown_key = 1\n` }),
+    });
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'hi\n' });
     expect(stderr.match(/^warning: .*unknown_key/gm)).toHaveLength(1);
   });

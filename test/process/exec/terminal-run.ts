@@ -9,7 +9,10 @@ export interface TerminalOptions {
   /** Without colors, unless NO_COLOR is empty here. */
   env?: Record<string, string>;
   columns?: number;
-  /** A script of sh in place of heddle: "$@" is the command line of heddle, and the terminal is all its streams. */
+  /**
+   * A script of sh in place of heddle: "$@" is the command line of heddle, and the terminal is all
+   * its streams.
+   */
   script?: string;
 }
 
@@ -38,9 +41,11 @@ export class TerminalRun {
       this.shown += text;
       this.#look();
     });
-    const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-      child.once('exit', (code, signal) => resolve({ code, signal }));
-    });
+    const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
+      (resolve) => {
+        child.once('exit', (code, signal) => resolve({ code, signal }));
+      },
+    );
     this.exit = closed.then(() => {
       this.#hasEnded = true;
       this.#look();
@@ -76,7 +81,8 @@ export class TerminalRun {
         this.#found = place + text.length;
         return;
       }
-      if (this.#hasEnded) throw new Error(`${JSON.stringify(text)} was not shown, but:\n${this.shown}`);
+      if (this.#hasEnded)
+        throw new Error(`${JSON.stringify(text)} was not shown, but:\n${this.shown}`);
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
   }

@@ -7,7 +7,10 @@ const SLOW_MS = 600;
 /** Less than the slow call takes. */
 const BLOCKED_MS_MAX = 400;
 const FULL: Cause = { names: /disk is full|no space|size limit|limit for the size of files/i };
-const BROKEN: Cause = { names: /I\/O error|EIO|input\/output/i, not: /disk is full|free some space/i };
+const BROKEN: Cause = {
+  names: /I\/O error|EIO|input\/output/i,
+  not: /disk is full|free some space/i,
+};
 
 /** Faults of the disk below the database. */
 export const diskFaults: FaultKind[] = [
@@ -19,8 +22,18 @@ export const diskFaults: FaultKind[] = [
     needs: 'library',
     run: (world) => fails(world, BROKEN, { calls: ['write', 'truncate'], error: 'EIO' }),
   },
-  { name: 'sync-fails', weight: 3, needs: 'library', run: (world) => fails(world, BROKEN, { calls: ['sync'], error: 'EIO' }) },
-  { name: 'read-fails', weight: 3, needs: 'library', run: (world) => fails(world, BROKEN, { calls: ['read'], error: 'EIO' }) },
+  {
+    name: 'sync-fails',
+    weight: 3,
+    needs: 'library',
+    run: (world) => fails(world, BROKEN, { calls: ['sync'], error: 'EIO' }),
+  },
+  {
+    name: 'read-fails',
+    weight: 3,
+    needs: 'library',
+    run: (world) => fails(world, BROKEN, { calls: ['read'], error: 'EIO' }),
+  },
   { name: 'slow-sync', weight: 2, needs: 'library', run: slowSync },
 ];
 
@@ -51,7 +64,10 @@ async function fails(world: World, cause: Cause, orders: DiskOrders): Promise<vo
   }
 }
 
-/** Starts a turn, perhaps in a server that is started now, and waits until the turns can do nothing more. */
+/**
+ * Starts a turn, perhaps in a server that is started now, and waits until the turns can do nothing
+ * more.
+ */
 async function useWhileItFails(world: World, idle: readonly { id: string }[]): Promise<void> {
   const [thread] = world.threads.filter(({ id }) => idle.some((one) => one.id === id));
   if (world.random.chance(0.2)) {
@@ -78,12 +94,15 @@ async function sizeLimit(world: World, { shell }: FaultTools): Promise<void> {
   try {
     await useWhileItFails(world, idle);
   } finally {
-    if (world.lane.servers.some((server) => server.pid === pid)) await limit(shell, pid, 'unlimited:');
+    if (world.lane.servers.some((server) => server.pid === pid))
+      await limit(shell, pid, 'unlimited:');
   }
 }
 
 async function limit(shell: FaultTools['shell'], pid: number, bytes: string): Promise<void> {
-  const said = (await shell.run(`prlimit --pid ${pid} --fsize=${bytes}`)).filter((line) => line !== '');
+  const said = (await shell.run(`prlimit --pid ${pid} --fsize=${bytes}`)).filter(
+    (line) => line !== '',
+  );
   if (said.length > 0) throw new Error(`prlimit: ${said.join(' ')}`);
 }
 

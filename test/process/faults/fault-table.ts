@@ -23,8 +23,11 @@ export function faultTable(results: readonly KindResult[]): string {
     ];
   });
   const all = [['kind', 'faults', 'failed', 'ms each', 'failing seeds'], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = all.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  const widths =
+    all[0]?.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0))) ?? [];
+  const lines = all.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  );
   lines.splice(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`);
   return lines.join('\n');
 }
@@ -34,7 +37,10 @@ export function kindStories({ kind, worlds, failures }: KindResult): string {
   return `${kind}: ${worlds} faults, ${failures.length} failed\n${failures.map((one) => story(kind, one)).join('')}`;
 }
 
-function story(kind: string, { seed, story: what, findings }: KindResult['failures'][number]): string {
+function story(
+  kind: string,
+  { seed, story: what, findings }: KindResult['failures'][number],
+): string {
   const repeat = `HEDDLE_FAULTS_KINDS=${kind} HEDDLE_FAULTS_SEED=${seed} HEDDLE_FAULTS_COUNT=1`;
   return `${repeat}\n${what.map((line) => `  ${line}\n`).join('')}${findings.map((line) => `  ✗ ${line}\n`).join('')}\n`;
 }

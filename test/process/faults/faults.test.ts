@@ -16,7 +16,10 @@ import { runWorld } from './run-world.ts';
 
 /** How many faults in all; `npm run test:faults` makes 10,000. */
 const COUNT = Number(process.env.HEDDLE_FAULTS_COUNT ?? 200);
-/** The first seed of each kind: `HEDDLE_FAULTS_KINDS=kill HEDDLE_FAULTS_SEED=17 HEDDLE_FAULTS_COUNT=1` repeats one. */
+/**
+ * The first seed of each kind: `HEDDLE_FAULTS_KINDS=kill HEDDLE_FAULTS_SEED=17
+ * HEDDLE_FAULTS_COUNT=1` repeats one.
+ */
 const FIRST_SEED = Number(process.env.HEDDLE_FAULTS_SEED ?? 1);
 /** The names of the kinds, with commas. */
 const { HEDDLE_FAULTS_KINDS: CHOSEN, HEDDLE_FAULTS_REPORT: REPORT } = process.env;
@@ -27,8 +30,13 @@ const LANES = 4;
 const WORLDS_A_LANE = 50;
 
 const ALL: FaultKind[] = [...processFaults, ...diskFaults, ...fileFaults];
-const unknown = (CHOSEN ?? '').split(',').filter((name) => name !== '' && !ALL.some((kind) => kind.name === name));
-if (unknown.length > 0) throw new Error(`HEDDLE_FAULTS_KINDS: expected some of ${ALL.map(({ name }) => name)}, found ${unknown}`);
+const unknown = (CHOSEN ?? '')
+  .split(',')
+  .filter((name) => name !== '' && !ALL.some((kind) => kind.name === name));
+if (unknown.length > 0)
+  throw new Error(
+    `HEDDLE_FAULTS_KINDS: expected some of ${ALL.map(({ name }) => name)}, found ${unknown}`,
+  );
 const kinds = ALL.filter(({ name }) => CHOSEN === undefined || CHOSEN.split(',').includes(name));
 const weights = kinds.reduce((sum, { weight }) => sum + weight, 0);
 const results: KindResult[] = [];
@@ -48,7 +56,11 @@ class Seeds {
 
   async runAll(): Promise<void> {
     let lane: Lane | null = null;
-    for (let worlds = 1; this.#next < FIRST_SEED + this.#count && this.result.failures.length < FAILED_MAX; worlds++) {
+    for (
+      let worlds = 1;
+      this.#next < FIRST_SEED + this.#count && this.result.failures.length < FAILED_MAX;
+      worlds++
+    ) {
       const seed = this.#next++;
       lane ??= await Lane.create(library);
       const { findings, story, ms } = await runWorld(this.#kind, seed, lane, tools);
@@ -72,7 +84,8 @@ const tools: FaultTools = { shell, otherDatabase: makeDatabase(folder) };
 /** Why faults of a kind cannot be made here; null: they can. */
 async function missing({ needs }: FaultKind): Promise<string | null> {
   if (needs === 'library' && 'missing' in compiled) return compiled.missing;
-  if (needs === 'prlimit' && (await shell.run('command -v prlimit')).join('') === '') return 'there is no program prlimit';
+  if (needs === 'prlimit' && (await shell.run('command -v prlimit')).join('') === '')
+    return 'there is no program prlimit';
   return null;
 }
 

@@ -24,13 +24,18 @@ export interface DiskOrders {
 }
 
 /**
- * Compiles the library that makes the disk of a server faulty, into `folder`. Returns the path, or the reason why it could not be
- * compiled.
+ * Compiles the library that makes the disk of a server faulty, into `folder`. Returns the path, or
+ * the reason why it could not be compiled.
  */
 export function compileFaultyDisk(folder: string): { library: string } | { missing: string } {
-  if (process.platform !== 'linux') return { missing: `there is no library for ${process.platform}` };
+  if (process.platform !== 'linux')
+    return { missing: `there is no library for ${process.platform}` };
   const library = join(folder, 'faulty-disk.so');
-  const { error, status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, SOURCE, '-ldl'], { encoding: 'utf8' });
+  const { error, status, stderr } = spawnSync(
+    'cc',
+    ['-shared', '-fPIC', '-O1', '-o', library, SOURCE, '-ldl'],
+    { encoding: 'utf8' },
+  );
   if (error !== undefined) return { missing: `cc cannot be started (${error.message})` };
   return status === 0 ? { library } : { missing: `cc failed: ${stderr.slice(0, 500)}` };
 }
@@ -50,12 +55,20 @@ export class FaultyDisk {
     this.env = { LD_PRELOAD: library, HEDDLE_FAULTS_ORDERS: orders };
   }
 
-  order({ calls, error, delayMs = 0, skip = 0, times = 2 ** 31 - 1, halves = false }: DiskOrders): void {
+  order({
+    calls,
+    error,
+    delayMs = 0,
+    skip = 0,
+    times = 2 ** 31 - 1,
+    halves = false,
+  }: DiskOrders): void {
     this.#arm(false);
     const bytes = Buffer.alloc(BYTES);
     const mask = calls.reduce((sum, call) => sum | CALLS[call], 0);
     const code = error === null ? 0 : constants.errno[error];
-    for (const [index, value] of [0, mask, code, delayMs, skip, times, halves ? 1 : 0, 0].entries()) bytes.writeInt32LE(value, index * 4);
+    for (const [index, value] of [0, mask, code, delayMs, skip, times, halves ? 1 : 0, 0].entries())
+      bytes.writeInt32LE(value, index * 4);
     bytes.write(this.#prefix, PREFIX_AT);
     writeSync(this.#file, bytes, 0, BYTES, 0);
     this.#arm(true);

@@ -12,7 +12,9 @@ const GONE: Cause = {
     /heddle\.db\b.*(missing|gone|deleted|removed|moved|replaced|overwritten|no longer|another file|another database|not the file|damaged)/is,
 };
 
-/** Faults of the database's files, made by other programs, or by the server for a client or a model. */
+/**
+ * Faults of the database's files, made by other programs, or by the server for a client or a model.
+ */
 export const fileFaults: FaultKind[] = [
   { name: 'database-deleted', weight: 3, run: deleted },
   { name: 'database-replaced', weight: 3, run: replaced },
@@ -29,7 +31,9 @@ async function deleted(world: World): Promise<void> {
   const back = world.random.chance(0.5);
   const away = `${world.lane.database}.away`;
   world.tell(`${back ? 'moved away' : 'deleted'}: ${ends.map((end) => `heddle.db${end}`)}`);
-  const paths = ends.map((end) => ({ path: world.lane.database + end, end })).filter(({ path }) => existsSync(path));
+  const paths = ends
+    .map((end) => ({ path: world.lane.database + end, end }))
+    .filter(({ path }) => existsSync(path));
   for (const { path, end } of paths) back ? renameSync(path, away + end) : rmSync(path);
   await announcesNothing(world);
   await world.kill();
@@ -55,35 +59,60 @@ async function replaced(world: World, { otherDatabase }: FaultTools): Promise<vo
   else await startsAnew(world);
 }
 
-/** Returns a database that no lane has begun with: one that has is an older state of the lane's own, and no other database. */
+/**
+ * Returns a database that no lane has begun with: one that has is an older state of the lane's own,
+ * and no other database.
+ */
 function anotherDatabase(file: string): string {
   const copy = `${file}.copy`;
   copyFileSync(file, copy);
   const db = neverCollect(new Database(copy));
-  db.exec('UPDATE wal_mark SET token = randomblob(8), before = zeroblob(8); PRAGMA wal_checkpoint(TRUNCATE)');
+  db.exec(
+    'UPDATE wal_mark SET token = randomblob(8), before = zeroblob(8); PRAGMA wal_checkpoint(TRUNCATE)',
+  );
   db.close();
   return copy;
 }
 
-/** While the database is not there, turns and threads are refused or fail, and no item is announced as completed. */
+/**
+ * While the database is not there, turns and threads are refused or fail, and no item is announced
+ * as completed.
+ */
 async function announcesNothing(world: World): Promise<void> {
   world.causes.push(GONE);
   const server = await world.lane.server();
   const turns = world.threads.map((thread) => world.startTurn(thread, { plain: true }));
-  const started = await world.answered('thread/start', server.ask('thread/start', { cwd: world.lane.where.work }));
+  const started = await world.answered(
+    'thread/start',
+    server.ask('thread/start', { cwd: world.lane.where.work }),
+  );
   await world.settle();
-  if (started.error === undefined) world.find('thread/start was answered though the database is gone');
-  else if (!GONE.names.test(started.error.message)) world.find(`thread/start says "${started.error.message}"`);
+  if (started.error === undefined)
+    world.find('thread/start was answered though the database is gone');
+  else if (!GONE.names.test(started.error.message))
+    world.find(`thread/start says "${started.error.message}"`);
   for (const { plan, completed, ends } of turns) {
-    if (completed.size > 0) world.find(`${completed.size} items of ${plan.key} were announced though the database is gone`);
-    if (ends[0]?.status === 'completed') world.find(`${plan.key} was announced as completed though the database is gone`);
+    if (completed.size > 0)
+      world.find(
+        `${completed.size} items of ${plan.key} were announced though the database is gone`,
+      );
+    if (ends[0]?.status === 'completed')
+      world.find(`${plan.key} was announced as completed though the database is gone`);
   }
   // Nobody was told that they are kept.
-  for (const thread of world.threads) thread.turns.splice(0, thread.turns.length, ...thread.turns.filter((turn) => !turns.includes(turn)));
+  for (const thread of world.threads)
+    thread.turns.splice(
+      0,
+      thread.turns.length,
+      ...thread.turns.filter((turn) => !turns.includes(turn)),
+    );
   world.checkErrors(turns);
 }
 
-/** The next server works with an empty database, or with the one that is there, once what belongs to the old one is gone. */
+/**
+ * The next server works with an empty database, or with the one that is there, once what belongs to
+ * the old one is gone.
+ */
 async function startsAnew(world: World): Promise<void> {
   world.forgetThreads();
   const server = await world.lane.server();
@@ -132,11 +161,23 @@ async function ownFilesOpened(world: World): Promise<void> {
   const path = world.lane.database + world.random.pick(WHOLE);
   const ways: Record<string, () => Promise<unknown>> = {
     'fs/readFile': () => server.ask('fs/readFile', { path }),
-    'fs/copy': () => server.ask('fs/copy', { sourcePath: home, destinationPath: join(work, `copy-${world.seed}`), recursive: true }),
-    localImage: () => openByModel(world, (thread) => world.startTurn(thread, { also: [{ type: 'localImage', path }] })),
+    'fs/copy': () =>
+      server.ask('fs/copy', {
+        sourcePath: home,
+        destinationPath: join(work, `copy-${world.seed}`),
+        recursive: true,
+      }),
+    localImage: () =>
+      openByModel(world, (thread) =>
+        world.startTurn(thread, { also: [{ type: 'localImage', path }] }),
+      ),
     'thread/resume': () => server.ask('thread/resume', { threadId: '', path }),
-    view_image: () => openByModel(world, (thread) => world.startCall(thread, 'view_image', { path })),
-    apply_patch: () => openByModel(world, (thread) => world.startCall(thread, 'apply_patch', { input: patchOf(path) })),
+    view_image: () =>
+      openByModel(world, (thread) => world.startCall(thread, 'view_image', { path })),
+    apply_patch: () =>
+      openByModel(world, (thread) =>
+        world.startCall(thread, 'apply_patch', { input: patchOf(path) }),
+      ),
   };
   const way = world.random.pick(Object.keys(ways));
   world.tell(`${way} of ${path}`);
@@ -173,7 +214,8 @@ async function foreignLock(world: World): Promise<void> {
     holder.exec(world.random.pick(['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE']));
     world.tell('another process holds the lock for writing');
     if (idle !== undefined) world.startTurn(idle, { plain: true });
-    for (let times = world.random.between(1, 20); times > 0 && world.findings.length === 0; times--) await world.responds();
+    for (let times = world.random.between(1, 20); times > 0 && world.findings.length === 0; times--)
+      await world.responds();
     holder.exec('ROLLBACK');
   } finally {
     holder.close();

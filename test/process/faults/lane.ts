@@ -33,9 +33,14 @@ export class Lane {
 
   private constructor(model: PlannedModel, library: string | null) {
     this.model = model;
-    this.where = place({ 'config.toml': providerToml(model.port, { stream_idle_timeout_ms: STALL_MS_MAX }) });
+    this.where = place({
+      'config.toml': providerToml(model.port, { stream_idle_timeout_ms: STALL_MS_MAX }),
+    });
     this.folder = realpathSync(dirname(this.where.home));
-    this.disk = library === null ? null : new FaultyDisk(library, { folder: this.folder, prefix: join(this.where.home, 'heddle') });
+    this.disk =
+      library === null
+        ? null
+        : new FaultyDisk(library, { folder: this.folder, prefix: join(this.where.home, 'heddle') });
   }
 
   /** Makes a home for the running test. */
@@ -54,7 +59,9 @@ export class Lane {
 
   /** The servers that ended though nothing ended them. */
   get crashed(): HeddleProcess[] {
-    return [...this.#servers.values()].filter((server) => server.hasEnded && !this.#ended.has(server));
+    return [...this.#servers.values()].filter(
+      (server) => server.hasEnded && !this.#ended.has(server),
+    );
   }
 
   isRunning(number: number): boolean {

@@ -9,8 +9,14 @@ import { RAN } from './turn-plan.ts';
 const GONE_MS_MAX = 5_000;
 const WATCHDOG = 'heddle-watchdog';
 
-/** Resolves with the processes that still run in or for a folder after a moment, except these and the watchdogs of live servers. */
-export async function processesLeft(folder: string, servers: readonly HeddleProcess[]): Promise<string[]> {
+/**
+ * Resolves with the processes that still run in or for a folder after a moment, except these and
+ * the watchdogs of live servers.
+ */
+export async function processesLeft(
+  folder: string,
+  servers: readonly HeddleProcess[],
+): Promise<string[]> {
   const pids = new Set(servers.map(({ pid }) => pid));
   const left = () => [...running(folder, pids), ...servers.flatMap((server) => children(server))];
   await gone(left);
@@ -48,7 +54,9 @@ export async function homeLeft(home: string, servers: number): Promise<string[]>
 /** How many lock files of servers a home has. */
 export function lockFiles(home: string): number {
   const writers = join(home, 'heddle-writers');
-  return existsSync(writers) ? readdirSync(writers).filter((name) => name.endsWith('.lock')).length : 0;
+  return existsSync(writers)
+    ? readdirSync(writers).filter((name) => name.endsWith('.lock')).length
+    : 0;
 }
 
 /** The processes that a server has started and that these started, as process ids. */
@@ -58,7 +66,9 @@ export function descendants(pid: number): string[] {
 }
 
 async function gone(left: () => readonly string[]): Promise<void> {
-  await vi.waitUntil(() => left().length === 0, { timeout: GONE_MS_MAX, interval: 5 }).catch(() => {});
+  await vi
+    .waitUntil(() => left().length === 0, { timeout: GONE_MS_MAX, interval: 5 })
+    .catch(() => {});
 }
 
 function running(folder: string, except: ReadonlySet<number>): string[] {

@@ -18,7 +18,10 @@ interface Answered {
   released: boolean;
 }
 
-/** A provider on loopback that answers each turn as planned, and checks that every prompt is consistent. */
+/**
+ * A provider on loopback that answers each turn as planned, and checks that every prompt is
+ * consistent.
+ */
 export class PlannedModel {
   /** The faults of prompts. */
   readonly problems: string[] = [];
@@ -78,7 +81,9 @@ export class PlannedModel {
     const response = turn?.plan.responses[turn.asked++];
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     if (turn === undefined || response === undefined) {
-      this.problems.push(`the model was asked once too often, for the message ${JSON.stringify(key)}`);
+      this.problems.push(
+        `the model was asked once too often, for the message ${JSON.stringify(key)}`,
+      );
       res.end();
       return;
     }
@@ -103,17 +108,27 @@ export class PlannedModel {
 
 /** Each call has one output, and nothing is there twice. */
 function promptProblems(input: ResponseItem[]): string[] {
-  const calls = input.flatMap((item) => (item.type === 'function_call' || item.type === 'custom_tool_call' ? [item.call_id] : []));
-  const outputs = input.flatMap((item) =>
-    item.type === 'function_call_output' || item.type === 'custom_tool_call_output' ? [item.call_id ?? ''] : [],
+  const calls = input.flatMap((item) =>
+    item.type === 'function_call' || item.type === 'custom_tool_call' ? [item.call_id] : [],
   );
-  const messages = input.flatMap((item) => (item.type === 'message' && item.role === 'assistant' ? [textOf(item)] : []));
+  const outputs = input.flatMap((item) =>
+    item.type === 'function_call_output' || item.type === 'custom_tool_call_output'
+      ? [item.call_id ?? '']
+      : [],
+  );
+  const messages = input.flatMap((item) =>
+    item.type === 'message' && item.role === 'assistant' ? [textOf(item)] : [],
+  );
   const users = userTexts(input);
   return [
     ...twice(calls).map((id) => `a prompt has the call ${id} twice`),
     ...twice(outputs).map((id) => `a prompt has the output of ${id} twice`),
-    ...calls.filter((id) => !outputs.includes(id)).map((id) => `a prompt lacks the output of ${id}`),
-    ...outputs.filter((id) => !calls.includes(id)).map((id) => `a prompt lacks the call of the output ${id}`),
+    ...calls
+      .filter((id) => !outputs.includes(id))
+      .map((id) => `a prompt lacks the output of ${id}`),
+    ...outputs
+      .filter((id) => !calls.includes(id))
+      .map((id) => `a prompt lacks the call of the output ${id}`),
     ...twice(messages).map((text) => `a prompt has the message "${text}" twice`),
     ...twice(users).map((text) => `a prompt has the user's message "${text}" twice`),
   ];
@@ -125,8 +140,12 @@ export function twice(list: readonly string[]): string[] {
 
 /** The keys of the user's messages; other messages come from the server. */
 function userTexts(input: ResponseItem[]): string[] {
-  const parts = input.flatMap((item) => (item.type === 'message' && item.role === 'user' ? item.content.slice(0, 1) : []));
-  return parts.flatMap((part) => ('text' in part && part.text.startsWith(KEY_START) ? [part.text] : []));
+  const parts = input.flatMap((item) =>
+    item.type === 'message' && item.role === 'user' ? item.content.slice(0, 1) : [],
+  );
+  return parts.flatMap((part) =>
+    'text' in part && part.text.startsWith(KEY_START) ? [part.text] : [],
+  );
 }
 
 function lastUserText(input: ResponseItem[]): string {

@@ -34,7 +34,8 @@ async function killAndFollow(world: World, number: number): Promise<void> {
   const started = descendants(server.pid);
   world.tell(`SIGKILL of server ${number}`);
   await world.kill(number);
-  for (const left of await survivors(started)) world.find(`a process outlives the killed server: ${left}`);
+  for (const left of await survivors(started))
+    world.find(`a process outlives the killed server: ${left}`);
 }
 
 async function term(world: World): Promise<void> {
@@ -73,14 +74,22 @@ async function clientVanishes(world: World): Promise<void> {
   });
 }
 
-/** Ends a server in order. `begin` returns the exit codes that are right. No process that the server started may be left. */
-async function endAndFollow(world: World, server: HeddleProcess, begin: () => number[]): Promise<void> {
+/**
+ * Ends a server in order. `begin` returns the exit codes that are right. No process that the server
+ * started may be left.
+ */
+async function endAndFollow(
+  world: World,
+  server: HeddleProcess,
+  begin: () => number[],
+): Promise<void> {
   world.ending = true;
   world.lane.expectEnd(server);
   const started = descendants(server.pid);
   const codes = begin();
   const exit = await ended(server);
-  if (exit.code === null || !codes.includes(exit.code)) world.find(`the server ended with ${JSON.stringify(exit)}`);
+  if (exit.code === null || !codes.includes(exit.code))
+    world.find(`the server ended with ${JSON.stringify(exit)}`);
   world.cutOff(0);
   for (const left of await survivors(started)) world.find(`a process outlives the server: ${left}`);
 }

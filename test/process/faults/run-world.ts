@@ -23,7 +23,12 @@ export interface WorldRun {
 }
 
 /** Runs one seed of a kind in a lane. A lane with findings must not be used any more. */
-export async function runWorld(kind: FaultKind, seed: number, lane: Lane, tools: FaultTools): Promise<WorldRun> {
+export async function runWorld(
+  kind: FaultKind,
+  seed: number,
+  lane: Lane,
+  tools: FaultTools,
+): Promise<WorldRun> {
   const startedAt = performance.now();
   const world = new World({ seed, random: new Random(seed), lane });
   try {
@@ -70,18 +75,29 @@ async function restartSome(world: World): Promise<void> {
   }
 }
 
-async function checkLeftovers(world: World, { errorsExpected }: { errorsExpected: boolean }): Promise<void> {
+async function checkLeftovers(
+  world: World,
+  { errorsExpected }: { errorsExpected: boolean },
+): Promise<void> {
   const { lane, threads } = world;
   const { servers } = lane;
   const found = [
     ...threads.flatMap((thread) => problemsOfWorkspace(thread)),
     ...(await processesLeft(lane.folder, servers)).map((left) => `a process is left: ${left}`),
-    ...(await Promise.all(threads.map(({ cwd }) => workspaceLeft(cwd)))).flat().map((name) => `${name} is left in a workspace`),
+    ...(await Promise.all(threads.map(({ cwd }) => workspaceLeft(cwd))))
+      .flat()
+      .map((name) => `${name} is left in a workspace`),
     ...(await filesLeftInHome(lane)).map((left) => `left in the home: ${left}`),
     ...lane.ledger.problems.splice(0),
     ...lane.model.problems.splice(0),
-    ...servers.flatMap((server) => server.problems.splice(0)).map((problem) => `invalid message: ${problem}`),
-    ...(errorsExpected ? [] : servers.flatMap((server) => server.errors()).map((line) => `logged: ${line.slice(0, 500)}`)),
+    ...servers
+      .flatMap((server) => server.problems.splice(0))
+      .map((problem) => `invalid message: ${problem}`),
+    ...(errorsExpected
+      ? []
+      : servers
+          .flatMap((server) => server.errors())
+          .map((line) => `logged: ${line.slice(0, 500)}`)),
     ...damage(lane.database),
   ];
   for (const problem of found) world.find(problem);

@@ -41,7 +41,10 @@ export interface PlanOptions {
 }
 
 /** Chooses what the model does in a turn. */
-export function planTurn(random: Random, { key, cwd, mayHang, plain = false }: PlanOptions): TurnPlan {
+export function planTurn(
+  random: Random,
+  { key, cwd, mayHang, plain = false }: PlanOptions,
+): TurnPlan {
   const plan = emptyPlan(key, random.chance(0.5));
   const rounds = plain
     ? 0
@@ -52,7 +55,9 @@ export function planTurn(random: Random, { key, cwd, mayHang, plain = false }: P
       ]).rounds;
   for (let round = 0; round < rounds; round++) {
     const calls = Array.from({ length: random.between(1, 3) }, (_, call) =>
-      random.chance(0.3) ? patchCall(plan, cwd, `${round}-${call}`) : commandCall(plan, random, { name: `${round}-${call}`, mayHang }),
+      random.chance(0.3)
+        ? patchCall(plan, cwd, `${round}-${call}`)
+        : commandCall(plan, random, { name: `${round}-${call}`, mayHang }),
     );
     plan.responses.push(whole([...words(plan, random, round), ...calls.flat()]));
   }
@@ -95,7 +100,10 @@ function whole(events: object[]): PlanStep[] {
 function words({ key }: TurnPlan, random: Random, round: number): object[] {
   const count = random.between(0, 2);
   return Array.from({ length: count }, (_, index) => {
-    const [added, , done] = message(`${key} says ${round} ${index}`, `msg_${key}_${round}_${index}`);
+    const [added, , done] = message(
+      `${key} says ${round} ${index}`,
+      `msg_${key}_${round}_${index}`,
+    );
     const deltas = [`${key} says `, `${round} `, `${index}`].map((delta) => ({
       type: 'response.output_text.delta',
       item_id: `msg_${key}_${round}_${index}`,
@@ -106,7 +114,11 @@ function words({ key }: TurnPlan, random: Random, round: number): object[] {
   }).flat();
 }
 
-function commandCall(plan: TurnPlan, random: Random, { name, mayHang }: { name: string; mayHang: boolean }): object[] {
+function commandCall(
+  plan: TurnPlan,
+  random: Random,
+  { name, mayHang }: { name: string; mayHang: boolean },
+): object[] {
   const token = `${plan.key}-${name}`;
   plan.tokens.push(token);
   const { more, endless = false } = random.weighted([
@@ -116,7 +128,11 @@ function commandCall(plan: TurnPlan, random: Random, { name, mayHang }: { name: 
     { weight: mayHang ? 1 : 0, more: 'sleep 1000', endless: true },
   ]);
   if (endless) plan.endless = true;
-  return call('exec_command', { cmd: `${append(token)}; ${more}`, login: false, yield_time_ms: 30_000 }, token);
+  return call(
+    'exec_command',
+    { cmd: `${append(token)}; ${more}`, login: false, yield_time_ms: 30_000 },
+    token,
+  );
 }
 
 function append(token: string): string {
@@ -128,12 +144,24 @@ function patchCall(plan: TurnPlan, cwd: string, name: string): object[] {
   const file = `patched-${callId}`;
   plan.patches.set(callId, { path: join(cwd, file), content: `${callId}\n` });
   const input = `*** Begin Patch\n*** Add File: ${file}\n+${callId}\n*** End Patch`;
-  const item = { type: 'custom_tool_call', id: `ctc_${callId}`, call_id: callId, name: 'apply_patch', input };
+  const item = {
+    type: 'custom_tool_call',
+    id: `ctc_${callId}`,
+    call_id: callId,
+    name: 'apply_patch',
+    input,
+  };
   return begunAndDone(item, { ...item, input: '' });
 }
 
 function call(name: string, args: object, callId: string): object[] {
-  const item = { type: 'function_call', id: `fc_${callId}`, call_id: callId, name, arguments: JSON.stringify(args) };
+  const item = {
+    type: 'function_call',
+    id: `fc_${callId}`,
+    call_id: callId,
+    name,
+    arguments: JSON.stringify(args),
+  };
   return begunAndDone(item, { ...item, arguments: '' });
 }
 

@@ -1,17 +1,30 @@
-import type { ServerNotifications, Turn, UserInput } from '../../../src/protocol/generated/types.ts';
+import type {
+  ServerNotifications,
+  Turn,
+  UserInput,
+} from '../../../src/protocol/generated/types.ts';
 import type { Message } from '../../support/test-client.ts';
 import { text } from '../../support/test-client.ts';
 import type { Random } from '../hostile/random.ts';
 import { LateError, within } from '../hostile/within.ts';
 import type { HeddleProcess } from '../support.ts';
 import { ANSWER_MS_MAX, type Lane } from './lane.ts';
-import { type KnownThread, type KnownTurn, knownNow, problemsOfTurns, type Reading } from './ledger.ts';
+import {
+  type KnownThread,
+  type KnownTurn,
+  knownNow,
+  problemsOfTurns,
+  type Reading,
+} from './ledger.ts';
 import { KEY_START, planCall, planCheck, planTurn, type TurnPlan } from './turn-plan.ts';
 
 /** A turn ends within this time, however busy the machine is. */
 const TURN_MS_MAX = 20_000;
 const MESSAGES_MAX = 60;
-/** A server that answers later than this was blocked. A busy machine delays answers, too, but not as much. */
+/**
+ * A server that answers later than this was blocked. A busy machine delays answers, too, but not as
+ * much.
+ */
 const FROZEN_MS = 1_000;
 
 /** The reason that an error must give, while a fault is there. */
@@ -45,7 +58,10 @@ export class World {
   readonly causes: Cause[] = [];
   /** Turns may end interrupted, because their server ends. */
   ending = false;
-  /** Threads may have turns that the client was not told of: an older state of the database was put in place. */
+  /**
+   * Threads may have turns that the client was not told of: an older state of the database was put
+   * in place.
+   */
   othersAllowed = false;
   readonly #questions: Question[] = [];
   readonly #hanging = new Set<KnownTurn>();
@@ -84,7 +100,10 @@ export class World {
         { weight: 1, sandbox: 'danger-full-access' as const, approvalPolicy: 'untrusted' as const },
       ]);
       const { sandbox, approvalPolicy } = policy;
-      const { thread } = await this.answered('thread/start', server.request('thread/start', { cwd, sandbox, approvalPolicy }));
+      const { thread } = await this.answered(
+        'thread/start',
+        server.request('thread/start', { cwd, sandbox, approvalPolicy }),
+      );
       started.push(this.lane.ledger.addThread(thread.id, { cwd, server: number, sandbox }));
     }
     this.threads.push(...started);
@@ -93,13 +112,21 @@ export class World {
 
   /** Starts threads with a turn in each, and does not wait for the turns. */
   async begin(number = 0, { mayHang = true } = {}): Promise<HeddleProcess> {
-    for (const thread of await this.startThreads(number, this.random.between(1, 2))) this.startTurn(thread, { mayHang });
+    for (const thread of await this.startThreads(number, this.random.between(1, 2)))
+      this.startTurn(thread, { mayHang });
     return this.lane.server(number);
   }
 
   /** Asks for a turn and does not wait for the answer. */
-  startTurn(thread: KnownThread, { mayHang = false, plain = false, also = [] as UserInput[] } = {}): KnownTurn {
-    return this.#ask(thread, planTurn(this.random, { key: this.#nextKey(), cwd: thread.cwd, mayHang, plain }), also);
+  startTurn(
+    thread: KnownThread,
+    { mayHang = false, plain = false, also = [] as UserInput[] } = {},
+  ): KnownTurn {
+    return this.#ask(
+      thread,
+      planTurn(this.random, { key: this.#nextKey(), cwd: thread.cwd, mayHang, plain }),
+      also,
+    );
   }
 
   /** Asks for a turn in which the model makes one call. */
@@ -107,10 +134,15 @@ export class World {
     return this.#ask(thread, planCall(this.#nextKey(), tool, args));
   }
 
-  /** Waits until the servers have sent so many more messages, or can do nothing more by themselves. */
+  /**
+   * Waits until the servers have sent so many more messages, or can do nothing more by themselves.
+   */
   async moment(messages = this.random.between(0, MESSAGES_MAX)): Promise<void> {
     const enough = this.#seen + messages;
-    await this.#until('the moment of the fault', () => this.#seen >= enough || this.#openTurns().every((turn) => this.#waits(turn)));
+    await this.#until(
+      'the moment of the fault',
+      () => this.#seen >= enough || this.#openTurns().every((turn) => this.#waits(turn)),
+    );
     this.tell(`after ${this.#seen} messages`);
   }
 
@@ -119,12 +151,16 @@ export class World {
     for (const turn of this.#openTurns()) this.lane.model.release(turn.plan.key);
     this.#answersLate = false;
     this.#answerQuestions();
-    await this.#until('the turns', () => this.#openTurns().every((turn) => this.#hanging.has(turn)));
+    await this.#until('the turns', () =>
+      this.#openTurns().every((turn) => this.#hanging.has(turn)),
+    );
     for (const turn of this.#openTurns()) await this.#interrupt(turn);
     await this.#until('interrupted turns', () => this.#openTurns().length === 0);
   }
 
-  /** Reads all threads, each with the server that has it, and compares them with what was announced. */
+  /**
+   * Reads all threads, each with the server that has it, and compares them with what was announced.
+   */
   async verify({ running }: Pick<Reading, 'running'> = { running: false }): Promise<void> {
     for (const thread of [...this.threads, ...this.lane.kept]) {
       const server = await this.lane.server(thread.server);
@@ -137,16 +173,25 @@ export class World {
         continue;
       }
       const { turns } = (result as { thread: { turns: Turn[] } }).thread;
-      for (const problem of problemsOfTurns(known, turns, { running, othersAllowed: this.othersAllowed })) this.find(problem);
+      for (const problem of problemsOfTurns(known, turns, {
+        running,
+        othersAllowed: this.othersAllowed,
+      }))
+        this.find(problem);
     }
   }
 
-  /** Resumes the threads that were unloaded, and runs a turn in each, some of them with a command. */
+  /**
+   * Resumes the threads that were unloaded, and runs a turn in each, some of them with a command.
+   */
   async works(): Promise<void> {
     const checks: KnownTurn[] = [];
     for (const [index, thread] of this.threads.entries()) {
       const server = await this.lane.server(thread.server);
-      const loaded = await this.answered('thread/loaded/list', server.request('thread/loaded/list', {}));
+      const loaded = await this.answered(
+        'thread/loaded/list',
+        server.request('thread/loaded/list', {}),
+      );
       if (!loaded.data.includes(thread.id)) {
         const { sandbox } = thread;
         const { error } = await this.answered(
@@ -161,14 +206,18 @@ export class World {
       checks.push(
         this.#ask(
           thread,
-          planCheck(this.#nextKey(), { command: thread.sandbox === 'workspace-write' || (index === 0 && this.random.chance(0.3)) }),
+          planCheck(this.#nextKey(), {
+            command:
+              thread.sandbox === 'workspace-write' || (index === 0 && this.random.chance(0.3)),
+          }),
         ),
       );
     }
     await this.settle();
     for (const { plan, refused, ends } of checks) {
       const status = refused ?? ends[0]?.error?.message ?? ends[0]?.status;
-      if (status !== 'completed') this.find(`after the fault, the turn ${plan.key} ended: ${status}`);
+      if (status !== 'completed')
+        this.find(`after the fault, the turn ${plan.key} ended: ${status}`);
     }
   }
 
@@ -183,9 +232,11 @@ export class World {
     for (const turn of turns) {
       if (turn.refused !== null) this.#checkError(`turn/start of ${turn.plan.key}`, turn.refused);
       const [end] = turn.ends;
-      if (end?.status === 'failed') this.#checkError(`the turn ${turn.plan.key}`, end.error?.message ?? 'no reason');
+      if (end?.status === 'failed')
+        this.#checkError(`the turn ${turn.plan.key}`, end.error?.message ?? 'no reason');
       const expected = this.ending || this.#hanging.has(turn);
-      if (end?.status === 'interrupted' && !expected) this.find(`the turn ${turn.plan.key} was interrupted, and nobody asked for it`);
+      if (end?.status === 'interrupted' && !expected)
+        this.find(`the turn ${turn.plan.key} was interrupted, and nobody asked for it`);
     }
   }
 
@@ -213,9 +264,14 @@ export class World {
     this.cutOff(number);
   }
 
-  /** Forgets that turns of a server that has ended are waited for: their ends may not have been sent. */
+  /**
+   * Forgets that turns of a server that has ended are waited for: their ends may not have been
+   * sent.
+   */
   cutOff(number: number): void {
-    for (const turn of this.threads.filter(({ server }) => server === number).flatMap(({ turns }) => turns)) {
+    for (const turn of this.threads
+      .filter(({ server }) => server === number)
+      .flatMap(({ turns }) => turns)) {
       this.#cutOff.add(turn);
       this.lane.model.release(turn.plan.key);
     }
@@ -232,19 +288,29 @@ export class World {
     const { turn, requestId } = this.lane.ledger.ask(thread, plan);
     this.lane.model.plan(plan);
     const params = { threadId: thread.id, input: [...text(plan.key), ...also] };
-    void this.lane.server(thread.server).then((server) => server.send(JSON.stringify({ id: requestId, method: 'turn/start', params })));
+    void this.lane
+      .server(thread.server)
+      .then((server) =>
+        server.send(JSON.stringify({ id: requestId, method: 'turn/start', params })),
+      );
     return turn;
   }
 
   /** The turns whose end, or whose refusal, is still to come. */
   #openTurns(): KnownTurn[] {
     const turns = this.threads.flatMap((thread) => thread.turns);
-    return turns.filter((turn) => turn.ends.length === 0 && turn.refused === null && !this.#cutOff.has(turn));
+    return turns.filter(
+      (turn) => turn.ends.length === 0 && turn.refused === null && !this.#cutOff.has(turn),
+    );
   }
 
   /** Whether a turn waits for the test. */
   #waits(turn: KnownTurn): boolean {
-    return this.lane.model.isStalled(turn.plan.key) || this.#hanging.has(turn) || this.#questions.length > 0;
+    return (
+      this.lane.model.isStalled(turn.plan.key) ||
+      this.#hanging.has(turn) ||
+      this.#questions.length > 0
+    );
   }
 
   async #interrupt(turn: KnownTurn): Promise<void> {
@@ -252,7 +318,10 @@ export class World {
     if (thread === undefined || turn.id === null) return;
     const server = await this.lane.server(thread.server);
     // The turn may just have ended.
-    await this.answered('turn/interrupt', server.ask('turn/interrupt', { threadId: thread.id, turnId: turn.id }));
+    await this.answered(
+      'turn/interrupt',
+      server.ask('turn/interrupt', { threadId: thread.id, turnId: turn.id }),
+    );
   }
 
   #answerQuestions(): void {
@@ -260,7 +329,9 @@ export class World {
   }
 
   #answer(server: HeddleProcess, id: string | number): void {
-    server.send(JSON.stringify({ id, result: { decision: this.random.chance(0.7) ? 'accept' : 'decline' } }));
+    server.send(
+      JSON.stringify({ id, result: { decision: this.random.chance(0.7) ? 'accept' : 'decline' } }),
+    );
   }
 
   #see({ id, method, params }: Message, from: HeddleProcess): void {
@@ -280,7 +351,9 @@ export class World {
   }
 
   #checkError(what: string, message: string): void {
-    const fits = this.causes.some(({ names, not }) => names.test(message) && not?.test(message) !== true);
+    const fits = this.causes.some(
+      ({ names, not }) => names.test(message) && not?.test(message) !== true,
+    );
     if (!fits) this.find(`${what} says "${message.slice(0, 400)}"`);
   }
 
@@ -292,7 +365,9 @@ export class World {
     });
     const crash = new Promise<never>((_resolve, reject) => {
       for (const server of this.lane.servers)
-        void server.exit.then(() => this.lane.crashed.includes(server) && reject(new Error('a server crashed')));
+        void server.exit.then(
+          () => this.lane.crashed.includes(server) && reject(new Error('a server crashed')),
+        );
     });
     await within(TURN_MS_MAX, what, Promise.race([done, crash]));
     this.#wake = () => {};

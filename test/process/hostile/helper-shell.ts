@@ -3,7 +3,10 @@ import { createInterface } from 'node:readline';
 
 const END = 'end of the script';
 
-/** A shell that runs scripts for the test, one after the other. Starting a process costs the shell much less than the test. */
+/**
+ * A shell that runs scripts for the test, one after the other. Starting a process costs the shell
+ * much less than the test.
+ */
 export class HelperShell {
   readonly #shell: ChildProcess;
   readonly #waiting: { lines: string[]; resolve: (lines: string[]) => void }[] = [];

@@ -12,7 +12,10 @@ export interface HostileCall {
 const WAIT_MS = 250;
 const EXCHANGE = arch() === 'arm64' ? 276 : 316;
 
-/** Defines `w FILE`, which appends to a file. It does not open a pipe, because it would wait for a reader. */
+/**
+ * Defines `w FILE`, which appends to a file. It does not open a pipe, because it would wait for a
+ * reader.
+ */
 const WRITE = 'w() { [ -p "$1" ] || echo evil >> "$1"; }';
 
 interface Attack {
@@ -23,7 +26,11 @@ interface Attack {
 
 const ATTACKS: readonly Attack[] = [
   { name: 'write through links', weight: 3, script: throughLinks },
-  { name: 'remove links', weight: 2, script: () => 'rm -rf ./* .[a-z]*; rm -rf */* ; rm -rf link0/ link1/secret.txt self/.git' },
+  {
+    name: 'remove links',
+    weight: 2,
+    script: () => 'rm -rf ./* .[a-z]*; rm -rf */* ; rm -rf link0/ link1/secret.txt self/.git',
+  },
   {
     name: 'move protected names',
     weight: 2,
@@ -56,7 +63,8 @@ const ATTACKS: readonly Attack[] = [
   {
     name: 'write to the home',
     weight: 1,
-    script: ({ home }) => `w ${home}/config.toml; mkdir -p ${home}/rules ${home}/x; w home/AGENTS.md; rm -rf ${home}/skills`,
+    script: ({ home }) =>
+      `w ${home}/config.toml; mkdir -p ${home}/rules ${home}/x; w home/AGENTS.md; rm -rf ${home}/skills`,
   },
   {
     name: 'git',
@@ -73,7 +81,8 @@ const ATTACKS: readonly Attack[] = [
   {
     name: 'many repositories',
     weight: 0.5,
-    script: () => 'for i in $(seq 60); do mkdir -p m/$i/.git/hooks m/$i/.agents; done; mkdir -p $(printf "d/%.0s" $(seq 200)).git',
+    script: () =>
+      'for i in $(seq 60); do mkdir -p m/$i/.git/hooks m/$i/.agents; done; mkdir -p $(printf "d/%.0s" $(seq 200)).git',
   },
 ];
 
@@ -82,11 +91,21 @@ export function hostileCall(world: HostileWorld): HostileCall {
   const { random } = world;
   if (random.chance(0.1)) return patch(world);
   if (random.chance(0.05))
-    return { name: 'view an image', tool: 'view_image', arguments: { path: random.pick(['AGENTS.md', 'a.png', '.git/config', 'link0']) } };
+    return {
+      name: 'view an image',
+      tool: 'view_image',
+      arguments: { path: random.pick(['AGENTS.md', 'a.png', '.git/config', 'link0']) },
+    };
   const { name, script } = random.weighted(ATTACKS);
-  const place = random.chance(0.15) ? { workdir: random.pick(['sub', 'build', 'link0', '.git', '..', 'self']) } : {};
+  const place = random.chance(0.15)
+    ? { workdir: random.pick(['sub', 'build', 'link0', '.git', '..', 'self']) }
+    : {};
   const cmd = `exec 2>/dev/null </dev/null; ${WRITE}; ${script(world)}; true`;
-  return { name, tool: 'exec_command', arguments: { cmd, yield_time_ms: WAIT_MS, login: false, ...place } };
+  return {
+    name,
+    tool: 'exec_command',
+    arguments: { cmd, yield_time_ms: WAIT_MS, login: false, ...place },
+  };
 }
 
 function throughLinks({ random }: HostileWorld): string {
@@ -101,7 +120,8 @@ function writeSettings(): string {
     '.git/config .git/HEAD .git/commondir .git/config.worktree .git/hooks/pre-commit .codex/config.toml .agents/skills/x/SKILL.md .hg/hgrc';
   const linked =
     'shared/config shared/hooks/pre-commit missing/config missing/hooks/post-checkout conf/included.gitconfig made-later/git/config real-git/config';
-  const others = 'sub/.git/config sub/.hg/hgrc ../temp/hooks/x ../temp/git/config ../temp/x/.git/config';
+  const others =
+    'sub/.git/config sub/.hg/hgrc ../temp/hooks/x ../temp/git/config ../temp/x/.git/config';
   return `for f in ${files} ${linked} ${others}; do mkdir -p "\${f%/*}"; w $f; rm -f $f; w $f.new && mv -f $f.new $f; done`;
 }
 
@@ -114,12 +134,21 @@ function bareParts(): string {
 
 /** Pipes and devices where the server reads next. */
 function leavePipes({ temp, random }: HostileWorld): string {
-  const make = random.pick(['mkfifo $f', 'ln -s /dev/zero $f', 'truncate -s 600M $f', 'ln -s $f $f']);
-  const names = 'sub/.git/commondir sub/.git/HEAD AGENTS.md AGENTS.override.md .agents/skills/x/SKILL.md made/.git sub/AGENTS.md';
+  const make = random.pick([
+    'mkfifo $f',
+    'ln -s /dev/zero $f',
+    'truncate -s 600M $f',
+    'ln -s $f $f',
+  ]);
+  const names =
+    'sub/.git/commondir sub/.git/HEAD AGENTS.md AGENTS.override.md .agents/skills/x/SKILL.md made/.git sub/AGENTS.md';
   return `for f in ${names} ${temp}/x/.git/commondir ${temp}/y/.git ${temp}/.git ${temp}/z/.git/config; do mkdir -p "\${f%/*}"; ${make}; done`;
 }
 
-/** A command that exchanges a folder and a link in the background, for two seconds or until it is killed. */
+/**
+ * A command that exchanges a folder and a link in the background, for two seconds or until it is
+ * killed.
+ */
 function exchange({ outside, random }: HostileWorld): string {
   const name = random.pick(['sub', 'a', 'build', 'sub/build', 'flip']);
   const code = `until (time > $^T + 2) { syscall(${EXCHANGE}, -100, $ARGV[0], -100, $ARGV[1], 2); select(undef, undef, undef, rand(0.004)) }`;
@@ -133,13 +162,24 @@ function setUserId(world: HostileWorld): string {
 }
 
 function replaceRoot({ outside, roots, work }: HostileWorld): string {
-  const names = [...roots.filter((root) => root.startsWith(`${work}/`)), 'build', 'sub', 'made-later'];
+  const names = [
+    ...roots.filter((root) => root.startsWith(`${work}/`)),
+    'build',
+    'sub',
+    'made-later',
+  ];
   return names
-    .map((name) => `rm -rf '${name}' || mv -T '${name}' '${name}.old'; ln -sT ${outside} '${name}'; touch '${name}/evil'`)
+    .map(
+      (name) =>
+        `rm -rf '${name}' || mv -T '${name}' '${name}.old'; ln -sT ${outside} '${name}'; touch '${name}/evil'`,
+    )
     .join('; ');
 }
 
-/** The kernel takes a raw Unix socket as a datagram socket, also one of a pair that was disconnected. */
+/**
+ * The kernel takes a raw Unix socket as a datagram socket, also one of a pair that was
+ * disconnected.
+ */
 function reachSockets({ outside }: HostileWorld): string {
   const code = `use Socket; for my $type (SOCK_DGRAM, SOCK_RAW, SOCK_STREAM, SOCK_SEQPACKET) {
   for my $path ("$ARGV[0]/datagram.sock", "$ARGV[0]/stream.sock") {
@@ -167,6 +207,12 @@ function patch({ random, outside, layouts }: HostileWorld): HostileCall {
     'AGENTS.md',
   ]);
   const path = layouts.includes('hard links') && !picked.includes('outside') ? 'patched' : picked;
-  const change = random.chance(0.7) ? `*** Add File: ${path}\n+evil` : `*** Update File: ${path}\n@@\n-canary config\n+evil`;
-  return { name: 'patch', tool: 'apply_patch', arguments: { input: `*** Begin Patch\n${change}\n*** End Patch` } };
+  const change = random.chance(0.7)
+    ? `*** Add File: ${path}\n+evil`
+    : `*** Update File: ${path}\n@@\n-canary config\n+evil`;
+  return {
+    name: 'patch',
+    tool: 'apply_patch',
+    arguments: { input: `*** Begin Patch\n${change}\n*** End Patch` },
+  };
 }

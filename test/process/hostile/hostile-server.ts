@@ -10,17 +10,26 @@ import { type HeddleProcess, place, startHeddle } from '../support.ts';
 
 /** Work that is shorter than this breaks no bound, so it is not asked how slow the memory is. */
 const SHORT_MS = 15;
-/** Other programs on the machine disturb the times, so what was too slow is measured again, so often at most. The least counts. */
+/**
+ * Other programs on the machine disturb the times, so what was too slow is measured again, so often
+ * at most. The least counts.
+ */
 export const MEASURED_TIMES_MAX = 10;
 const PROBE = pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href;
 
 /** The report of the probe in the server. */
 export interface Load {
-  /** The longest time for which the main loop worked without a pause, since the last report, as a usual machine would have taken. */
+  /**
+   * The longest time for which the main loop worked without a pause, since the last report, as a
+   * usual machine would have taken.
+   */
   workedMs: number;
   /** The longest time for which it slept in a call of the system. */
   sleptMs: number;
-  /** The longest time for which it did not answer: it worked, slept in a call, or waited for the system to start a program. */
+  /**
+   * The longest time for which it did not answer: it worked, slept in a call, or waited for the
+   * system to start a program.
+   */
   blockedMs: number;
   /** How much longer known work took than on a usual machine. At least 1. */
   slowness: number;
@@ -42,9 +51,17 @@ export class HostileServer {
     this.#reports = createInterface(probe);
   }
 
-  /** Starts a server for the running test. `files` are put into its home, by their paths. `nodeOptions`: further options of Node. */
+  /**
+   * Starts a server for the running test. `files` are put into its home, by their paths.
+   * `nodeOptions`: further options of Node.
+   */
   static async start(files: Record<string, string> = {}, nodeOptions = ''): Promise<HostileServer> {
-    const where = place({ 'config.toml': '# canary\n', 'AGENTS.md': 'canary\n', 'rules/default.rules': '# canary\n', ...files });
+    const where = place({
+      'config.toml': '# canary\n',
+      'AGENTS.md': 'canary\n',
+      'rules/default.rules': '# canary\n',
+      ...files,
+    });
     const path = join(dirname(where.home), 'probe.sock');
     const env = { NODE_OPTIONS: `--import=${PROBE} ${nodeOptions}`, HEDDLE_PROBE: path };
     const heddle = await startHeddle(where, { env, errorsLogged: true });
@@ -54,7 +71,10 @@ export class HostileServer {
     return new HostileServer(heddle, { home: where.home, probe });
   }
 
-  /** The load since the last call. `collect` frees all memory that is not in use, which takes longer. */
+  /**
+   * The load since the last call. `collect` frees all memory that is not in use, which takes
+   * longer.
+   */
   async load({ collect = false } = {}): Promise<Load> {
     const line = once(this.#reports, 'line');
     this.#probe.write(collect ? 'collect\n' : 'report\n');
@@ -65,14 +85,18 @@ export class HostileServer {
     return { ...load, slowness, workedMs: (load.workedMs * load.slowness) / slowness };
   }
 
-  /** Runs the work, again if the main loop worked longer than `msMax` without a pause meanwhile, and fails if it always did. */
+  /**
+   * Runs the work, again if the main loop worked longer than `msMax` without a pause meanwhile, and
+   * fails if it always did.
+   */
   async unblocked<T>(msMax: number, work: () => Promise<T>): Promise<T> {
     for (let times = 1; ; times++) {
       await this.load();
       const result = await work();
       const { workedMs } = await this.load();
       if (workedMs <= msMax) return result;
-      if (times === MEASURED_TIMES_MAX) expect(workedMs, 'the longest work of the main loop in ms').toBeLessThanOrEqual(msMax);
+      if (times === MEASURED_TIMES_MAX)
+        expect(workedMs, 'the longest work of the main loop in ms').toBeLessThanOrEqual(msMax);
     }
   }
 
@@ -95,7 +119,9 @@ export class HostileServer {
   /** Resolves when all other processes that the server has started have ended. */
   async onlyChildren(expected: readonly string[]): Promise<string[]> {
     const others = () => this.heddle.children().filter((pid) => !expected.includes(pid));
-    await vi.waitUntil(() => others().length === 0, { timeout: 5_000, interval: 5 }).catch(() => {});
+    await vi
+      .waitUntil(() => others().length === 0, { timeout: 5_000, interval: 5 })
+      .catch(() => {});
     return others();
   }
 }

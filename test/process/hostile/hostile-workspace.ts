@@ -19,8 +19,14 @@ export interface HostileWorkspace {
   turns: HostileCall[][];
 }
 
-/** Makes a workspace with hostile content in the folder `base`, and chooses what the model does there. */
-export function hostileWorkspace(seed: number, options: Omit<WorldOptions, 'random'>): HostileWorkspace {
+/**
+ * Makes a workspace with hostile content in the folder `base`, and chooses what the model does
+ * there.
+ */
+export function hostileWorkspace(
+  seed: number,
+  options: Omit<WorldOptions, 'random'>,
+): HostileWorkspace {
   const random = new Random(seed);
   const world = new HostileWorld({ ...options, random });
   for (let count = random.between(1, LAYOUTS_MAX); count > 0; count--) {
@@ -37,7 +43,10 @@ export function hostileWorkspace(seed: number, options: Omit<WorldOptions, 'rand
   return { world, turns };
 }
 
-/** Ignores errors because a path is taken: if two layouts use the same path, the later one may be incomplete. */
+/**
+ * Ignores errors because a path is taken: if two layouts use the same path, the later one may be
+ * incomplete.
+ */
 function unlessTaken(make: () => void): void {
   try {
     make();

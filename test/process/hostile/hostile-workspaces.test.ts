@@ -13,10 +13,15 @@ import { type RunSupplies, startSupplies } from './supplies.ts';
 
 /** These need about 110 s on two processors. By default only the first of them run. */
 const ALL = 1000;
-/** The number of workspaces, and the seed of the first one: `HEDDLE_HOSTILE_WORKSPACES=1 HEDDLE_HOSTILE_SEED=17` repeats one. */
+/**
+ * The number of workspaces, and the seed of the first one: `HEDDLE_HOSTILE_WORKSPACES=1
+ * HEDDLE_HOSTILE_SEED=17` repeats one.
+ */
 const COUNT = Number(process.env.HEDDLE_HOSTILE_WORKSPACES ?? 400);
 const FIRST_SEED = Number(process.env.HEDDLE_HOSTILE_SEED ?? 1);
-/** The run ends after this number of workspaces with findings, because each may take many seconds. */
+/**
+ * The run ends after this number of workspaces with findings, because each may take many seconds.
+ */
 const FAILED_MAX = Number(process.env.HEDDLE_HOSTILE_FAILED_MAX ?? 20);
 /** The findings are written to this file as JSON. */
 const REPORT = process.env.HEDDLE_HOSTILE_REPORT;
@@ -65,14 +70,25 @@ class Workspaces {
     for (let times = 1; ; times++) {
       const base = join(this.#folder, `s${seed}-${times}`);
       mkdirSync(base);
-      const workspace = hostileWorkspace(seed, { base, home: server.home, supplies: this.#supplies });
+      const workspace = hostileWorkspace(seed, {
+        base,
+        home: server.home,
+        supplies: this.#supplies,
+      });
       const { findings, workedMs } = await runWorkspace(server, workspace, this.#shell);
-      const again = findings.length > 0 && findings.every(({ kind }) => kind === 'slow' || kind === 'grew');
+      const again =
+        findings.length > 0 && findings.every(({ kind }) => kind === 'slow' || kind === 'grew');
       if (again && times < MEASURED_TIMES_MAX) continue;
       const { layouts } = workspace.world;
       for (const layout of layouts) this.layouts.add(layout);
       if (findings.length === 0) this.longestMs = Math.max(this.longestMs, workedMs);
-      else this.failures.push({ seed, layouts, calls: workspace.turns.flat().map(({ name }) => name), findings });
+      else
+        this.failures.push({
+          seed,
+          layouts,
+          calls: workspace.turns.flat().map(({ name }) => name),
+          findings,
+        });
       return;
     }
   }
@@ -90,9 +106,11 @@ test(`${COUNT} hostile workspaces: nothing outside changes, no server is blocked
   await Promise.all(Array.from({ length: Math.min(SERVERS, COUNT) }, () => workspaces.runAll()));
   const { failures, growth, longestMs, layouts } = workspaces;
   const received = supplies.received();
-  if (REPORT !== undefined) writeFileSync(REPORT, JSON.stringify({ failures, received, growth, longestMs }, null, 1));
+  if (REPORT !== undefined)
+    writeFileSync(REPORT, JSON.stringify({ failures, received, growth, longestMs }, null, 1));
   expect({ failures: failures.map(shown), received }).toEqual({ failures: [], received: [] });
   expect(growth.filter((mb) => mb > GROWTH_MB_MAX)).toEqual([]);
   expect(longestMs).toBeLessThanOrEqual(WORKED_MS_MAX);
-  if (COUNT >= ALL) expect(LAYOUTS.map(({ name }) => name).filter((name) => !layouts.has(name))).toEqual([]);
+  if (COUNT >= ALL)
+    expect(LAYOUTS.map(({ name }) => name).filter((name) => !layouts.has(name))).toEqual([]);
 });

@@ -1,4 +1,14 @@
-import { chmodSync, linkSync, lstatSync, mkdirSync, realpathSync, renameSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isWithin } from '../../../src/base/paths/is-within.ts';
 import { hasErrorCode } from '../../../src/base/system-error-code.ts';
@@ -6,9 +16,21 @@ import type { Random } from './random.ts';
 
 /** Larger than any file that the server has to read, and sparse: it takes no disk space. */
 const LARGE_BYTES = 600 * 1024 * 1024;
-const REFUSED = ['EEXIST', 'ENOTDIR', 'ENOENT', 'ELOOP', 'ENAMETOOLONG', 'EPERM', 'EACCES', 'EINVAL'];
+const REFUSED = [
+  'EEXIST',
+  'ENOTDIR',
+  'ENOENT',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'EPERM',
+  'EACCES',
+  'EINVAL',
+];
 
-/** Resources that all worlds of a run share: pipes, which need a process to create, and sockets that commands must not reach. */
+/**
+ * Resources that all worlds of a run share: pipes, which need a process to create, and sockets that
+ * commands must not reach.
+ */
 export interface Supplies {
   /** Returns the path of a named pipe that nobody uses yet. */
   pipe(): string;
@@ -26,8 +48,8 @@ export interface WorldOptions {
 }
 
 /**
- * A workspace with hostile content, and the folders around it. Makers never write outside `base` and never replace anything: if
- * two layouts use the same path, the first one keeps it.
+ * A workspace with hostile content, and the folders around it. Makers never write outside `base`
+ * and never replace anything: if two layouts use the same path, the first one keeps it.
  */
 export class HostileWorld {
   readonly base: string;
@@ -36,7 +58,10 @@ export class HostileWorld {
   readonly work: string;
   /** A folder that every user can write to, such as /tmp. It is a writable root. */
   readonly temp: string;
-  /** Contains files with hard links in the workspace. Commands may write these files through the links. */
+  /**
+   * Contains files with hard links in the workspace. Commands may write these files through the
+   * links.
+   */
   readonly linked: string;
   /** Nothing in here may change, and nothing may be added. */
   readonly outside: string;
@@ -64,7 +89,8 @@ export class HostileWorld {
     this.outside = join(base, 'outside');
     this.linked = join(base, 'linked');
     this.cwd = this.work;
-    for (const folder of [this.work, this.outside, this.linked]) mkdirSync(folder, { recursive: true });
+    for (const folder of [this.work, this.outside, this.linked])
+      mkdirSync(folder, { recursive: true });
     mkdirSync(this.temp);
     chmodSync(this.temp, 0o1777);
     writeFileSync(join(this.linked, 'file'), 'linked\n');
@@ -97,7 +123,10 @@ export class HostileWorld {
   }
 
   socket(path: string): boolean {
-    return this.hardLink(path, this.random.chance(0.5) ? this.#supplies.streamSocket : this.#supplies.datagramSocket);
+    return this.hardLink(
+      path,
+      this.random.chance(0.5) ? this.#supplies.streamSocket : this.#supplies.datagramSocket,
+    );
   }
 
   large(path: string, begin = ''): boolean {
@@ -109,7 +138,8 @@ export class HostileWorld {
   /** A chain of links, each to the next one: one more than the system follows. */
   chain(path: string, end: string): boolean {
     const name = (index: number) => `${path}-link${index}`;
-    for (let index = 1; index <= 40; index++) this.link(name(index), index === 40 ? end : name(index + 1));
+    for (let index = 1; index <= 40; index++)
+      this.link(name(index), index === 40 ? end : name(index + 1));
     return this.link(path, name(1));
   }
 
@@ -144,13 +174,22 @@ export class HostileWorld {
   /** Throws if a link in the path leads out of the world, or the system refuses a folder. */
   #makeParents(folder: string): void {
     let existing = folder;
-    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
-    if (!isWithin(realpathSync(existing), this.base)) throw new Error(`${folder} is not in the world`);
+    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined)
+      existing = dirname(existing);
+    if (!isWithin(realpathSync(existing), this.base))
+      throw new Error(`${folder} is not in the world`);
     mkdirSync(folder, { recursive: true });
   }
 
   #fillOutside(): void {
-    for (const name of ['secret.txt', 'config', 'repo/.git/config', 'repo/.git/HEAD', 'skill/SKILL.md', 'folder/inner/file']) {
+    for (const name of [
+      'secret.txt',
+      'config',
+      'repo/.git/config',
+      'repo/.git/HEAD',
+      'skill/SKILL.md',
+      'folder/inner/file',
+    ]) {
       mkdirSync(dirname(join(this.outside, name)), { recursive: true });
       writeFileSync(join(this.outside, name), `canary ${name}\n`);
     }

@@ -1,9 +1,11 @@
-// Loaded into the server before its own code (NODE_OPTIONS), to measure how long its main loop is blocked. Answers each line on a
-// Unix socket with the longest stretches since the last line, in milliseconds: how long the main thread worked, and how long it
-// slept in a call of the system. Not counted is the time in which it waits for a processor, or for the system to start a program:
-// that depends on the other programs of the machine. `blockedMs` is both together, as measured, and also counts the start of programs:
-// so long did it not answer. A processor that is slow, or that other programs share, makes all work longer. So
-// the probe also times the same work before and after, and divides by how much longer that took than on a usual machine.
+// Loaded into the server before its own code (NODE_OPTIONS), to measure how long its main loop is
+// blocked. Answers each line on a Unix socket with the longest stretches since the last line, in
+// milliseconds: how long the main thread worked, and how long it slept in a call of the system. Not
+// counted is the time in which it waits for a processor, or for the system to start a program: that
+// depends on the other programs of the machine. `blockedMs` is both together, as measured, and also
+// counts the start of programs: so long did it not answer. A processor that is slow, or that other
+// programs share, makes all work longer. So the probe also times the same work before and after,
+// and divides by how much longer that took than on a usual machine.
 import { ChildProcess } from 'node:child_process';
 import { openSync, readSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -12,11 +14,19 @@ import { runInNewContext } from 'node:vm';
 
 const INTERVAL_MS = 4;
 
-/** What JSON.parse takes for this text on a usual machine that does nothing else, in milliseconds: the least that was measured. */
+/**
+ * What JSON.parse takes for this text on a usual machine that does nothing else, in milliseconds:
+ * the least that was measured.
+ */
 const KNOWN_WORK_MS = 0.7;
 const KNOWN_WORK_TIMES = 5;
 const KNOWN_TEXT = JSON.stringify(
-  Array.from({ length: 1000 }, (_, id) => ({ id, name: `item ${id}`, text: 'abcdefghij'.repeat(10), list: [id, null] })),
+  Array.from({ length: 1000 }, (_, id) => ({
+    id,
+    name: `item ${id}`,
+    text: 'abcdefghij'.repeat(10),
+    list: [id, null],
+  })),
 );
 
 const { HEDDLE_PROBE: path } = process.env;
@@ -77,7 +87,10 @@ function nothing() {
 function look() {
   const now = times();
   longest.workedMs = Math.max(longest.workedMs, now.worked - last.worked);
-  longest.blockedMs = Math.max(longest.blockedMs, now.worked - last.worked + now.slept - last.slept - INTERVAL_MS);
+  longest.blockedMs = Math.max(
+    longest.blockedMs,
+    now.worked - last.worked + now.slept - last.slept - INTERVAL_MS,
+  );
   longest.sleptMs = Math.max(longest.sleptMs, now.slept - last.slept - startingMs - INTERVAL_MS);
   startAgain(now);
 }

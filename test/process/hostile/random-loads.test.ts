@@ -8,7 +8,10 @@ import { Random } from './random.ts';
 import { randomLoads } from './random-loads.ts';
 import { WORKED_MS_MAX } from './run-workspace.ts';
 
-/** The number of loads, and the seed of their order and sizes: `HEDDLE_LOADS=200 HEDDLE_LOADS_SEED=17` runs others. By default one of each kind. */
+/**
+ * The number of loads, and the seed of their order and sizes: `HEDDLE_LOADS=200
+ * HEDDLE_LOADS_SEED=17` runs others. By default one of each kind.
+ */
 const COUNT = Number(process.env.HEDDLE_LOADS ?? 21);
 const SEED = Number(process.env.HEDDLE_LOADS_SEED ?? 1);
 
@@ -34,9 +37,11 @@ test('large requests and events of all kinds, in random order and sizes: none ma
       server.heddle.messages.length = 0;
       server.heddle.lines.length = 0;
       writeFileSync(config, before);
-      for (const path of [join(busy.home, 'hooks.json'), folder]) rmSync(path, { recursive: true, force: true });
+      for (const path of [join(busy.home, 'hooks.json'), folder])
+        rmSync(path, { recursive: true, force: true });
     }
-    if (!workedMs.some((ms) => ms <= workedMsMax)) slow.push(`${name}: ${workedMs.map(Math.round).join(', ')} ms`);
+    if (!workedMs.some((ms) => ms <= workedMsMax))
+      slow.push(`${name}: ${workedMs.map(Math.round).join(', ')} ms`);
   }
   expect(slow.join('\n'), `with the seed ${SEED}`).toBe('');
 });

@@ -6,7 +6,11 @@ import type { HostileWorld } from './hostile-world.ts';
 const NOT_BEGUN = /^bwrap: /;
 
 /** Returns the texts of the refusals in a turn that do not name the place that causes them. */
-export function problemsWithRefusals(client: TestClient, turnId: string, world: HostileWorld): string[] {
+export function problemsWithRefusals(
+  client: TestClient,
+  turnId: string,
+  world: HostileWorld,
+): string[] {
   return refusals(client, turnId).filter((text) => !namesPlace(text, world));
 }
 
@@ -23,7 +27,10 @@ function refusals(client: TestClient, turnId: string): string[] {
 
 function namesPlace(text: string, { offenders, work, cwd }: HostileWorld): boolean {
   const places = [...offenders, ...(cwd === work ? [] : [cwd])];
-  return places.some((place) => spellings(place).some((spelling) => text.includes(spelling))) || namesEntry(text, work);
+  return (
+    places.some((place) => spellings(place).some((spelling) => text.includes(spelling))) ||
+    namesEntry(text, work)
+  );
 }
 
 /** Whether the text names a path below the workspace. Commands create further places there. */

@@ -28,7 +28,17 @@ const GIT_MS_MAX = 2_000;
 
 /** A problem that was found in a workspace. */
 export interface Finding {
-  kind: 'slow' | 'grew' | 'stuck' | 'turn' | 'refusal' | 'outside' | 'protected' | 'left' | 'log' | 'harmless';
+  kind:
+    | 'slow'
+    | 'grew'
+    | 'stuck'
+    | 'turn'
+    | 'refusal'
+    | 'outside'
+    | 'protected'
+    | 'left'
+    | 'log'
+    | 'harmless';
   text: string;
 }
 
@@ -39,7 +49,11 @@ export interface WorkspaceRun {
 }
 
 /** Runs the model's calls in a workspace, and then a harmless command. Removes the workspace. */
-export async function runWorkspace(server: HostileServer, { world, turns }: HostileWorkspace, shell: HelperShell): Promise<WorkspaceRun> {
+export async function runWorkspace(
+  server: HostileServer,
+  { world, turns }: HostileWorkspace,
+  shell: HelperShell,
+): Promise<WorkspaceRun> {
   const run = new Run(server, world);
   try {
     await run.prepare();
@@ -106,8 +120,13 @@ class Run implements WorkspaceRun {
       return;
     }
     this.#threadId = started.thread.id;
-    for (const calls of turns) await this.#turn(calls.map((call) => `call ${call.tool} ${JSON.stringify(call.arguments)}`).join('\n'));
-    const last = await this.#turn(`call exec_command ${JSON.stringify({ cmd: 'echo harmless', login: false })}`);
+    for (const calls of turns)
+      await this.#turn(
+        calls.map((call) => `call ${call.tool} ${JSON.stringify(call.arguments)}`).join('\n'),
+      );
+    const last = await this.#turn(
+      `call exec_command ${JSON.stringify({ cmd: 'echo harmless', login: false })}`,
+    );
     if (last !== null) this.#checkHarmless(last);
   }
 
@@ -115,16 +134,26 @@ class Run implements WorkspaceRun {
     const { heddle } = this.#server;
     if (this.#threadId !== '') {
       const threadId = this.#threadId;
-      await within(ANSWER_MS_MAX, 'cleaning', heddle.request('thread/backgroundTerminals/clean', { threadId }));
-      const { data } = await within(ANSWER_MS_MAX, 'listing', heddle.request('thread/backgroundTerminals/list', { threadId }));
+      await within(
+        ANSWER_MS_MAX,
+        'cleaning',
+        heddle.request('thread/backgroundTerminals/clean', { threadId }),
+      );
+      const { data } = await within(
+        ANSWER_MS_MAX,
+        'listing',
+        heddle.request('thread/backgroundTerminals/list', { threadId }),
+      );
       if (data.length > 0) this.add('left', `background commands: ${JSON.stringify(data)}`);
       await within(ANSWER_MS_MAX, 'thread/delete', heddle.request('thread/delete', { threadId }));
     }
     const load = await within(ANSWER_MS_MAX, 'the probe', this.#server.load());
     this.workedMs = load.workedMs;
     const growthMb = this.#server.growthMb(this.#memoryMb);
-    if (this.workedMs > WORKED_MS_MAX) this.add('slow', `the main loop worked for ${this.workedMs.toFixed(0)} ms`);
-    if (load.sleptMs > SLEPT_MS_MAX) this.add('slow', `the main loop slept for ${load.sleptMs.toFixed(0)} ms`);
+    if (this.workedMs > WORKED_MS_MAX)
+      this.add('slow', `the main loop worked for ${this.workedMs.toFixed(0)} ms`);
+    if (load.sleptMs > SLEPT_MS_MAX)
+      this.add('slow', `the main loop slept for ${load.sleptMs.toFixed(0)} ms`);
     if (growthMb > GROWTH_MB_MAX) this.add('grew', `the server grew by ${growthMb.toFixed(0)} MB`);
     const left = await this.#server.onlyChildren(this.#children);
     if (left.length > 0) this.add('left', `processes of the server: ${left.join(' ')}`);
@@ -137,24 +166,38 @@ class Run implements WorkspaceRun {
     for (const text of differences(this.#outside, this.#recordOutside())) this.add('outside', text);
     // A killed server cannot remove its guards.
     if (!this.stuck) await this.#checkGuarded(kept);
-    const guards = await shell.run(`find '${base}' -name 'held-for-sandbox-*-${this.#server.heddle.pid}-*'; rm -rf '${base}'`);
-    const said = guards.filter((line) => line !== '' && !(this.stuck && line.includes('/held-for-sandbox-')));
-    if (said.length > 0) this.add('left', `guards, or the workspace could not be removed: ${said.slice(0, 5).join('\n')}`);
+    const guards = await shell.run(
+      `find '${base}' -name 'held-for-sandbox-*-${this.#server.heddle.pid}-*'; rm -rf '${base}'`,
+    );
+    const said = guards.filter(
+      (line) => line !== '' && !(this.stuck && line.includes('/held-for-sandbox-')),
+    );
+    if (said.length > 0)
+      this.add(
+        'left',
+        `guards, or the workspace could not be removed: ${said.slice(0, 5).join('\n')}`,
+      );
   }
 
   /** Whether the main loop still runs, in words. */
   async answers(): Promise<string> {
-    if (this.#server.heddle.hasEnded) return `the server ended: ${this.#server.heddle.stderr.slice(-300)}`;
+    if (this.#server.heddle.hasEnded)
+      return `the server ended: ${this.#server.heddle.stderr.slice(-300)}`;
     const load = await within(1_000, 'the probe', this.#server.load()).catch(() => null);
-    return load === null ? 'the main loop is blocked' : `the main loop runs, and worked for ${load.workedMs.toFixed(0)} ms`;
+    return load === null
+      ? 'the main loop is blocked'
+      : `the main loop runs, and worked for ${load.workedMs.toFixed(0)} ms`;
   }
 
   async #checkGuarded(kept: ReadonlySet<string>): Promise<void> {
     const changes = () => differences(this.#kept, recordCanaries([...kept], { times: false }));
-    await vi.waitUntil(() => changes().length === 0, { timeout: RELEASED_MS_MAX, interval: 20 }).catch(() => {});
+    await vi
+      .waitUntil(() => changes().length === 0, { timeout: RELEASED_MS_MAX, interval: 20 })
+      .catch(() => {});
     for (const text of changes()) this.add('protected', text);
     for (const text of differences(this.#home, this.#recordHome())) this.add('outside', text);
-    if (!this.#wasBare && isBareRepository(this.#world.work)) this.add('protected', 'commands made the workspace a bare repository');
+    if (!this.#wasBare && isBareRepository(this.#world.work))
+      this.add('protected', 'commands made the workspace a bare repository');
   }
 
   /** Returns the id of the turn, or null if it was refused. */
@@ -173,26 +216,39 @@ class Run implements WorkspaceRun {
       this.#refusedRequest(turn);
       return null;
     }
-    if (turn.status !== 'completed') this.add('turn', `a turn ended as ${turn.status}: ${JSON.stringify(turn.error)}`);
+    if (turn.status !== 'completed')
+      this.add('turn', `a turn ended as ${turn.status}: ${JSON.stringify(turn.error)}`);
     const ends = heddle.notifications('turn/completed', (sent) => sent.turn.id === turn.id).length;
     if (ends !== 1) this.add('turn', `a turn ended ${ends} times`);
-    for (const text of problemsWithRefusals(heddle, turn.id, this.#world)) this.add('refusal', text);
+    for (const text of problemsWithRefusals(heddle, turn.id, this.#world))
+      this.add('refusal', text);
     return turn.id;
   }
 
   #refusedRequest(error: RequestError): void {
-    if (![...this.#world.offenders].some((place) => error.message.includes(place))) this.add('refusal', error.message);
+    if (![...this.#world.offenders].some((place) => error.message.includes(place)))
+      this.add('refusal', error.message);
   }
 
   /** It either ran, or was refused: what a refusal has to say is checked with the others. */
   #checkHarmless(turnId: string): void {
-    const items = this.#server.heddle.notifications('item/completed', (sent) => sent.turnId === turnId).map(({ item }) => item);
+    const items = this.#server.heddle
+      .notifications('item/completed', (sent) => sent.turnId === turnId)
+      .map(({ item }) => item);
     const ran = items.find((item) => item.type === 'commandExecution');
     if (ran?.type !== 'commandExecution') {
       const said = JSON.stringify(items.at(-1));
-      if (!said.includes(this.#world.cwd)) this.add('harmless', `a harmless command was not shown: ${said}`);
-    } else if (ran.exitCode !== null && ran.aggregatedOutput !== 'harmless\n' && !ran.aggregatedOutput?.startsWith('bwrap: ')) {
-      this.add('harmless', `a harmless command ended with ${ran.exitCode}: ${ran.aggregatedOutput}`);
+      if (!said.includes(this.#world.cwd))
+        this.add('harmless', `a harmless command was not shown: ${said}`);
+    } else if (
+      ran.exitCode !== null &&
+      ran.aggregatedOutput !== 'harmless\n' &&
+      !ran.aggregatedOutput?.startsWith('bwrap: ')
+    ) {
+      this.add(
+        'harmless',
+        `a harmless command ended with ${ran.exitCode}: ${ran.aggregatedOutput}`,
+      );
     }
   }
 
@@ -200,7 +256,10 @@ class Run implements WorkspaceRun {
     return recordCanaries([this.#world.outside], { times: true });
   }
 
-  /** Without the server's own files. If the home is a writable root itself, commands may add files to it. */
+  /**
+   * Without the server's own files. If the home is a writable root itself, commands may add files
+   * to it.
+   */
   #recordHome(): Canaries {
     const { home } = this.#server;
     const paths = this.#homeIsRoot ? HOME_READABLE.map((name) => join(home, name)) : [home];
@@ -211,7 +270,10 @@ class Run implements WorkspaceRun {
 /** Whether git takes the folder itself for a repository. */
 function isBareRepository(folder: string): boolean {
   if (!['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)))) return false;
-  const git = spawnSync('git', ['-C', folder, 'rev-parse', '--absolute-git-dir'], { encoding: 'utf8', timeout: GIT_MS_MAX });
+  const git = spawnSync('git', ['-C', folder, 'rev-parse', '--absolute-git-dir'], {
+    encoding: 'utf8',
+    timeout: GIT_MS_MAX,
+  });
   return git.stdout.trim() === realpathSync(folder);
 }
 

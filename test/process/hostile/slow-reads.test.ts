@@ -22,7 +22,10 @@ function manyEntries(folder: string): void {
 /** Content that takes long to read, parse or list, each within the limits of heddle's readers. */
 const SLOW: Record<string, (world: HostileWorld) => void> = {
   'skills with long front matters': (world) => {
-    const fields = Array.from({ length: 1200 }, (_, index) => `k${index}: {a: [1, 2, "x"], b: {}}`).join('\n');
+    const fields = Array.from(
+      { length: 1200 },
+      (_, index) => `k${index}: {a: [1, 2, "x"], b: {}}`,
+    ).join('\n');
     for (let skill = 0; skill < 300; skill++) {
       world.file(
         world.at('.agents', 'skills', `s${skill}`, 'SKILL.md'),
@@ -33,7 +36,8 @@ const SLOW: Record<string, (world: HostileWorld) => void> = {
   'a folder of skills with many entries': (world) => manyEntries(world.at('.agents', 'skills')),
   'a folder of skills with many links': (world) => {
     mkdirSync(world.at('.agents', 'skills'), { recursive: true });
-    for (let index = 0; index < 2 * ENTRIES; index++) symlinkSync('/usr', world.at('.agents', 'skills', `link${index}`));
+    for (let index = 0; index < 2 * ENTRIES; index++)
+      symlinkSync('/usr', world.at('.agents', 'skills', `link${index}`));
   },
   'long packed references': (world) => {
     world.file(world.at('.git', 'HEAD'), 'ref: refs/heads/main\n');
@@ -42,7 +46,10 @@ const SLOW: Record<string, (world: HostileWorld) => void> = {
   },
   'long git settings': (world) => {
     world.file(world.at('.git', 'HEAD'), 'ref: refs/heads/main\n');
-    world.file(world.at('.git', 'config'), `[core]\n${'\tkey = "a\\\\" \\\n'.repeat(50_000)}`.slice(0, MB));
+    world.file(
+      world.at('.git', 'config'),
+      `[core]\n${'\tkey = "a\\\\" \\\n'.repeat(50_000)}`.slice(0, MB),
+    );
   },
   'a protected link in a folder with many entries': (world) => {
     symlinkSync('real', world.at('.agents'));
@@ -50,11 +57,13 @@ const SLOW: Record<string, (world: HostileWorld) => void> = {
     world.blame(world.work);
   },
   'a wide tree': (world) => {
-    for (let index = 0; index < ENTRIES / 2; index++) mkdirSync(world.at('wide', `folder${index}`), { recursive: true });
+    for (let index = 0; index < ENTRIES / 2; index++)
+      mkdirSync(world.at('wide', `folder${index}`), { recursive: true });
   },
   'long instructions in each folder': (world) => {
     let folder = world.work;
-    for (let depth = 0; depth < 30; depth++, folder = join(folder, 'd')) world.file(join(folder, 'AGENTS.md'), 'é'.repeat(MB));
+    for (let depth = 0; depth < 30; depth++, folder = join(folder, 'd'))
+      world.file(join(folder, 'AGENTS.md'), 'é'.repeat(MB));
     world.file(world.at('.git', 'HEAD'), 'ref: refs/heads/main\n');
     world.cwd = folder.slice(0, -2);
   },

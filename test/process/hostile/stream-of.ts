@@ -5,7 +5,11 @@ export function streamOf(items: readonly object[]): string {
   const parts = [sse(created)];
   for (const [index, item] of items.entries()) {
     parts.push(
-      sse({ type: 'response.output_item.added', output_index: index, item: { ...item, ...('input' in item ? { input: '' } : {}) } }),
+      sse({
+        type: 'response.output_item.added',
+        output_index: index,
+        item: { ...item, ...('input' in item ? { input: '' } : {}) },
+      }),
     );
     parts.push(sse({ type: 'response.output_item.done', output_index: index, item }));
   }

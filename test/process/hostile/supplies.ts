@@ -8,7 +8,10 @@ import { onTestFinished } from 'vitest';
 import type { Supplies } from './hostile-world.ts';
 
 const PIPES_AT_ONCE = 100;
-/** Receives datagrams, for which Node has no sockets. Says when it listens, and then a line for each datagram. */
+/**
+ * Receives datagrams, for which Node has no sockets. Says when it listens, and then a line for each
+ * datagram.
+ */
 const RECEIVER =
   'use Socket; $| = 1; socket(S, AF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0])) or die $!; print "up\\n"; while (1) { recv(S, $b, 500, 0); print "$b\\n" }';
 
@@ -29,7 +32,9 @@ export async function startSupplies(folder: string): Promise<RunSupplies> {
   });
   server.listen(streamSocket);
   await once(server, 'listening');
-  const receiver = await startReceiver(datagramSocket, (line) => received.push(`a datagram: ${line}`));
+  const receiver = await startReceiver(datagramSocket, (line) =>
+    received.push(`a datagram: ${line}`),
+  );
   onTestFinished(() => {
     receiver.kill('SIGKILL');
     server.close();

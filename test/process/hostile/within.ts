@@ -2,7 +2,11 @@
 export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   const deadline = AbortSignal.timeout(ms);
   const late = new Promise<never>((_resolve, reject) => {
-    deadline.addEventListener('abort', () => reject(new LateError(`${what} took longer than ${ms} ms`)), { once: true });
+    deadline.addEventListener(
+      'abort',
+      () => reject(new LateError(`${what} took longer than ${ms} ms`)),
+      { once: true },
+    );
   });
   return Promise.race([promise, late]);
 }

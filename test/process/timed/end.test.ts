@@ -7,7 +7,15 @@ import type { Turn } from '../../../src/protocol/generated/types.ts';
 import { created, message, ProviderServer, type Reply, sse } from '../../model/provider-server.ts';
 import { brief } from '../../support/expected.ts';
 import { CLIENT_INFO, type Message, text } from '../../support/test-client.ts';
-import { afterShell, type HeddleProcess, type Place, type ProcessOptions, place, providerToml, startHeddle } from '../support.ts';
+import {
+  afterShell,
+  type HeddleProcess,
+  type Place,
+  type ProcessOptions,
+  place,
+  providerToml,
+  startHeddle,
+} from '../support.ts';
 
 /** Editors wait about so long for a server that they no longer need. */
 const END_MS_MAX = 3_000;
@@ -18,14 +26,22 @@ const INITIALIZE = { id: 0, method: 'initialize', params: { clientInfo: CLIENT_I
 
 /** Requests whose answers are more than a pipe holds. */
 function manyRequests(): string {
-  const requests = Array.from({ length: 2_000 }, (_, index) => ({ id: index + 1, method: 'config/read', params: { includeLayers: true } }));
+  const requests = Array.from({ length: 2_000 }, (_, index) => ({
+    id: index + 1,
+    method: 'config/read',
+    params: { includeLayers: true },
+  }));
   return [INITIALIZE, ...requests].map((request) => `${JSON.stringify(request)}\n`).join('');
 }
 
 /** The ids of the requests that these lines answer, in order. */
 function answerIds(lines: string): unknown[] {
-  const messages = lines.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Message]));
-  return messages.flatMap(({ id, method, result }) => (method === undefined && result !== undefined ? [id] : []));
+  const messages = lines
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Message]));
+  return messages.flatMap(({ id, method, result }) =>
+    method === undefined && result !== undefined ? [id] : [],
+  );
 }
 
 /** Says half a message and no more. */
@@ -41,15 +57,29 @@ interface InTurn {
   turnId: string;
 }
 
-/** A server whose turn waits for the rest of the model's answer, after the client has seen half a message. */
+/**
+ * A server whose turn waits for the rest of the model's answer, after the client has seen half a
+ * message.
+ */
 async function inTurn(options: ProcessOptions = {}): Promise<InTurn & AsyncDisposable> {
   const provider = await ProviderServer.start(halfAnswer);
-  const where = place({ 'config.toml': providerToml(provider.port, { stream_idle_timeout_ms: 600_000 }) });
+  const where = place({
+    'config.toml': providerToml(provider.port, { stream_idle_timeout_ms: 600_000 }),
+  });
   const heddle = await startHeddle(where, options);
   const { thread } = await heddle.request('thread/start', {});
-  const { turn } = await heddle.request('turn/start', { threadId: thread.id, input: text('question') });
+  const { turn } = await heddle.request('turn/start', {
+    threadId: thread.id,
+    input: text('question'),
+  });
   await heddle.waitFor('item/agentMessage/delta');
-  return { heddle, where, threadId: thread.id, turnId: turn.id, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() };
+  return {
+    heddle,
+    where,
+    threadId: thread.id,
+    turnId: turn.id,
+    [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
+  };
 }
 
 /** The thread's turns, as a new process resumes them. */
@@ -97,8 +127,14 @@ describe('the end of the input ends the process with status 0', () => {
 
   test('after everything that was read is answered, without a line end too, and in the order of the requests', async () => {
     const heddle = await startHeddle(place(), { handshake: false });
-    const requests = Array.from({ length: 50 }, (_, index) => ({ id: index + 1, method: 'thread/loaded/list', params: {} }));
-    heddle.input.end([INITIALIZE, ...requests].map((request) => JSON.stringify(request)).join('\n'));
+    const requests = Array.from({ length: 50 }, (_, index) => ({
+      id: index + 1,
+      method: 'thread/loaded/list',
+      params: {},
+    }));
+    heddle.input.end(
+      [INITIALIZE, ...requests].map((request) => JSON.stringify(request)).join('\n'),
+    );
     await heddle.ended;
     expect(await heddle.exit).toEqual({ code: 0, signal: null });
     expect(answerIds(heddle.lines.join('\n'))).toEqual([0, ...requests.map(({ id }) => id)]);
@@ -107,13 +143,22 @@ describe('the end of the input ends the process with status 0', () => {
   test('after threads that were asked for are stored', async () => {
     const where = place();
     const heddle = await startHeddle(where, { handshake: false });
-    const requests = Array.from({ length: 20 }, (_, index) => ({ id: index + 1, method: 'thread/start', params: {} }));
-    heddle.input.end([INITIALIZE, ...requests].map((request) => `${JSON.stringify(request)}\n`).join(''));
+    const requests = Array.from({ length: 20 }, (_, index) => ({
+      id: index + 1,
+      method: 'thread/start',
+      params: {},
+    }));
+    heddle.input.end(
+      [INITIALIZE, ...requests].map((request) => `${JSON.stringify(request)}\n`).join(''),
+    );
     await heddle.ended;
-    const ids = heddle.messages.flatMap(({ result }) => (result as { thread?: { id: string } } | undefined)?.thread?.id ?? []);
+    const ids = heddle.messages.flatMap(
+      ({ result }) => (result as { thread?: { id: string } } | undefined)?.thread?.id ?? [],
+    );
     expect(new Set(ids).size).toBe(20);
     const again = await startHeddle(where);
-    for (const threadId of ids) expect((await again.request('thread/read', { threadId })).thread.id).toBe(threadId);
+    for (const threadId of ids)
+      expect((await again.request('thread/read', { threadId })).thread.id).toBe(threadId);
   });
 
   test('in the middle of a line, which is left out', async () => {
@@ -139,14 +184,18 @@ describe('the end of the input ends the process with status 0', () => {
       method: 'config/read',
       params: { includeLayers: true },
     }));
-    heddle.input.end([INITIALIZE, ...requests].map((request) => `${JSON.stringify(request)}\n`).join(''));
+    heddle.input.end(
+      [INITIALIZE, ...requests].map((request) => `${JSON.stringify(request)}\n`).join(''),
+    );
     const closedAt = performance.now();
     expect(await heddle.exit).toEqual({ code: 0, signal: null });
     expect(performance.now() - closedAt).toBeLessThan(END_UNREAD_MS_MAX);
   });
 
   test('where the requests are a file and the answers go to one', async () => {
-    const where = place({ requests: `${JSON.stringify(INITIALIZE)}\n{"id":1,"method":"thread/loaded/list","params":{}}\n` });
+    const where = place({
+      requests: `${JSON.stringify(INITIALIZE)}\n{"id":1,"method":"thread/loaded/list","params":{}}\n`,
+    });
     const files = afterShell('cd "$HEDDLE_HOME"; exec < requests > answers');
     const heddle = await startHeddle(where, { through: files, handshake: false });
     expect(await heddle.exit).toEqual({ code: 0, signal: null });
@@ -154,7 +203,9 @@ describe('the end of the input ends the process with status 0', () => {
   });
 
   test('where both are pipes of a shell', async () => {
-    const where = place({ requests: `${JSON.stringify(INITIALIZE)}\n{"id":1,"method":"thread/start","params":{}}\n` });
+    const where = place({
+      requests: `${JSON.stringify(INITIALIZE)}\n{"id":1,"method":"thread/start","params":{}}\n`,
+    });
     const pipes = ['/bin/sh', '-c', 'cd "$HEDDLE_HOME"; cat requests | "$@" | cat > answers', 'sh'];
     const heddle = await startHeddle(where, { through: pipes, handshake: false });
     expect(await heddle.exit).toEqual({ code: 0, signal: null });
@@ -163,16 +214,22 @@ describe('the end of the input ends the process with status 0', () => {
 });
 
 describe('a signal ends the process', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s: in a turn, which is stored as interrupted', async (signal) => {
-    await using run = await inTurn();
-    const sentAt = performance.now();
-    run.heddle.signal(signal);
-    expect(await run.heddle.exit).toEqual({ code: 128 + constants.signals[signal], signal: null });
-    expect(performance.now() - sentAt).toBeLessThan(END_MS_MAX);
-    const [{ turn } = { turn: null }] = run.heddle.notifications('turn/completed');
-    expect(turn).toMatchObject({ id: run.turnId, status: 'interrupted' });
-    await expectInterrupted(run);
-  });
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s: in a turn, which is stored as interrupted',
+    async (signal) => {
+      await using run = await inTurn();
+      const sentAt = performance.now();
+      run.heddle.signal(signal);
+      expect(await run.heddle.exit).toEqual({
+        code: 128 + constants.signals[signal],
+        signal: null,
+      });
+      expect(performance.now() - sentAt).toBeLessThan(END_MS_MAX);
+      const [{ turn } = { turn: null }] = run.heddle.notifications('turn/completed');
+      expect(turn).toMatchObject({ id: run.turnId, status: 'interrupted' });
+      await expectInterrupted(run);
+    },
+  );
 
   test('between turns', async () => {
     const heddle = await startHeddle(place());

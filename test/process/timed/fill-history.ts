@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../../src/store/thread-store.ts';
+import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { fillThread, openStore } from '../../store/fill-thread.ts';
 import {
   agentMessage,
@@ -23,15 +23,29 @@ interface History {
 }
 
 /** Stores a thread with long messages in a home, which a server may have open. */
-export async function fillHistory(home: string, { thread, turns, messages, chars }: History): Promise<void> {
+export async function fillHistory(
+  home: string,
+  { thread, turns, messages, chars }: History,
+): Promise<void> {
   const text = 'x'.repeat(chars);
   const turnsOf = Array.from({ length: turns }, (_, index): LogEntry[] => {
     const turnId = `${idOf(thread)} turn ${index + 1}`;
     const said = Array.from({ length: messages }, (__, answer): LogEntry[] => [
       itemEntry(turnId, agentMessage(`${turnId} answer ${answer}`, text)),
-      { kind: 'model', turnId, item: { ...modelMessage(text), role: 'assistant', content: [{ type: 'output_text', text }] } as never },
+      {
+        kind: 'model',
+        turnId,
+        item: {
+          ...modelMessage(text),
+          role: 'assistant',
+          content: [{ type: 'output_text', text }],
+        } as never,
+      },
     ]);
-    const asked: LogEntry[] = [itemEntry(turnId, userMessage(`${turnId} question`)), { kind: 'model', turnId, item: modelMessage('hi') }];
+    const asked: LogEntry[] = [
+      itemEntry(turnId, userMessage(`${turnId} question`)),
+      { kind: 'model', turnId, item: modelMessage('hi') },
+    ];
     return [turnStarted(turnId), ...asked, ...said.flat(), turnEnded(turnId)];
   });
   const store = openStore(home);

@@ -18,7 +18,8 @@ async function turnMs(heddle: HeddleProcess, threadId: string): Promise<number> 
   return performance.now() - startedMs;
 }
 
-const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: number[]) =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 test('an MCP server that hangs delays the turns of other threads by 50 ms at most, however often it is asked for', async () => {
   const log = join(place().temp, 'pids');
@@ -28,10 +29,13 @@ args = ["${EXAMPLE_SERVER}"]
 env = { MCP_MODE = "mute", MCP_LOG = "${log}" }
 startup_timeout_sec = ${STARTUP_MS / 1000}
 `;
-  const heddle = await startHeddle(place({ 'config.toml': `model_provider = "scripted"\n${server}` }));
+  const heddle = await startHeddle(
+    place({ 'config.toml': `model_provider = "scripted"\n${server}` }),
+  );
   const { thread } = await heddle.request('thread/start', {});
   await heddle.turn(thread.id, 'wait for it');
-  const starts = () => (existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm) ?? []).length : 0);
+  const starts = () =>
+    existsSync(log) ? (readFileSync(log, 'utf8').match(/^pid /gm) ?? []).length : 0;
   const startsBefore = starts();
   const before: number[] = [];
   while (before.length < TURNS_BEFORE) before.push(await turnMs(heddle, thread.id));

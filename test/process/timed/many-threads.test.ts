@@ -5,14 +5,19 @@ import { WORKED_MS_MAX } from '../hostile/run-workspace.ts';
 
 const THREADS = 10_000;
 const AT_ONCE = 500;
-/** Linear work takes a fraction of it. If each thread looked at all others, it would be several times as much. */
+/**
+ * Linear work takes a fraction of it. If each thread looked at all others, it would be several
+ * times as much.
+ */
 const CLOSE_MS_MAX = 5_000;
 
 /** Starts threads, which one connection then follows. */
 async function startThreads({ heddle }: HostileServer): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < THREADS) {
-    const started = await Promise.all(Array.from({ length: AT_ONCE }, () => heddle.request('thread/start', {})));
+    const started = await Promise.all(
+      Array.from({ length: AT_ONCE }, () => heddle.request('thread/start', {})),
+    );
     ids.push(...started.map(({ thread }) => thread.id));
     heddle.messages.length = 0;
     heddle.lines.length = 0;
@@ -26,11 +31,17 @@ test('10,000 loaded threads are listed, left and closed in linear time, and noth
   const server = await HostileServer.start();
   const { heddle } = server;
   const ids = await startThreads(server);
-  await server.unblocked(WORKED_MS_MAX, async () => expect((await heddle.request('thread/loaded/list', {})).data).toEqual(ids.toSorted()));
+  await server.unblocked(WORKED_MS_MAX, async () =>
+    expect((await heddle.request('thread/loaded/list', {})).data).toEqual(ids.toSorted()),
+  );
   const loaded = [...ids];
   while (loaded.length > 0) {
     await server.unblocked(WORKED_MS_MAX, () =>
-      Promise.all(loaded.splice(0, AT_ONCE).map((threadId) => heddle.request('thread/unsubscribe', { threadId }))),
+      Promise.all(
+        loaded
+          .splice(0, AT_ONCE)
+          .map((threadId) => heddle.request('thread/unsubscribe', { threadId })),
+      ),
     );
   }
   const closedAtMs = performance.now();

@@ -31,12 +31,23 @@ int fdatasync(int fd) { delay(fd); return ((int (*)(int))dlsym(RTLD_NEXT, "fdata
 function slowSync(): string {
   const folder = tempFolder();
   writeFiles(folder, { 'slow.c': SLOW_SYNC });
-  execFileSync('cc', ['-shared', '-fPIC', '-o', join(folder, 'slow.so'), join(folder, 'slow.c'), '-ldl']);
+  execFileSync('cc', [
+    '-shared',
+    '-fPIC',
+    '-o',
+    join(folder, 'slow.so'),
+    join(folder, 'slow.c'),
+    '-ldl',
+  ]);
   return join(folder, 'slow.so');
 }
 
 /** Asks for the other thread until the turn has completed. Returns how long each answer took. */
-async function answersMeanwhile(heddle: HeddleProcess, turn: Promise<unknown>, threadId: string): Promise<number[]> {
+async function answersMeanwhile(
+  heddle: HeddleProcess,
+  turn: Promise<unknown>,
+  threadId: string,
+): Promise<number[]> {
   const times: number[] = [];
   let isOver = false;
   void turn.finally(() => {
@@ -44,7 +55,10 @@ async function answersMeanwhile(heddle: HeddleProcess, turn: Promise<unknown>, t
   });
   while (!isOver) {
     const startMs = performance.now();
-    await Promise.all([heddle.request('thread/read', { threadId, includeTurns: true }), heddle.request('model/list', {})]);
+    await Promise.all([
+      heddle.request('thread/read', { threadId, includeTurns: true }),
+      heddle.request('model/list', {}),
+    ]);
     times.push(performance.now() - startMs);
   }
   return times;
@@ -52,14 +66,20 @@ async function answersMeanwhile(heddle: HeddleProcess, turn: Promise<unknown>, t
 
 const canPreload = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0;
 
-test.runIf(canPreload)('on a slow disk the end of a turn waits for the disk, and other answers do not', async () => {
-  const heddle = await startHeddle(place(), { env: { LD_PRELOAD: slowSync() } });
-  const [first, second] = [await heddle.request('thread/start', {}), await heddle.request('thread/start', {})];
-  await heddle.turn(second.thread.id, 'say one');
-  const startMs = performance.now();
-  const turn = heddle.turn(first.thread.id, 'say one');
-  const times = await answersMeanwhile(heddle, turn, second.thread.id);
-  expect(await turn).toMatchObject({ status: 'completed' });
-  expect(performance.now() - startMs).toBeGreaterThan(SYNC_MS);
-  expect(Math.max(...times)).toBeLessThan(ANSWER_MS_MAX);
-});
+test.runIf(canPreload)(
+  'on a slow disk the end of a turn waits for the disk, and other answers do not',
+  async () => {
+    const heddle = await startHeddle(place(), { env: { LD_PRELOAD: slowSync() } });
+    const [first, second] = [
+      await heddle.request('thread/start', {}),
+      await heddle.request('thread/start', {}),
+    ];
+    await heddle.turn(second.thread.id, 'say one');
+    const startMs = performance.now();
+    const turn = heddle.turn(first.thread.id, 'say one');
+    const times = await answersMeanwhile(heddle, turn, second.thread.id);
+    expect(await turn).toMatchObject({ status: 'completed' });
+    expect(performance.now() - startMs).toBeGreaterThan(SYNC_MS);
+    expect(Math.max(...times)).toBeLessThan(ANSWER_MS_MAX);
+  },
+);

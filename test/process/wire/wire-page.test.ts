@@ -12,7 +12,12 @@ test('the examples of the page print what it says', () => {
   const examples = linesOf(PAGE, 'console').flatMap(examplesIn);
   expect(examples.length).toBeGreaterThan(6);
   for (const { command, output } of examples) {
-    const { stdout, status } = spawnSync('sh', ['-c', `exec 2>&1\n${command}`], { cwd: where.work, env, encoding: 'utf8', input: '' });
+    const { stdout, status } = spawnSync('sh', ['-c', `exec 2>&1\n${command}`], {
+      cwd: where.work,
+      env,
+      encoding: 'utf8',
+      input: '',
+    });
     const lines = stdout.trimEnd().split('\n');
     expect({ command, status, lines: stdout === '' ? [] : lines }).toEqual({
       command,
@@ -25,7 +30,10 @@ test('the examples of the page print what it says', () => {
 test('the example at a terminal goes as the page says', async () => {
   const { where, env } = shellPlace();
   const [[first = '', ...rest] = []] = linesOf(PAGE, 'terminal');
-  const run = await TerminalRun.start(where, [], { env: { PATH: env.PATH ?? '' }, script: first.slice(2) });
+  const run = await TerminalRun.start(where, [], {
+    env: { PATH: env.PATH ?? '' },
+    script: first.slice(2),
+  });
   for (const line of rest) {
     if (line.startsWith('> ')) run.type(`${line.slice(2)}\n`);
     else for (const part of line.split('…').filter(Boolean)) await run.until(part);

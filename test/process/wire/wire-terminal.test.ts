@@ -5,7 +5,8 @@ import { TerminalRun } from '../exec/terminal-run.ts';
 import { type Place, place } from '../support.ts';
 
 /** The model is the embedded one: it does what the prompt says. */
-const CONFIG = 'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
+const CONFIG =
+  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 const GREETING = 'Ctrl-D ends.';
 
 function scripted(): Place {
@@ -13,7 +14,11 @@ function scripted(): Place {
 }
 
 /** A session whose line can be edited. */
-async function atPrompt(where: Place, args: string[] = [], options: Parameters<typeof TerminalRun.start>[2] = {}): Promise<TerminalRun> {
+async function atPrompt(
+  where: Place,
+  args: string[] = [],
+  options: Parameters<typeof TerminalRun.start>[2] = {},
+): Promise<TerminalRun> {
   const run = await TerminalRun.start(where, ['wire', ...args], options);
   await run.until(GREETING);
   await run.until('> ');
@@ -83,7 +88,9 @@ test('a wrong line is not sent, an unknown name is reported, and help and show e
   run.type('show\n');
   await run.until('heddle: show: there was no response yet');
   run.type('thread/start aprovalPolicy=never\n');
-  await run.until('heddle: thread/start has no params.aprovalPolicy: the server ignores it: did you mean approvalPolicy?');
+  await run.until(
+    'heddle: thread/start has no params.aprovalPolicy: the server ignores it: did you mean approvalPolicy?',
+  );
   await run.until('← {"id":2');
   run.type('show\n');
   await run.until('"thread": {');
@@ -129,19 +136,24 @@ describe('what a person reads', () => {
     for (const acting of ['\u202e', 'fin\u001b']) expect(run.shown).not.toContain(acting);
   });
 
-  test.each([[80], [40], [0]])('is cut at six lines of %i columns, with colors', async (columns) => {
-    const run = await atPrompt(scripted(), [], { columns, env: { NO_COLOR: '' } });
-    run.type('thread/start\n');
-    await run.until(' characters)');
-    run.type('\x04');
-    expect((await run.exit).code).toBe(0);
-    expect(run.shown).toContain('\x1b[36m"method"\x1b[0m:\x1b[1m"thread/start"\x1b[0m');
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what moves the cursor and colors the text.
-    const plain = run.lines().map((line) => line.replace(/\x1b\[[\d;]*[A-Za-z]/g, ''));
-    const messages = plain.filter((line) => /^(?:> )?[→←] /.test(line));
-    expect(messages.length).toBeGreaterThan(3);
-    expect(Math.max(...messages.map(({ length }) => length))).toBeLessThanOrEqual(6 * (columns === 0 ? 80 : columns));
-  });
+  test.each([[80], [40], [0]])(
+    'is cut at six lines of %i columns, with colors',
+    async (columns) => {
+      const run = await atPrompt(scripted(), [], { columns, env: { NO_COLOR: '' } });
+      run.type('thread/start\n');
+      await run.until(' characters)');
+      run.type('\x04');
+      expect((await run.exit).code).toBe(0);
+      expect(run.shown).toContain('\x1b[36m"method"\x1b[0m:\x1b[1m"thread/start"\x1b[0m');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are colors.
+      const plain = run.lines().map((line) => line.replace(/\x1b\[[\d;]*[A-Za-z]/g, ''));
+      const messages = plain.filter((line) => /^(?:> )?[→←] /.test(line));
+      expect(messages.length).toBeGreaterThan(3);
+      expect(Math.max(...messages.map(({ length }) => length))).toBeLessThanOrEqual(
+        6 * (columns === 0 ? 80 : columns),
+      );
+    },
+  );
 
   test('has the whole of what is to be decided', async () => {
     const run = await atPrompt(scripted());
@@ -179,7 +191,9 @@ test('a session that is saved is sent again before the first prompt', async () =
   await first.until('"turn/completed"');
   first.type('exit\n');
   expect((await first.exit).code).toBe(0);
-  expect(readFileSync(join(where.work, 'saved.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(4);
+  expect(readFileSync(join(where.work, 'saved.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(
+    4,
+  );
   const second = await TerminalRun.start(where, ['wire', '--replay', 'saved.jsonl']);
   await second.until('"text":"say one"');
   await second.until('"turn/completed"');
@@ -190,7 +204,9 @@ test('a session that is saved is sent again before the first prompt', async () =
 });
 
 test('lines of a pipe are shown at a terminal, in both directions', async () => {
-  const run = await TerminalRun.start(scripted(), ['wire'], { script: 'echo thread/loaded/list | "$@"' });
+  const run = await TerminalRun.start(scripted(), ['wire'], {
+    script: 'echo thread/loaded/list | "$@"',
+  });
   expect((await run.exit).code).toBe(0);
   expect(run.lines().map((line) => line.slice(0, 32))).toEqual([
     '→ {"id":1,"method":"initialize",',
@@ -209,5 +225,8 @@ test('what show prints has no colors in a file, though messages at the terminal 
   const run = await TerminalRun.start(where, ['wire'], { script, env: { NO_COLOR: '' } });
   expect((await run.exit).code).toBe(0);
   expect(run.shown).toContain('\x1b[36m"method"');
-  expect(JSON.parse(readFileSync(notes, 'utf8'))).toMatchObject({ id: expect.any(Number), result: {} });
+  expect(JSON.parse(readFileSync(notes, 'utf8'))).toMatchObject({
+    id: expect.any(Number),
+    result: {},
+  });
 });

@@ -9,7 +9,8 @@ import { exampleServer } from '../../mcp/mcp-thread.ts';
 import { EXECUTABLE, environment, type Place, place } from '../support.ts';
 
 /** The model is the embedded one: it does what the prompt says. */
-const CONFIG = 'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
+const CONFIG =
+  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 const TOUCH = `turn/start input='call exec_command {"cmd": "touch made.txt"}'`;
 
 function scripted(more = ''): Place {
@@ -34,7 +35,11 @@ function wire(lines: readonly string[], { where = scripted(), args = [] }: RunOp
 }
 
 function start(where: Place, args: string[] = []): ChildProcess {
-  const child = spawn(process.execPath, [EXECUTABLE, 'wire', ...args], { cwd: where.work, env: environment(where), stdio: 'pipe' });
+  const child = spawn(process.execPath, [EXECUTABLE, 'wire', ...args], {
+    cwd: where.work,
+    env: environment(where),
+    stdio: 'pipe',
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -56,28 +61,38 @@ function messagesIn(text: string): Message[] {
 
 const deltas = (messages: Message[]) => messages.flatMap(({ params }) => params?.delta ?? []);
 const turns = (messages: Message[]) =>
-  messages.flatMap(({ params }) => params?.turn?.status ?? []).filter((status) => status !== 'inProgress');
+  messages
+    .flatMap(({ params }) => params?.turn?.status ?? [])
+    .filter((status) => status !== 'inProgress');
 const lost = (method: string, field: string, meant: string) =>
   `heddle: ${method} has no params.${field}: the server ignores it${meant === '' ? '' : `: did you mean ${meant}?`}\n`;
 
 test('stdout has the messages of the server as they are on the wire, to the end of the turn', () => {
   const where = scripted();
-  const { status, messages, stderr } = wire(['# begin', '', 'thread/start', 'turn/start input="say hello"'], {
-    where,
-    args: ['--wire-log', 'wire.jsonl'],
-  });
+  const { status, messages, stderr } = wire(
+    ['# begin', '', 'thread/start', 'turn/start input="say hello"'],
+    {
+      where,
+      args: ['--wire-log', 'wire.jsonl'],
+    },
+  );
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const log = readFileSync(join(where.work, 'wire.jsonl'), 'utf8').trimEnd().split('\n');
   const sent = log.map((line) => JSON.parse(line)).filter(({ direction }) => direction === 'out');
   expect(messages).toEqual(sent.map(({ message }) => message));
   expect(messages.slice(0, 2).map(({ id }) => id)).toEqual([1, 2]);
   expect(deltas(messages)).toEqual(['hello']);
-  expect(messages.at(-1)).toMatchObject({ method: 'turn/completed', params: { turn: { status: 'completed' } } });
+  expect(messages.at(-1)).toMatchObject({
+    method: 'turn/completed',
+    params: { turn: { status: 'completed' } },
+  });
 });
 
 test('the handshake can be done by hand', () => {
   const initialize = 'initialize clientInfo.name=mine clientInfo.version=1';
-  expect(wire([initialize, 'initialized', 'thread/start', 'model/list']).messages.map(({ id }) => id)).toEqual([1, 2, undefined, 3]);
+  expect(
+    wire([initialize, 'initialized', 'thread/start', 'model/list']).messages.map(({ id }) => id),
+  ).toEqual([1, 2, undefined, 3]);
   const refused = wire([initialize.replace('clientInfo.name=mine', ''), 'model/list']);
   expect(refused).toMatchObject({
     status: 1,
@@ -110,7 +125,9 @@ test('a line that is wrong, an unknown name and a refusal are reported, and the 
       'heddle: line 6: expected a method or a command, found \\x1b[2J: help lists them\n',
     ].join(''),
   );
-  expect(messages.filter(({ error }) => error !== undefined).map(({ error }) => error?.code)).toEqual([-32600]);
+  expect(
+    messages.filter(({ error }) => error !== undefined).map(({ error }) => error?.code),
+  ).toEqual([-32600]);
   expect(messages.at(-1)).toMatchObject({ id: 4, result: { data: [expect.any(String)] } });
 });
 
@@ -123,7 +140,11 @@ describe('a request of the server', () => {
   ])('is answered by %s', (answer, isMade) => {
     const where = scripted();
     const { status, messages, stderr } = wire(['thread/start', TOUCH, answer], { where });
-    expect({ status, stderr, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({ status: 0, stderr: '', isMade });
+    expect({ status, stderr, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({
+      status: 0,
+      stderr: '',
+      isMade,
+    });
     expect(turns(messages)).toEqual(['completed']);
   });
 
@@ -131,8 +152,13 @@ describe('a request of the server', () => {
     for (const lines of [[], ['wait', 'model/list']]) {
       const where = scripted();
       const { status, messages, stderr } = wire(['thread/start', TOUCH, ...lines], { where });
-      expect({ status, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({ status: 0, isMade: false });
-      expect(stderr).toMatch(/^heddle: no line answers item\/commandExecution\/requestApproval with id \d+: it is refused\n$/);
+      expect({ status, isMade: existsSync(join(where.work, 'made.txt')) }).toEqual({
+        status: 0,
+        isMade: false,
+      });
+      expect(stderr).toMatch(
+        /^heddle: no line answers item\/commandExecution\/requestApproval with id \d+: it is refused\n$/,
+      );
       expect(turns(messages)).toEqual(['completed']);
     }
   });
@@ -140,16 +166,26 @@ describe('a request of the server', () => {
   test('of an MCP server is answered while the response waits for it', () => {
     const asks = {
       method: 'elicitation/create',
-      request: { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
+      request: {
+        message: 'Who?',
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+      },
     };
     const call = `mcpServer/tool/call server=ex tool=ask arguments=${JSON.stringify(asks)}`;
-    const { status, messages } = wire(['thread/start', call, 'answer accept content.name=Ann'], { where: scripted(exampleServer()) });
+    const { status, messages } = wire(['thread/start', call, 'answer accept content.name=Ann'], {
+      where: scripted(exampleServer()),
+    });
     expect(status).toBe(0);
     expect(JSON.stringify(messages.at(-1)?.result)).toContain('Ann');
   });
 
   test('of the agent is answered by its questions', () => {
-    const question = (id: string) => ({ id, header: id, question: `${id}?`, options: [{ label: 'A', description: '' }] });
+    const question = (id: string) => ({
+      id,
+      header: id,
+      question: `${id}?`,
+      options: [{ label: 'A', description: '' }],
+    });
     const input = `call request_user_input ${JSON.stringify({ questions: [question('one'), question('two')] })}`;
     const where = scripted('[features]\ndefault_mode_request_user_input = true\n');
     const lines = [
@@ -166,12 +202,20 @@ describe('a request of the server', () => {
 test('a line waits for the responses before it, unless it says now; wait waits for notifications', () => {
   const where = scripted();
   const exec = 'command/exec command=["sleep","1000"] processId=p1';
-  expect(wire([exec, 'now command/exec/terminate processId=p1', 'model/list'], { where }).messages.map(({ id }) => id)).toEqual([
-    1, 3, 2, 4,
-  ]);
-  const { status, messages } = wire(['thread/start', 'wait thread/started', 'turn/start input="say a"', 'wait', 'thread/read'], { where });
+  expect(
+    wire([exec, 'now command/exec/terminate processId=p1', 'model/list'], { where }).messages.map(
+      ({ id }) => id,
+    ),
+  ).toEqual([1, 3, 2, 4]);
+  const { status, messages } = wire(
+    ['thread/start', 'wait thread/started', 'turn/start input="say a"', 'wait', 'thread/read'],
+    { where },
+  );
   expect(status).toBe(0);
-  expect(messages.at(-1)).toMatchObject({ id: 4, result: { thread: { status: { type: 'idle' } } } });
+  expect(messages.at(-1)).toMatchObject({
+    id: 4,
+    result: { thread: { status: { type: 'idle' } } },
+  });
 });
 
 test('exit ends the lines, and a turn that fails gives the exit code 1', () => {
@@ -184,7 +228,10 @@ test('exit ends the lines, and a turn that fails gives the exit code 1', () => {
 test('a long line, a line that is not UTF-8 and no line at all', () => {
   expect(wire([])).toEqual({ status: 0, messages: [], stderr: '' });
   const text = 'x'.repeat(2_000_000);
-  const { status, messages } = wire(['thread/start', `thread/name/set name=${JSON.stringify(text)}`]);
+  const { status, messages } = wire([
+    'thread/start',
+    `thread/name/set name=${JSON.stringify(text)}`,
+  ]);
   expect([status, messages.find(({ id }) => id === 3)?.error?.code]).toEqual([1, -32600]);
   const where = scripted();
   writeFiles(where.work, { 'lines.txt': Buffer.from([0x61, 0xff, 0x0a, 0x23, 0x0a]) });
@@ -211,18 +258,30 @@ describe('--save and --replay', () => {
     const saved = messagesIn(readFileSync(join(where.work, 'saved.jsonl'), 'utf8'));
     expect(saved).toEqual([
       { method: 'thread/start', params: {} },
-      { method: 'turn/start', params: { threadId: '@thread', input: [expect.objectContaining({ type: 'text' })] } },
+      {
+        method: 'turn/start',
+        params: { threadId: '@thread', input: [expect.objectContaining({ type: 'text' })] },
+      },
       { result: { decision: 'accept' } },
       { wait: 'turn/completed' },
       { method: 'thread/read', params: { threadId: '@thread', includeTurns: true } },
-      { method: 'turn/start', params: { threadId: '@thread', input: [{ type: 'text', text: 'say two' }] } },
+      {
+        method: 'turn/start',
+        params: { threadId: '@thread', input: [{ type: 'text', text: 'say two' }] },
+      },
       { method: 'turn/interrupt', params: { threadId: '@thread', turnId: '@turn' }, now: true },
     ]);
     expect(statSync(join(where.work, 'saved.jsonl')).mode & 0o777).toBe(0o600);
-    const again = wire(['model/list'], { where, args: ['--replay', 'saved.jsonl', '--save', 'again.jsonl'] });
-    const ids = (messages: Message[]) => messages.flatMap(({ id, method }) => (method === undefined ? [id] : []));
+    const again = wire(['model/list'], {
+      where,
+      args: ['--replay', 'saved.jsonl', '--save', 'again.jsonl'],
+    });
+    const ids = (messages: Message[]) =>
+      messages.flatMap(({ id, method }) => (method === undefined ? [id] : []));
     expect(ids(again.messages)).toEqual([...ids(first.messages), 7]);
-    expect(messagesIn(readFileSync(join(where.work, 'again.jsonl'), 'utf8')).slice(0, -1)).toEqual(saved);
+    expect(messagesIn(readFileSync(join(where.work, 'again.jsonl'), 'utf8')).slice(0, -1)).toEqual(
+      saved,
+    );
     expect(existsSync(join(where.work, 'made.txt'))).toBe(true);
   });
 
@@ -238,11 +297,20 @@ describe('--save and --replay', () => {
   test.each([
     [['--replay', 'none.txt'], '--replay none.txt: the file cannot be read: it does not exist'],
     [['--replay', '.'], '--replay .: the file cannot be read: '],
-    [['--save', 'there.txt'], '--save there.txt: the file cannot be created: it exists already: choose another name'],
-    [['--save', 'none/a.txt'], '--save none/a.txt: the file cannot be created: the folder does not exist'],
+    [
+      ['--save', 'there.txt'],
+      '--save there.txt: the file cannot be created: it exists already: choose another name',
+    ],
+    [
+      ['--save', 'none/a.txt'],
+      '--save none/a.txt: the file cannot be created: the folder does not exist',
+    ],
     [['--save', ''], '--save requires a value, found an empty string (see "heddle help wire")'],
     [['lines'], 'wire: unexpected \'lines\' (see "heddle help wire")'],
-    [['--approve', 'accept'], '--approve cannot be used with wire, only with exec (see "heddle help wire")'],
+    [
+      ['--approve', 'accept'],
+      '--approve cannot be used with wire, only with exec (see "heddle help wire")',
+    ],
     [['-C', 'none'], '--cd none: the folder does not exist'],
   ])('%j is refused before anything starts', (args, problem) => {
     const where = scripted();

@@ -26,7 +26,12 @@ const FILES = {
   'work/early/x': '',
   'user/bin/tool': '#!/bin/sh\n',
 };
-const RUNNABLE = ['work/tools/run', 'work/.venv/bin/tool', 'work/node_modules/one/cli.js', 'user/bin/tool'];
+const RUNNABLE = [
+  'work/tools/run',
+  'work/.venv/bin/tool',
+  'work/node_modules/one/cli.js',
+  'user/bin/tool',
+];
 
 function world() {
   const folder = tempFolder(FILES);
@@ -34,14 +39,24 @@ function world() {
   mkdirSync(join(folder, 'work/node_modules/.bin'));
   symlinkSync('../one/cli.js', join(folder, 'work/node_modules/.bin/one'));
   const work = join(folder, 'work');
-  const env = { HOME: join(folder, 'user'), PATH: `${work}/early:${folder}/user/bin`, TOOLS: `${work}/tools` };
-  /** The files in the folder that a program runs, by their paths in it. Those that are only watched have a `?` behind them. */
+  const env = {
+    HOME: join(folder, 'user'),
+    PATH: `${work}/early:${folder}/user/bin`,
+    TOOLS: `${work}/tools`,
+  };
+  /**
+   * The files in the folder that a program runs, by their paths in it. Those that are only watched
+   * have a `?` behind them.
+   */
   const filesOf = async (argv: readonly string[]) => {
     const program = { of: 'a test', argv, cwd: work, env, kind: 'configured' as const };
     const found = programFiles(program, await programLine(program));
     return found
       .filter(({ path }) => path.startsWith(`${folder}/`))
-      .map(({ path, ifAbsent }) => `${path.slice(folder.length + 1)}${ifAbsent === 'watch' ? '?' : ''}`)
+      .map(
+        ({ path, ifAbsent }) =>
+          `${path.slice(folder.length + 1)}${ifAbsent === 'watch' ? '?' : ''}`,
+      )
       .sort();
   };
   return { filesOf, ofLine: (line: string) => filesOf(['/bin/sh', '-c', line]) };
@@ -74,25 +89,53 @@ test.each<[line: string, files: string[]]>([
   ['.venv/bin/absent', []],
   // The PATH that the line sets.
   ['PATH=./tools:$PATH run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
-  ['export PATH="$PWD/tools:$PATH"; run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
-  ['env A=1 PATH=tools run', ['work/tools/run', 'work/tools/tool', 'work/tools/env', ...missing('env'), ...missing('run')]],
+  [
+    'export PATH="$PWD/tools:$PATH"; run',
+    ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL],
+  ],
+  [
+    'env A=1 PATH=tools run',
+    ['work/tools/run', 'work/tools/tool', 'work/tools/env', ...missing('env'), ...missing('run')],
+  ],
   [
     'PATH="$(git rev-parse --show-toplevel)/tools:$PATH"; run',
-    ['work/tools/git', 'work/tools/run', 'work/tools/tool', ...missing('git'), ...missing('run'), ...TOOL],
+    [
+      'work/tools/git',
+      'work/tools/run',
+      'work/tools/tool',
+      ...missing('git'),
+      ...missing('run'),
+      ...TOOL,
+    ],
   ],
   ['PATH=$PATH:$PWD/tools; tool', TOOL],
-  ['R=$(pwd); PATH="$R/tools:$PATH"; run', ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
-  [`PATH="tools$${'{PATH:+:$PATH}'}" run`, ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL]],
-  [`PATH=$${'{UNSET}'}/tools:~/bin run`, ['work/tools/run', 'work/tools/tool', 'user/bin/tool', ...missing('run')]],
+  [
+    'R=$(pwd); PATH="$R/tools:$PATH"; run',
+    ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL],
+  ],
+  [
+    `PATH="tools$${'{PATH:+:$PATH}'}" run`,
+    ['work/tools/run', 'work/tools/tool', ...missing('run'), ...TOOL],
+  ],
+  [
+    `PATH=$${'{UNSET}'}/tools:~/bin run`,
+    ['work/tools/run', 'work/tools/tool', 'user/bin/tool', ...missing('run')],
+  ],
   // An empty entry is the working directory.
-  ...['$UNSET:$PATH', `$${'{UNSET:-}'}:$PATH`, ':$PATH', '"":$PATH'].map((value): [string, string[]] => [
-    `PATH=${value} tool`,
-    ['work/tool', ...TOOL],
-  ]),
+  ...['$UNSET:$PATH', `$${'{UNSET:-}'}:$PATH`, ':$PATH', '"":$PATH'].map(
+    (value): [string, string[]] => [`PATH=${value} tool`, ['work/tool', ...TOOL]],
+  ),
   ['PATH+=:tools; run', ['work/tools/run', ...missing('run'), ...TOOL]],
   [
     "bash -c 'PATH=tools:$PATH run'",
-    ['work/tools/bash', 'work/tools/run', 'work/tools/tool', ...missing('bash'), ...missing('run'), ...TOOL],
+    [
+      'work/tools/bash',
+      'work/tools/run',
+      'work/tools/tool',
+      ...missing('bash'),
+      ...missing('run'),
+      ...TOOL,
+    ],
   ],
   ['PATH=node_modules/.bin:$PATH one', ['work/node_modules/.bin/one', ...missing('one')]],
   ['PATH=node_modules/.bin:.venv/bin:$PATH absent-program', missing('absent-program')],
@@ -106,11 +149,25 @@ test.each<[line: string, files: string[]]>([
   ['python3 tools/absent.py data.json', [...missing('python3'), 'work/tools/absent.py']],
   ['python3 -u plain data.json', [...missing('python3'), 'work/data.json', 'work/plain']],
   ['awk -f plain data.json', [...missing('awk'), 'work/data.json', 'work/plain']],
-  ['python3 -m package.sub', [...missing('python3'), 'work/package/__init__.py', 'work/package/sub', 'work/package/sub.py']],
+  [
+    'python3 -m package.sub',
+    [...missing('python3'), 'work/package/__init__.py', 'work/package/sub', 'work/package/sub.py'],
+  ],
   ['python3 -m absent.sub', [...missing('python3'), 'work/absent', 'work/absent.py']],
-  ['node server', [...missing('node'), 'work/server/index.js', 'work/server/lib/main.js', 'work/server/package.json']],
+  [
+    'node server',
+    [
+      ...missing('node'),
+      'work/server/index.js',
+      'work/server/lib/main.js',
+      'work/server/package.json',
+    ],
+  ],
   ['node tools/absent', [...missing('node'), 'work/tools/absent', 'work/tools/absent.js']],
-  ['node --require=./tools/absent.cjs server/lib/main.js', [...missing('node'), 'work/server/lib/main.js', 'work/tools/absent.cjs']],
+  [
+    'node --require=./tools/absent.cjs server/lib/main.js',
+    [...missing('node'), 'work/server/lib/main.js', 'work/tools/absent.cjs'],
+  ],
   ['uv run --directory tools/deep y.py', [...missing('uv'), 'work/tools/deep/y.py', 'work/y.py']],
   ['npx tsx tools/absent.ts', [...missing('npx'), 'work/tools/absent.ts']],
   ['uv run --with data.json plain data.json', [...missing('uv'), 'work/data.json', 'work/plain']],
@@ -134,7 +191,10 @@ test.each<[line: string, files: string[]]>([
   ['tsc -p tsconfig.json "$UNSET"', missing('tsc')],
   ['pushd tools; ./run', ['work/run', 'work/tools/run', ...TOOL]],
   // Other files that an argument names, if they exist and may be scripts.
-  ['tool --config=tools/deep/y.py --run tools/run plain data.json -p=data.json', [...TOOL, 'work/tools/deep/y.py', 'work/tools/run']],
+  [
+    'tool --config=tools/deep/y.py --run tools/run plain data.json -p=data.json',
+    [...TOOL, 'work/tools/deep/y.py', 'work/tools/run'],
+  ],
   // What is only looked at or written, and what is no file.
   ['cat data.json', missing('cat')],
   ['tool > data.json', TOOL],
@@ -143,7 +203,10 @@ test.each<[line: string, files: string[]]>([
   ['tool https://example.com/x.js tools', TOOL],
   // Lines with more.
   ['if true; then sh tools/x.sh; fi', [...SHELL, X]],
-  ['(cd /; env A=1 timeout 5s sh "$TOOLS"/x.sh) 2>&1 | tool || exit 2', [...SHELL, ...missing('env'), ...missing('timeout'), ...TOOL, X]],
+  [
+    '(cd /; env A=1 timeout 5s sh "$TOOLS"/x.sh) 2>&1 | tool || exit 2',
+    [...SHELL, ...missing('env'), ...missing('timeout'), ...TOOL, X],
+  ],
   // What is not understood may run every file that it names.
   [`${'a=$((1)); '.repeat(3000)}; sh tools/x.sh`, ['work/tools/x.sh']],
   ['bash -c "sh tools/x.sh"', [...missing('bash'), ...SHELL, X]],
@@ -153,7 +216,10 @@ test.each<[line: string, files: string[]]>([
 
 test('of an MCP server in the project: its whole package or environment', async () => {
   const { filesOf } = world();
-  expect(await filesOf(['node_modules/.bin/one'])).toEqual(['work/node_modules/.bin/one', 'work/node_modules/one?']);
+  expect(await filesOf(['node_modules/.bin/one'])).toEqual([
+    'work/node_modules/.bin/one',
+    'work/node_modules/one?',
+  ]);
   expect(await filesOf(['.venv/bin/tool'])).toEqual(['work/.venv/bin/tool', 'work/.venv?'].sort());
   expect(await filesOf(['env', 'PATH=tools', 'run'])).toContain('work/tools/run');
 });
@@ -161,7 +227,9 @@ test('of an MCP server in the project: its whole package or environment', async 
 test('of an MCP server that is compiled for a runtime, with a plugin', async () => {
   const { filesOf } = world();
   const argv = ['dotnet', 'app/server.dll', '--plugin', 'app/plugin.so', 'data.json'];
-  expect(await filesOf(argv)).toEqual([...missing('dotnet'), 'work/app/plugin.so', 'work/app/server.dll'].sort());
+  expect(await filesOf(argv)).toEqual(
+    [...missing('dotnet'), 'work/app/plugin.so', 'work/app/server.dll'].sort(),
+  );
 });
 
 test('of an MCP server that a package runner starts: packages of the project are watched', async () => {
@@ -196,7 +264,13 @@ const WRAPS: readonly ((line: string) => string)[] = [
 test('of a script that is run anywhere in a line, whether it exists or not', async () => {
   const { ofLine } = world();
   const lines = fc.record({
-    script: fc.constantFrom('tools/x.sh', 'tools/absent.sh', 'absent/er/x.sh', '"$TOOLS/x.sh"', '"my tools/z.sh"'),
+    script: fc.constantFrom(
+      'tools/x.sh',
+      'tools/absent.sh',
+      'absent/er/x.sh',
+      '"$TOOLS/x.sh"',
+      '"my tools/z.sh"',
+    ),
     program: fc.constantFrom('sh ', 'python3 -u ', 'node ', '. ', './'),
     wraps: fc.array(fc.constantFrom(...WRAPS), { maxLength: 4 }),
   });

@@ -16,15 +16,37 @@ test('on macOS, the profile denies writing what programs outside the sandbox run
   const serverPrograms = new ServerPrograms({ clock: systemClock, env });
   const argv = ['/bin/sh', '-c', 'sh one.sh; sh absent/two.sh; sh free/three.sh'];
   serverPrograms.listBy(() => [{ of: 'a hook', argv, cwd: workspace, env, kind: 'configured' }]);
-  const installation = { manifest: join(world.base, 'app/package.json'), executable: process.execPath };
-  const sandbox = createSeatbelt({ installation, serverPrograms, program: '/usr/bin/sandbox-exec' });
+  const installation = {
+    manifest: join(world.base, 'app/package.json'),
+    executable: process.execPath,
+  };
+  const sandbox = createSeatbelt({
+    installation,
+    serverPrograms,
+    program: '/usr/bin/sandbox-exec',
+  });
   const bounds = world.bounds({ unprotected: [join(workspace, 'free')] });
-  const { argv: made } = await sandbox.confine({ argv: ['true'], cwd: workspace, env: {}, terminal: false }, bounds);
-  const denied = made[2]?.split('\n').findLast((rule) => rule.startsWith('(deny file-write* (subpath')) ?? '';
+  const { argv: made } = await sandbox.confine(
+    { argv: ['true'], cwd: workspace, env: {}, terminal: false },
+    bounds,
+  );
+  const denied =
+    made[2]?.split('\n').findLast((rule) => rule.startsWith('(deny file-write* (subpath')) ?? '';
   const isDenied = (path: string) => denied.includes(`(subpath "${join(workspace, path)}")`);
-  const paths = ['one.sh', 'lib/one.sh', 'absent/two.sh', '.profile', '.zshenv', '.bash_profile', 'free/three.sh', 'other'];
+  const paths = [
+    'one.sh',
+    'lib/one.sh',
+    'absent/two.sh',
+    '.profile',
+    '.zshenv',
+    '.bash_profile',
+    'free/three.sh',
+    'other',
+  ];
   expect(paths.filter(isDenied)).toEqual(paths.slice(0, 6));
   const protectedAs = await sandbox.protects(bounds);
-  expect(protectedAs(join(workspace, 'lib/one.sh'))).toBe('is protected by the sandbox: a hook runs it outside the sandbox');
+  expect(protectedAs(join(workspace, 'lib/one.sh'))).toBe(
+    'is protected by the sandbox: a hook runs it outside the sandbox',
+  );
   expect(protectedAs(join(workspace, 'free/three.sh'))).toBeNull();
 });

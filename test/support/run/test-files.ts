@@ -15,6 +15,10 @@ export function mockingFiles(): string[] {
 }
 
 function testFiles(isMeant: (text: string) => boolean): string[] {
-  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
-  return files.map((name) => join('test', name)).filter((file) => isMeant(readFileSync(file, 'utf8')));
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.test.ts'),
+  );
+  return files
+    .map((name) => join('test', name))
+    .filter((file) => isMeant(readFileSync(file, 'utf8')));
 }

@@ -17,7 +17,12 @@ test('a patch whose folders cannot be closed does not block the next one', async
     unprotected: () => [],
   });
   const ids = { threadId: 'thread', turnId: 'turn', callId: 'call', itemId: 'call' };
-  const context = { ...ids, settings: { ...settings, cwd }, grants: new Grants(), signal: new AbortController().signal };
+  const context = {
+    ...ids,
+    settings: { ...settings, cwd },
+    grants: new Grants(),
+    signal: new AbortController().signal,
+  };
   const add = { patch: patchOf('*** Add File: a.txt', '+a'), folder: '.' };
   const first = await applyPatch.prepare(add, context);
   vi.spyOn(PinnedFolders.prototype, 'close').mockRejectedValueOnce(new Error('EIO'));

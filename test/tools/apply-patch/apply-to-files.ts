@@ -1,4 +1,12 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
@@ -24,7 +32,11 @@ export function patchOf(...lines: string[]): string {
 }
 
 /** Plans and writes a patch, and calls `between` after the plan. Returns the failure, or null. */
-export async function apply(cwd: string, patch: string, between: (changes: PlannedChange[]) => void = () => {}): Promise<string | null> {
+export async function apply(
+  cwd: string,
+  patch: string,
+  between: (changes: PlannedChange[]) => void = () => {},
+): Promise<string | null> {
   const folders = new PinnedFolders();
   try {
     const changes = await planPatch(await parsePatch(patch, new EventLoopYield()), {
@@ -40,14 +52,18 @@ export async function apply(cwd: string, patch: string, between: (changes: Plann
   }
 }
 
-/** Everything below a folder: the content of files, the targets of links, null for empty folders. */
+/**
+ * Everything below a folder: the content of files, the targets of links, null for empty folders.
+ */
 export function tree(folder: string): Record<string, string | null> {
   const entries = readdirSync(folder).flatMap((name): [string, string | null][] => {
     const path = join(folder, name);
     if (lstatSync(path).isSymbolicLink()) return [[name, `-> ${readlinkSync(path)}`]];
     if (!lstatSync(path).isDirectory()) return [[name, readFileSync(path, 'utf8')]];
     const inner = Object.entries(tree(path));
-    return inner.length === 0 ? [[`${name}/`, null]] : inner.map(([rest, content]) => [`${name}/${rest}`, content]);
+    return inner.length === 0
+      ? [[`${name}/`, null]]
+      : inner.map(([rest, content]) => [`${name}/${rest}`, content]);
   });
   return Object.fromEntries(entries);
 }

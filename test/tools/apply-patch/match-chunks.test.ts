@@ -27,7 +27,9 @@ describe('searching for the lines', () => {
     ['Unicode forms', 'e\u0301\n', '-\u00e9'],
     ['dots', 'a…\n', '-a...'],
   ])('%s may not', async (_name, text, line) => {
-    await expect(changed(text, '@@', line, '+x')).rejects.toThrow(/^Failed to find expected lines in \/w\/f:\n/);
+    await expect(changed(text, '@@', line, '+x')).rejects.toThrow(
+      /^Failed to find expected lines in \/w\/f:\n/,
+    );
   });
 
   test('an exact match further down beats a looser one above', async () => {
@@ -39,23 +41,33 @@ describe('searching for the lines', () => {
   });
 
   test('the error shows the lines that were not found', async () => {
-    await expect(changed('a\n', '@@', ' x', '-y', '+z')).rejects.toThrow('Failed to find expected lines in /w/f:\nx\ny');
+    await expect(changed('a\n', '@@', ' x', '-y', '+z')).rejects.toThrow(
+      'Failed to find expected lines in /w/f:\nx\ny',
+    );
   });
 
   test('chunks come in the order of the file and do not overlap', async () => {
     expect(await changed('a\nb\na\nb\n', '@@', '-a', '+1', '@@', '-a', '+2')).toBe('1\nb\n2\nb\n');
-    await expect(changed('a\nb\n', '@@', '-b', '+B', '@@', '-a', '+A')).rejects.toThrow(/Failed to find/);
-    await expect(changed('a\nb\nc\n', '@@', '-a', ' b', '@@', ' b', '-c')).rejects.toThrow(/Failed to find/);
+    await expect(changed('a\nb\n', '@@', '-b', '+B', '@@', '-a', '+A')).rejects.toThrow(
+      /Failed to find/,
+    );
+    await expect(changed('a\nb\nc\n', '@@', '-a', ' b', '@@', ' b', '-c')).rejects.toThrow(
+      /Failed to find/,
+    );
   });
 
   test('an anchor is a whole line, and the search continues after it', async () => {
     expect(await changed('x\na\n  y\na\n', '@@ y', '-a', '+A')).toBe('x\na\n  y\nA\n');
-    await expect(changed('yes\na\n', '@@ y', '-a')).rejects.toThrow("Failed to find the line 'y' in /w/f");
+    await expect(changed('yes\na\n', '@@ y', '-a')).rejects.toThrow(
+      "Failed to find the line 'y' in /w/f",
+    );
   });
 
   test('a chunk with End of File matches only at the end of the file', async () => {
     expect(await changed('a\nb\na\n', '@@', '-a', '+A', '*** End of File')).toBe('a\nb\nA\n');
-    await expect(changed('a\nb\n', '@@', '-a', '*** End of File')).rejects.toThrow(/Failed to find/);
+    await expect(changed('a\nb\n', '@@', '-a', '*** End of File')).rejects.toThrow(
+      /Failed to find/,
+    );
   });
 
   test('a chunk that only adds lines adds them at the end of the file, wherever it stands', async () => {
@@ -104,22 +116,49 @@ describe('bytes', () => {
   });
 });
 
-test('a patch between two random files makes the second from the first', { tags: 'seeded' }, async () => {
-  const line = fc.constantFrom('a', 'b', ' a', 'a ', '', '\t', '- x', '+', '@@', '*** End Patch', '“q”', '"q"');
-  const file = fc.array(line, { maxLength: 30 }).map((lines) => lines.map((text) => `${text}\n`).join(''));
+test('a patch between two random files makes the second from the first', {
+  tags: 'seeded',
+}, async () => {
+  const line = fc.constantFrom(
+    'a',
+    'b',
+    ' a',
+    'a ',
+    '',
+    '\t',
+    '- x',
+    '+',
+    '@@',
+    '*** End Patch',
+    '“q”',
+    '"q"',
+  );
+  const file = fc
+    .array(line, { maxLength: 30 })
+    .map((lines) => lines.map((text) => `${text}\n`).join(''));
   await fc.assert(
     fc.asyncProperty(file, file, async (before, after) => {
       fc.pre(before !== after);
       // The whole file is context, so there is one place for it.
-      const [, , , , ...lines] = createTwoFilesPatch('', '', before, after, '', '', { context: 100 }).split('\n');
-      expect(await changed(before, ...lines.map((text) => (text.startsWith('@@') ? '@@' : text)).slice(0, -1))).toBe(after);
+      const [, , , , ...lines] = createTwoFilesPatch('', '', before, after, '', '', {
+        context: 100,
+      }).split('\n');
+      expect(
+        await changed(
+          before,
+          ...lines.map((text) => (text.startsWith('@@') ? '@@' : text)).slice(0, -1),
+        ),
+      ).toBe(after);
     }),
     { numRuns: runs(300) },
   );
 });
 
 describe('size', () => {
-  const many = Array.from({ length: 200_000 }, (_, index) => `line ${index} of a file of some megabytes`);
+  const many = Array.from(
+    { length: 200_000 },
+    (_, index) => `line ${index} of a file of some megabytes`,
+  );
 
   test('a change in a file of several megabytes, with a line of one', async () => {
     const long = 'x'.repeat(1024 * 1024);
@@ -128,20 +167,30 @@ describe('size', () => {
   });
 
   test('ten thousand changes', async () => {
-    const chunks = many.filter((_, index) => index % 20 === 0).flatMap((text) => ['@@', `-${text}`, '+changed']);
-    expect((await changed(`${many.join('\n')}\n`, ...chunks)).match(/^changed$/gm)).toHaveLength(10_000);
+    const chunks = many
+      .filter((_, index) => index % 20 === 0)
+      .flatMap((text) => ['@@', `-${text}`, '+changed']);
+    expect((await changed(`${many.join('\n')}\n`, ...chunks)).match(/^changed$/gm)).toHaveLength(
+      10_000,
+    );
   });
 
   test('lines that match partly everywhere take linear time', async () => {
     const text = 'a\n'.repeat(200_000);
-    await expect(changed(text, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-b')).rejects.toThrow(/Failed to find/);
-    await expect(changed(`${text}b\n`, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-c', '-b')).rejects.toThrow(/Failed to find/);
+    await expect(
+      changed(text, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-b'),
+    ).rejects.toThrow(/Failed to find/);
+    await expect(
+      changed(`${text}b\n`, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-c', '-b'),
+    ).rejects.toThrow(/Failed to find/);
   });
 
   test('a patch that needs too many comparisons is refused', async () => {
     const chunks = Array.from({ length: 1_100 }, () => ['@@', '-a', '+A']).flat();
     const loose = `a\n${'a \n'.repeat(200_000)}`;
-    await expect(changed(loose, ...chunks)).rejects.toThrow('the patch has too many changes for a file of this size');
+    await expect(changed(loose, ...chunks)).rejects.toThrow(
+      'the patch has too many changes for a file of this size',
+    );
     const exact = 'a\n'.repeat(200_000);
     expect((await changed(exact, ...chunks)).match(/^A$/gm)).toHaveLength(1_100);
   });

@@ -58,7 +58,10 @@ test('every kind of operation, in the order of the patch', async () => {
 
 describe('the envelope', () => {
   test.each([
-    ['blanks around the first and the last line', ' *** Begin Patch \n*** Add File: n\n+x\n  *** End Patch\t'],
+    [
+      'blanks around the first and the last line',
+      ' *** Begin Patch \n*** Add File: n\n+x\n  *** End Patch\t',
+    ],
     ['blank lines around the patch', '\n\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n\n'],
     ['blanks around a header', patch('  *** Add File: n  ', '+x')],
     ['blank lines between operations', patch('', '*** Add File: n', '+x', '')],
@@ -86,17 +89,45 @@ describe('the envelope', () => {
 
 describe('an error names the invalid line', () => {
   test.each([
-    ['an unknown header', patch('*** Frob File: x'), /^invalid patch, line 2: '\*\*\* Frob File: x' is not a file header/],
-    ['an empty path', patch('*** Add File:  '), /line 2: the path is empty or contains a NUL character/],
-    ['a NUL in a path', patch('*** Delete File: a\0b'), /line 2: the path is empty or contains a NUL character/],
+    [
+      'an unknown header',
+      patch('*** Frob File: x'),
+      /^invalid patch, line 2: '\*\*\* Frob File: x' is not a file header/,
+    ],
+    [
+      'an empty path',
+      patch('*** Add File:  '),
+      /line 2: the path is empty or contains a NUL character/,
+    ],
+    [
+      'a NUL in a path',
+      patch('*** Delete File: a\0b'),
+      /line 2: the path is empty or contains a NUL character/,
+    ],
     ['an update without changes', update(), /the update of 'f' has no changes/],
     ['a rename without changes', update('*** Move to: g'), /the update of 'f' has no changes/],
     ['two places in a row', update('@@', '@@', '-a'), /line 4: no lines follow '@@'/],
-    ['a place at the end of the file without lines', update('@@', '*** End of File'), /no lines follow '@@'/],
+    [
+      'a place at the end of the file without lines',
+      update('@@', '*** End of File'),
+      /no lines follow '@@'/,
+    ],
     ['@@ without a blank', update('@@def', '-a'), /line 3: expected a line that begins/],
-    ['a line without a mark', update('@@', '-a', 'b'), /line 5: expected a line that begins with ' ', '\+' or '-', found 'b'/],
-    ['a line without a mark in a new file', patch('*** Add File: n', '+x', 'y'), /line 4: 'y' is not a file header/],
-    ['a second chunk without @@', update('@@', '-a', '*** End of File', '-b'), /line 6: expected '@@' or '@@ LINE'/],
+    [
+      'a line without a mark',
+      update('@@', '-a', 'b'),
+      /line 5: expected a line that begins with ' ', '\+' or '-', found 'b'/,
+    ],
+    [
+      'a line without a mark in a new file',
+      patch('*** Add File: n', '+x', 'y'),
+      /line 4: 'y' is not a file header/,
+    ],
+    [
+      'a second chunk without @@',
+      update('@@', '-a', '*** End of File', '-b'),
+      /line 6: expected '@@' or '@@ LINE'/,
+    ],
   ])('%s', async (_name, text, problem) => {
     await expect(parsed(text)).rejects.toThrow(problem);
   });
@@ -113,10 +144,14 @@ test('the first chunk may lack its @@, and blank lines may stand before it', asy
 });
 
 test('a unified diff header is read as an anchor', async () => {
-  expect(await parsed(update('@@ -1,3 +1,3 @@', '-a'))).toMatchObject([{ chunks: [{ anchor: '-1,3 +1,3 @@' }] }]);
+  expect(await parsed(update('@@ -1,3 +1,3 @@', '-a'))).toMatchObject([
+    { chunks: [{ anchor: '-1,3 +1,3 @@' }] },
+  ]);
 });
 
 test('a header after a space is a line of the current change', async () => {
   const lines = [{ kind: ' ', text: '*** Delete File: g' }];
-  expect(await parsed(update('@@', ' *** Delete File: g'))).toMatchObject([{ chunks: [{ lines }] }]);
+  expect(await parsed(update('@@', ' *** Delete File: g'))).toMatchObject([
+    { chunks: [{ lines }] },
+  ]);
 });

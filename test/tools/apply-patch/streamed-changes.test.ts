@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { streamedChanges, streamedInput } from '../../../src/tools/apply-patch/diff/streamed-changes.ts';
+import {
+  streamedChanges,
+  streamedInput,
+} from '../../../src/tools/apply-patch/diff/streamed-changes.ts';
 
 const PATCH = `*** Begin Patch
 *** Add File: new.txt
@@ -17,10 +20,16 @@ const PATCH = `*** Begin Patch
 
 test('the changes in the complete lines so far', () => {
   expect(streamedChanges('*** Begin Patch\n*** Add File: n')).toEqual([]);
-  expect(streamedChanges('*** Begin Patch\n*** Add File: n\n+one\n+tw')).toEqual([{ path: 'n', kind: { type: 'add' }, diff: 'one\n' }]);
+  expect(streamedChanges('*** Begin Patch\n*** Add File: n\n+one\n+tw')).toEqual([
+    { path: 'n', kind: { type: 'add' }, diff: 'one\n' },
+  ]);
   expect(streamedChanges(PATCH)).toEqual([
     { path: 'new.txt', kind: { type: 'add' }, diff: 'one\n' },
-    { path: 'old.txt', kind: { type: 'update', move_path: 'moved.txt' }, diff: '@@ here\n kept\n-gone\n+put\n' },
+    {
+      path: 'old.txt',
+      kind: { type: 'update', move_path: 'moved.txt' },
+      diff: '@@ here\n kept\n-gone\n+put\n',
+    },
     { path: 'gone.txt', kind: { type: 'delete' }, diff: '' },
   ]);
 });

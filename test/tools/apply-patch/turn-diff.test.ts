@@ -10,7 +10,10 @@ import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
 import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
 import { folderWith, patchOf, tree } from './apply-to-files.ts';
 
-/** Applies patches in order and returns their diff, after checking that git makes the same files from it. */
+/**
+ * Applies patches in order and returns their diff, after checking that git makes the same files
+ * from it.
+ */
 async function diffOf(files: Record<string, string>, ...patches: string[][]): Promise<string> {
   const cwd = folderWith(files);
   const copy = join(cwd, '..', 'copy');
@@ -32,7 +35,8 @@ async function diffOf(files: Record<string, string>, ...patches: string[][]): Pr
     await folders.close();
   }
   const text = await diff.text(cwd, new EventLoopYield());
-  if (text !== '') execFileSync('git', ['apply', '--whitespace=nowarn'], { cwd: copy, input: text });
+  if (text !== '')
+    execFileSync('git', ['apply', '--whitespace=nowarn'], { cwd: copy, input: text });
   expect(withoutFolders(tree(copy))).toEqual(withoutFolders(tree(cwd)));
   rmSync(copy, { recursive: true });
   return text;
@@ -43,7 +47,13 @@ function withoutFolders(files: Record<string, string | null>) {
 }
 
 function update(path: string, from: string, to: string, moveTo?: string): string[] {
-  return [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`]), '@@', `-${from}`, `+${to}`];
+  return [
+    `*** Update File: ${path}`,
+    ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`]),
+    '@@',
+    `-${from}`,
+    `+${to}`,
+  ];
 }
 
 test("added, updated and deleted files in git's format", async () => {
@@ -106,24 +116,40 @@ test('changes that were undone are not shown', async () => {
   expect(await diffOf({ a: '0\n' }, update('a', '0', '1'), update('a', '1', '0'))).toBe('');
   expect(await diffOf({}, ['*** Add File: n', '+x'], ['*** Delete File: n'])).toBe('');
   expect(await diffOf({ a: '0\n' }, ['*** Delete File: a'], ['*** Add File: a', '+0'])).toBe('');
-  expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '0', 'a'))).toBe('');
+  expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '0', 'a'))).toBe(
+    '',
+  );
 });
 
 test('renames start from the first path of a file, also in a circle and over other files', async () => {
-  expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '2', 'c'))).toMatch(
-    /^diff --git a\/a b\/c\nrename from a\n/,
-  );
-  expect(await diffOf({ a: 'A\n', b: 'B\n' }, [...update('a', 'A', 'x', 'b'), ...update('b', 'B', 'y', 'a')])).not.toContain('rename');
+  expect(
+    await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '2', 'c')),
+  ).toMatch(/^diff --git a\/a b\/c\nrename from a\n/);
+  expect(
+    await diffOf({ a: 'A\n', b: 'B\n' }, [
+      ...update('a', 'A', 'x', 'b'),
+      ...update('b', 'B', 'y', 'a'),
+    ]),
+  ).not.toContain('rename');
   expect(await diffOf({ a: 'A\n', b: 'B\n' }, update('a', 'A', 'x', 'b'))).not.toContain('rename');
-  expect(await diffOf({ a: 'A\n' }, update('a', 'A', 'x', 'b'), ['*** Add File: a', '+new'])).not.toContain('rename');
+  expect(
+    await diffOf({ a: 'A\n' }, update('a', 'A', 'x', 'b'), ['*** Add File: a', '+new']),
+  ).not.toContain('rename');
 });
 
 test('a missing line end at the end of a file is marked', async () => {
-  expect(await diffOf({ a: 'A' }, ['*** Delete File: a'])).toContain('\\ No newline at end of file\n');
+  expect(await diffOf({ a: 'A' }, ['*** Delete File: a'])).toContain(
+    '\\ No newline at end of file\n',
+  );
 });
 
 test('a new file at an intermediate path of a renamed file is not a rename', async () => {
-  const diff = await diffOf({ a: 'A\n' }, update('a', 'A', 'A1', 'b'), update('b', 'A1', 'A2', 'c'), ['*** Add File: b', '+new']);
+  const diff = await diffOf(
+    { a: 'A\n' },
+    update('a', 'A', 'A1', 'b'),
+    update('b', 'A1', 'A2', 'c'),
+    ['*** Add File: b', '+new'],
+  );
   expect(diff.match(/^(diff|rename|new|deleted).*/gm)).toEqual([
     'diff --git a/b b/b',
     'new file mode 100644',
@@ -137,12 +163,15 @@ test('a deleted executable file has mode 100755', async () => {
   const cwd = folderWith({ run: 'x\n' });
   chmodSync(join(cwd, 'run'), 0o755);
   const folders = new PinnedFolders();
-  const plan = await planPatch(await parsePatch(patchOf('*** Delete File: run'), new EventLoopYield()), {
-    cwd,
-    folders,
-    mayRead: () => true,
-    breaks: new EventLoopYield(),
-  });
+  const plan = await planPatch(
+    await parsePatch(patchOf('*** Delete File: run'), new EventLoopYield()),
+    {
+      cwd,
+      folders,
+      mayRead: () => true,
+      breaks: new EventLoopYield(),
+    },
+  );
   await folders.close();
   const diff = new TurnDiff();
   diff.take(plan);

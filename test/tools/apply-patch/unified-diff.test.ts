@@ -28,19 +28,25 @@ test.each([
 
 test('applying the diff to the first text gives the second', { tags: 'seeded' }, async () => {
   const line = fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'a\r\n', '-\n', '+ x\n', '@@\n');
-  const text = fc.tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('', '', 'end')).map(([lines, end]) => lines.join('') + end);
+  const text = fc
+    .tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('', '', 'end'))
+    .map(([lines, end]) => lines.join('') + end);
   await fc.assert(
     fc.asyncProperty(text, text, async (before, after) => {
       const diff = await unifiedDiff(before, after, new EventLoopYield());
       if (before === after) expect(diff).toBe('');
-      else expect(applyPatch(before, `--- a\n+++ b\n${diff}`, { autoConvertLineEndings: false })).toBe(after);
+      else
+        expect(applyPatch(before, `--- a\n+++ b\n${diff}`, { autoConvertLineEndings: false })).toBe(
+          after,
+        );
     }),
     { numRuns: runs(500) },
   );
 });
 
 test('texts that take too long to compare still give a correct diff', async () => {
-  const random = (seed: number) => Array.from({ length: 60_000 }, (_, index) => `${(index * seed) % 7919}\n`).join('');
+  const random = (seed: number) =>
+    Array.from({ length: 60_000 }, (_, index) => `${(index * seed) % 7919}\n`).join('');
   const [before, after] = [`first\n${random(31)}last\n`, `first\n${random(57)}last\n`];
   const diff = await unifiedDiff(before, after, new EventLoopYield());
   expect(applyPatch(before, `--- a\n+++ b\n${diff}`)).toBe(after);

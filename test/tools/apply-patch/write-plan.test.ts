@@ -1,4 +1,15 @@
-import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isDraftName } from '../../../src/base/files/draft-file.ts';
@@ -21,7 +32,11 @@ function modeOf(path: string): number {
 
 describe('operations', () => {
   test('add files with their folders, update, rename and delete them; empty folders stay', async () => {
-    const folder = folderWith({ 'up.txt': 'a\nb\n', 'old/name.txt': 'x\n', 'gone/del.txt': 'bye\n' });
+    const folder = folderWith({
+      'up.txt': 'a\nb\n',
+      'old/name.txt': 'x\n',
+      'gone/del.txt': 'bye\n',
+    });
     const patch = patchOf(
       ...update('up.txt', 'b', 'B'),
       '*** Add File: new/deep/n.txt',
@@ -30,7 +45,13 @@ describe('operations', () => {
       ...move('old/name.txt', 'to/there.txt', 'x', 'y'),
     );
     expect(await apply(folder, patch)).toBeNull();
-    expect(tree(folder)).toEqual({ 'up.txt': 'a\nB\n', 'new/deep/n.txt': 'one\n', 'to/there.txt': 'y\n', 'old/': null, 'gone/': null });
+    expect(tree(folder)).toEqual({
+      'up.txt': 'a\nB\n',
+      'new/deep/n.txt': 'one\n',
+      'to/there.txt': 'y\n',
+      'old/': null,
+      'gone/': null,
+    });
   });
 
   test('a patch that does not match in one place changes nothing', async () => {
@@ -43,17 +64,24 @@ describe('operations', () => {
       update('a.txt/b', 'x', 'y'),
       ['*** Delete File: .'],
     ]) {
-      await expect(apply(folder, patchOf('*** Add File: n.txt', '+n', ...wrong))).rejects.toThrow(PatchError);
+      await expect(apply(folder, patchOf('*** Add File: n.txt', '+n', ...wrong))).rejects.toThrow(
+        PatchError,
+      );
       expect(tree(folder)).toEqual(before);
     }
   });
 
   test('a change that cannot be written fails; earlier changes stay', async () => {
     const folder = folderWith({ 'a.txt': 'a\n', 'dir/x': 'x\n' });
-    expect(await apply(folder, patchOf('*** Add File: n1', '+n', '*** Add File: dir', '+n', '*** Add File: n2', '+n'))).toBe(
-      `Failed to write ${join(folder, 'dir')}: there is a directory at this path`,
-    );
-    expect(await apply(folder, patchOf('*** Add File: n3', '+n', '*** Add File: a.txt/b/c', '+n'))).toBe(
+    expect(
+      await apply(
+        folder,
+        patchOf('*** Add File: n1', '+n', '*** Add File: dir', '+n', '*** Add File: n2', '+n'),
+      ),
+    ).toBe(`Failed to write ${join(folder, 'dir')}: there is a directory at this path`);
+    expect(
+      await apply(folder, patchOf('*** Add File: n3', '+n', '*** Add File: a.txt/b/c', '+n')),
+    ).toBe(
       `Failed to write ${join(folder, 'a.txt/b/c')}: a file or a link is where a directory should be`,
     );
     expect(tree(folder)).toEqual({ 'a.txt': 'a\n', 'dir/x': 'x\n', n1: 'n\n', n3: 'n\n' });
@@ -61,8 +89,12 @@ describe('operations', () => {
 
   test('a file that is not UTF-8 can be replaced, but not updated or deleted', async () => {
     const folder = folderWith({ bin: Buffer.from([0x61, 0xff, 0x0a]) });
-    await expect(apply(folder, patchOf(...update('bin', 'a', 'b')))).rejects.toThrow(`${join(folder, 'bin')} is not UTF-8 text`);
-    await expect(apply(folder, patchOf('*** Delete File: bin'))).rejects.toThrow(/is not UTF-8 text/);
+    await expect(apply(folder, patchOf(...update('bin', 'a', 'b')))).rejects.toThrow(
+      `${join(folder, 'bin')} is not UTF-8 text`,
+    );
+    await expect(apply(folder, patchOf('*** Delete File: bin'))).rejects.toThrow(
+      /is not UTF-8 text/,
+    );
     expect(await apply(folder, patchOf('*** Add File: bin', '+text'))).toBeNull();
     expect(tree(folder)).toEqual({ bin: 'text\n' });
   });
@@ -70,14 +102,20 @@ describe('operations', () => {
   test('do not wait for a pipe', async () => {
     const folder = folderWith({});
     symlinkSync('/dev/null', join(folder, 'null'));
-    await expect(apply(folder, patchOf(...update('null', 'a', 'b')))).rejects.toThrow(`${join(folder, 'null')} is not a regular file`);
+    await expect(apply(folder, patchOf(...update('null', 'a', 'b')))).rejects.toThrow(
+      `${join(folder, 'null')} is not a regular file`,
+    );
   });
 
   test('two thousand files', { tags: 'slow' }, async () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `d${index % 100}/f${index}.txt`);
     const folder = folderWith({});
-    expect(await apply(folder, patchOf(...names.flatMap((name) => [`*** Add File: ${name}`, '+x'])))).toBeNull();
-    expect(await apply(folder, patchOf(...names.flatMap((name) => update(name, 'x', 'y'))))).toBeNull();
+    expect(
+      await apply(folder, patchOf(...names.flatMap((name) => [`*** Add File: ${name}`, '+x']))),
+    ).toBeNull();
+    expect(
+      await apply(folder, patchOf(...names.flatMap((name) => update(name, 'x', 'y')))),
+    ).toBeNull();
     expect(tree(folder)).toEqual(Object.fromEntries(names.map((name) => [name, 'y\n'])));
   });
 });
@@ -85,16 +123,29 @@ describe('operations', () => {
 describe('renames', () => {
   test('swap two names', async () => {
     const folder = folderWith({ a: 'A\n', b: 'B\n' });
-    expect(await apply(folder, patchOf(...move('a', 'b', 'A', 'was a'), ...move('b', 'a', 'B', 'was b')))).toBeNull();
+    expect(
+      await apply(
+        folder,
+        patchOf(...move('a', 'b', 'A', 'was a'), ...move('b', 'a', 'B', 'was b')),
+      ),
+    ).toBeNull();
     expect(tree(folder)).toEqual({ a: 'was b\n', b: 'was a\n' });
   });
 
   test('work in a circle and along a chain, in any order', async () => {
     const folder = folderWith({ a: 'A\n', b: 'B\n', c: 'C\n' });
-    const chain = patchOf(...move('a', 'b', 'A', 'a1'), ...move('b', 'c', 'B', 'b1'), ...move('c', 'd', 'C', 'c1'));
+    const chain = patchOf(
+      ...move('a', 'b', 'A', 'a1'),
+      ...move('b', 'c', 'B', 'b1'),
+      ...move('c', 'd', 'C', 'c1'),
+    );
     expect(await apply(folder, chain)).toBeNull();
     expect(tree(folder)).toEqual({ b: 'a1\n', c: 'b1\n', d: 'c1\n' });
-    const round = patchOf(...move('d', 'b', 'c1', 'D'), ...move('c', 'd', 'b1', 'C'), ...move('b', 'c', 'a1', 'B'));
+    const round = patchOf(
+      ...move('d', 'b', 'c1', 'D'),
+      ...move('c', 'd', 'b1', 'C'),
+      ...move('b', 'c', 'a1', 'B'),
+    );
     expect(await apply(folder, round)).toBeNull();
     expect(tree(folder)).toEqual({ b: 'D\n', c: 'B\n', d: 'C\n' });
   });
@@ -113,7 +164,9 @@ describe('renames', () => {
 
   test('to where another file is deleted', async () => {
     const folder = folderWith({ a: 'A\n', b: 'B\n' });
-    expect(await apply(folder, patchOf('*** Delete File: b', ...move('a', 'b', 'A', 'x')))).toBeNull();
+    expect(
+      await apply(folder, patchOf('*** Delete File: b', ...move('a', 'b', 'A', 'x'))),
+    ).toBeNull();
     expect(tree(folder)).toEqual({ b: 'x\n' });
   });
 
@@ -145,7 +198,10 @@ describe('more than one operation for one file is refused', () => {
   test.each([
     ['two changes', [...update('a', 'A', 'x'), ...update('a', 'A', 'y')]],
     ['two changes by two spellings', [...update('a', 'A', 'x'), ...update('./a', 'A', 'y')]],
-    ['two changes by a link to its folder', [...update('d/f', 'F', 'x'), ...update('e/f', 'F', 'y')]],
+    [
+      'two changes by a link to its folder',
+      [...update('d/f', 'F', 'x'), ...update('e/f', 'F', 'y')],
+    ],
     ['two changes by a link to it', [...update('a', 'A', 'x'), ...update('l', 'A', 'y')]],
     ['two changes by two names of it', [...update('a', 'A', 'x'), ...update('h', 'A', 'y')]],
     ['a file deleted and added', ['*** Delete File: a', '*** Add File: a', '+x']],
@@ -170,8 +226,15 @@ describe('a file keeps', () => {
     chmodSync(join(folder, 'a'), 0o755);
     chmodSync(join(folder, 'b'), 0o600);
     chmodSync(join(folder, 'c'), 0o4755);
-    expect(await apply(folder, patchOf(...update('a', 'A', 'x'), '*** Add File: b', '+x', ...update('c', 'C', 'x')))).toBeNull();
-    expect(['a', 'b', 'c'].map((name) => modeOf(join(folder, name)))).toEqual([0o755, 0o600, 0o755]);
+    expect(
+      await apply(
+        folder,
+        patchOf(...update('a', 'A', 'x'), '*** Add File: b', '+x', ...update('c', 'C', 'x')),
+      ),
+    ).toBeNull();
+    expect(['a', 'b', 'c'].map((name) => modeOf(join(folder, name)))).toEqual([
+      0o755, 0o600, 0o755,
+    ]);
   });
 
   test('its symbolic link', async () => {
@@ -205,7 +268,9 @@ describe('a file keeps', () => {
     const folder = folderWith({ a: 'A\n' });
     symlinkSync('a', join(folder, 'l'));
     symlinkSync('a', join(folder, 'm'));
-    expect(await apply(folder, patchOf('*** Delete File: l', ...move('m', 'n', 'A', 'x')))).toBeNull();
+    expect(
+      await apply(folder, patchOf('*** Delete File: l', ...move('m', 'n', 'A', 'x'))),
+    ).toBeNull();
     expect(tree(folder)).toEqual({ a: 'A\n', n: 'x\n' });
   });
 
@@ -224,7 +289,12 @@ describe('between verifying and writing', () => {
   }
 
   test('a folder that becomes a link is not followed', async () => {
-    for (const lines of [update('d/a', 'A', 'x'), ['*** Add File: d/n', '+x'], ['*** Add File: d/e/n', '+x'], ['*** Delete File: d/a']]) {
+    for (const lines of [
+      update('d/a', 'A', 'x'),
+      ['*** Add File: d/n', '+x'],
+      ['*** Add File: d/e/n', '+x'],
+      ['*** Delete File: d/a'],
+    ]) {
       const folder = folderWith({ 'd/a': 'A\n' });
       const outside = secret();
       const failure = await apply(folder, patchOf(...lines), () => {
@@ -232,7 +302,9 @@ describe('between verifying and writing', () => {
         symlinkSync(outside, join(folder, 'd'));
       });
       expect(tree(outside)).toEqual({ a: 'secret\n' });
-      expect(failure === null || /a file or a link is where a directory should be/.test(failure)).toBe(true);
+      expect(
+        failure === null || /a file or a link is where a directory should be/.test(failure),
+      ).toBe(true);
     }
   });
 
@@ -251,8 +323,12 @@ describe('between verifying and writing', () => {
   test('a link that another process puts in the place of a new folder is not followed', async () => {
     const folder = folderWith({});
     const outside = secret();
-    const failure = await apply(folder, patchOf('*** Add File: n/a', '+x'), () => symlinkSync(outside, join(folder, 'n')));
-    expect(failure).toMatch(/a file or a link is where a directory should be|there is a symbolic link on the path/);
+    const failure = await apply(folder, patchOf('*** Add File: n/a', '+x'), () =>
+      symlinkSync(outside, join(folder, 'n')),
+    );
+    expect(failure).toMatch(
+      /a file or a link is where a directory should be|there is a symbolic link on the path/,
+    );
     expect(tree(outside)).toEqual({ a: 'secret\n' });
   });
 
@@ -263,7 +339,9 @@ describe('between verifying and writing', () => {
       rmSync(join(folder, 'a'));
       symlinkSync(join(outside, 'a'), join(folder, 'a'));
     });
-    expect(failure).toBe(`Failed to write ${join(folder, 'a')}: it changed after the patch was verified`);
+    expect(failure).toBe(
+      `Failed to write ${join(folder, 'a')}: it changed after the patch was verified`,
+    );
     expect(tree(outside)).toEqual({ a: 'secret\n' });
   });
 
@@ -279,16 +357,26 @@ describe('between verifying and writing', () => {
 
   test('a file that gets another hard link is not written', async () => {
     const folder = folderWith({ a: 'A\n' });
-    const failure = await apply(folder, patchOf(...update('a', 'A', 'x')), () => linkSync(join(folder, 'a'), join(folder, 'b')));
+    const failure = await apply(folder, patchOf(...update('a', 'A', 'x')), () =>
+      linkSync(join(folder, 'a'), join(folder, 'b')),
+    );
     expect(failure).toMatch(/it changed after the patch was verified/);
     expect(tree(folder)).toEqual({ a: 'A\n', b: 'A\n' });
   });
 
   test('the other hard links of a file that is deleted, moved or replaced by a move keep their content', async () => {
     const folder = folderWith({ gone: 'G\n', from: 'F\n', to: 'T\n' });
-    for (const name of ['gone', 'from', 'to']) linkSync(join(folder, name), join(folder, `${name}-link`));
-    expect(await apply(folder, patchOf('*** Delete File: gone', ...move('from', 'to', 'F', 'x')))).toBeNull();
-    expect(tree(folder)).toEqual({ 'gone-link': 'G\n', 'from-link': 'F\n', to: 'x\n', 'to-link': 'T\n' });
+    for (const name of ['gone', 'from', 'to'])
+      linkSync(join(folder, name), join(folder, `${name}-link`));
+    expect(
+      await apply(folder, patchOf('*** Delete File: gone', ...move('from', 'to', 'F', 'x'))),
+    ).toBeNull();
+    expect(tree(folder)).toEqual({
+      'gone-link': 'G\n',
+      'from-link': 'F\n',
+      to: 'x\n',
+      'to-link': 'T\n',
+    });
   });
 
   test('changes by another process are not lost', async () => {
@@ -299,9 +387,11 @@ describe('between verifying and writing', () => {
         utimesSync(join(folder, 'a'), 1, 1);
       }),
     ).toMatch(/it changed after/);
-    expect(await apply(folder, patchOf('*** Add File: n', '+x'), () => writeFileSync(join(folder, 'n'), 'mine\n'))).toMatch(
-      /it changed after/,
-    );
+    expect(
+      await apply(folder, patchOf('*** Add File: n', '+x'), () =>
+        writeFileSync(join(folder, 'n'), 'mine\n'),
+      ),
+    ).toMatch(/it changed after/);
     expect(tree(folder)).toEqual({ a: 'B\n', n: 'mine\n' });
   });
 });

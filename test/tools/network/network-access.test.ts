@@ -4,7 +4,10 @@ import type { ProxyRequest } from '../../../src/network/command-proxy.ts';
 import type { NetworkTarget } from '../../../src/policy/network/network-target.ts';
 import { Grants } from '../../../src/policy/permissions/grants.ts';
 import { UNCONFINED, type Verdict } from '../../../src/tools/action.ts';
-import { NetworkAccess, type NetworkAccessDeps } from '../../../src/tools/command/network/network-access.ts';
+import {
+  NetworkAccess,
+  type NetworkAccessDeps,
+} from '../../../src/tools/command/network/network-access.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const ONCE: Verdict = { allow: UNCONFINED, scope: 'once' };
@@ -16,7 +19,10 @@ function to(host: string, port = 443): ProxyRequest {
   return { target: { host, port, protocol: 'https' }, method: null };
 }
 
-function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, others: Partial<NetworkAccessDeps> = {}) {
+function access(
+  answer: (target: NetworkTarget) => Verdict | Promise<Verdict>,
+  others: Partial<NetworkAccessDeps> = {},
+) {
   const asked: string[] = [];
   const paused: string[] = [];
   const told: object[] = [];
@@ -41,7 +47,10 @@ function access(answer: (target: NetworkTarget) => Verdict | Promise<Verdict>, o
 
 test('an answer holds for the host and port until the command ends, and all who wait get it', async () => {
   const { asked, access: network } = access(() => ONCE);
-  const both = await Promise.all([network.decide(to('a.example'), signal), network.decide(to('a.example'), signal)]);
+  const both = await Promise.all([
+    network.decide(to('a.example'), signal),
+    network.decide(to('a.example'), signal),
+  ]);
   expect(both).toEqual([['public'], ['public']]);
   await network.decide(to('a.example'), signal);
   await network.decide(to('a.example', 8443), signal);
@@ -52,7 +61,10 @@ test('an answer that comes while another request reads the rules is the answer t
   const answers: ((verdict: Verdict) => void)[] = [];
   const rules: (() => void)[] = [];
   const { asked, access: network } = access(() => new Promise((resolve) => answers.push(resolve)), {
-    rules: () => new Promise((resolve) => rules.push(() => resolve({ rules: [], networkRules: [], problems: [] }))),
+    rules: () =>
+      new Promise((resolve) =>
+        rules.push(() => resolve({ rules: [], networkRules: [], problems: [] })),
+      ),
   });
   const first = network.decide(to('a.example'), signal).catch((error: unknown) => error);
   const readRules = () => {
@@ -72,9 +84,16 @@ test('an answer that comes while another request reads the rules is the answer t
 test('a refusal is not asked about again, and the model is told of it once', async () => {
   const { asked, told, access: network } = access(() => DECLINED);
   for (let attempt = 0; attempt < 3; attempt++)
-    await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({ code: 'declined' });
+    await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({
+      code: 'declined',
+    });
   expect(asked).toEqual(['a.example:443']);
-  expect(told).toEqual([{ url: 'https://a.example:443', reason: 'The user did not allow this command to reach a.example.' }]);
+  expect(told).toEqual([
+    {
+      url: 'https://a.example:443',
+      reason: 'The user did not allow this command to reach a.example.',
+    },
+  ]);
 });
 
 test('an answer for the session holds for later commands, one for once does not', async () => {
@@ -84,7 +103,9 @@ test('an answer for the session holds for later commands, one for once does not'
   await first.access.decide(to('b.example'), signal);
   const second = access(() => DECLINED, { grants });
   await second.access.decide(to('a.example'), signal);
-  await expect(second.access.decide(to('b.example'), signal)).rejects.toMatchObject({ code: 'declined' });
+  await expect(second.access.decide(to('b.example'), signal)).rejects.toMatchObject({
+    code: 'declined',
+  });
   expect(second.asked).toEqual(['b.example:443']);
 });
 
@@ -94,7 +115,9 @@ test('of several commands that ask for a target, one asks at a time, and an answ
     const answers: ((verdict: Verdict) => void)[] = [];
     const ask = () => new Promise<Verdict>((resolve) => answers.push(resolve));
     const commands = Array.from({ length: 3 }, () => access(ask, shared));
-    const decided = Promise.allSettled(commands.map(({ access: network }) => network.decide(to('a.example'), signal)));
+    const decided = Promise.allSettled(
+      commands.map(({ access: network }) => network.decide(to('a.example'), signal)),
+    );
     await expect.poll(() => answers.length).toBe(1);
     const other = commands[1]?.access.decide(to('b.example'), signal);
     await expect.poll(() => answers.length).toBe(2);
@@ -126,7 +149,10 @@ describe('a question whose connections are gone', () => {
     });
     const connect = () => {
       const gone = new AbortController();
-      return { gone, decided: network.decide(to('a.example'), gone.signal).catch((error: unknown) => error) };
+      return {
+        gone,
+        decided: network.decide(to('a.example'), gone.signal).catch((error: unknown) => error),
+      };
     };
     return { ...others, network, signals, answers, connect };
   };
@@ -192,13 +218,16 @@ describe('a question whose connections are gone', () => {
 
 test('nothing is asked under `never`', async () => {
   const { asked, access: network } = access(() => ONCE, { approvalPolicy: 'never' });
-  await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({ code: 'notAllowed' });
+  await expect(network.decide(to('a.example'), signal)).rejects.toMatchObject({
+    code: 'notAllowed',
+  });
   expect(asked).toEqual([]);
 });
 
 test('only so many questions are open at a time', async () => {
   const { asked, paused, access: network } = access(() => new Promise<Verdict>(() => {}));
-  for (let index = 0; index < 16; index++) void network.decide(to(`${index}.example`), new AbortController().signal);
+  for (let index = 0; index < 16; index++)
+    void network.decide(to(`${index}.example`), new AbortController().signal);
   await expect.poll(() => asked.length).toBe(16);
   expect(new Set(paused)).toEqual(new Set(['pause']));
   await expect(network.decide(to('last.example'), signal)).rejects.toMatchObject({ code: 'busy' });

@@ -11,29 +11,41 @@ import { completed, done, runs, THREAD, told } from '../command-server.ts';
 import { decide, MANAGED_CONFIG, managed } from './managed-server.ts';
 import { proxyScript, startThread } from './proxy-thread.ts';
 
-const OPEN_CONFIG = MANAGED_CONFIG.replace('enabled = true\n', 'enabled = true\nallow_local_binding = true\n');
+const OPEN_CONFIG = MANAGED_CONFIG.replace(
+  'enabled = true\n',
+  'enabled = true\nallow_local_binding = true\n',
+);
 
 /** Returns the output of curl, and its exit code. */
 function curl(url: string, proxy: string): Promise<string> {
   return new Promise((resolve) => {
-    execFile('curl', ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url], (error, stdout) =>
-      resolve(`${stdout} ${error?.code ?? 0}`),
+    execFile(
+      'curl',
+      ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--noproxy', '', '-x', proxy, url],
+      (error, stdout) => resolve(`${stdout} ${error?.code ?? 0}`),
     );
   });
 }
 
-test('a command reaches a host through the proxy in its thread, once a person has allowed it', { timeout: 60_000 }, async () => {
+test('a command reaches a host through the proxy in its thread, once a person has allowed it', {
+  timeout: 60_000,
+}, async () => {
   const { port } = await startWebServer((_request, response) => response.end('from the web'));
   const url = `http://127.0.0.1:${port}/`;
   const config = OPEN_CONFIG.concat('[features.network_proxy.domains]\n"127.0.0.1" = "allow"\n');
-  const server = await managed([runs(`curl -s --noproxy '' ${url}; curl -s http://b.example/`), done], {
-    config,
-    proxyScript: proxyScript(),
-  });
+  const server = await managed(
+    [runs(`curl -s --noproxy '' ${url}; curl -s http://b.example/`), done],
+    {
+      config,
+      proxyScript: proxyScript(),
+    },
+  );
   const turn = server.client.turn(THREAD, 'go');
   await decide(server, 'decline');
   await turn;
-  expect(completed(server)[0]?.aggregatedOutput).toMatch(/^from the webheddle: The user did not allow this command to reach b\.example\./);
+  expect(completed(server)[0]?.aggregatedOutput).toMatch(
+    /^from the webheddle: The user did not allow this command to reach b\.example\./,
+  );
   expect(told(server)).toContain('No connection to http://b.example');
   // Each of these leaves nothing open at the end of the test.
   expect(server.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
@@ -51,18 +63,31 @@ test('requests, tunnels, SOCKS5 and refusals are as in one thread', async () => 
     },
     notReached: ({ host }, { code }) => void missed.push(`${host} ${code}`),
   });
-  const line = (method: string, url: string) => `${method} ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
-  expect(String(await request(port, line('GET', `http://127.0.0.1:${web.port}/x`)))).toMatch(/^HTTP\/1\.1 200 .*GET \/x /s);
-  expect(String(await request(port, line('PUT', `http://127.0.0.1:${web.port}/x`)))).toMatch(/^HTTP\/1\.1 403 /);
+  const line = (method: string, url: string) =>
+    `${method} ${url} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+  expect(String(await request(port, line('GET', `http://127.0.0.1:${web.port}/x`)))).toMatch(
+    /^HTTP\/1\.1 200 .*GET \/x /s,
+  );
+  expect(String(await request(port, line('PUT', `http://127.0.0.1:${web.port}/x`)))).toMatch(
+    /^HTTP\/1\.1 403 /,
+  );
   expect(missed).toEqual(['127.0.0.1 local']);
-  expect(String(await request(port, line('GET', 'http://b.example/')))).toMatch(/^HTTP\/1\.1 403 .*heddle: No\.\n/s);
+  expect(String(await request(port, line('GET', 'http://b.example/')))).toMatch(
+    /^HTTP\/1\.1 403 .*heddle: No\.\n/s,
+  );
   expect(String(await request(port, line('GET', 'http://c.example/')))).toMatch(/^HTTP\/1\.1 502 /);
-  expect(String(await exchange(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n`, 'hello'))).toMatch(/ Established\r\n\r\nhello$/);
+  expect(
+    String(await exchange(port, `CONNECT 127.0.0.1:${echo.port} HTTP/1.1\r\n\r\n`, 'hello')),
+  ).toMatch(/ Established\r\n\r\nhello$/);
   const socks = Buffer.from([5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1, echo.port >> 8, echo.port & 0xff]);
   expect(String((await exchange(port, socks, 'hello')).subarray(12))).toBe('hello');
   proxy.close();
-  expect(await exchange(port, line('GET', `http://127.0.0.1:${web.port}/x`))).toEqual(Buffer.alloc(0));
-  expect(log.lines.filter(({ level }) => level !== 'debug').map(({ text }) => text)).toEqual(['the proxy of a command failed']);
+  expect(await exchange(port, line('GET', `http://127.0.0.1:${web.port}/x`))).toEqual(
+    Buffer.alloc(0),
+  );
+  expect(log.lines.filter(({ level }) => level !== 'debug').map(({ text }) => text)).toEqual([
+    'the proxy of a command failed',
+  ]);
 });
 
 test('a listener in the thread passes the credential that its client must give', async () => {
@@ -80,12 +105,15 @@ test('a listener that nobody serves any more closes its connections', async () =
   await expect(listener.serve(12345, null)).rejects.toThrow('the proxy of the command has ended');
   await expect(listener.serve(() => {}, null)).rejects.toThrow('own thread');
   await thread.close();
-  await expect(thread.open({ socks: true, decide: async () => [], notReached: () => {} })).rejects.toThrow('the server is ending');
+  await expect(
+    thread.open({ socks: true, decide: async () => [], notReached: () => {} }),
+  ).rejects.toThrow('the server is ending');
 });
 
 test('if the thread dies, its proxies and listeners have ended, and the next one starts another', async () => {
   const script = join(tempFolder(), 'dying.cjs');
-  const dies = "require('node:worker_threads').parentPort.on('message', ({ type }) => type === 'closeProxy' && process.exit())";
+  const dies =
+    "require('node:worker_threads').parentPort.on('message', ({ type }) => type === 'closeProxy' && process.exit())";
   writeFileSync(script, `require(${JSON.stringify(proxyScript())});\n${dies};`);
   const { thread, listener, proxy, port, log } = await startThread({}, null, script);
   const signals: AbortSignal[] = [];
@@ -102,12 +130,18 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
   proxy.close();
   expect(await answered).toEqual(Buffer.alloc(0));
   await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { interval: 2, timeout: 30_000 });
-  expect(log.lines.map(({ text }) => text)).toEqual(['the thread of the proxies has died; the next command starts another']);
+  expect(log.lines.map(({ text }) => text)).toEqual([
+    'the thread of the proxies has died; the next command starts another',
+  ]);
   await expect(listener.serve(waiting.serve, null)).rejects.toThrow('has ended');
   waiting.close();
   listener.close();
   const web = await startWebServer();
-  const next = await thread.open({ socks: true, decide: async () => ['private'], notReached: () => {} });
+  const next = await thread.open({
+    socks: true,
+    decide: async () => ['private'],
+    notReached: () => {},
+  });
   const other = await thread.listen();
   await other.serve(next.serve, null);
   const head = `GET http://127.0.0.1:${web.port}/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
@@ -120,7 +154,9 @@ test('the thread starts at its first use only', async () => {
   await thread.close();
   expect(log.lines).toEqual([]);
   const other = new ProxyThread({ script: join(tempFolder(), 'missing.cjs'), log });
-  await expect(other.listen()).rejects.toThrow(/^the thread of the proxies has died \(Cannot find module/);
+  await expect(other.listen()).rejects.toThrow(
+    /^the thread of the proxies has died \(Cannot find module/,
+  );
   await other.close();
 });
 

@@ -28,7 +28,10 @@ test.each([
   { timeout: 60_000 },
   async (_what, kind, succeed) => {
     const domains = Array.from({ length: 1000 }, (_, index): DomainEntry => {
-      return { pattern: readDomainPattern(`**.host${index}.example`) ?? { type: 'all' }, access: index % 2 === 0 ? 'allow' : 'deny' };
+      return {
+        pattern: readDomainPattern(`**.host${index}.example`) ?? { type: 'all' },
+        access: index % 2 === 0 ? 'allow' : 'deny',
+      };
     });
     const policy: NetworkPolicy = {
       mode: 'full',
@@ -47,19 +50,27 @@ test.each([
       whileAsking: { pause: () => {}, resume: () => {} },
       tell: () => {},
     });
-    const { port } = await startThread({ decide: (request, signal) => access.decide(request, signal) });
-    // On a busy machine the same work can take several times as long. What holds the loop itself does so in every run.
+    const { port } = await startThread({
+      decide: (request, signal) => access.decide(request, signal),
+    });
+    // On a busy machine the same work can take several times as long. What holds the loop itself
+    // does so in every run.
     const longest: number[] = [];
-    while (longest.length < RUNS_MAX && !longest.some((ms) => ms < HELD_MS_MAX)) longest.push(await longestRound(port, kind, succeed));
+    while (longest.length < RUNS_MAX && !longest.some((ms) => ms < HELD_MS_MAX))
+      longest.push(await longestRound(port, kind, succeed));
     expect(Math.min(...longest)).toBeLessThan(HELD_MS_MAX);
   },
 );
 
 /** Loads the proxy, and returns how long one round of the event loop took at most. */
 async function longestRound(port: number, kind: string, succeed: number): Promise<number> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'load.js'), String(port), kind], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'load.js'), String(port), kind],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   onTestFinished(() => void child.kill());
   let said = '';
   child.stdout.on('data', (bytes) => {

@@ -23,7 +23,9 @@ test('a hook that is not started for this reason refuses, so that no command can
     return told(session.server, callId);
   };
   expect(await run('rm check; cp /bin/true check; echo one', 'a')).toContain('one');
-  expect(await run('echo two', 'b')).toMatch(/counts as a refusal: .*work\/check.* is new or has changed/);
+  expect(await run('echo two', 'b')).toMatch(
+    /counts as a refusal: .*work\/check.* is new or has changed/,
+  );
 });
 
 describe('a program is not started if what it runs has changed while commands could write it', () => {
@@ -34,7 +36,9 @@ describe('a program is not started if what it runs has changed while commands co
       const { client, clock } = session.server;
       const script = join(work, 'tools', 'late.sh');
       writeFiles(work, { 'tools/late.sh': SCRIPT });
-      const running = session.run('mkfifo p; echo up; read x < p; echo evil > tools/late.sh; echo over; read x < p');
+      const running = session.run(
+        'mkfifo p; echo up; read x < p; echo evil > tools/late.sh; echo over; read x < p',
+      );
       await says(session.server, 'up');
       await clock.timerOf(10_000);
       clock.advance(10_000);
@@ -42,13 +46,17 @@ describe('a program is not started if what it runs has changed while commands co
       const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'sh tools/late.sh' }] }] };
       const { thread } = await client.request('thread/start', { config: { hooks } });
       const turn = () => endOfHook(session.server, thread.id);
-      // The hook is known as soon as its thread is loaded, also if it does not run before the change.
+      // The hook is known as soon as its thread is loaded, also if it does not run before the
+      // change.
       if (runsBefore) expect(await turn()).toMatchObject({ status: 'completed', entries: [] });
       else await session.run('true');
       await writeFile(join(work, 'p'), 'go\n');
       await says(session.server, 'over');
       const why = `${script} is new or has changed while commands in the sandbox could write it`;
-      expect(await turn()).toMatchObject({ status: 'failed', entries: [{ kind: 'error', text: expect.stringContaining(why) as string }] });
+      expect(await turn()).toMatchObject({
+        status: 'failed',
+        entries: [{ kind: 'error', text: expect.stringContaining(why) as string }],
+      });
       await client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
     },
   );
@@ -65,10 +73,17 @@ describe('a program is not started if what it runs has changed while commands co
     expect(stateOf(join(work, 'lib/lint'))).toBe(SCRIPT);
     expect(stateOf(join(work, 'free'))).toBe('');
     // A workspace that is a virtual environment itself stays writable.
-    expect((await session.patch('*** Begin Patch\n*** Add File: also-free\n+x\n*** End Patch')).output).toContain('Success');
+    expect(
+      (await session.patch('*** Begin Patch\n*** Add File: also-free\n+x\n*** End Patch')).output,
+    ).toContain('Success');
     expect(await endOfHook(session.server, thread.id)).toMatchObject({
       status: 'failed',
-      entries: [{ kind: 'error', text: expect.stringContaining(`${join(work, 'lint')} is new or has changed`) as string }],
+      entries: [
+        {
+          kind: 'error',
+          text: expect.stringContaining(`${join(work, 'lint')} is new or has changed`) as string,
+        },
+      ],
     });
   });
 
@@ -78,7 +93,9 @@ describe('a program is not started if what it runs has changed while commands co
     writeFiles(folder, { 'outside/npx': `#!/bin/sh\ntouch ${folder}/started\n` });
     chmodSync(join(folder, 'outside/npx'), 0o755);
     const config = (name: string) => ({
-      mcp_servers: { [name]: { command: join(folder, 'outside/npx'), args: ['-y', '@example/docs@latest'] } },
+      mcp_servers: {
+        [name]: { command: join(folder, 'outside/npx'), args: ['-y', '@example/docs@latest'] },
+      },
     });
     const failure = async (name: string) => {
       await client.request('thread/start', { config: config(name) });
@@ -90,8 +107,12 @@ describe('a program is not started if what it runs has changed while commands co
     };
     await failure('before');
     expect(stateOf(join(folder, 'started'))).toBe('');
-    await session.run('rm -f started; mkdir -p node_modules/@example/docs; touch node_modules/@example/docs/package.json');
-    expect(await failure('after')).toContain(`${join(work, 'node_modules/@example/docs')} is new or has changed`);
+    await session.run(
+      'rm -f started; mkdir -p node_modules/@example/docs; touch node_modules/@example/docs/package.json',
+    );
+    expect(await failure('after')).toContain(
+      `${join(work, 'node_modules/@example/docs')} is new or has changed`,
+    );
   });
 
   test('but not because of the files that a message names', async () => {
@@ -99,14 +120,20 @@ describe('a program is not started if what it runs has changed while commands co
     const { client, model } = session.server;
     const told = join(folder, 'told.txt');
     const program = join(folder, 'outside/notify');
-    writeFiles(folder, { 'work/answer.sh': 'one', 'told.txt': '', 'outside/notify': `#!/bin/sh\necho told >> ${told}\n` });
+    writeFiles(folder, {
+      'work/answer.sh': 'one',
+      'told.txt': '',
+      'outside/notify': `#!/bin/sh\necho told >> ${told}\n`,
+    });
     chmodSync(program, 0o755);
     const { thread } = await client.request('thread/start', { config: { notify: [program] } });
     const answers = async () => {
       model.push(response(message(`See ${work}/answer.sh and answer.sh`)));
       expect(await client.turn(thread.id, 'Edit answer.sh')).toMatchObject({ status: 'completed' });
     };
-    const running = session.run('mkfifo p; echo up; read x < p; echo two > answer.sh; echo over; read x < p');
+    const running = session.run(
+      'mkfifo p; echo up; read x < p; echo two > answer.sh; echo over; read x < p',
+    );
     await says(session.server, 'up');
     await session.server.clock.timerOf(10_000);
     session.server.clock.advance(10_000);
@@ -123,7 +150,10 @@ describe('a program is not started if what it runs has changed while commands co
   test('unless the user has left its folder out', async () => {
     const folder = tempFolder({ 'work/tools/free.sh': SCRIPT });
     const unprotected = `unprotected_folders = ["${join(folder, 'work/tools')}"]\n`;
-    const session = await ApprovalSession.start({ folder, config: `${confinedConfig('never')}${unprotected}` });
+    const session = await ApprovalSession.start({
+      folder,
+      config: `${confinedConfig('never')}${unprotected}`,
+    });
     const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'sh tools/free.sh' }] }] };
     await session.server.client.request('thread/start', { config: { hooks } });
     await session.run('echo changed > tools/free.sh');

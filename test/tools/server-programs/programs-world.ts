@@ -15,7 +15,10 @@ export interface World {
 /** A script that only ends. */
 export const SCRIPT = '#!/bin/sh\nexit 0\n';
 
-/** Attempts to change, replace, create or remove each path of its arguments. Prints the codes of the errors. */
+/**
+ * Attempts to change, replace, create or remove each path of its arguments. Prints the codes of the
+ * errors.
+ */
 const ATTACK = `
 const fs = require("fs"), { dirname } = require("path");
 const codes = new Set();
@@ -46,21 +49,44 @@ export function attack(...paths: string[]): string {
 export function stateOf(path: string): string | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return null;
-  return stat.isSymbolicLink() ? `-> ${readlinkSync(path)}` : stat.isDirectory() ? 'folder' : readFileSync(path, 'utf8');
+  return stat.isSymbolicLink()
+    ? `-> ${readlinkSync(path)}`
+    : stat.isDirectory()
+      ? 'folder'
+      : readFileSync(path, 'utf8');
 }
 
-/** Starts a session whose PATH begins with folders of the workspace. `isHome`: the workspace is the home folder of the user. */
-export async function startWorld(isHome: boolean, approvals = 'never'): Promise<World & { session: ApprovalSession }> {
+/**
+ * Starts a session whose PATH begins with folders of the workspace. `isHome`: the workspace is the
+ * home folder of the user.
+ */
+export async function startWorld(
+  isHome: boolean,
+  approvals = 'never',
+): Promise<World & { session: ApprovalSession }> {
   const folder = tempFolder();
   const work = join(folder, 'work');
-  writeFiles(folder, { 'user/x': '', 'work/early/x': '', 'work/bin/x': '', 'work/tools/x': '', 'work/lib/x': '', 'work/links/x': '' });
-  const env = { HOME: isHome ? work : join(folder, 'user'), PATH: `${work}/early:${work}/bin:/usr/bin:/bin` };
+  writeFiles(folder, {
+    'user/x': '',
+    'work/early/x': '',
+    'work/bin/x': '',
+    'work/tools/x': '',
+    'work/lib/x': '',
+    'work/links/x': '',
+  });
+  const env = {
+    HOME: isHome ? work : join(folder, 'user'),
+    PATH: `${work}/early:${work}/bin:/usr/bin:/bin`,
+  };
   const session = await ApprovalSession.start({ folder, env, config: confinedConfig(approvals) });
   return { folder, work, session };
 }
 
 /** Runs a turn of a thread. Returns the end of its last hook. */
-export async function endOfHook({ client, model }: TestServer, threadId: string): Promise<HookRunSummary | undefined> {
+export async function endOfHook(
+  { client, model }: TestServer,
+  threadId: string,
+): Promise<HookRunSummary | undefined> {
   model.push(done);
   const { turn } = await client.request('turn/start', { threadId, input: [] });
   await client.waitFor('turn/completed', (params) => params.turn.id === turn.id);

@@ -10,9 +10,19 @@ import { attack, endOfHook, SCRIPT, startWorld, stateOf, type World } from './pr
 
 /** How a configuration starts a program. A shell runs the lines of hooks. */
 const STARTERS: Record<string, (argv: readonly string[]) => JsonObject> = {
-  hook: (argv) => ({ hooks: { Stop: [{ hooks: [{ type: 'command', command: argv.join(' ') }] }] } }),
+  hook: (argv) => ({
+    hooks: { Stop: [{ hooks: [{ type: 'command', command: argv.join(' ') }] }] },
+  }),
   'longer hook': (argv) => ({
-    hooks: { PreCompact: [{ hooks: [{ type: 'command', command: `cat | env A=1 ${argv.join(' ')} > out.txt || exit 2` }] }] },
+    hooks: {
+      PreCompact: [
+        {
+          hooks: [
+            { type: 'command', command: `cat | env A=1 ${argv.join(' ')} > out.txt || exit 2` },
+          ],
+        },
+      ],
+    },
   }),
   'MCP server': ([command = '', ...args]) => ({ mcp_servers: { one: { command, args } } }),
   notify: (argv) => ({ notify: [...argv] }),
@@ -65,7 +75,10 @@ const WAYS: Record<string, (name: string, isThere: boolean, world: World) => Way
   },
 };
 
-/** Starts a thread for each way, in which everything starts a program of its own that is named so. Returns the paths to protect. */
+/**
+ * Starts a thread for each way, in which everything starts a program of its own that is named so.
+ * Returns the paths to protect.
+ */
 async function startPrograms(world: World, { client }: TestServer): Promise<Target[]> {
   const targets: Target[] = [];
   for (const [way, make] of Object.entries(WAYS)) {
@@ -80,17 +93,26 @@ async function startPrograms(world: World, { client }: TestServer): Promise<Targ
         chmodSync(path, 0o755);
       }
       const hooks = Object.assign({}, ...configs.map((config) => config.hooks ?? {})) as JsonObject;
-      await client.request('thread/start', { config: Object.assign({}, ...configs, { hooks }) as JsonObject });
+      await client.request('thread/start', {
+        config: Object.assign({}, ...configs, { hooks }) as JsonObject,
+      });
     }
   }
   return targets;
 }
 
 /** Makes all patches in one turn. Returns their outputs. */
-async function patches({ client, model }: TestServer, changes: readonly string[]): Promise<string[]> {
+async function patches(
+  { client, model }: TestServer,
+  changes: readonly string[],
+): Promise<string[]> {
   const ids = changes.map((_, index) => `patch_${index}`);
   const calls = changes.map((change, index) =>
-    functionCall('apply_patch', { input: `*** Begin Patch\n${change}\n*** End Patch` }, { callId: ids[index] ?? '' }),
+    functionCall(
+      'apply_patch',
+      { input: `*** Begin Patch\n${change}\n*** End Patch` },
+      { callId: ids[index] ?? '' },
+    ),
   );
   model.push(response(...calls), done);
   const { turn } = await client.request('turn/start', { threadId: THREAD, input: [] });
@@ -108,15 +130,22 @@ describe.each([
     const targets = await startPrograms(world, session.server);
     const now = () => Object.fromEntries(targets.map(({ path }) => [path, stateOf(path)]));
     const before = now();
-    const { output } = await session.run(attack(...targets.map(({ path }) => path)), { yield_time_ms: 60_000 });
+    const { output } = await session.run(attack(...targets.map(({ path }) => path)), {
+      yield_time_ms: 60_000,
+    });
     expect(now()).toEqual(before);
     expect(output).toContain('EROFS');
     const patchable = targets.filter(({ isLink }) => isLink !== true);
     const refused = await patches(
       session.server,
-      patchable.map(({ path, isThere }) => (isThere ? `*** Update File: ${path}\n@@\n-exit 0\n+evil` : `*** Add File: ${path}\n+evil`)),
+      patchable.map(({ path, isThere }) =>
+        isThere ? `*** Update File: ${path}\n@@\n-exit 0\n+evil` : `*** Add File: ${path}\n+evil`,
+      ),
     );
-    const reasons = refused.map((text) => /is protected by the sandbox: (.*) runs it outside the sandbox\./.exec(text)?.[1] ?? text);
+    const reasons = refused.map(
+      (text) =>
+        /is protected by the sandbox: (.*) runs it outside the sandbox\./.exec(text)?.[1] ?? text,
+    );
     expect(new Set(reasons)).toEqual(
       new Set([
         ...['PreCompact', 'Stop'].map((event) => `a hook for ${event} (/<request>/config.toml)`),
@@ -125,7 +154,9 @@ describe.each([
     );
     expect(now()).toEqual(before);
     const free = ['tools/free.sh', 'bin/free', 'early/free', 'src/new/free.ts', 'package.json'];
-    const written = await session.run(free.map((path) => `mkdir -p $(dirname ${path}) && echo free > ${path}`).join(' && '));
+    const written = await session.run(
+      free.map((path) => `mkdir -p $(dirname ${path}) && echo free > ${path}`).join(' && '),
+    );
     expect(written.item?.exitCode).toBe(0);
     expect(free.map((path) => stateOf(join(work, path)))).toEqual(free.map(() => 'free\n'));
   });
@@ -134,9 +165,15 @@ describe.each([
 test('a hook that runs a tool of the project leaves the project as it is, except the program', async () => {
   const { work, session } = await startWorld(false);
   const program = join(work, 'node_modules/lint/cli.js');
-  writeFiles(work, { 'node_modules/lint/cli.js': SCRIPT, 'node_modules/.bin/x': '', '.venv/pyvenv.cfg': '', '.venv/bin/tool': SCRIPT });
+  writeFiles(work, {
+    'node_modules/lint/cli.js': SCRIPT,
+    'node_modules/.bin/x': '',
+    '.venv/pyvenv.cfg': '',
+    '.venv/bin/tool': SCRIPT,
+  });
   writeFiles(work, { 'tsconfig.json': '{}', 'bin/mytool': SCRIPT });
-  for (const path of [program, join(work, '.venv/bin/tool'), join(work, 'bin/mytool')]) chmodSync(path, 0o755);
+  for (const path of [program, join(work, '.venv/bin/tool'), join(work, 'bin/mytool')])
+    chmodSync(path, 0o755);
   symlinkSync('../lint/cli.js', join(work, 'node_modules/.bin/lint'));
   symlinkSync('/usr/bin/env', join(work, '.venv/bin/python'));
   const lines = [
@@ -150,10 +187,18 @@ test('a hook that runs a tool of the project leaves the project as it is, except
   const kept = [program, join(work, '.venv/bin/tool'), join(work, 'bin/mytool')];
   await session.run(attack(...kept));
   expect(kept.map(stateOf)).toEqual(kept.map(() => SCRIPT));
-  const free = ['node_modules/lint/lib.js', 'node_modules/.bin/other', 'node_modules/other/x.js', '.venv/bin/other', '.venv/lib/x.py']
+  const free = [
+    'node_modules/lint/lib.js',
+    'node_modules/.bin/other',
+    'node_modules/other/x.js',
+    '.venv/bin/other',
+    '.venv/lib/x.py',
+  ]
     .concat(['tsconfig.json', 'bin/other'])
     .map((path) => join(work, path));
-  const { item } = await session.run(free.map((path) => `mkdir -p $(dirname ${path}) && echo free > ${path}`).join(' && '));
+  const { item } = await session.run(
+    free.map((path) => `mkdir -p $(dirname ${path}) && echo free > ${path}`).join(' && '),
+  );
   expect(item?.exitCode).toBe(0);
   expect(free.map(stateOf)).toEqual(free.map(() => 'free\n'));
   // The link may be written, but not be another one.
@@ -163,7 +208,9 @@ test('a hook that runs a tool of the project leaves the project as it is, except
     await endOfHook(session.server, thread.id);
     const ends = session.server.client.notifications('hook/completed').slice(-lines.length);
     return ends.some(({ run }) =>
-      run.entries.some(({ text }) => text.includes(`${link} (`) || text.includes(`${link} is new or has changed`)),
+      run.entries.some(
+        ({ text }) => text.includes(`${link} (`) || text.includes(`${link} is new or has changed`),
+      ),
     );
   };
   expect(await replaced('ln -s ../lint/cli.js')).toBe(false);
@@ -176,7 +223,13 @@ test('no command makes a script that a hook names by turning its folder into a v
   const lines = ['sh tools/absent.sh', 'tools/absent', 'deep/bin/absent', 'absent-program'];
   const hooks = { Stop: [{ hooks: lines.map((command) => ({ type: 'command', command })) }] };
   await session.server.client.request('thread/start', { config: { hooks } });
-  const paths = ['tools/absent.sh', 'tools/absent', 'deep/bin/absent', 'early/absent-program', 'bin/absent-program'];
+  const paths = [
+    'tools/absent.sh',
+    'tools/absent',
+    'deep/bin/absent',
+    'early/absent-program',
+    'bin/absent-program',
+  ];
   await session.run('touch pyvenv.cfg tools/pyvenv.cfg deep/pyvenv.cfg');
   // The files of a hook are looked for again.
   session.server.clock.advance(60_000);

@@ -1,19 +1,28 @@
 import { resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../../../base/json-value.ts';
 import type { UserInput } from '../../../protocol/generated/types.ts';
-import { BadArguments, objectListField, requireText, stringField, textField } from '../../../tools/bad-arguments.ts';
+import {
+  BadArguments,
+  objectListField,
+  requireText,
+  stringField,
+  textField,
+} from '../../../tools/bad-arguments.ts';
 import { INPUT_CHARS_MAX } from '../../prompt/check-input.ts';
 
 const ITEMS_MAX = 64;
 
-/** The fields of a call that give an agent its input, for the model. `message`: what the message is. */
+/**
+ * The fields of a call that give an agent its input, for the model. `message`: what the message is.
+ */
 export function inputParameters(message: string): Record<string, JsonValue> {
   const text = (description: string) => ({ type: 'string', description });
   return {
     message: text(`${message} Pass either this or items.`),
     items: {
       type: 'array',
-      description: 'The message in parts, to show the agent images, or to name skills. Pass either this or message.',
+      description:
+        'The message in parts, to show the agent images, or to name skills. Pass either this or message.',
       items: {
         type: 'object',
         properties: {
@@ -21,7 +30,9 @@ export function inputParameters(message: string): Record<string, JsonValue> {
           text: text('With text: the text.'),
           image_url: text('With image: the image as a data URL.'),
           audio_url: text('With audio: the recording as a data URL.'),
-          path: text('With local_image and local_audio: the path of the file. With skill: that of its SKILL.md. With mention: its target.'),
+          path: text(
+            'With local_image and local_audio: the path of the file. With skill: that of its SKILL.md. With mention: its target.',
+          ),
           name: text('With skill and mention: the name.'),
         },
         required: ['type'],
@@ -35,12 +46,22 @@ export function inputParameters(message: string): Record<string, JsonValue> {
 export function agentInput(fields: JsonObject, cwd: string): UserInput[] {
   const message = textField(fields, 'message');
   const hasItems = (fields.items ?? null) !== null;
-  if (message === null && !hasItems) throw new BadArguments('`message` is missing: pass the message for the agent as a string.');
-  if (message !== null && hasItems) throw new BadArguments('pass either `message` or `items`, not both.');
-  const input = message !== null ? [textPart(message)] : objectListField(fields, 'items', [1, ITEMS_MAX]).map((item) => part(item, cwd));
-  if (input.every(({ type }) => type === 'mention')) throw new BadArguments('`items` must say what to do: add one of the type text.');
-  const length = input.reduce((sum, each) => sum + (each.type === 'text' ? each.text.length : 0), 0);
-  if (length > INPUT_CHARS_MAX) throw new BadArguments(`the message must have at most ${INPUT_CHARS_MAX} characters.`);
+  if (message === null && !hasItems)
+    throw new BadArguments('`message` is missing: pass the message for the agent as a string.');
+  if (message !== null && hasItems)
+    throw new BadArguments('pass either `message` or `items`, not both.');
+  const input =
+    message !== null
+      ? [textPart(message)]
+      : objectListField(fields, 'items', [1, ITEMS_MAX]).map((item) => part(item, cwd));
+  if (input.every(({ type }) => type === 'mention'))
+    throw new BadArguments('`items` must say what to do: add one of the type text.');
+  const length = input.reduce(
+    (sum, each) => sum + (each.type === 'text' ? each.text.length : 0),
+    0,
+  );
+  if (length > INPUT_CHARS_MAX)
+    throw new BadArguments(`the message must have at most ${INPUT_CHARS_MAX} characters.`);
   return input;
 }
 
@@ -67,7 +88,9 @@ function part(item: JsonObject, cwd: string): UserInput {
     case 'mention':
       return { type, name: name(item, type), path: path(item, type) };
     default:
-      throw new BadArguments('each of `items` needs a `type`: text, image, local_image, audio, local_audio, skill or mention.');
+      throw new BadArguments(
+        'each of `items` needs a `type`: text, image, local_image, audio, local_audio, skill or mention.',
+      );
   }
 }
 

@@ -23,13 +23,20 @@ export function closeAgent({ tree, threadId, told }: AgentToolDeps): Tool {
     (given, context) => {
       const target = agentId(requireObject(given, 'target'), ['target', 'id']);
       const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
-      return collabAction(context, { tool: 'closeAgent', receiverThreadIds: [target], statesOf }, async () => {
-        const before = await tree.states(threadId, [target]);
-        await tree.close(threadId, target);
-        const states = await tree.states(threadId, [target]);
-        told(states);
-        return { output: { previous_status: stateForModel(before.get(target) ?? agentState(null)) }, states };
-      });
+      return collabAction(
+        context,
+        { tool: 'closeAgent', receiverThreadIds: [target], statesOf },
+        async () => {
+          const before = await tree.states(threadId, [target]);
+          await tree.close(threadId, target);
+          const states = await tree.states(threadId, [target]);
+          told(states);
+          return {
+            output: { previous_status: stateForModel(before.get(target) ?? agentState(null)) },
+            states,
+          };
+        },
+      );
     },
   );
 }

@@ -3,7 +3,13 @@ import { ConfigError } from '../../../config/config-error.ts';
 import type { UntimedItem } from '../../../protocol/generated/types.ts';
 import { RpcError } from '../../../protocol/rpc-error.ts';
 import { StoreError } from '../../../store/store-error.ts';
-import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../../tools/action.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  failed,
+  UNCONFINED,
+} from '../../../tools/action.ts';
 import { refusalText } from '../../../tools/denial.ts';
 import type { CallContext } from '../../../tools/tool.ts';
 import { type AgentState, shownState } from '../agent-state.ts';
@@ -12,7 +18,8 @@ import { AgentRefused } from '../agent-tree.ts';
 export type CollabItem = Extract<UntimedItem, { type: 'collabAgentToolCall' }>;
 
 /** A call that concerns agents, as clients see it. */
-type Shown = Pick<CollabItem, 'tool'> & Partial<Pick<CollabItem, 'receiverThreadIds' | 'prompt' | 'model' | 'reasoningEffort'>>;
+type Shown = Pick<CollabItem, 'tool'> &
+  Partial<Pick<CollabItem, 'receiverThreadIds' | 'prompt' | 'model' | 'reasoningEffort'>>;
 
 /** The states of agents now, by their ids. */
 type States = (agentIds: readonly string[]) => Promise<ReadonlyMap<string, AgentState>>;
@@ -27,7 +34,10 @@ export interface Collaborated {
   isFailed?: boolean;
 }
 
-/** An action that starts, reaches or ends agents, with its item. The agents' own actions are judged in their threads. */
+/**
+ * An action that starts, reaches or ends agents, with its item. The agents' own actions are judged
+ * in their threads.
+ */
 export function collabAction(
   { threadId, itemId }: CallContext,
   { statesOf, ...shown }: Shown & { statesOf?: States },
@@ -45,7 +55,10 @@ export function collabAction(
     agentsStates: {},
     ...shown,
   };
-  const unsuccessful = (output: string): ActionOutcome => ({ ...failed(output), item: { ...item, status: 'failed' } });
+  const unsuccessful = (output: string): ActionOutcome => ({
+    ...failed(output),
+    item: { ...item, status: 'failed' },
+  });
   return {
     kind: 'other',
     item,
@@ -55,12 +68,21 @@ export function collabAction(
         const { output, shown: known, states, isFailed = false } = await work(host);
         const agentsStates = shownStates(states ?? null);
         const status = isFailed ? 'failed' : 'completed';
-        return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status, agentsStates } };
+        return {
+          output: JSON.stringify(output),
+          success: true,
+          item: { ...item, ...known, status, agentsStates },
+        };
       } catch (error) {
-        const isExpected = [AgentRefused, ConfigError, RpcError, StoreError].some((kind) => error instanceof kind);
+        const isExpected = [AgentRefused, ConfigError, RpcError, StoreError].some(
+          (kind) => error instanceof kind,
+        );
         if (!isExpected || !(error instanceof Error)) throw error;
         const states = await statesOf?.(item.receiverThreadIds).catch(() => null);
-        return { ...failed(error.message), item: { ...item, status: 'failed', agentsStates: shownStates(states ?? null) } };
+        return {
+          ...failed(error.message),
+          item: { ...item, status: 'failed', agentsStates: shownStates(states ?? null) },
+        };
       }
     },
     refused: (denial) => unsuccessful(refusalText(denial)),

@@ -23,12 +23,16 @@ export function resumeAgent({ tree, threadId, limits, told }: AgentToolDeps): To
     (given, context) => {
       const id = agentId(requireObject(given, 'id'), ['id', 'target']);
       const statesOf = (ids: readonly string[]) => tree.states(threadId, ids);
-      return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id], statesOf }, async () => {
-        await tree.reopen(threadId, id, limits);
-        const states = await tree.states(threadId, [id]);
-        told(states);
-        return { output: { status: stateForModel(states.get(id) ?? agentState(null)) }, states };
-      });
+      return collabAction(
+        context,
+        { tool: 'resumeAgent', receiverThreadIds: [id], statesOf },
+        async () => {
+          await tree.reopen(threadId, id, limits);
+          const states = await tree.states(threadId, [id]);
+          told(states);
+          return { output: { status: stateForModel(states.get(id) ?? agentState(null)) }, states };
+        },
+      );
     },
   );
 }

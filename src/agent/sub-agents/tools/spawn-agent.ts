@@ -1,6 +1,12 @@
 import type { AgentRole, AgentRoles } from '../../../config/agents/agent-role.ts';
 import { itemEffort } from '../../../protocol/item-effort.ts';
-import { BadArguments, booleanField, checkedTool, requireObject, textField } from '../../../tools/bad-arguments.ts';
+import {
+  BadArguments,
+  booleanField,
+  checkedTool,
+  requireObject,
+  textField,
+} from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { agentChoices, type ChoiceSources } from '../agent-choices.ts';
 import type { NewAgent } from '../agent-tree.ts';
@@ -9,7 +15,10 @@ import { agentInput, inputParameters, inputText } from './agent-input.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
-/** `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works beside the one that started it. */
+/**
+ * `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works
+ * beside the one that started it.
+ */
 export function spawnAgent(deps: AgentToolDeps): Tool {
   return checkedTool(
     {
@@ -22,8 +31,15 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
         properties: {
           ...inputParameters('The task, complete in itself.'),
           agent_type: { type: 'string', description: roleList(deps.settings.roles) },
-          fork_context: { type: 'boolean', description: 'Whether the agent begins with the whole conversation so far. Default: false.' },
-          model: { type: 'string', description: 'The model of the agent. Leave it out for the usual one.' },
+          fork_context: {
+            type: 'boolean',
+            description:
+              'Whether the agent begins with the whole conversation so far. Default: false.',
+          },
+          model: {
+            type: 'string',
+            description: 'The model of the agent. Leave it out for the usual one.',
+          },
           reasoning_effort: {
             type: 'string',
             description: `The reasoning effort of the agent: ${deps.settings.efforts.join(', ')}. Leave it out for the usual one.`,
@@ -38,7 +54,10 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
       const input = agentInput(args, context.settings.cwd);
       const forksHistory = booleanField(args, 'fork_context') ?? false;
       const role = roleNamed(textField(args, 'agent_type'), deps.settings.roles);
-      const asked = { model: textField(args, 'model'), effort: textField(args, 'reasoning_effort') };
+      const asked = {
+        model: textField(args, 'model'),
+        effort: textField(args, 'reasoning_effort'),
+      };
       checkEffort(asked.effort, { role, settings: deps.settings, own: context.settings });
       const chosen = agentChoices(asked, { role, settings: deps.settings, own: context.settings });
       const shown = {
@@ -63,8 +82,16 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
         const started = await tree.start(threadId, agent, input, signal);
         deps.told(new Map([[started.id, { status: 'running', turnId: null }]]));
         return {
-          output: { agent_id: started.id, nickname: started.nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
-          shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: itemEffort(started.effort) },
+          output: {
+            agent_id: started.id,
+            nickname: started.nickname,
+            ...(chosen.note === null ? {} : { note: chosen.note }),
+          },
+          shown: {
+            receiverThreadIds: [started.id],
+            model: started.model,
+            reasoningEffort: itemEffort(started.effort),
+          },
           states: await tree.states(threadId, [started.id]),
         };
       });
@@ -76,21 +103,34 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
 function roleNamed(name: string | null, configured: AgentRoles): AgentRole | null {
   if (name === null) return null;
   const problem = configured.problems.find(({ role }) => role === name);
-  if (problem !== undefined) throw new BadArguments(`there is no agent of the role ${name}: ${problem.summary}.`);
+  if (problem !== undefined)
+    throw new BadArguments(`there is no agent of the role ${name}: ${problem.summary}.`);
   const roles = knownRoles(configured);
   const role = roles.find((each) => each.name === name);
-  if (role === undefined) throw new BadArguments(`\`agent_type\` must be one of ${roles.map((each) => each.name).join(', ')}.`);
+  if (role === undefined)
+    throw new BadArguments(
+      `\`agent_type\` must be one of ${roles.map((each) => each.name).join(', ')}.`,
+    );
   return role;
 }
 
 /** Refuses an effort that no model of the provider has: each request of the agent would fail. */
 function checkEffort(effort: string | null, { role, settings, own }: ChoiceSources): void {
   // A role with a provider of its own is checked by that provider.
-  if (effort === null || effort === own.effort || effort === settings.effort || role?.config.model_provider !== undefined) return;
-  if (!settings.efforts.includes(effort)) throw new BadArguments(`\`reasoning_effort\` must be one of ${settings.efforts.join(', ')}.`);
+  if (
+    effort === null ||
+    effort === own.effort ||
+    effort === settings.effort ||
+    role?.config.model_provider !== undefined
+  )
+    return;
+  if (!settings.efforts.includes(effort))
+    throw new BadArguments(`\`reasoning_effort\` must be one of ${settings.efforts.join(', ')}.`);
 }
 
 function roleList(configured: AgentRoles): string {
-  const lines = knownRoles(configured).map(({ name, description }) => (description === '' ? `- ${name}` : `- ${name}: ${description}`));
+  const lines = knownRoles(configured).map(({ name, description }) =>
+    description === '' ? `- ${name}` : `- ${name}: ${description}`,
+  );
   return ['The role of the agent. The roles are:', ...lines].join('\n');
 }

@@ -1,6 +1,12 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../base/json-value.ts';
-import { BadArguments, checkedTool, numberField, requireObject, stringListField } from '../../../tools/bad-arguments.ts';
+import {
+  BadArguments,
+  checkedTool,
+  numberField,
+  requireObject,
+  stringListField,
+} from '../../../tools/bad-arguments.ts';
 import { refusalText } from '../../../tools/denial.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { type AgentState, isAtRest, stateForModel } from '../agent-state.ts';
@@ -9,7 +15,10 @@ import { isAgentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';
 
-/** Each wait that ends without a result costs a model request with the whole prompt, so waits are long. */
+/**
+ * Each wait that ends without a result costs a model request with the whole prompt, so waits are
+ * long.
+ */
 const WAIT_MS_DEFAULT = 10 * 60 * 1000;
 const WAIT_MS_MIN = 10_000;
 const WAIT_MS_MAX = 60 * 60 * 1000;
@@ -17,7 +26,9 @@ const TARGETS_MAX = 64;
 /** How often the store is read for an agent that another process runs. */
 const ELSEWHERE_MS = 2_000;
 
-/** `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input. */
+/**
+ * `wait_agent`: waits until one of the agents is at rest, the time is over, or the user adds input.
+ */
 export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDeps): Tool {
   return checkedTool(
     {
@@ -31,7 +42,8 @@ export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDe
           targets: {
             type: 'array',
             items: { type: 'string' },
-            description: 'The ids of the agents. Leave it out for all that you have started and that are working.',
+            description:
+              'The ids of the agents. Leave it out for all that you have started and that are working.',
           },
           timeout_ms: {
             type: 'integer',
@@ -46,18 +58,40 @@ export function waitAgent({ tree, threadId, clock, told, charsMax }: AgentToolDe
       const args = requireObject(given, 'targets');
       const named = targetsOf(args);
       const ms = timeout(args);
-      return collabAction(context, { tool: 'wait', receiverThreadIds: named ?? [] }, async ({ signal, newInput, interruptCause }) => {
-        const targets = named ?? (await workingAgents({ tree, threadId }));
-        const { states, timedOut } = await waitFor(targets, { tree, threadId, clock, ms, signal: AbortSignal.any([signal, newInput]) });
-        if (signal.aborted) throw new AgentRefused(refusalText({ by: 'interrupted', cause: interruptCause ?? 'user' }));
-        told(states);
-        const charsEach = Math.floor(charsMax(context.settings.model) / Math.max(1, states.size));
-        const status = Object.fromEntries([...states].map(([id, state]) => [id, stateForModel(state, charsEach)]));
-        const isFailed = [...states.values()].some((state) => state.status === 'notFound');
-        const isCut = states.size === 0 && !timedOut;
-        const note = isCut ? { note: 'The user has said something, so the wait has ended. The agents go on.' } : {};
-        return { output: { status, timed_out: timedOut, ...note }, shown: { receiverThreadIds: [...targets] }, states, isFailed };
-      });
+      return collabAction(
+        context,
+        { tool: 'wait', receiverThreadIds: named ?? [] },
+        async ({ signal, newInput, interruptCause }) => {
+          const targets = named ?? (await workingAgents({ tree, threadId }));
+          const { states, timedOut } = await waitFor(targets, {
+            tree,
+            threadId,
+            clock,
+            ms,
+            signal: AbortSignal.any([signal, newInput]),
+          });
+          if (signal.aborted)
+            throw new AgentRefused(
+              refusalText({ by: 'interrupted', cause: interruptCause ?? 'user' }),
+            );
+          told(states);
+          const charsEach = Math.floor(charsMax(context.settings.model) / Math.max(1, states.size));
+          const status = Object.fromEntries(
+            [...states].map(([id, state]) => [id, stateForModel(state, charsEach)]),
+          );
+          const isFailed = [...states.values()].some((state) => state.status === 'notFound');
+          const isCut = states.size === 0 && !timedOut;
+          const note = isCut
+            ? { note: 'The user has said something, so the wait has ended. The agents go on.' }
+            : {};
+          return {
+            output: { status, timed_out: timedOut, ...note },
+            shown: { receiverThreadIds: [...targets] },
+            states,
+            isFailed,
+          };
+        },
+      );
     },
   );
 }
@@ -83,7 +117,8 @@ async function waitFor(
       const change = tree.changed(targets, until);
       const all = await tree.states(threadId, targets);
       const states = new Map([...all].filter(([, state]) => isAtRest(state)));
-      if (states.size > 0 || until.aborted) return { states, timedOut: states.size === 0 && deadline.signal.aborted };
+      if (states.size > 0 || until.aborted)
+        return { states, timedOut: states.size === 0 && deadline.signal.aborted };
       // The store tells nobody what another process writes.
       const isElsewhere = [...all.values()].some((state) => state.isElsewhere);
       await (isElsewhere ? Promise.race([change, after(ELSEWHERE_MS, clock, until)]) : change);
@@ -108,9 +143,13 @@ function after(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
 }
 
 /** The agents that the thread has started and that are working; all that are open if none is. */
-async function workingAgents({ tree, threadId }: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
+async function workingAgents({
+  tree,
+  threadId,
+}: Pick<WaitOptions, 'tree' | 'threadId'>): Promise<string[]> {
   const open = await tree.openAgents(threadId);
-  if (open.length === 0) throw new AgentRefused('There is no agent that you have started and that is open.');
+  if (open.length === 0)
+    throw new AgentRefused('There is no agent that you have started and that is open.');
   const states = await tree.states(threadId, open);
   const working = open.filter((id) => states.get(id)?.status === 'running');
   return (working.length > 0 ? working : open).slice(0, TARGETS_MAX);

@@ -15,7 +15,13 @@ import type { Screen } from '../screen.ts';
 import { decisionChoices, decisionFor, PLAIN_DECISIONS } from './decision-choices.ts';
 import { type Choice, type Dialog, type Dialogs, NobodyThere } from './dialogs.ts';
 import { fieldLines, fieldPrompt, optionLines, readField } from './read-field.ts';
-import { mcpApproval, shownCommand, shownPermissions, shownReason, whoAsks } from './shown-command.ts';
+import {
+  mcpApproval,
+  shownCommand,
+  shownPermissions,
+  shownReason,
+  whoAsks,
+} from './shown-command.ts';
 
 /** A decision that the protocol has for everything that needs approval. */
 type PlainDecision = (typeof PLAIN_DECISIONS)[number];
@@ -26,7 +32,10 @@ interface AnswerDeps {
   dialogs: Dialogs;
 }
 
-/** Answers the server's requests: at the terminal, or as `--approve` says. If nobody can be asked, it declines, and says so. */
+/**
+ * Answers the server's requests: at the terminal, or as `--approve` says. If nobody can be asked,
+ * it declines, and says so.
+ */
 export function answerRequests(client: Client, { approve, screen, dialogs }: AnswerDeps): void {
   const changes = new Map<string, FileUpdateChange[]>();
   client.on('item/started', ({ item }) => {
@@ -35,7 +44,15 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
   client.on('item/completed', ({ item }) => changes.delete(item.id));
 
   /** The decision about something that needs approval. */
-  const decide = async <T>({ lines, choices, signal }: { lines(): string[]; choices: Choice<T>[]; signal: AbortSignal }): Promise<T> => {
+  const decide = async <T>({
+    lines,
+    choices,
+    signal,
+  }: {
+    lines(): string[];
+    choices: Choice<T>[];
+    signal: AbortSignal;
+  }): Promise<T> => {
     if (approve !== 'ask') return decisionFor(approve, choices);
     try {
       return await dialogs.ask(signal, (dialog) => {
@@ -49,7 +66,11 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
     }
   };
   /** The answer to a question that only a person can answer. */
-  const askPerson = async <T>(what: string, signal: AbortSignal, work: (dialog: Dialog) => Promise<T>): Promise<T> => {
+  const askPerson = async <T>(
+    what: string,
+    signal: AbortSignal,
+    work: (dialog: Dialog) => Promise<T>,
+  ): Promise<T> => {
     try {
       return await dialogs.ask(signal, (dialog) => {
         dialog.show('', what);
@@ -61,7 +82,9 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
     }
   };
   const interrupt = (threadId: string, turnId: string | null) =>
-    turnId === null ? null : client.request('turn/interrupt', { threadId, turnId }).catch(() => null);
+    turnId === null
+      ? null
+      : client.request('turn/interrupt', { threadId, turnId }).catch(() => null);
 
   client.handle('item/commandExecution/requestApproval', async (params, { signal }) => ({
     decision: await decide({
@@ -71,25 +94,49 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
     }),
   }));
 
-  client.handle('item/fileChange/requestApproval', async ({ itemId, agent, reason, grantRoot }, { signal }) => {
-    const known = changes.get(itemId) ?? [];
-    const shown = known.length === 0 ? ['  (it is not known which)'] : known.flatMap((change) => changeLines(change, screen, true));
-    const folder = grantRoot === null ? [] : [`  "in this session" allows all changes in ${showText(grantRoot)}`];
-    const lines = () => [`${whoAsks(agent)} wants to change files.`, ...shown, ...folder, ...shownReason(reason)];
-    return { decision: await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal }) };
-  });
+  client.handle(
+    'item/fileChange/requestApproval',
+    async ({ itemId, agent, reason, grantRoot }, { signal }) => {
+      const known = changes.get(itemId) ?? [];
+      const shown =
+        known.length === 0
+          ? ['  (it is not known which)']
+          : known.flatMap((change) => changeLines(change, screen, true));
+      const folder =
+        grantRoot === null
+          ? []
+          : [`  "in this session" allows all changes in ${showText(grantRoot)}`];
+      const lines = () => [
+        `${whoAsks(agent)} wants to change files.`,
+        ...shown,
+        ...folder,
+        ...shownReason(reason),
+      ];
+      return {
+        decision: await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal }),
+      };
+    },
+  );
 
-  client.handle('item/permissions/requestApproval', async ({ threadId, turnId, permissions, agent, reason }, { signal }) => {
-    const lines = () => [`${whoAsks(agent)} wants these permissions:`, ...shownPermissions(permissions), ...shownReason(reason)];
-    const decision = await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal });
-    if (decision === 'cancel') await interrupt(threadId, turnId);
-    return granted(permissions, decision);
-  });
+  client.handle(
+    'item/permissions/requestApproval',
+    async ({ threadId, turnId, permissions, agent, reason }, { signal }) => {
+      const lines = () => [
+        `${whoAsks(agent)} wants these permissions:`,
+        ...shownPermissions(permissions),
+        ...shownReason(reason),
+      ];
+      const decision = await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal });
+      if (decision === 'cancel') await interrupt(threadId, turnId);
+      return granted(permissions, decision);
+    },
+  );
 
   client.handle('item/tool/requestUserInput', ({ agent, questions }, { signal }) =>
     askPerson(`${whoAsks(agent)} has a question.`, signal, async (dialog) => {
       const answers: Record<string, { answers: string[] }> = {};
-      for (const question of questions) answers[question.id] = { answers: await answerTo(question, dialog) };
+      for (const question of questions)
+        answers[question.id] = { answers: await answerTo(question, dialog) };
       return { answers };
     }),
   );
@@ -98,26 +145,48 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
     const approval = mcpApproval(params);
     const { serverName, message } = params;
     if (approval === null)
-      return askPerson(`The MCP server ${showText(serverName)} asks: ${showText(message)}`, signal, (dialog) => fillForm(params, dialog));
-    const decision = await decide({ lines: () => [showText(message), ...approval.lines], choices: mcpChoices(approval.persist), signal });
+      return askPerson(
+        `The MCP server ${showText(serverName)} asks: ${showText(message)}`,
+        signal,
+        (dialog) => fillForm(params, dialog),
+      );
+    const decision = await decide({
+      lines: () => [showText(message), ...approval.lines],
+      choices: mcpChoices(approval.persist),
+      signal,
+    });
     if (decision === 'cancel') await interrupt(params.threadId, params.turnId);
     return elicitationAnswer(decision);
   });
 }
 
-function granted(permissions: RequestPermissionProfile, decision: PlainDecision): PermissionsRequestApprovalResponse {
+function granted(
+  permissions: RequestPermissionProfile,
+  decision: PlainDecision,
+): PermissionsRequestApprovalResponse {
   const isGranted = decision === 'accept' || decision === 'acceptForSession';
-  return { permissions: isGranted ? permissions : {}, scope: decision === 'acceptForSession' ? 'session' : 'turn' };
+  return {
+    permissions: isGranted ? permissions : {},
+    scope: decision === 'acceptForSession' ? 'session' : 'turn',
+  };
 }
 
 /** The decisions about a call of an MCP tool, of which the lasting ones are not always offered. */
 function mcpChoices(persist: readonly string[]): Choice<PlainDecision | 'always'>[] {
-  const offered = PLAIN_DECISIONS.filter((decision) => decision !== 'acceptForSession' || persist.includes('session'));
-  const always = { key: 'a', label: 'yes, and this tool from now on: config.toml says so then', value: 'always' } as const;
+  const offered = PLAIN_DECISIONS.filter(
+    (decision) => decision !== 'acceptForSession' || persist.includes('session'),
+  );
+  const always = {
+    key: 'a',
+    label: 'yes, and this tool from now on: config.toml says so then',
+    value: 'always',
+  } as const;
   return [...decisionChoices(offered), ...(persist.includes('always') ? [always] : [])];
 }
 
-function elicitationAnswer(decision: PlainDecision | 'always'): McpServerElicitationRequestResponse {
+function elicitationAnswer(
+  decision: PlainDecision | 'always',
+): McpServerElicitationRequestResponse {
   switch (decision) {
     case 'acceptForSession':
       return { action: 'accept', content: {}, _meta: { persist: 'session' } };
@@ -130,12 +199,22 @@ function elicitationAnswer(decision: PlainDecision | 'always'): McpServerElicita
   }
 }
 
-async function answerTo({ question, header, options, isOther, isSecret }: ToolRequestUserInputQuestion, dialog: Dialog): Promise<string[]> {
+async function answerTo(
+  { question, header, options, isOther, isSecret }: ToolRequestUserInputQuestion,
+  dialog: Dialog,
+): Promise<string[]> {
   dialog.show(`${showText(header)}: ${showText(question)}`);
   const choices = options ?? [];
-  dialog.show(...optionLines(choices.map(({ label, description }) => `${label}${description === '' ? '' : `: ${description}`}`)));
+  dialog.show(
+    ...optionLines(
+      choices.map(
+        ({ label, description }) => `${label}${description === '' ? '' : `: ${description}`}`,
+      ),
+    ),
+  );
   const isFree = isOther || choices.length === 0;
-  const prompt = choices.length === 0 ? 'answer: ' : isFree ? 'number, or another answer: ' : 'number: ';
+  const prompt =
+    choices.length === 0 ? 'answer: ' : isFree ? 'number, or another answer: ' : 'number: ';
   for (;;) {
     const typed = (await dialog.line(prompt, { hidden: isSecret })).trim();
     const chosen = choices[Number(typed) - 1] ?? choices.find(({ label }) => label === typed);
@@ -151,8 +230,12 @@ const FORM_CHOICES: Choice<'accept' | 'decline' | 'cancel'>[] = [
 ];
 
 /** A question of an MCP server, as a form or with an address to open. */
-async function fillForm(params: McpServerElicitationRequestParams, dialog: Dialog): Promise<McpServerElicitationRequestResponse> {
-  if (params.mode === 'url') dialog.show(`  open ${showText(params.url)}, and answer when you are done`);
+async function fillForm(
+  params: McpServerElicitationRequestParams,
+  dialog: Dialog,
+): Promise<McpServerElicitationRequestResponse> {
+  if (params.mode === 'url')
+    dialog.show(`  open ${showText(params.url)}, and answer when you are done`);
   const action = await dialog.choose(FORM_CHOICES);
   if (action !== 'accept' || params.mode === 'url') return { action };
   const { properties, required = [] } = params.requestedSchema;
@@ -164,7 +247,11 @@ async function fillForm(params: McpServerElicitationRequestParams, dialog: Dialo
   return { action, content };
 }
 
-async function fillField(name: string, field: McpElicitationPrimitiveSchema, how: { isRequired: boolean; dialog: Dialog }) {
+async function fillField(
+  name: string,
+  field: McpElicitationPrimitiveSchema,
+  how: { isRequired: boolean; dialog: Dialog },
+) {
   const { isRequired, dialog } = how;
   dialog.show(...fieldLines(name, field));
   for (;;) {

@@ -1,5 +1,8 @@
 import { showText } from '../../../base/text/show-text.ts';
-import type { CommandExecutionApprovalDecision, FileChangeApprovalDecision } from '../../../protocol/generated/types.ts';
+import type {
+  CommandExecutionApprovalDecision,
+  FileChangeApprovalDecision,
+} from '../../../protocol/generated/types.ts';
 import type { Approve } from '../exec-options.ts';
 import type { Choice } from './dialogs.ts';
 
@@ -14,7 +17,9 @@ const LABELS: Record<FileChangeApprovalDecision, { key: string; label: string }>
 export const PLAIN_DECISIONS = Object.keys(LABELS) as FileChangeApprovalDecision[];
 
 /** The choices for decisions, each with a key of its own. */
-export function decisionChoices<T extends CommandExecutionApprovalDecision>(decisions: readonly T[]): Choice<T>[] {
+export function decisionChoices<T extends CommandExecutionApprovalDecision>(
+  decisions: readonly T[],
+): Choice<T>[] {
   const taken = new Set<string>();
   return decisions.map((value, index) => {
     const { key, label } = choiceOf(value);
@@ -28,7 +33,10 @@ function choiceOf(decision: CommandExecutionApprovalDecision): { key: string; la
   if (typeof decision === 'string') return LABELS[decision];
   if ('acceptWithExecpolicyAmendment' in decision) {
     const { execpolicy_amendment: words } = decision.acceptWithExecpolicyAmendment;
-    return { key: 'a', label: `yes, and from now on in this project commands that begin with: ${showText(words.join(' '))}` };
+    return {
+      key: 'a',
+      label: `yes, and from now on in this project commands that begin with: ${showText(words.join(' '))}`,
+    };
   }
   const { host, action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
   return action === 'allow'
@@ -36,9 +44,13 @@ function choiceOf(decision: CommandExecutionApprovalDecision): { key: string; la
     : { key: 'x', label: `no, and never this host: ${showText(host)}` };
 }
 
-/** The decision that `--approve` asks for, or the nearest one that is offered and allows no more. `decline` is always offered. */
+/**
+ * The decision that `--approve` asks for, or the nearest one that is offered and allows no more.
+ * `decline` is always offered.
+ */
 export function decisionFor<T>(approve: Exclude<Approve, 'ask'>, choices: readonly Choice<T>[]): T {
-  const wanted = approve === 'acceptForSession' ? [approve, 'accept', 'decline'] : [approve, 'decline'];
+  const wanted =
+    approve === 'acceptForSession' ? [approve, 'accept', 'decline'] : [approve, 'decline'];
   for (const decision of wanted) {
     const choice = choices.find(({ value }) => value === decision);
     if (choice !== undefined) return choice.value;

@@ -11,7 +11,10 @@ export interface Choice<T> {
 /** Nobody can be asked: there is no terminal, or its input has ended. */
 export class NobodyThere extends Error {}
 
-/** The terminal while it belongs to one question. Each method rejects with a NobodyThere at the end of the input. */
+/**
+ * The terminal while it belongs to one question. Each method rejects with a NobodyThere at the end
+ * of the input.
+ */
 export interface Dialog {
   show(...lines: string[]): void;
   choose<T>(choices: readonly Choice<T>[]): Promise<T>;
@@ -34,8 +37,8 @@ export class Dialogs {
   }
 
   /**
-   * Runs `work` when all earlier questions are answered. Rejects with a NobodyThere if no person can answer, and with the signal's reason
-   * when the server does not wait any more.
+   * Runs `work` when all earlier questions are answered. Rejects with a NobodyThere if no person
+   * can answer, and with the signal's reason when the server does not wait any more.
    */
   ask<T>(signal: AbortSignal, work: (dialog: Dialog) => Promise<T>): Promise<T> {
     const answer = this.#last.then(() => this.#ask(signal, work));
@@ -94,7 +97,9 @@ class OpenDialog implements Dialog {
 
   async line(prompt: string, { hidden = false }: { hidden?: boolean } = {}): Promise<string> {
     this.#screen.ask(prompt);
-    const line = await (hidden ? this.#keyboard.hiddenLine(this.#signal) : this.#keyboard.line(this.#signal));
+    const line = await (hidden
+      ? this.#keyboard.hiddenLine(this.#signal)
+      : this.#keyboard.line(this.#signal));
     if (hidden) this.#screen.ask('\n');
     if (line === null) {
       this.#screen.ask('\n');

@@ -40,7 +40,8 @@ export class Keyboard {
     // Without the mode of lines, the terminal also gives up a line that is not complete.
     this.#stream.setRawMode?.(true);
     this.#stream.resume();
-    for (let round = 0; round < 3; round++) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (let round = 0; round < 3; round++)
+      await new Promise<void>((resolve) => setImmediate(resolve));
     this.#stream.setRawMode?.(false);
     if (this.#typed.includes(INTERRUPT)) this.#onInterrupt();
     this.#typed = '';
@@ -116,7 +117,10 @@ function edit(line: string[], key: string): void {
   else if (key >= ' ') line.push(key);
 }
 
-/** The terminal that a person types at: stdin, else the one that controls the process. Null: there is none. */
+/**
+ * The terminal that a person types at: stdin, else the one that controls the process. Null: there
+ * is none.
+ */
 export function openTerminal(stdin: KeyboardStream): KeyboardStream | null {
   if (stdin.isTTY === true && !stdin.readableEnded) return stdin;
   try {

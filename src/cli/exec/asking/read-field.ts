@@ -14,7 +14,11 @@ interface Option {
 /** The lines that show a field of a form: its title, its description and its options. */
 export function fieldLines(name: string, field: McpElicitationPrimitiveSchema): string[] {
   const about = field.description === undefined ? [] : [`  ${showText(field.description)}`];
-  return [showText(field.title ?? name), ...about, ...optionLines(optionsOf(field).map(({ title }) => title))];
+  return [
+    showText(field.title ?? name),
+    ...about,
+    ...optionLines(optionsOf(field).map(({ title }) => title)),
+  ];
 }
 
 /** Options with their numbers. */
@@ -24,15 +28,35 @@ export function optionLines(titles: readonly string[]): string[] {
 
 /** The text before the place where the person types. */
 export function fieldPrompt(field: McpElicitationPrimitiveSchema, isRequired: boolean): string {
-  const kind = optionsOf(field).length > 0 ? (field.type === 'array' ? 'numbers with commas' : 'number') : KINDS[field.type];
-  const empty = field.default !== undefined ? `Enter: ${showText(String(field.default))}` : isRequired ? 'required' : 'Enter: none';
+  const kind =
+    optionsOf(field).length > 0
+      ? field.type === 'array'
+        ? 'numbers with commas'
+        : 'number'
+      : KINDS[field.type];
+  const empty =
+    field.default !== undefined
+      ? `Enter: ${showText(String(field.default))}`
+      : isRequired
+        ? 'required'
+        : 'Enter: none';
   return `${kind} (${empty}): `;
 }
 
-const KINDS = { string: 'text', number: 'a number', integer: 'a whole number', boolean: 'y or n', array: 'numbers with commas' } as const;
+const KINDS = {
+  string: 'text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'y or n',
+  array: 'numbers with commas',
+} as const;
 
 /** Reads what the person has typed for a field. */
-export function readField(field: McpElicitationPrimitiveSchema, typed: string, isRequired: boolean): FieldAnswer {
+export function readField(
+  field: McpElicitationPrimitiveSchema,
+  typed: string,
+  isRequired: boolean,
+): FieldAnswer {
   const text = typed.trim();
   if (text === '') {
     if (field.default !== undefined) return { value: field.default };
@@ -49,7 +73,9 @@ export function readField(field: McpElicitationPrimitiveSchema, typed: string, i
 function optionsOf(field: McpElicitationPrimitiveSchema): Option[] {
   if (field.type === 'array') {
     const { items } = field;
-    return 'enum' in items ? items.enum.map((value) => ({ value, title: value })) : items.anyOf.map(constOption);
+    return 'enum' in items
+      ? items.enum.map((value) => ({ value, title: value }))
+      : items.anyOf.map(constOption);
   }
   if ('oneOf' in field) return field.oneOf.map(constOption);
   if (!('enum' in field)) return [];
@@ -60,9 +86,16 @@ function constOption({ const: value, title }: { const: string; title: string }):
   return { value, title };
 }
 
-function readChoice(text: string, options: readonly Option[]): { value: string } | { problem: string } {
-  const chosen = options[Number(text) - 1] ?? options.find(({ value, title }) => value === text || title === text);
-  return chosen === undefined ? { problem: `expected a number from 1 to ${options.length}` } : { value: chosen.value };
+function readChoice(
+  text: string,
+  options: readonly Option[],
+): { value: string } | { problem: string } {
+  const chosen =
+    options[Number(text) - 1] ??
+    options.find(({ value, title }) => value === text || title === text);
+  return chosen === undefined
+    ? { problem: `expected a number from 1 to ${options.length}` }
+    : { value: chosen.value };
 }
 
 function readChoices(
@@ -77,7 +110,8 @@ function readChoices(
     if (!values.includes(choice.value)) values.push(choice.value);
   }
   if (values.length < (minItems ?? 0)) return { problem: `expected at least ${minItems}` };
-  if (values.length > (maxItems ?? values.length)) return { problem: `expected at most ${maxItems}` };
+  if (values.length > (maxItems ?? values.length))
+    return { problem: `expected at most ${maxItems}` };
   return { value: values };
 }
 
@@ -88,15 +122,21 @@ function readBoolean(text: string): FieldAnswer {
 
 function readText(text: string, field: { minLength?: number; maxLength?: number }): FieldAnswer {
   const { length } = [...text];
-  if (length < (field.minLength ?? 0)) return { problem: `expected at least ${field.minLength} characters` };
-  if (length > (field.maxLength ?? length)) return { problem: `expected at most ${field.maxLength} characters` };
+  if (length < (field.minLength ?? 0))
+    return { problem: `expected at least ${field.minLength} characters` };
+  if (length > (field.maxLength ?? length))
+    return { problem: `expected at most ${field.maxLength} characters` };
   return { value: text };
 }
 
-function readNumber(text: string, field: { type: string; minimum?: number; maximum?: number }): FieldAnswer {
+function readNumber(
+  text: string,
+  field: { type: string; minimum?: number; maximum?: number },
+): FieldAnswer {
   const value = Number(text);
   if (!Number.isFinite(value)) return { problem: 'expected a number' };
-  if (field.type === 'integer' && !Number.isInteger(value)) return { problem: 'expected a whole number' };
+  if (field.type === 'integer' && !Number.isInteger(value))
+    return { problem: 'expected a whole number' };
   if (value < (field.minimum ?? value)) return { problem: `expected at least ${field.minimum}` };
   if (value > (field.maximum ?? value)) return { problem: `expected at most ${field.maximum}` };
   return { value };

@@ -16,13 +16,18 @@ const KINDS = {
 
 /** The name of the asking agent: the thread's own, or one that it has started. */
 export function whoAsks(agent: AskingAgent | undefined): string {
-  return agent === undefined ? 'The agent' : `The sub-agent ${showText(agent.nickname ?? agent.threadId)}`;
+  return agent === undefined
+    ? 'The agent'
+    : `The sub-agent ${showText(agent.nickname ?? agent.threadId)}`;
 }
 
 /** All that a person has to know about a command. Nothing of it is cut. */
 export function shownCommand(params: CommandExecutionRequestApprovalParams): string[] {
   const { kind, command, cwd, networkApprovalContext: target, additionalPermissions } = params;
-  const what = target === null ? KINDS[kind] : `reach ${showText(target.host)}, port ${target.port} (${target.protocol})`;
+  const what =
+    target === null
+      ? KINDS[kind]
+      : `reach ${showText(target.host)}, port ${target.port} (${target.protocol})`;
   return [
     `${whoAsks(params.agent)} wants to ${what}.`,
     ...(command === null
@@ -31,7 +36,9 @@ export function shownCommand(params: CommandExecutionRequestApprovalParams): str
           .split('\n')
           .map((line, index) => `${index === 0 ? '$' : ' '} ${line}`)),
     ...(cwd === null ? [] : [`  in ${showText(cwd)}`]),
-    ...(additionalPermissions === null ? [] : ['  with these permissions:', ...shownPermissions(additionalPermissions)]),
+    ...(additionalPermissions === null
+      ? []
+      : ['  with these permissions:', ...shownPermissions(additionalPermissions)]),
     ...shownReason(params.reason),
   ];
 }
@@ -41,14 +48,19 @@ export function shownReason(reason: string | null): string[] {
 }
 
 /** Each permission on a line of its own. */
-export function shownPermissions({ fileSystem, network }: Pick<RequestPermissionProfile, 'fileSystem' | 'network'>): string[] {
+export function shownPermissions({
+  fileSystem,
+  network,
+}: Pick<RequestPermissionProfile, 'fileSystem' | 'network'>): string[] {
   const { read, write, entries } = fileSystem ?? {};
   const paths = [
     ...(read ?? []).map((path) => `read ${showText(path)}`),
     ...(write ?? []).map((path) => `write ${showText(path)}`),
     ...(entries ?? []).map(({ path, access }) => `${access} ${showText(nameOf(path))}`),
   ];
-  return [...new Set(paths), ...(network?.enabled ? ['reach the network'] : [])].map((line) => `    ${line}`);
+  return [...new Set(paths), ...(network?.enabled ? ['reach the network'] : [])].map(
+    (line) => `    ${line}`,
+  );
 }
 
 function nameOf(path: FileSystemPath): string {
@@ -58,18 +70,30 @@ function nameOf(path: FileSystemPath): string {
     case 'glob_pattern':
       return path.pattern;
     case 'special':
-      return [path.value.kind, path.value.path, path.value.subpath].filter((part) => part != null).join(' ');
+      return [path.value.kind, path.value.path, path.value.subpath]
+        .filter((part) => part != null)
+        .join(' ');
     default:
       return path satisfies never;
   }
 }
 
-/** The call of an MCP tool that needs approval, and the ways in which the approval can last. Null: the question is another one. */
-export function mcpApproval({ _meta }: McpServerElicitationRequestParams): { lines: string[]; persist: readonly string[] } | null {
+/**
+ * The call of an MCP tool that needs approval, and the ways in which the approval can last. Null:
+ * the question is another one.
+ */
+export function mcpApproval({
+  _meta,
+}: McpServerElicitationRequestParams): { lines: string[]; persist: readonly string[] } | null {
   if (!isObject(_meta) || typeof _meta.codex_approval_kind !== 'string') return null;
   const facts = isObject(_meta.tool_params) ? Object.entries(_meta.tool_params) : [];
-  const lines = facts.map(([name, value]) => `    ${showText(name)}: ${showText(JSON.stringify(value) ?? '')}`);
-  const prompt = _meta.sampling === undefined ? [] : [`    ${showText(JSON.stringify(_meta.sampling))}`];
-  const persist = Array.isArray(_meta.persist) ? _meta.persist.filter((each) => typeof each === 'string') : [];
+  const lines = facts.map(
+    ([name, value]) => `    ${showText(name)}: ${showText(JSON.stringify(value) ?? '')}`,
+  );
+  const prompt =
+    _meta.sampling === undefined ? [] : [`    ${showText(JSON.stringify(_meta.sampling))}`];
+  const persist = Array.isArray(_meta.persist)
+    ? _meta.persist.filter((each) => typeof each === 'string')
+    : [];
   return { lines: [...lines, ...prompt], persist };
 }

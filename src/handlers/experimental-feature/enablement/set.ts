@@ -5,7 +5,10 @@ import type { ThreadDeps } from '../../thread-deps.ts';
 
 interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
   config: () => Promise<Config>;
-  /** The features that were switched while the server runs. Every configuration that is read has them. */
+  /**
+   * The features that were switched while the server runs. Every configuration that is read has
+   * them.
+   */
   switched: Record<string, boolean>;
 }
 
@@ -23,7 +26,12 @@ export function enablementMethods({ clients, config, switched }: EnablementDeps)
         after(() => {
           for (const summary of warnings) {
             if (summary === null) continue;
-            clients.publish({ connection: caller.id }, 'configWarning', { summary, details: null, path: null, range: null });
+            clients.publish({ connection: caller.id }, 'configWarning', {
+              summary,
+              details: null,
+              path: null,
+              range: null,
+            });
           }
         });
         return { enablement: Object.fromEntries(known) };
@@ -40,7 +48,10 @@ function unknownFeatures(enablement: Record<string, boolean>): string | null {
   return `These features were not switched, because heddle does not have them: ${unknown.join(', ')}. It has: ${known}.`;
 }
 
-/** Says which of the features are not as they were switched, because something else decides about them. */
+/**
+ * Says which of the features are not as they were switched, because something else decides about
+ * them.
+ */
 function keptFeatures(known: readonly (readonly [string, boolean])[], config: Config): string[] {
   const enabled = new Map(shownFeatures(config).map((feature) => [feature.name, feature.enabled]));
   const kept = known.flatMap(([name, wanted]) => (enabled.get(name) === wanted ? [] : [name]));
@@ -48,10 +59,14 @@ function keptFeatures(known: readonly (readonly [string, boolean])[], config: Co
   const configured = kept.filter((name) => !required.includes(name));
   const { path: file } = config.requirements.source.locate([]);
   return [
-    ...(required.length === 0 ? [] : [`These features stay as ${file} requires them: ${listed(required)}.`]),
+    ...(required.length === 0
+      ? []
+      : [`These features stay as ${file} requires them: ${listed(required)}.`]),
     ...(configured.length === 0
       ? []
-      : [`These features stay as the configuration sets them: ${listed(configured)}. Change them with config/value/write.`]),
+      : [
+          `These features stay as the configuration sets them: ${listed(configured)}. Change them with config/value/write.`,
+        ]),
   ];
 }
 

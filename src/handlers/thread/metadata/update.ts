@@ -1,5 +1,13 @@
-import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams } from '../../../protocol/generated/types.ts';
-import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
+import type {
+  GitInfo,
+  ThreadMetadataGitInfoUpdateParams,
+  ThreadMetadataUpdateParams,
+} from '../../../protocol/generated/types.ts';
+import {
+  emptyMetadataField,
+  emptyMetadataUpdate,
+  projectNotFound,
+} from '../../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
@@ -23,14 +31,21 @@ export function metadataMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** Throws if the params change nothing, or if a change is impossible. There are no projects, so a thread cannot enter one. */
+/**
+ * Throws if the params change nothing, or if a change is impossible. There are no projects, so a
+ * thread cannot enter one.
+ */
 function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdateParams): void {
-  const changesAnything = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
+  const changesAnything = [gitInfo, projectId, daybreakEnabled].some(
+    (value) => value !== null && value !== undefined,
+  );
   if (!changesAnything) throw emptyMetadataUpdate('thread metadata update');
   if (projectId) throw projectNotFound(projectId);
   if (!gitInfo) return;
-  if (GIT_FIELDS.every((field) => gitInfo[field] === undefined)) throw emptyMetadataUpdate('gitInfo');
-  for (const field of GIT_FIELDS) if (gitInfo[field]?.trim() === '') throw emptyMetadataField(`gitInfo.${field}`);
+  if (GIT_FIELDS.every((field) => gitInfo[field] === undefined))
+    throw emptyMetadataUpdate('gitInfo');
+  for (const field of GIT_FIELDS)
+    if (gitInfo[field]?.trim() === '') throw emptyMetadataField(`gitInfo.${field}`);
 }
 
 /** The fields that a client names, trimmed. Null removes one. */

@@ -1,5 +1,5 @@
 import { emptyThreadName, threadNameTooLong } from '../../../protocol/rpc-error.ts';
-import { NAME_CHARS_MAX } from '../../../store/thread-store.ts';
+import { NAME_CHARS_MAX } from '../../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
@@ -11,9 +11,12 @@ export function nameMethods(deps: ThreadDeps) {
       async handle({ threadId, name }, { after }) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();
-        if (threadName.length > NAME_CHARS_MAX) throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
+        if (threadName.length > NAME_CHARS_MAX)
+          throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
         const { id } = await updateThreadRecord(deps, threadId, { name: threadName });
-        after(() => deps.clients.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
+        after(() =>
+          deps.clients.publish('everyone', 'thread/name/updated', { threadId: id, threadName }),
+        );
         return {};
       },
     },

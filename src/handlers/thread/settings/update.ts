@@ -11,7 +11,10 @@ export function settingsMethods({ threads, clients }: ThreadDeps) {
         const thread = threads.require(threadId);
         checkRequestedSandbox(overrides, 'sandboxPolicy');
         const news = await thread.settingsChanges.change((settings) =>
-          thread.settingsChanges.overridden(settings, { ...overrides, model: requestedModel(overrides) }),
+          thread.settingsChanges.overridden(settings, {
+            ...overrides,
+            model: requestedModel(overrides),
+          }),
         );
         after(() => {
           for (const { method, params } of news) clients.publish({ threadId }, method, params);

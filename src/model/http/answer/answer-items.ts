@@ -16,8 +16,9 @@ export interface AnswerItemsOptions {
 }
 
 /**
- * Makes items of an answer as it streams: reasoning is one item until text begins, and all text is one message. Reasoning that stands in
- * tags before the first text is reasoning, too. The owner completes the message.
+ * Makes items of an answer as it streams: reasoning is one item until text begins, and all text is
+ * one message. Reasoning that stands in tags before the first text is reasoning, too. The owner
+ * completes the message.
  */
 export class AnswerItems {
   readonly #options: AnswerItemsOptions;
@@ -51,7 +52,10 @@ export class AnswerItems {
     if (this.#reasoning === null) {
       this.#hasReasoned = true;
       this.#reasoning = { id: this.#options.newReasoningId(), pieces: [] };
-      events.push({ type: 'itemStarted', item: { type: 'reasoning', id: this.#reasoning.id, summary: [] } });
+      events.push({
+        type: 'itemStarted',
+        item: { type: 'reasoning', id: this.#reasoning.id, summary: [] },
+      });
     }
     this.#reasoning.pieces.push(delta);
     events.push({ type: 'reasoningDelta', itemId: this.#reasoning.id, index: 0, delta });

@@ -10,9 +10,10 @@ const OPENING_CHARS_MAX = '<thinking>'.length;
 const NOT_SPACE = /\S/;
 
 /**
- * Splits the text of an answer into reasoning and text, as it streams: some servers pass on the tags with which models mark their reasoning.
- * Only blocks before the first text are reasoning, and one that is not closed is reasoning to its end; anywhere else, tags are text. The
- * tags are dropped, and so is the space around the reasoning and after a block.
+ * Splits the text of an answer into reasoning and text, as it streams: some servers pass on the
+ * tags with which models mark their reasoning. Only blocks before the first text are reasoning, and
+ * one that is not closed is reasoning to its end; anywhere else, tags are text. The tags are
+ * dropped, and so is the space around the reasoning and after a block.
  */
 export class ThinkSplitter {
   /** `start`: no text has come yet, so a block may begin. */
@@ -48,7 +49,8 @@ export class ThinkSplitter {
   /** Ends the answer; returns what was undecided. */
   end(): AnswerPiece[] {
     const left = this.#state === 'thinking' ? this.#tag : this.#leftText();
-    const space = this.#state === 'thinking' && left !== '' && this.#hasThought ? this.#space.join('') : '';
+    const space =
+      this.#state === 'thinking' && left !== '' && this.#hasThought ? this.#space.join('') : '';
     const kind = this.#state === 'thinking' ? 'reasoning' : 'text';
     this.#space = [];
     this.#tag = '';
@@ -74,7 +76,10 @@ export class ThinkSplitter {
       this.#hasBlocks = true;
       return text.slice(opening[0].length);
     }
-    if (text.length < OPENING_CHARS_MAX && OPENINGS.some((tag) => tag.startsWith(text.toLowerCase()))) {
+    if (
+      text.length < OPENING_CHARS_MAX &&
+      OPENINGS.some((tag) => tag.startsWith(text.toLowerCase()))
+    ) {
       this.#tag = text;
       return null;
     }

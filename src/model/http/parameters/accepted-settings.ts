@@ -7,7 +7,10 @@ const MODELS_MAX = 100;
 /** The most refused values of one model. */
 const REFUSALS_MAX = 100;
 
-/** A parameter that the provider refused; `event` tells the user what that costs, if it costs anything. */
+/**
+ * A parameter that the provider refused; `event` tells the user what that costs, if it costs
+ * anything.
+ */
 export interface LeftOut {
   parameter: OptionalParameter;
   event: Extract<ModelEvent, { type: 'leftOut' }> | null;
@@ -28,15 +31,24 @@ export class AcceptedSettings {
     return this.#models.get(model)?.reasoning ?? 'full';
   }
 
-  /** The parameters of this request that its model refuses. A word that was never sent for one is not refused. */
+  /**
+   * The parameters of this request that its model refuses. A word that was never sent for one is
+   * not refused.
+   */
   leftOutOf(request: ModelRequest, parameters: readonly OptionalParameter[]): LeftOut[] {
     const refused = this.#models.get(request.model)?.refused;
     if (refused === undefined) return [];
     return parameters.flatMap((parameter) => refused.get(keyOf(parameter, request)) ?? []);
   }
 
-  /** To be called when the model answers a request: the refusals before it may have had another cause until then. */
-  answered(request: ModelRequest, { reasoning, leftOut }: { reasoning: ReasoningSent; leftOut: readonly LeftOut[] }): void {
+  /**
+   * To be called when the model answers a request: the refusals before it may have had another
+   * cause until then.
+   */
+  answered(
+    request: ModelRequest,
+    { reasoning, leftOut }: { reasoning: ReasoningSent; leftOut: readonly LeftOut[] },
+  ): void {
     const refused = this.#models.get(request.model)?.refused ?? new Map<string, LeftOut>();
     for (const each of leftOut) refused.set(keyOf(each.parameter, request), each);
     forgetOldest(refused, REFUSALS_MAX);

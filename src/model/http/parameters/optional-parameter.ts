@@ -9,16 +9,26 @@ export interface OptionalParameter {
   name: string;
   /** Matches the words of a refusal that name it. */
   named: RegExp;
-  /** Matches refusals that name it although the fault is in what the client gave, so that only the client can correct it. */
+  /**
+   * Matches refusals that name it although the fault is in what the client gave, so that only the
+   * client can correct it.
+   */
   clientFault?: RegExp;
   /** Returns the value for a request; undefined: the parameter is not sent. */
   value(request: ModelRequest, reasoning: ReasoningSent): JsonValue | undefined;
-  /** What the user loses without it, as a sentence; null: nothing that the user or the client has asked for. */
+  /**
+   * What the user loses without it, as a sentence; null: nothing that the user or the client has
+   * asked for.
+   */
   loss: string | null;
 }
 
 /** The fields of a request for these parameters. */
-export function sentParameters(parameters: readonly OptionalParameter[], request: ModelRequest, settings: SentSettings): JsonObject {
+export function sentParameters(
+  parameters: readonly OptionalParameter[],
+  request: ModelRequest,
+  settings: SentSettings,
+): JsonObject {
   const fields: JsonObject = {};
   for (const { name, value } of parameters) {
     const sent = settings.leftOut.has(name) ? undefined : value(request, settings.reasoning);
@@ -27,7 +37,10 @@ export function sentParameters(parameters: readonly OptionalParameter[], request
   return fields;
 }
 
-/** Returns the parameter of a request that a failure names first; null if it names none that was sent. */
+/**
+ * Returns the parameter of a request that a failure names first; null if it names none that was
+ * sent.
+ */
 export function refusedParameter(
   parameters: readonly OptionalParameter[],
   { refusal = [] }: Pick<ModelFailure, 'refusal'>,
@@ -41,7 +54,9 @@ export function refusedParameter(
       !refusal.some((words) => clientFault?.test(words) === true),
   );
   for (const words of refusal) {
-    const found = candidates.map((parameter) => ({ parameter, at: words.search(parameter.named) })).filter(({ at }) => at >= 0);
+    const found = candidates
+      .map((parameter) => ({ parameter, at: words.search(parameter.named) }))
+      .filter(({ at }) => at >= 0);
     const [first] = found.sort((one, other) => one.at - other.at);
     if (first !== undefined) return first.parameter;
   }

@@ -18,12 +18,17 @@ const PLACES: ReadonlySet<string> = new Set(['param', 'parameter', 'loc', 'field
 const REPEATS: ReadonlySet<string> = new Set(['input', 'request', 'messages', 'received', 'url']);
 
 /**
- * The words of an error that may refuse a parameter of the request: first those of fields that name one, then the others. Without those of
- * fields that repeat the request. Empty: the cause is another one. `status`: the HTTP status; that of success, if the error came in such a response and names none.
+ * The words of an error that may refuse a parameter of the request: first those of fields that name
+ * one, then the others. Without those of fields that repeat the request. Empty: the cause is
+ * another one. `status`: the HTTP status; that of success, if the error came in such a response and
+ * names none.
  */
 export function refusalWords(error: unknown, status: number): string[] {
   if (OTHER_CAUSE.has(status)) return [];
-  const value = typeof error === 'string' && error.length <= TEXT_CHARS_MAX ? (parsedJson(error) ?? error) : error;
+  const value =
+    typeof error === 'string' && error.length <= TEXT_CHARS_MAX
+      ? (parsedJson(error) ?? error)
+      : error;
   const found: Found = { places: [], others: [] };
   collect(value, found, 0);
   const words = [...found.places, ...found.others];
@@ -49,5 +54,8 @@ function collect(value: unknown, found: Found, depth: number): void {
 
 function placeText(place: unknown): string | null {
   if (typeof place === 'string') return place;
-  return Array.isArray(place) && place.every((part) => typeof part === 'string' || typeof part === 'number') ? place.join('.') : null;
+  return Array.isArray(place) &&
+    place.every((part) => typeof part === 'string' || typeof part === 'number')
+    ? place.join('.')
+    : null;
 }

@@ -7,12 +7,17 @@ const LONG_CHARS_MIN = 1024 * 1024;
 const TOGETHER_CHARS_MAX = 16 * 1024 * 1024;
 /** After this time another line may grow beside one that takes long to arrive, or to be used. */
 const ALONE_MS_MAX = 10_000;
-/** No line waits longer. A provider or proxy that cannot send for a minute may break the response off. */
+/**
+ * No line waits longer. A provider or proxy that cannot send for a minute may break the response
+ * off.
+ */
 const WAIT_MS_MAX = 50_000;
 /** If all responses together have more, they take much memory. */
 const ORDINARY_CHARS_MAX = 32 * 1024 * 1024;
 
-/** A response whose line may not grow to this length yet. `timer`: the time that it waits at most. */
+/**
+ * A response whose line may not grow to this length yet. `timer`: the time that it waits at most.
+ */
 interface Waiting {
   lineChars: number;
   timer: Timer;
@@ -20,8 +25,9 @@ interface Waiting {
 }
 
 /**
- * Limits the memory that responses take while they arrive, for all providers. Long lines, which repeat the text of a response, grow one
- * after another: the others are not read from the network until the caller has used the one that grows.
+ * Limits the memory that responses take while they arrive, for all providers. Long lines, which
+ * repeat the text of a response, grow one after another: the others are not read from the network
+ * until the caller has used the one that grows.
  */
 export class ArrivingResponses {
   readonly #clock: Clock;
@@ -59,7 +65,10 @@ export class ArrivingResponses {
     this.#onMuch();
   }
 
-  /** Returns null if the response's line may become so long now, else a promise that resolves when it may, or when it has left. */
+  /**
+   * Returns null if the response's line may become so long now, else a promise that resolves when
+   * it may, or when it has left.
+   */
   #turn(response: ArrivingResponse, lineChars: number): Promise<void> | null {
     if (this.#mayGrow(response, lineChars)) return null;
     return new Promise((begin) => {
@@ -86,7 +95,8 @@ export class ArrivingResponses {
   }
 
   #mayGrow(response: ArrivingResponse, lineChars: number): boolean {
-    if (response.isFree || this.#lineChars - response.lineChars + lineChars <= TOGETHER_CHARS_MAX) return true;
+    if (response.isFree || this.#lineChars - response.lineChars + lineChars <= TOGETHER_CHARS_MAX)
+      return true;
     if (this.#alone !== null) return this.#alone.response === response;
     const setFree = () => {
       response.isFree = true;
@@ -122,7 +132,10 @@ interface Others {
   leave(response: ArrivingResponse): void;
 }
 
-/** One response. Its line is what has come of an event that has not ended, or of a body that is one value. */
+/**
+ * One response. Its line is what has come of an event that has not ended, or of a body that is one
+ * value.
+ */
 export class ArrivingResponse {
   readonly #others: Others;
   #chars = 0;
@@ -136,8 +149,9 @@ export class ArrivingResponse {
   }
 
   /**
-   * To be called with each chunk before it is used, and with the length of the line that it continues. Returns null if it may be used now,
-   * else a promise that resolves when it may, or when the signal aborts.
+   * To be called with each chunk before it is used, and with the length of the line that it
+   * continues. Returns null if it may be used now, else a promise that resolves when it may, or
+   * when the signal aborts.
    */
   receive(chunk: string, lineChars: number, signal: AbortSignal): Promise<unknown> | null {
     this.#chars += chunk.length;
@@ -149,7 +163,9 @@ export class ArrivingResponse {
     return turn && orAborted(turn, signal);
   }
 
-  /** To be called when all lines before have been used, with the length of the one that continues. */
+  /**
+   * To be called when all lines before have been used, with the length of the one that continues.
+   */
   used(lineChars: number): void {
     if (this.lineChars > 0 && lineChars < LONG_CHARS_MIN) this.#endLine();
   }

@@ -9,7 +9,10 @@ const SHORT_CHARS_MAX = 1024 * 1024;
 /** The longest response, in characters of the stream; a provider that never ends is cut off. */
 export const STREAM_CHARS_MAX = 256 * 1024 * 1024;
 
-/** The result of reading one chunk. `skipped` counts events that were not JSON objects; `done`: the stream sent [DONE]. */
+/**
+ * The result of reading one chunk. `skipped` counts events that were not JSON objects; `done`: the
+ * stream sent [DONE].
+ */
 export interface ReadEvents {
   events: Record<string, unknown>[];
   skipped: number;
@@ -19,8 +22,9 @@ export interface ReadEvents {
 }
 
 /**
- * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With `skipsNoise` it skips events that are
- * not JSON objects, and does not end at `[DONE]`: this is for APIs whose end is an event.
+ * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With
+ * `skipsNoise` it skips events that are not JSON objects, and does not end at `[DONE]`: this is for
+ * APIs whose end is an event.
  */
 export class EventReader {
   readonly #parser: EventSourceParser;
@@ -40,7 +44,8 @@ export class EventReader {
         // In llama.cpp until 2025, a failure is a field of its own, in place of data.
         if (type === 'unknown-field' && field === 'error' && parsedJson(value) !== undefined)
           this.#found.push({ data: `{"error":${value}}`, name: undefined });
-        if (type === 'max-buffer-size-exceeded') this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
+        if (type === 'max-buffer-size-exceeded')
+          this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
       },
     });
   }
@@ -50,14 +55,21 @@ export class EventReader {
     return this.#pendingChars;
   }
 
-  /** Takes the next chunk of the stream. Returns a promise only if an event is so long that other work runs while it is parsed. */
+  /**
+   * Takes the next chunk of the stream. Returns a promise only if an event is so long that other
+   * work runs while it is parsed.
+   */
   feed(chunk: string): ReadEvents | Promise<ReadEvents> {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     const start = this.#charsRead === 0 && chunk.startsWith('\uFEFF') ? 1 : 0;
     this.#charsRead += chunk.length;
-    if (this.#charsRead > STREAM_CHARS_MAX) this.#fail(`sent a response of more than ${STREAM_CHARS_MAX} characters`);
+    if (this.#charsRead > STREAM_CHARS_MAX)
+      this.#fail(`sent a response of more than ${STREAM_CHARS_MAX} characters`);
     else this.#parser.feed(start === 0 ? chunk : chunk.slice(start));
-    this.#pendingChars = this.#found.length === 0 ? this.#pendingChars + chunk.length : chunk.length - 1 - chunk.lastIndexOf('\n');
+    this.#pendingChars =
+      this.#found.length === 0
+        ? this.#pendingChars + chunk.length
+        : chunk.length - 1 - chunk.lastIndexOf('\n');
     return this.#hasLong() ? this.#takeSlowly() : this.#take();
   }
 
@@ -99,7 +111,10 @@ export class EventReader {
     if (this.#skipsNoise && !isObject(value)) this.#result.skipped += 1;
     else if (value === undefined) this.#fail('sent an event that is not JSON');
     else if (!isObject(value)) this.#fail('sent an event that is not a JSON object');
-    else this.#result.events.push(value.type === undefined && name !== undefined ? { ...value, type: name } : value);
+    else
+      this.#result.events.push(
+        value.type === undefined && name !== undefined ? { ...value, type: name } : value,
+      );
   }
 
   #fail(problem: string): void {

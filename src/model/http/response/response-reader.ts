@@ -3,8 +3,8 @@ import { parseJson } from '../../../base/parse-long-json.ts';
 import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
 
 /**
- * Reads a response that is a stream of events or, if `takesWhole`, one JSON object: some servers send one even though a
- * stream was requested, and under any content type.
+ * Reads a response that is a stream of events or, if `takesWhole`, one JSON object: some servers
+ * send one even though a stream was requested, and under any content type.
  */
 export class ResponseReader {
   readonly #takesWhole: boolean;
@@ -29,11 +29,15 @@ export class ResponseReader {
 
   /** Takes the next chunk of the response. */
   feed(chunk: string): ReadEvents | Promise<ReadEvents> {
-    if (this.#form === 'unknown' && chunk.trim() !== '') this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
+    if (this.#form === 'unknown' && chunk.trim() !== '')
+      this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
     if (this.#form !== 'whole') return this.#events.feed(chunk);
     this.#chars += chunk.length;
     this.#pieces.push(chunk);
-    const problem = this.#chars > STREAM_CHARS_MAX ? `sent a response of more than ${STREAM_CHARS_MAX} characters` : null;
+    const problem =
+      this.#chars > STREAM_CHARS_MAX
+        ? `sent a response of more than ${STREAM_CHARS_MAX} characters`
+        : null;
     return { events: [], skipped: 0, done: false, problem };
   }
 

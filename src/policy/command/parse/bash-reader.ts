@@ -7,19 +7,23 @@ import { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import { Once } from '../../../base/loading/once.ts';
 
 /**
- * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if the script is too large, or too
- * much work to parse.
+ * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if
+ * the script is too large, or too much work to parse.
  */
 export type ReadBash = <T>(script: string, read: (root: Node) => T) => Promise<T | null>;
 
 /**
- * Work is counted, not timed, so that a script is judged alike on every machine and under any load. The unit is one character that
- * the parser reads, some 25 ns: the parser may read the rest of a script again for each word, which takes quadratic time.
+ * Work is counted, not timed, so that a script is judged alike on every machine and under any load.
+ * The unit is one character that the parser reads, some 25 ns: the parser may read the rest of a
+ * script again for each word, which takes quadratic time.
  */
 const WORK_MAX = 20_000_000;
 /** The most work that is done without a pause, but for the last step. */
 const SLICE_WORK = 100_000;
-/** The most work of one step, which cannot be interrupted. Ordinary scripts take a fifth, `)))…` takes 15 times as much. */
+/**
+ * The most work of one step, which cannot be interrupted. Ordinary scripts take a fifth, `)))…`
+ * takes 15 times as much.
+ */
 const STEP_WORK_MAX = 100_000;
 /** The most work of a step besides the characters. */
 const STEP_WORK = 8_000;
@@ -29,7 +33,10 @@ const NODE_WORK = 200;
 const CHUNK_CHARS = 1024;
 /** The last resort, far longer than the work takes. */
 const SPENT_MS_MAX = 10_000;
-/** The most `|` in a script: the parser handles the end of a pipeline in one step, which takes quadratic time. */
+/**
+ * The most `|` in a script: the parser handles the end of a pipeline in one step, which takes
+ * quadratic time.
+ */
 const PIPES_MAX = 1000;
 /** Larger trees are not read. */
 const NODES_MAX = 4000;
@@ -43,8 +50,9 @@ const loading = new Once(load);
 const idle: Parser[] = [];
 
 /**
- * Returns a reader for the scripts of one command, which share a limit of work. The reader yields to other work after each slice.
- * The parser is loaded once, at first use. A failed load is tried again.
+ * Returns a reader for the scripts of one command, which share a limit of work. The reader yields
+ * to other work after each slice. The parser is loaded once, at first use. A failed load is tried
+ * again.
  */
 export function bashReader(): ReadBash {
   const budget = new Budget();
@@ -77,7 +85,9 @@ class Budget {
     return this.#stepWork > STEP_WORK_MAX || this.#work > WORK_MAX || this.#spentMs > SPENT_MS_MAX;
   }
 
-  /** Parses until the tree is complete or the slice is over, and returns null if it is not complete. */
+  /**
+   * Parses until the tree is complete or the slice is over, and returns null if it is not complete.
+   */
   parse(parser: Parser, script: string): Tree | null {
     const start = monotonicMs();
     let isParsing = true;
@@ -101,7 +111,10 @@ class Budget {
     }
   }
 
-  /** Yields to other work if the slice has no room for a step, or for this work, which is then counted. */
+  /**
+   * Yields to other work if the slice has no room for a step, or for this work, which is then
+   * counted.
+   */
   async pause(work = 0): Promise<void> {
     if (!this.#hasRoom(this.#stepWork + work)) {
       await this.#breaks.yielded();
@@ -145,7 +158,8 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
       return budget.isSpent ? null : tree;
     }
   } catch (error) {
-    // The parser has aborted, and fails from now on: no command is parsed any more, so every command is asked about.
+    // The parser has aborted, and fails from now on: no command is parsed any more, so every
+    // command is asked about.
     if (error instanceof Error && error.name === 'RuntimeError') return null;
     throw error;
   }
@@ -170,9 +184,10 @@ async function load(): Promise<() => Parser> {
 }
 
 /**
- * Runs WebAssembly without optimizing it: to optimize the parser takes 500 MB on Node 24. The optimized code takes 40 MB, which makes
- * each start of a process three times slower, because it copies the server's memory map. V8 decides this when it loads a module
- * (Node 20, 22) or while the module runs (Node 24). `--liftoff-only` has no effect on Node 24 once V8 has started.
+ * Runs WebAssembly without optimizing it: to optimize the parser takes 500 MB on Node 24. The
+ * optimized code takes 40 MB, which makes each start of a process three times slower, because it
+ * copies the server's memory map. V8 decides this when it loads a module (Node 20, 22) or while the
+ * module runs (Node 24). `--liftoff-only` has no effect on Node 24 once V8 has started.
  */
 function unoptimized<T>(work: () => T): T {
   setFlagsFromString(OPTIMIZE_NOTHING);
@@ -183,7 +198,10 @@ function unoptimized<T>(work: () => T): T {
   }
 }
 
-/** The build copies the grammar into dist, so that users of the package do not need the grammar's package and its install script. */
+/**
+ * The build copies the grammar into dist, so that users of the package do not need the grammar's
+ * package and its install script.
+ */
 function grammarFile(): string {
   const manifest = createRequire(import.meta.url).resolve('heddle/package.json');
   return join(dirname(manifest), 'dist', 'tree-sitter-bash.wasm');

@@ -12,5 +12,7 @@ const NO_WORDS: ReadonlySet<string> = new Set([
 
 /** Returns the words of a command, with `\0` for text that only the shell knows. */
 export function commandWords(node: Node): string[] {
-  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(decodePartialWord);
+  return node.children
+    .filter((child) => child.isNamed && !NO_WORDS.has(child.type))
+    .map(decodePartialWord);
 }

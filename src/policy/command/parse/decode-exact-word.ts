@@ -6,7 +6,10 @@ const plain = latePattern(() => /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u);
 /** After these characters, `~` does not stand for a home folder. */
 const beforeTilde = latePattern(() => /[\p{L}\p{N}^]/u);
 
-/** Returns a word as the shell passes it on. Returns null if that is not certain from its text alone. */
+/**
+ * Returns a word as the shell passes it on. Returns null if that is not certain from its text
+ * alone.
+ */
 export function decodeExactWord(node: Node): string | null {
   switch (node.type) {
     case 'word':
@@ -29,7 +32,10 @@ function decodeParts(node: Node): string | null {
   for (const part of node.children) {
     if (part.startIndex !== end || part.type === 'concatenation') return null;
     const atStart = end === node.startIndex;
-    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeExactWord(part);
+    const text =
+      part.type === 'word' || part.type === 'number'
+        ? decodeBare(part.text, atStart)
+        : decodeExactWord(part);
     if (text === null) return null;
     decoded += text;
     end = part.endIndex;
@@ -55,17 +61,23 @@ function decodeBare(text: string, atStart: boolean): string | null {
 
 function isLiteral(char: string, before: string | undefined, startsWord: boolean): boolean {
   if (plain().test(char) || char === '!') return true;
-  // At the start of a word, `#` begins a comment, and zsh replaces `=name` by the path of a program.
+  // At the start of a word, `#` begins a comment, and zsh replaces `=name` by the path of a
+  // program.
   if (char === '#' || char === '=') return !startsWord && (char === '=' || before !== undefined);
   return char === '~' && before !== undefined && beforeTilde().test(before);
 }
 
 function decodeRaw(text: string): string | null {
   const inner = text.slice(1, -1);
-  return text.length >= 2 && text.startsWith("'") && text.endsWith("'") && !inner.includes("'") ? inner : null;
+  return text.length >= 2 && text.startsWith("'") && text.endsWith("'") && !inner.includes("'")
+    ? inner
+    : null;
 }
 
-/** A part between double quotes that is escaped or literal. Anything else there is special to the shell. */
+/**
+ * A part between double quotes that is escaped or literal. Anything else there is special to the
+ * shell.
+ */
 const QUOTED_PART = /\\\n|\\([$`"\\])|(\\(?![$`"\\\n])|[^"`$\\]|\$(?=[ |)]|$))/gy;
 
 function decodeQuoted(text: string): string | null {
@@ -73,5 +85,7 @@ function decodeQuoted(text: string): string | null {
   const inner = text.slice(1, -1);
   const parts = [...inner.matchAll(QUOTED_PART)];
   const length = parts.reduce((sum, [part]) => sum + part.length, 0);
-  return length === inner.length ? parts.map(([, escaped, plain]) => escaped ?? plain ?? '').join('') : null;
+  return length === inner.length
+    ? parts.map(([, escaped, plain]) => escaped ?? plain ?? '').join('')
+    : null;
 }

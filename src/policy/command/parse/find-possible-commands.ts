@@ -16,7 +16,8 @@ const FINDERS: ReadonlyMap<string, RegExp> = new Map([
   ['fdfind', FD_RUNS],
 ]);
 /** The git arguments that come before a command, and settings, which may contain one. */
-const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
+const GIT_RUNS =
+  /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
 const GIT_SETTING = /^-?[\w-]+\..*=/;
 /** Options of other programs whose value is run as a command. */
 const RUN_OPTION_NAMES =
@@ -30,7 +31,9 @@ const SHORT_RUN_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ['man', /^-P$/],
 ]);
 /** For these, the shell runs substitutions in the subscripts of their variables. */
-const READ_SUBSCRIPTS: ReadonlySet<string> = new Set('[ declare export let local printf read readonly test typeset unset'.split(' '));
+const READ_SUBSCRIPTS: ReadonlySet<string> = new Set(
+  '[ declare export let local printf read readonly test typeset unset'.split(' '),
+);
 const SUBSTITUTION = /\$\(|`/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
@@ -42,10 +45,13 @@ const NODE_DEPTH_MAX = 500;
 const UNKNOWN: Words = ['\0', '\0'];
 
 /**
- * Returns the words of every part of a command or script that may itself run as a command. Includes a part if that is uncertain.
- * `\0` stands for text that only the shell knows.
+ * Returns the words of every part of a command or script that may itself run as a command. Includes
+ * a part if that is uncertain. `\0` stands for text that only the shell knows.
  */
-export async function findPossibleCommands(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
+export async function findPossibleCommands(
+  command: Words | string,
+  readBash: ReadBash,
+): Promise<readonly Words[]> {
   const found: Words[] = [];
   const scripts: { text: string; depth: number }[] = [];
   if (typeof command === 'string') addScript(command, 0);
@@ -76,7 +82,10 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
     if (args !== null) addArguments(args, depth + 1);
   }
 
-  /** Each argument may be a command or a script, or contain one after a `=`. All of them together may be a script too. */
+  /**
+   * Each argument may be a command or a script, or contain one after a `=`. All of them together
+   * may be a script too.
+   */
   function addArguments(args: Words, depth: number): void {
     for (const [index, arg] of args.entries()) {
       if (found.length >= COMMANDS_MAX) return;
@@ -88,14 +97,19 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
   function addArgument(arg: string, following: Words, depth: number): void {
     const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
     // For `su -c'rm x'` and `env -iS'rm x'`.
-    const glued = /^-[A-Za-z]+\s/.test(arg) ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')] : [];
+    const glued = /^-[A-Za-z]+\s/.test(arg)
+      ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')]
+      : [];
     for (const text of new Set([arg, value === '\0' ? arg : value, ...glued])) {
       if (SCRIPT_LIKE.test(text)) addScript(text, depth);
       else addCommand([text, ...following], depth);
     }
   }
 
-  /** Adds a script with continued lines twice: the parser and the shells read a word that is split over lines differently. */
+  /**
+   * Adds a script with continued lines twice: the parser and the shells read a word that is split
+   * over lines differently.
+   */
   function addScript(script: string, depth: number): void {
     for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
       if (scripts.length >= COMMANDS_MAX) {
@@ -106,11 +120,15 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
     }
   }
 
-  /** Adds the words of the other commands if a shell reads from the pipeline, as in `echo 'rm x' | sh`. */
+  /**
+   * Adds the words of the other commands if a shell reads from the pipeline, as in `echo 'rm x' |
+   * sh`.
+   */
   function addPiped(pipeline: Node, depth: number): void {
     const parts = pipeline.namedChildren.map(commandWords);
     if (!parts.some(readsScript)) return;
-    for (const [, ...args] of parts) for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
+    for (const [, ...args] of parts)
+      for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
   }
 
   function addNode(node: Node, depth: number, nodeDepth: number): void {
@@ -120,7 +138,8 @@ export async function findPossibleCommands(command: Words | string, readBash: Re
     }
     if (node.type === 'command') addCommand(commandWords(node), depth);
     else if (node.type === 'pipeline' && depth <= DEPTH_MAX) addPiped(node, depth + 1);
-    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node)) addScript(inputText(node), depth + 1);
+    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node))
+      addScript(inputText(node), depth + 1);
     for (const child of node.children) if (child.isNamed) addNode(child, depth, nodeDepth + 1);
   }
 }
@@ -143,13 +162,18 @@ function run(program: string, args: Words): Words | null {
 
 function readsScript([program = '', ...args]: Words): boolean {
   const name = programName(program);
-  return SHELLS.has(name) || (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
+  return (
+    SHELLS.has(name) ||
+    (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))))
+  );
 }
 
 const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
 
 function inputText(node: Node): string {
-  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(decodePartialWord).join(' ');
+  return node.type === 'heredoc_body'
+    ? node.text
+    : node.namedChildren.map(decodePartialWord).join(' ');
 }
 
 function optionsThatRun(program: string, args: Words): Words | null {
@@ -168,7 +192,10 @@ function runsInput(node: Node): boolean {
   for (let at = node.parent; at !== null; at = at.parent) {
     if (at.type !== 'command' && at.type !== 'redirected_statement') continue;
     const commands = at.type === 'command' ? [at] : at.descendantsOfType('command');
-    if (commands.some((command) => COMMAND_RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
+    if (
+      commands.some((command) => COMMAND_RUNNERS.has(programName(commandWords(command)[0] ?? '')))
+    )
+      return true;
   }
   return false;
 }

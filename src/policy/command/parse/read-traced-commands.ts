@@ -5,8 +5,8 @@ import { commandWords } from './command-words.ts';
 import type { SimpleCommand } from './simple-command.ts';
 
 /**
- * Shells read these differently: unusual whitespace, control characters and invisible characters, continued lines, and an expansion
- * with a subscript or with a flag of zsh, which may run code.
+ * Shells read these differently: unusual whitespace, control characters and invisible characters,
+ * continued lines, and an expansion with a subscript or with a flag of zsh, which may run code.
  */
 const strange = latePattern(() => /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u);
 /** Syntax that starts no programs other than the commands in it. */
@@ -18,7 +18,10 @@ const TRACED: ReadonlySet<string> = new Set(
     'variable_name special_variable_name process_substitution'
   ).split(' '),
 );
-/** Further syntax, if its text has this form. Other forms run code in subscripts, or change what names mean. */
+/**
+ * Further syntax, if its text has this form. Other forms run code in subscripts, or change what
+ * names mean.
+ */
 const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['expansion', /^\$\{\w+\}$/],
   ['compound_statement', /^\{[^(]/],
@@ -31,7 +34,9 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
 ]);
 /** In zsh, one of these as a word of its own begins or ends a block. */
 const BLOCK_SIGN = /^[{}]$/;
-/** Text may stand between the children of these nodes. Between all others there must be blanks only. */
+/**
+ * Text may stand between the children of these nodes. Between all others there must be blanks only.
+ */
 const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
 const BLANK = /^[ \t\n]*$/;
 /** The children of these nodes are not checked, because the form of the whole node was. */
@@ -44,22 +49,36 @@ const NODES_MAX = 1500;
 type Place = { depth: number } & Omit<SimpleCommand, 'words'>;
 
 /**
- * Returns every simple command that a script may run, with `\0` for text that only the shell knows. Returns null if
- * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function, or if it is very large.
+ * Returns every simple command that a script may run, with `\0` for text that only the shell knows.
+ * Returns null if other syntax may run a command that is not in the list, such as an assignment,
+ * arithmetic or a function, or if it is very large.
  */
-export async function readTracedCommands(script: string, readBash: ReadBash): Promise<SimpleCommand[] | null> {
+export async function readTracedCommands(
+  script: string,
+  readBash: ReadBash,
+): Promise<SimpleCommand[] | null> {
   if (strange().test(script)) return null;
   return readBash(script, (root) => {
     const found: SimpleCommand[] = [];
     const isWhole = isBlank(0, root.startIndex) && isBlank(root.endIndex, script.length);
-    return isWhole && !root.hasError && root.descendantCount <= NODES_MAX && trace(root, found, { depth: 0 }) ? found : null;
+    return isWhole &&
+      !root.hasError &&
+      root.descendantCount <= NODES_MAX &&
+      trace(root, found, { depth: 0 })
+      ? found
+      : null;
   });
 
   /** Adds the commands of a node. Returns false if its syntax may run others. */
   function trace(node: Node, found: SimpleCommand[], place: Place): boolean {
     if (place.depth > DEPTH_MAX) return false;
     const form = TRACED_FORMS.get(node.type);
-    if (form === undefined ? !TRACED.has(node.type) : !form.test(script.slice(node.startIndex, node.endIndex))) return false;
+    if (
+      form === undefined
+        ? !TRACED.has(node.type)
+        : !form.test(script.slice(node.startIndex, node.endIndex))
+    )
+      return false;
     if (CHECKED_AS_A_WHOLE.has(node.type)) return true;
     if (!hasPlainParts(node) || !(TEXT.has(node.type) || hasBlankGaps(node))) return false;
     if (node.type === 'command') found.push({ words: commandWords(node), ...flowIn(node, place) });
@@ -71,13 +90,20 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
     const inside = { ...flowIn(node, place), depth: place.depth + 1 };
     return node.children.every((child) => {
       const isPiped = node.type === 'pipeline' && found.length > start;
-      return !child.isNamed || trace(child, found, isPiped ? { ...inside, pipedFrom: start } : inside);
+      return (
+        !child.isNamed || trace(child, found, isPiped ? { ...inside, pipedFrom: start } : inside)
+      );
     });
   }
 
-  /** Whether the text between the children of a node is only blanks. A shell may read other text there differently. */
+  /**
+   * Whether the text between the children of a node is only blanks. A shell may read other text
+   * there differently.
+   */
   function hasBlankGaps({ children }: Node): boolean {
-    return children.every((child, index) => isBlank(children[index - 1]?.endIndex ?? child.startIndex, child.startIndex));
+    return children.every((child, index) =>
+      isBlank(children[index - 1]?.endIndex ?? child.startIndex, child.startIndex),
+    );
   }
 
   function isBlank(start: number, end: number): boolean {
@@ -86,19 +112,39 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
 }
 
 /**
- * False if a word of the node begins or ends a block, if a redirection has words after its target, which would be words of a command,
- * or if a here-document is not plain.
+ * False if a word of the node begins or ends a block, if a redirection has words after its target,
+ * which would be words of a command, or if a here-document is not plain.
  */
 function hasPlainParts(node: Node): boolean {
-  if (node.type !== 'concatenation' && node.children.some(({ type, text }) => type === 'word' && BLOCK_SIGN.test(text))) return false;
+  if (
+    node.type !== 'concatenation' &&
+    node.children.some(({ type, text }) => type === 'word' && BLOCK_SIGN.test(text))
+  )
+    return false;
   if (node.type === 'heredoc_redirect') return isPlainHeredoc(node);
-  return node.type !== 'file_redirect' || node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length <= 1;
+  return (
+    node.type !== 'file_redirect' ||
+    node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length <= 1
+  );
 }
 
-/** The parts of a here-document, and of the line in which it begins. Words would be words of a command. */
-const HEREDOC_PARTS: ReadonlySet<string> = new Set(['heredoc_start', 'heredoc_body', 'heredoc_end', 'pipeline', 'list', 'file_redirect']);
+/**
+ * The parts of a here-document, and of the line in which it begins. Words would be words of a
+ * command.
+ */
+const HEREDOC_PARTS: ReadonlySet<string> = new Set([
+  'heredoc_start',
+  'heredoc_body',
+  'heredoc_end',
+  'pipeline',
+  'list',
+  'file_redirect',
+]);
 
-/** Whether a here-document runs no commands and cannot end at an earlier line. The lines after an earlier end would run as commands. */
+/**
+ * Whether a here-document runs no commands and cannot end at an earlier line. The lines after an
+ * earlier end would run as commands.
+ */
 function isPlainHeredoc(node: Node): boolean {
   if (!node.namedChildren.every(({ type }) => HEREDOC_PARTS.has(type))) return false;
   const child = (type: string) => node.children.find((one) => one.type === type)?.text ?? '';
@@ -106,11 +152,16 @@ function isPlainHeredoc(node: Node): boolean {
   const body = child('heredoc_body');
   const end = start.replace(/['"]/g, '');
   const isPlain = start !== end || !/[`\\]|\$[^\w\s]/.test(body);
-  return isPlain && child('heredoc_end').trim() === end && !body.split('\n').some((line) => line.trim() === end);
+  return (
+    isPlain &&
+    child('heredoc_end').trim() === end &&
+    !body.split('\n').some((line) => line.trim() === end)
+  );
 }
 
 /** Redirections of output, except to another output or to what keeps nothing. */
-const KEPT = /^\d*(?:>&(?!\d+$|-$)|(?:&>>?|>>|>\||<>|>(?![>&|]))\s*(?!\/dev\/(?:null|stdout|stderr)$))/;
+const KEPT =
+  /^\d*(?:>&(?!\d+$|-$)|(?:&>>?|>>|>\||<>|>(?![>&|]))\s*(?!\/dev\/(?:null|stdout|stderr)$))/;
 
 /** The pipes and files of the commands in a node. */
 function flowIn(node: Node, { depth: _, ...flow }: Place): Omit<Place, 'depth'> {

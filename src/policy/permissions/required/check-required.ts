@@ -1,6 +1,11 @@
 import type { Config } from '../../../config/config.ts';
 import { isAllowed } from '../../../config/requirements/requirements.ts';
-import type { ApprovalsReviewer, AskForApproval, SandboxMode, SandboxPolicy } from '../../../protocol/generated/types.ts';
+import type {
+  ApprovalsReviewer,
+  AskForApproval,
+  SandboxMode,
+  SandboxPolicy,
+} from '../../../protocol/generated/types.ts';
 import { refused } from '../../../protocol/rpc-error.ts';
 
 interface RequestedSettings {
@@ -17,12 +22,20 @@ export interface NotAllowed {
 }
 
 /** Returns all of these settings that the administrator does not allow. */
-export function notAllowed(config: Config, { approvalPolicy, approvalsReviewer, sandboxPolicy }: RequestedSettings): NotAllowed[] {
+export function notAllowed(
+  config: Config,
+  { approvalPolicy, approvalsReviewer, sandboxPolicy }: RequestedSettings,
+): NotAllowed[] {
   const { approvalPolicies, reviewers, sandboxModes } = config.requirements;
   const mode = sandboxPolicy ? sandboxModeOf(sandboxPolicy) : null;
   const found: NotAllowed[] = [];
-  const check = <T>(setting: NotAllowed['setting'], what: string, [value, allowed]: [T | null | undefined, readonly T[] | null]) => {
-    if (value && !isAllowed(value, allowed)) found.push({ setting, problem: listed(what, value, allowed) });
+  const check = <T>(
+    setting: NotAllowed['setting'],
+    what: string,
+    [value, allowed]: [T | null | undefined, readonly T[] | null],
+  ) => {
+    if (value && !isAllowed(value, allowed))
+      found.push({ setting, problem: listed(what, value, allowed) });
   };
   check('approvalPolicy', 'approval policy', [approvalPolicy, approvalPolicies]);
   check('approvalsReviewer', 'reviewer', [approvalsReviewer, reviewers]);
@@ -30,10 +43,17 @@ export function notAllowed(config: Config, { approvalPolicy, approvalsReviewer, 
   return found;
 }
 
-/** Throws an RpcError that names the values and the file if the administrator does not allow one of these settings. */
+/**
+ * Throws an RpcError that names the values and the file if the administrator does not allow one of
+ * these settings.
+ */
 export function checkRequired(config: Config, settings: RequestedSettings): void {
   const problems = notAllowed(config, settings).map(({ problem }) => problem);
-  if (problems.length > 0) throw refused('not_allowed', `${problems.join('; ')} (${config.requirements.source.locate([]).path})`);
+  if (problems.length > 0)
+    throw refused(
+      'not_allowed',
+      `${problems.join('; ')} (${config.requirements.source.locate([]).path})`,
+    );
 }
 
 function listed(what: string, value: unknown, allowed: readonly unknown[] | null): string {

@@ -26,15 +26,22 @@ const DEATH_MS_MAX = 5_000;
 const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
 
 /**
- * Kills processes and all that they started. Finds them by mark, parent, session and group. Stops them first, until no new one
- * appears, so that none can start another during the kill. Resolves when none is left, or after DEATH_MS_MAX. Processes that
- * this user may not kill are left alone. `more`: processes that are known already, though their leader may have ended.
+ * Kills processes and all that they started. Finds them by mark, parent, session and group. Stops
+ * them first, until no new one appears, so that none can start another during the kill. Resolves
+ * when none is left, or after DEATH_MS_MAX. Processes that this user may not kill are left alone.
+ * `more`: processes that are known already, though their leader may have ended.
  */
-export async function killProcesses(targets: KillTargets, deps: KillDeps, more: readonly ProcessEntry[] = []): Promise<void> {
+export async function killProcesses(
+  targets: KillTargets,
+  deps: KillDeps,
+  more: readonly ProcessEntry[] = [],
+): Promise<void> {
   const known = byKey(more);
   const stopped = new Set<string>();
   for (let pass = 0; pass < STOP_PASSES_MAX; pass++) {
-    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !stopped.has(processKey(entry)));
+    const fresh = (await findTargets(targets, known, deps.table)).filter(
+      (entry) => !stopped.has(processKey(entry)),
+    );
     if (fresh.length === 0) break;
     for (const entry of fresh) {
       known.set(processKey(entry), entry);
@@ -46,18 +53,27 @@ export async function killProcesses(targets: KillTargets, deps: KillDeps, more: 
   await untilDead({ ...targets, leaders: new Set() }, known, deps);
 }
 
-async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>, deps: KillDeps): Promise<void> {
+async function untilDead(
+  targets: KillTargets,
+  known: Map<string, ProcessEntry>,
+  deps: KillDeps,
+): Promise<void> {
   const untouchable = new Set<string>();
   const startedMs = monotonicMs();
   for (let pass = 0; ; pass++) {
-    const left = (await findTargets(targets, known, deps.table)).filter((entry) => !untouchable.has(processKey(entry)));
+    const left = (await findTargets(targets, known, deps.table)).filter(
+      (entry) => !untouchable.has(processKey(entry)),
+    );
     if (left.length === 0) return;
     for (const entry of left) {
       known.set(processKey(entry), entry);
       if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(processKey(entry));
     }
     if (monotonicMs() - startedMs > DEATH_MS_MAX) {
-      deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes are still alive after they were killed');
+      deps.log.warn(
+        { pids: left.map(({ pid }) => pid) },
+        'processes are still alive after they were killed',
+      );
       return;
     }
     await pauseAfterPass(pass);
@@ -78,7 +94,11 @@ export async function findTargets(
   const entries = await table.list();
   const found = new Map<number, ProcessEntry>();
   for (const entry of entries) {
-    const direct = known.has(processKey(entry)) || leaders.has(entry.pid) || leaders.has(entry.session) || leaders.has(entry.group);
+    const direct =
+      known.has(processKey(entry)) ||
+      leaders.has(entry.pid) ||
+      leaders.has(entry.session) ||
+      leaders.has(entry.group);
     if (direct) found.set(entry.pid, entry);
     else {
       const mark = entry.mark();
@@ -92,8 +112,16 @@ export async function findTargets(
   return [...found.values()];
 }
 
-/** Sends a signal to a process, or while that is there, to `pid`. Returns false if the system does not permit it. */
-export function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps, pid = entry.pid): boolean {
+/**
+ * Sends a signal to a process, or while that is there, to `pid`. Returns false if the system does
+ * not permit it.
+ */
+export function signalIfThere(
+  entry: ProcessEntry,
+  signal: NodeJS.Signals,
+  { table, sendSignal }: KillDeps,
+  pid = entry.pid,
+): boolean {
   if (!table.isThere(entry)) return true;
   try {
     sendSignal(pid, signal);

@@ -1,9 +1,18 @@
 import type { ProcessEntry } from '../process-table.ts';
-import { findTargets, type KillDeps, type KillTargets, processKey, signalIfThere } from './kill-processes.ts';
+import {
+  findTargets,
+  type KillDeps,
+  type KillTargets,
+  processKey,
+  signalIfThere,
+} from './kill-processes.ts';
 
 /** The processes of a command. */
 interface SignalTargets extends KillTargets {
-  /** Whether other processes of the command confine it. These do not get the signal: their end would end it before it can handle that. */
+  /**
+   * Whether other processes of the command confine it. These do not get the signal: their end would
+   * end it before it can handle that.
+   */
   isConfined: boolean;
 }
 
@@ -14,7 +23,10 @@ interface Sending {
 
 /** The most searches for the processes of a session whose known ones have ended. */
 const SEND_PASSES_MAX = 5;
-/** The pauses before looking for processes that have missed the signal. A process may take long to begin on a busy machine. */
+/**
+ * The pauses before looking for processes that have missed the signal. A process may take long to
+ * begin on a busy machine.
+ */
 const REPEAT_AFTER_MS = [20, 50, 100, 200, 400, 800];
 
 /** Sends a signal again to the processes that have missed it. Ends when `isOver` returns true. */
@@ -22,8 +34,13 @@ type Repeat = (isOver: () => boolean) => Promise<void>;
 
 const NOTHING_TO_REPEAT: Repeat = async () => {};
 
-/** Sends a signal to all groups of the command's session, like a terminal whose user presses Ctrl-C. */
-export async function signalCommand(signal: 'SIGINT' | 'SIGTERM', { targets, deps }: Sending): Promise<Repeat> {
+/**
+ * Sends a signal to all groups of the command's session, like a terminal whose user presses Ctrl-C.
+ */
+export async function signalCommand(
+  signal: 'SIGINT' | 'SIGTERM',
+  { targets, deps }: Sending,
+): Promise<Repeat> {
   const sent = new Set<number>();
   let repeat: Repeat | null = null;
   for (let pass = 0; pass < SEND_PASSES_MAX; pass++) {
@@ -32,7 +49,8 @@ export async function signalCommand(signal: 'SIGINT' | 'SIGTERM', { targets, dep
     if (unsent.length === 0) break;
     repeat ??= missed(signal, session, { targets, deps });
     for (const entry of unsent) {
-      // A group gets the signal at once, with the processes that have started meanwhile. Its number is in use while one of it is there.
+      // A group gets the signal at once, with the processes that have started meanwhile. Its number
+      // is in use while one of it is there.
       if (sent.has(entry.group) || !deps.table.isThere(entry)) continue;
       signalIfThere(entry, signal, deps, -entry.group);
       sent.add(entry.group);
@@ -42,7 +60,11 @@ export async function signalCommand(signal: 'SIGINT' | 'SIGTERM', { targets, dep
 }
 
 /** Sends the signal of a terminal's key by `press`, which writes the key to the terminal. */
-export async function pressKey(signal: 'SIGINT', press: () => void, { targets, deps }: Sending): Promise<Repeat> {
+export async function pressKey(
+  signal: 'SIGINT',
+  press: () => void,
+  { targets, deps }: Sending,
+): Promise<Repeat> {
   try {
     return missed(signal, await sessionOf(targets, deps), { targets, deps });
   } finally {
@@ -51,14 +73,22 @@ export async function pressKey(signal: 'SIGINT', press: () => void, { targets, d
 }
 
 /**
- * To be called right before the signal is sent, with the processes of the session. Returns what sends it to those that missed it: a shell
- * handles signals also in the process that it forks for a program, and loses those that come before the program is executed. Then the
- * program goes on, and the shell waits for it. A process that was executed before, or began after the signal, never gets it again.
+ * To be called right before the signal is sent, with the processes of the session. Returns what
+ * sends it to those that missed it: a shell handles signals also in the process that it forks for a
+ * program, and loses those that come before the program is executed. Then the program goes on, and
+ * the shell waits for it. A process that was executed before, or began after the signal, never gets
+ * it again.
  */
-function missed(signal: 'SIGINT' | 'SIGTERM', before: readonly ProcessEntry[], { targets, deps }: Sending): Repeat {
+function missed(
+  signal: 'SIGINT' | 'SIGTERM',
+  before: readonly ProcessEntry[],
+  { targets, deps }: Sending,
+): Repeat {
   const session = before[0]?.session;
   const images = new Map(before.map(({ pid, image }) => [pid, image]));
-  const executed = new Set(before.filter(({ parent, image }) => image !== images.get(parent)).map(processKey));
+  const executed = new Set(
+    before.filter(({ parent, image }) => image !== images.get(parent)).map(processKey),
+  );
   const forked = new Map(before.map((entry) => [processKey(entry), entry.image]));
   const beganBefore = deps.table.untilNow();
   const hasMissed = (entry: ProcessEntry) =>
@@ -73,7 +103,8 @@ function missed(signal: 'SIGINT' | 'SIGTERM', before: readonly ProcessEntry[], {
     for (const ms of REPEAT_AFTER_MS) {
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (isOver()) return;
-      for (const entry of (await insideOf(targets, deps)).filter(hasMissed)) signalIfThere(entry, signal, deps);
+      for (const entry of (await insideOf(targets, deps)).filter(hasMissed))
+        signalIfThere(entry, signal, deps);
     }
   };
 }
@@ -87,11 +118,19 @@ async function sessionOf(targets: SignalTargets, deps: KillDeps): Promise<Proces
   return found.filter(({ session }) => session === first?.session);
 }
 
-async function insideOf({ isConfined, ...targets }: SignalTargets, { table }: KillDeps): Promise<ProcessEntry[]> {
-  return (await findTargets(targets, new Map(), table)).filter((entry) => !isConfined || isInside(entry));
+async function insideOf(
+  { isConfined, ...targets }: SignalTargets,
+  { table }: KillDeps,
+): Promise<ProcessEntry[]> {
+  return (await findTargets(targets, new Map(), table)).filter(
+    (entry) => !isConfined || isInside(entry),
+  );
 }
 
-/** Whether a process runs in a sandbox and is none of those that make it. The first process of a process namespace makes it. */
+/**
+ * Whether a process runs in a sandbox and is none of those that make it. The first process of a
+ * process namespace makes it.
+ */
 function isInside({ confinedPid }: ProcessEntry): boolean {
   const pid = confinedPid();
   return pid !== null && pid !== 1;

@@ -7,8 +7,13 @@ const BUSY_MS_DEFAULT = 5_000;
 /** The pages that a backup copies at a time. */
 const BACKUP_PAGES = 2_000;
 
-/** Opens databases with the SQLite of this Node, as better-sqlite3 would: with the part of its interface that the store uses. */
-export function connectWithNode(Sqlite: typeof DatabaseSync): (file: string, options?: Options) => Database {
+/**
+ * Opens databases with the SQLite of this Node, as better-sqlite3 would: with the part of its
+ * interface that the store uses.
+ */
+export function connectWithNode(
+  Sqlite: typeof DatabaseSync,
+): (file: string, options?: Options) => Database {
   return (file, options) => new NodeDatabase(Sqlite, file, options) as unknown as Database;
 }
 
@@ -21,7 +26,13 @@ class NodeDatabase {
     file: string,
     { readonly = false, fileMustExist = false, timeout = BUSY_MS_DEFAULT }: Options = {},
   ) {
-    this.#db = translated(() => new Sqlite(fileMustExist ? existing(file, readonly) : file, { readOnly: readonly, timeout }));
+    this.#db = translated(
+      () =>
+        new Sqlite(fileMustExist ? existing(file, readonly) : file, {
+          readOnly: readonly,
+          timeout,
+        }),
+    );
   }
 
   get open(): boolean {
@@ -41,7 +52,11 @@ class NodeDatabase {
     return this;
   }
 
-  function(name: string, options: { deterministic?: boolean }, call: (...values: SqliteValue[]) => SqliteValue): this {
+  function(
+    name: string,
+    options: { deterministic?: boolean },
+    call: (...values: SqliteValue[]) => SqliteValue,
+  ): this {
     this.#db.function(name, options, call);
     return this;
   }
@@ -55,13 +70,22 @@ class NodeDatabase {
     return new NodeStatement(translated(() => this.#db.prepare(sql)));
   }
 
-  /** Copies the database to a file, some pages at a time. `progress` returns how many pages are copied next. */
-  async backup(file: string, { progress }: { progress: (pages: { totalPages: number; remainingPages: number }) => number }): Promise<void> {
+  /**
+   * Copies the database to a file, some pages at a time. `progress` returns how many pages are
+   * copied next.
+   */
+  async backup(
+    file: string,
+    { progress }: { progress: (pages: { totalPages: number; remainingPages: number }) => number },
+  ): Promise<void> {
     const { backup } = await import('node:sqlite');
     await backup(this.#db, file, { rate: BACKUP_PAGES, progress: (pages) => void progress(pages) });
   }
 
-  /** Returns a function that runs `work` in a transaction, and one for each way to begin it. Within a transaction, it is a savepoint. */
+  /**
+   * Returns a function that runs `work` in a transaction, and one for each way to begin it. Within
+   * a transaction, it is a savepoint.
+   */
   transaction<Args extends unknown[], T>(work: (...args: Args) => T) {
     const by =
       (begin: string) =>
@@ -83,7 +107,8 @@ class NodeDatabase {
       return result;
     } catch (error) {
       // Some errors of SQLite have rolled the transaction back.
-      if (this.inTransaction) this.exec(isNested ? 'ROLLBACK TO nested; RELEASE nested' : 'ROLLBACK');
+      if (this.inTransaction)
+        this.exec(isNested ? 'ROLLBACK TO nested; RELEASE nested' : 'ROLLBACK');
       throw error;
     }
   }

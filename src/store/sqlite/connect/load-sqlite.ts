@@ -8,13 +8,16 @@ import { type NodeVersions, nativeBuildProblem } from './native-build-problem.ts
 export type Connect = (file: string, options?: Options) => Database;
 
 /**
- * Loads better-sqlite3. If it is not built for this Node, uses the SQLite of Node instead. Rejects with a StoreError if heddle cannot
- * use that either. Without versions, rejects with better-sqlite3's own error. Loading is slow, so it happens at the first use of a store. No
- * connection waits for the locks of others, which would block the thread: the queue of the store does.
+ * Loads better-sqlite3. If it is not built for this Node, uses the SQLite of Node instead. Rejects
+ * with a StoreError if heddle cannot use that either. Without versions, rejects with
+ * better-sqlite3's own error. Loading is slow, so it happens at the first use of a store. No
+ * connection waits for the locks of others, which would block the thread: the queue of the store
+ * does.
  */
 export async function loadSqlite(versions: NodeVersions | null): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
-  const connect: Connect = (file, options) => neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
+  const connect: Connect = (file, options) =>
+    neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
   try {
     connect(':memory:').close();
     return connect;
@@ -28,7 +31,10 @@ export async function loadSqlite(versions: NodeVersions | null): Promise<Connect
   }
 }
 
-/** Opens a database in memory that has these bytes. Resolves with null if better-sqlite3 is not built for this Node: no other SQLite can. */
+/**
+ * Opens a database in memory that has these bytes. Resolves with null if better-sqlite3 is not
+ * built for this Node: no other SQLite can.
+ */
 export async function openCopy(bytes: Buffer): Promise<Database | null> {
   const { default: BetterSqlite } = await import('better-sqlite3');
   try {
@@ -42,7 +48,8 @@ export async function openCopy(bytes: Buffer): Promise<Database | null> {
 /** Whether the native part of better-sqlite3 is missing, or was built for another Node. */
 function isMissing(error: unknown): boolean {
   return (
-    hasErrorCode(error, ['ERR_DLOPEN_FAILED']) || (error instanceof Error && error.message.startsWith('Could not locate the bindings'))
+    hasErrorCode(error, ['ERR_DLOPEN_FAILED']) ||
+    (error instanceof Error && error.message.startsWith('Could not locate the bindings'))
   );
 }
 
@@ -50,9 +57,10 @@ const kept: unknown[] = [];
 const watched = new WeakSet<object>();
 
 /**
- * Keeps a database and all its statements from ever being garbage collected. With better-sqlite3 12 under Node 24 the
- * finalizer of such an object aborts the whole process ("Assertion failed: (env) != nullptr"). The memory is bounded: a process
- * opens few connections, each has about sixty statements, and repeated SQL is prepared once or goes through `exec`.
+ * Keeps a database and all its statements from ever being garbage collected. With better-sqlite3 12
+ * under Node 24 the finalizer of such an object aborts the whole process ("Assertion failed: (env)
+ * != nullptr"). The memory is bounded: a process opens few connections, each has about sixty
+ * statements, and repeated SQL is prepared once or goes through `exec`.
  */
 export function neverCollect(db: Database): Database {
   for (const symbol of Object.getOwnPropertySymbols(db)) {

@@ -28,19 +28,32 @@ const REGISTERS_CHARS_MAX = 32;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Returns why the store cannot work with this Node, with the solution, or null if it can. Looks only at the file of
- * better-sqlite3, and does not load it.
+ * Whether heddle can use Node's own SQLite. That of Node 22 reads text only up to a NUL character,
+ * whatever its version, and writes a warning to stderr.
+ */
+export function hasUsableSqlite({ node, sqlite }: Omit<NodeVersions, 'modules'>): boolean {
+  return sqlite !== undefined && isSafeSqlite(sqlite) && Number.parseInt(node, 10) >= 24;
+}
+
+/**
+ * Returns why the store cannot work with this Node, with the solution, or null if it can. Looks
+ * only at the file of better-sqlite3, and does not load it.
  */
 export async function nativeBuildProblem(versions: NodeVersions): Promise<string | null> {
-  if (versions.sqlite !== undefined && isSafeSqlite(versions.sqlite)) return null;
+  if (hasUsableSqlite(versions)) return null;
   const built = await builtFor();
   return built === versions.modules ? null : wrongNode(built, versions);
 }
 
-/** The text for a better-sqlite3 that was built for another Node. `built` is null if it was not built at all. */
+/**
+ * The text for a better-sqlite3 that was built for another Node. `built` is null if it was not
+ * built at all.
+ */
 export function wrongNode(built: string | null, { node, modules }: NodeVersions): string {
   const state =
-    built === null ? 'better-sqlite3 is not built' : `better-sqlite3 is built for ${nodeOf(built)} (NODE_MODULE_VERSION ${built})`;
+    built === null
+      ? 'better-sqlite3 is not built'
+      : `better-sqlite3 is built for ${nodeOf(built)} (NODE_MODULE_VERSION ${built})`;
   return (
     `threads cannot be stored: ${state}, and heddle runs with Node ${node} (NODE_MODULE_VERSION ${modules}), which has no SQLite that it can use. ` +
     `Run \`npm rebuild better-sqlite3\` with this Node in ${packageFolder('../..')}${built === null ? '' : `, or start heddle with ${nodeOf(built)}`}`
@@ -54,7 +67,9 @@ function nodeOf(modules: string): string {
 /** The NODE_MODULE_VERSION that better-sqlite3 was built for. Returns null if there is no build. */
 async function builtFor(): Promise<string | null> {
   try {
-    const { file } = await openRegularFile(join(packageFolder('.'), 'build', 'Release', 'better_sqlite3.node'));
+    const { file } = await openRegularFile(
+      join(packageFolder('.'), 'build', 'Release', 'better_sqlite3.node'),
+    );
     try {
       const buffer = Buffer.alloc(CHUNK_BYTES);
       for (let rest = ''; ; ) {

@@ -1,4 +1,7 @@
-/** The part of Node's own SQLite that `connect-with-node.ts` uses. The types of the oldest supported Node do not have it. */
+/**
+ * The part of Node's own SQLite that `connect-with-node.ts` uses. The types of the oldest supported
+ * Node do not have it.
+ */
 declare module 'node:sqlite' {
   export type SqliteValue = null | number | bigint | string | Uint8Array;
 
@@ -8,7 +11,11 @@ declare module 'node:sqlite' {
     readonly isTransaction: boolean;
     close(): void;
     exec(sql: string): void;
-    function(name: string, options: { deterministic?: boolean }, call: (...values: SqliteValue[]) => SqliteValue): void;
+    function(
+      name: string,
+      options: { deterministic?: boolean },
+      call: (...values: SqliteValue[]) => SqliteValue,
+    ): void;
     prepare(sql: string): StatementSync;
   }
 
@@ -24,6 +31,9 @@ declare module 'node:sqlite' {
   export function backup(
     source: DatabaseSync,
     file: string,
-    options: { rate: number; progress: (pages: { totalPages: number; remainingPages: number }) => void },
+    options: {
+      rate: number;
+      progress: (pages: { totalPages: number; remainingPages: number }) => void;
+    },
   ): Promise<number>;
 }

@@ -5,8 +5,9 @@ import { StoreError } from '../../store-error.ts';
 const TRIES_MAX = 5;
 
 /**
- * Copies a database and its WAL into a folder, and returns the path of the copy. Another process may write to the database in the
- * meantime. A WAL that grows is harmless. After a checkpoint, the two copies may not fit together, so both are made again.
+ * Copies a database and its WAL into a folder, and returns the path of the copy. Another process
+ * may write to the database in the meantime. A WAL that grows is harmless. After a checkpoint, the
+ * two copies may not fit together, so both are made again.
  */
 export function copyDatabase(file: string, folder: string): string {
   const copy = join(folder, basename(file));
@@ -15,7 +16,10 @@ export function copyDatabase(file: string, folder: string): string {
     for (const end of ['', '-wal']) copyOver(file + end, copy + end);
     if (fileStamp(file) === before) return copy;
   }
-  throw new StoreError('store_failed', `${file} cannot be used (it changed during each of ${TRIES_MAX} attempts to copy it)`);
+  throw new StoreError(
+    'store_failed',
+    `${file} cannot be used (it changed during each of ${TRIES_MAX} attempts to copy it)`,
+  );
 }
 
 /** A string that changes with every write to the database or its WAL. */

@@ -14,12 +14,17 @@ export class FreePages {
 
   constructor(db: Database) {
     this.#db = db;
-    this.#count = db.prepare<[], number>('SELECT freelist_count FROM pragma_freelist_count').pluck();
+    this.#count = db
+      .prepare<[], number>('SELECT freelist_count FROM pragma_freelist_count')
+      .pluck();
     // Files of earlier versions get it by `heddle store vacuum` only: it rewrites the whole file.
-    this.#isIncremental = db.prepare('SELECT auto_vacuum FROM pragma_auto_vacuum').pluck().get() === INCREMENTAL;
+    this.#isIncremental =
+      db.prepare('SELECT auto_vacuum FROM pragma_auto_vacuum').pluck().get() === INCREMENTAL;
   }
 
-  /** Gives a part back. Returns false if there was nothing to give. Call it within a transaction. */
+  /**
+   * Gives a part back. Returns false if there was nothing to give. Call it within a transaction.
+   */
   giveBack(): boolean {
     if (!this.#isIncremental || Number(this.#count.get()) <= PAGES_KEPT) return false;
     this.#db.exec(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`);

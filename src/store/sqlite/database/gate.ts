@@ -19,9 +19,10 @@ export interface Gate {
 }
 
 /**
- * Enters the gate together with others: every process does so before it opens the database file, and stays until it has closed
- * it. The lock of SQLite is on a file beside the database, because a damaged database cannot be locked, and a replaced one is another
- * file. The system releases it when the process ends, however it ends. Throws `store_failed` if another process is still alone
+ * Enters the gate together with others: every process does so before it opens the database file,
+ * and stays until it has closed it. The lock of SQLite is on a file beside the database, because a
+ * damaged database cannot be locked, and a replaced one is another file. The system releases it
+ * when the process ends, however it ends. Throws `store_failed` if another process is still alone
  * after `waitMs`.
  */
 export function enterGate(deps: GateDeps, waitMs: number): Gate {
@@ -31,7 +32,10 @@ export function enterGate(deps: GateDeps, waitMs: number): Gate {
   throw new StoreError('store_failed', `${deps.file} ${text}`);
 }
 
-/** Enters the gate alone. Returns null if others use the database file and do not leave within `waitMs`. */
+/**
+ * Enters the gate alone. Returns null if others use the database file and do not leave within
+ * `waitMs`.
+ */
 export function enterGateAlone(deps: GateDeps, waitMs: number): Gate | null {
   return lockedGate(deps, { alone: true, waitMs });
 }
@@ -43,7 +47,10 @@ export function inUse(file: string): StoreError {
   return new StoreError('store_failed', text, { pids });
 }
 
-/** The ids of the processes that use the database file, ascending. Empty where the system does not tell. */
+/**
+ * The ids of the processes that use the database file, ascending. Empty where the system does not
+ * tell.
+ */
 function gatePids(file: string): number[] {
   const inode = statSync(gateFile(file), { throwIfNoEntry: false })?.ino;
   const pids = (posixLocks() ?? []).filter((lock) => lock.inode === inode).map(({ pid }) => pid);
@@ -61,7 +68,10 @@ export function leaveRequestOf(file: string): string | null {
   return stats === undefined ? null : `${stats.ino}:${stats.mtimeNs}`;
 }
 
-/** Runs `work` while all other processes are asked to leave the gate. They enter it again as soon as they can. */
+/**
+ * Runs `work` while all other processes are asked to leave the gate. They enter it again as soon as
+ * they can.
+ */
 export function whileOthersLeave<T>(file: string, work: () => T): T {
   const request = leaveRequestFile(file);
   makeFolderSync(gateFolder(file), 0o700);
@@ -74,12 +84,16 @@ export function whileOthersLeave<T>(file: string, work: () => T): T {
   }
 }
 
-function lockedGate({ file, connect }: GateDeps, { alone, waitMs }: { alone: boolean; waitMs: number }): Gate | null {
+function lockedGate(
+  { file, connect }: GateDeps,
+  { alone, waitMs }: { alone: boolean; waitMs: number },
+): Gate | null {
   const folder = gateFolder(file);
   makeFolderSync(folder, 0o700);
   makePrivate(folder);
   const path = gateFile(file);
-  // Made here for its mode. It is never removed: whoever opened it before would lock a file that others do not see.
+  // Made here for its mode. It is never removed: whoever opened it before would lock a file that
+  // others do not see.
   if (statSync(path, { throwIfNoEntry: false }) === undefined) createFile(path);
   const lock = connect(path, { timeout: waitMs });
   try {

@@ -4,22 +4,32 @@ import { isBusy } from '../as-store-error.ts';
 
 /** The WAL is moved into the database after this time without a write. */
 const CHECKPOINT_IDLE_MS = 1_000;
-/** The pause after the last write and between two runs of collecting, so that writers come first. */
+/**
+ * The pause after the last write and between two runs of collecting, so that writers come first.
+ */
 const COLLECT_IDLE_MS = 50;
-/** The limits of one run of collecting: no part begins after this time, and there are no more parts than this. */
+/**
+ * The limits of one run of collecting: no part begins after this time, and there are no more parts
+ * than this.
+ */
 const COLLECT_MS_MAX = 10;
 const COLLECT_PARTS_MAX = 5;
 
 export interface IdleWorkOptions {
   clock: Clock;
   log: Log;
-  /** Removes a part of the data that no thread needs any more. Returns false if there was none left. */
+  /**
+   * Removes a part of the data that no thread needs any more. Returns false if there was none left.
+   */
   collect: () => boolean;
   /** Moves the WAL into the database. */
   checkpoint: () => void;
 }
 
-/** Maintains a database while this process does not write to it: removes discarded logs and runs checkpoints. */
+/**
+ * Maintains a database while this process does not write to it: removes discarded logs and runs
+ * checkpoints.
+ */
 export class IdleWork {
   readonly #options: IdleWorkOptions;
   #timer: Timer | null = null;
@@ -66,12 +76,21 @@ export class IdleWork {
     const { clock, collect } = this.#options;
     const startMs = clock.monotonic();
     try {
-      for (let parts = 0; parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX; parts++) if (!collect()) return false;
+      for (
+        let parts = 0;
+        parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX;
+        parts++
+      )
+        if (!collect()) return false;
       return true;
     } catch (error) {
       if (isBusy(error)) return true;
-      // The data stays and does no harm. The next deletion of a thread or the next process tries again.
-      this.#options.log.warn({ err: error }, 'the data of deleted threads could not be removed; it stays in the database for now');
+      // The data stays and does no harm. The next deletion of a thread or the next process tries
+      // again.
+      this.#options.log.warn(
+        { err: error },
+        'the data of deleted threads could not be removed; it stays in the database for now',
+      );
       return false;
     }
   }

@@ -24,9 +24,10 @@ interface LeaseRow {
 }
 
 /**
- * The leases of threads: they decide which of the processes that share the database may append to a thread. Each owner keeps a
- * lock file of its own locked while it lives. The kernel releases the lock when the process ends, however it ends, so a
- * lease is valid exactly while its owner's file is locked. Process ids are reused, so they are only for error messages.
+ * The leases of threads: they decide which of the processes that share the database may append to a
+ * thread. Each owner keeps a lock file of its own locked while it lives. The kernel releases the
+ * lock when the process ends, however it ends, so a lease is valid exactly while its owner's file
+ * is locked. Process ids are reused, so they are only for error messages.
  */
 export class Leases {
   readonly #folder: string;
@@ -57,9 +58,10 @@ export class Leases {
   }
 
   /**
-   * Makes this process an owner, which it must be before it takes threads or holds logs, and removes what dead owners left.
-   * That has a transaction of its own, so it lasts even if the caller's own write fails. Returns false if this process is an
-   * owner already. A failure leaves nothing behind, so it can be tried again.
+   * Makes this process an owner, which it must be before it takes threads or holds logs, and
+   * removes what dead owners left. That has a transaction of its own, so it lasts even if the
+   * caller's own write fails. Returns false if this process is an owner already. A failure leaves
+   * nothing behind, so it can be tried again.
    */
   becomeOwner(transact: (work: () => void) => void): boolean {
     if (this.#lock !== null) return false;
@@ -74,7 +76,8 @@ export class Leases {
         lock = this.#connect(file);
         lock.pragma('journal_mode = MEMORY');
         lock.exec('BEGIN EXCLUSIVE');
-        // Another process that removes the lock files of dead ones may have removed it before it was locked.
+        // Another process that removes the lock files of dead ones may have removed it before it
+        // was locked.
       } while (!existsSync(file));
       transact(() => this.#clearDead());
       this.#lock = lock;
@@ -96,7 +99,10 @@ export class Leases {
     return this.#file(this.#owner);
   }
 
-  /** Takes a thread. Call it as an owner, within a transaction. Throws `active_writer` while another live owner has the thread. */
+  /**
+   * Takes a thread. Call it as an owner, within a transaction. Throws `active_writer` while another
+   * live owner has the thread.
+   */
   take(threadId: string): void {
     this.#assertOwner();
     const before = this.#get.get(threadId)?.owner ?? this.#owner;
@@ -109,7 +115,8 @@ export class Leases {
   /** Throws `active_writer` while another live owner has the thread. */
   assertNotElsewhere(threadId: string): void {
     const lease = this.#get.get(threadId);
-    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
+    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner))
+      throw activeWriter(threadId, lease.pid);
   }
 
   /** Removes the lease of a deleted thread. Call it within a transaction. */
@@ -117,7 +124,10 @@ export class Leases {
     this.#forgetThread.run(threadId);
   }
 
-  /** Makes these the only logs that an ephemeral thread holds. Call it as an owner, within a transaction. */
+  /**
+   * Makes these the only logs that an ephemeral thread holds. Call it as an owner, within a
+   * transaction.
+   */
   hold(threadId: string, logIds: readonly number[]): void {
     this.#assertOwner();
     this.#held.replace(this.#owner, threadId, logIds);
@@ -160,7 +170,8 @@ export class Leases {
 
   /** Without a lock on its file, other processes would regard this owner as dead. */
   #assertOwner(): void {
-    if (this.#lock === null) throw new Error('this process must become an owner before it takes or holds anything');
+    if (this.#lock === null)
+      throw new Error('this process must become an owner before it takes or holds anything');
   }
 
   #clearDead(): void {
@@ -187,9 +198,14 @@ export class Leases {
     }
   }
 
-  /** A connection to another owner's file, kept while that owner lives, because every read of its threads tests the lock. */
+  /**
+   * A connection to another owner's file, kept while that owner lives, because every read of its
+   * threads tests the lock.
+   */
   #probe(owner: string, file: string): Database {
-    const probe = this.#probes.get(owner) ?? this.#connect(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    const probe =
+      this.#probes.get(owner) ??
+      this.#connect(file, { readonly: true, fileMustExist: true, timeout: 0 });
     this.#probes.set(owner, probe);
     return probe;
   }

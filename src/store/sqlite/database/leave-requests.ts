@@ -7,11 +7,17 @@ export interface LeaveRequestsOptions {
   /** The database file. */
   file: string;
   log: Log;
-  /** Called for a new request, in case that this process makes no calls. If it rejects, the next call says why. */
+  /**
+   * Called for a new request, in case that this process makes no calls. If it rejects, the next
+   * call says why.
+   */
   onRequest: () => Promise<void>;
 }
 
-/** The requests of other processes to leave the database file for a moment, because they want to repair it. */
+/**
+ * The requests of other processes to leave the database file for a moment, because they want to
+ * repair it.
+ */
 export class LeaveRequests {
   readonly #options: LeaveRequestsOptions;
   #followed: string | null;
@@ -43,14 +49,21 @@ export class LeaveRequests {
     const follow = async () => {
       if (this.isNew) await onRequest();
     };
-    const failed = (error: unknown) => log.warn({ err: error }, 'a request of another process to leave the database could not be followed');
+    const failed = (error: unknown) =>
+      log.warn(
+        { err: error },
+        'a request of another process to leave the database could not be followed',
+      );
     try {
       const watcher = watch(dirname(leaveRequestFile(file)), { persistent: false }, () => {
         follow().catch(failed);
       });
       return watcher.on('error', () => {});
     } catch (error) {
-      log.debug({ err: error }, 'the folder of lock files cannot be watched: requests to leave the database wait for the next call');
+      log.debug(
+        { err: error },
+        'the folder of lock files cannot be watched: requests to leave the database wait for the next call',
+      );
       return null;
     }
   }

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { defineFolded } from './define-folded.ts';
 
-/** The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database. */
+/**
+ * The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database.
+ */
 export const SCHEMA_VERSION = 14;
 
 /** Runs all missing migrations in one transaction. Two processes can do it at once. */
@@ -13,7 +15,8 @@ export function migrate(db: Database, migrationsDir: string): void {
     .sort();
   defineFolded(db);
   const run = db.transaction(() => {
-    for (const name of names.slice(schemaVersion(db), SCHEMA_VERSION)) db.exec(readFileSync(join(migrationsDir, name), 'utf8'));
+    for (const name of names.slice(schemaVersion(db), SCHEMA_VERSION))
+      db.exec(readFileSync(join(migrationsDir, name), 'utf8'));
     db.pragma(`user_version = ${SCHEMA_VERSION}`);
   });
   run.immediate();

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Log } from '../../../base/log.ts';
@@ -21,7 +31,10 @@ import { finishSwaps, isSwapPending } from './swap-database.ts';
 import { syncFile, syncFolder } from './sync-file.ts';
 
 export interface DatabasePlaces {
-  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
+  /**
+   * The database file. Its folder is made if it is missing, and also has the lock files of live
+   * writers.
+   */
   file: string;
   /** The package's `migrations` folder. */
   migrationsDir: string;
@@ -36,7 +49,10 @@ export interface DatabaseFiles extends DatabasePlaces {
 
 export interface OpenedDatabase {
   db: Database;
-  /** Whether writes would be lost, because it is a copy, or an empty replacement for a database that could not be created. */
+  /**
+   * Whether writes would be lost, because it is a copy, or an empty replacement for a database that
+   * could not be created.
+   */
   readOnly: boolean;
   /** Whether it must be opened again, because it was closed or its original has changed. */
   isOutdated(): boolean;
@@ -46,14 +62,20 @@ export interface OpenedDatabase {
 
 /** How long opening waits for a process that is alone with the file. */
 const GATE_WAIT_MS = 5_000;
-/** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
+/**
+ * A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle
+ * moment.
+ */
 const WAL_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Opens the database; makes it if it is missing. If it cannot be written, opens a copy of it. Returns `current` if that is
- * already an up-to-date copy.
+ * Opens the database; makes it if it is missing. If it cannot be written, opens a copy of it.
+ * Returns `current` if that is already an up-to-date copy.
  */
-export function openDatabase(files: DatabaseFiles, current: OpenedDatabase | null = null): OpenedDatabase {
+export function openDatabase(
+  files: DatabaseFiles,
+  current: OpenedDatabase | null = null,
+): OpenedDatabase {
   try {
     return openInPlace(files);
   } catch (error) {
@@ -82,8 +104,9 @@ function openInPlace(files: DatabaseFiles): OpenedDatabase {
 }
 
 /**
- * Enters the gate, once the database is complete and has no WAL of another file: a process may have died while it replaced it, and a
- * person may have replaced it by a copy. Throws `store_failed`, and errors of the file system.
+ * Enters the gate, once the database is complete and has no WAL of another file: a process may have
+ * died while it replaced it, and a person may have replaced it by a copy. Throws `store_failed`,
+ * and errors of the file system.
  */
 export function enterInOrder(deps: GateDeps & { log: Log }): Gate {
   const { file, log } = deps;
@@ -100,7 +123,10 @@ export function enterInOrder(deps: GateDeps & { log: Log }): Gate {
   return enterInOrder(deps);
 }
 
-/** Finishes what a process that has died had begun, and sets the WAL of another file aside. Call it alone in the gate. */
+/**
+ * Finishes what a process that has died had begun, and sets the WAL of another file aside. Call it
+ * alone in the gate.
+ */
 export function putInOrder(file: string, log: Log): void {
   finishSwaps(file);
   setAsideForeignWal(file, log);
@@ -115,9 +141,13 @@ export function openInMemory({ connect, migrationsDir }: DatabaseFiles): Databas
   return db;
 }
 
-/** For a database that cannot be written, SQLite makes files that cannot be written either, even once the database can be. */
+/**
+ * For a database that cannot be written, SQLite makes files that cannot be written either, even
+ * once the database can be.
+ */
 function assertWritable(file: string): void {
-  // If they exist, do not open the file: closing it would drop the locks of this process's other connections to it.
+  // If they exist, do not open the file: closing it would drop the locks of this process's other
+  // connections to it.
   if (!existsSync(`${file}-shm`)) closeSync(openSync(file, 'r+'));
 }
 
@@ -137,7 +167,9 @@ function open({ file, migrationsDir, connect }: DatabaseFiles, path: string): Da
   }
 }
 
-/** Opens a copy, because SQLite reads a database in WAL mode only if it can write files beside it. */
+/**
+ * Opens a copy, because SQLite reads a database in WAL mode only if it can write files beside it.
+ */
 function openCopy(files: DatabaseFiles): OpenedDatabase {
   const stamp = databaseStamp(files.file);
   const isOutdated = () => databaseStamp(files.file) !== stamp;
@@ -146,7 +178,8 @@ function openCopy(files: DatabaseFiles): OpenedDatabase {
   try {
     return openedCopy(open(files, copyDatabase(files.file, folder)), isOutdated);
   } finally {
-    // The open files stay readable without their names, and are removed when this process ends, however it ends.
+    // The open files stay readable without their names, and are removed when this process ends,
+    // however it ends.
     removeIfPossible(folder);
   }
 }
@@ -155,7 +188,10 @@ function openedCopy(db: Database, isOutdated: () => boolean): OpenedDatabase {
   return { db, readOnly: true, isOutdated, close: () => db.close() };
 }
 
-/** Windows does not remove open files: there the copy stays until the folder for temporary files is cleared. */
+/**
+ * Windows does not remove open files: there the copy stays until the folder for temporary files is
+ * cleared.
+ */
 function removeIfPossible(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
@@ -165,8 +201,9 @@ function removeIfPossible(folder: string): void {
 }
 
 /**
- * Makes the database under another name, and links it to its own name once it is complete. So an empty or incomplete database
- * is always a damaged one. If two processes do this at once, the first one wins.
+ * Makes the database under another name, and links it to its own name once it is complete. So an
+ * empty or incomplete database is always a damaged one. If two processes do this at once, the first
+ * one wins.
  */
 function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
   makeFolderSync(dirname(file), 0o700);
@@ -187,7 +224,8 @@ function assertNoOrphan(file: string): void {
   const orphan = `${file}-wal`;
   const size = statSync(orphan, { throwIfNoEntry: false })?.size ?? 0;
   // Checked again, because another process may just have made the database.
-  if (size > 0 && !existsSync(file)) throw new FileDamage(`it is missing, but ${orphan}, which belongs to it, exists`);
+  if (size > 0 && !existsSync(file))
+    throw new FileDamage(`it is missing, but ${orphan}, which belongs to it, exists`);
 }
 
 function linkDraft(draft: string, file: string): void {
@@ -202,7 +240,10 @@ function linkDraft(draft: string, file: string): void {
 function configure(db: Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
   if (!isSafeSqlite(version)) {
-    throw new StoreError('store_failed', `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`);
+    throw new StoreError(
+      'store_failed',
+      `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`,
+    );
   }
   db.pragma('synchronous = NORMAL');
   db.pragma('foreign_keys = ON');

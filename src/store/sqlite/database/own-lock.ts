@@ -8,7 +8,10 @@ export interface OwnLock {
   descriptor: string;
 }
 
-/** A lock of this process on a byte of a file. Null if there is none, or if the system does not tell. */
+/**
+ * A lock of this process on a byte of a file. Null if there is none, or if the system does not
+ * tell.
+ */
 export function findOwnLock(inode: number, byte: number): OwnLock | null {
   try {
     const locks = namesInProc('/proc/self/fd').map((descriptor) => ({ inode, byte, descriptor }));

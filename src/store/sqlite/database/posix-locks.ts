@@ -12,11 +12,14 @@ export interface PosixLock {
 }
 
 /**
- * The locks of the kind that SQLite takes, and no requests for them: all of the system, or those of a descriptor. Null where the system
- * does not show them. To list all, the kernel can take 15 ms, because all processors have to meet.
+ * The locks of the kind that SQLite takes, and no requests for them: all of the system, or those of
+ * a descriptor. Null where the system does not show them. To list all, the kernel can take 15 ms,
+ * because all processors have to meet.
  */
 export function posixLocks(path: ProcPath = '/proc/locks'): PosixLock[] | null {
-  const rows = readProc(path, 'latin1')?.matchAll(/^(?:lock:\t)?\d+: POSIX +\S+ +(\w+) +(\d+) \w+:\w+:(\d+) (\d+) (\d+|EOF)/gm);
+  const rows = readProc(path, 'latin1')?.matchAll(
+    /^(?:lock:\t)?\d+: POSIX +\S+ +(\w+) +(\d+) \w+:\w+:(\d+) (\d+) (\d+|EOF)/gm,
+  );
   if (rows === undefined) return null;
   return [...rows].map(([, kind, pid, inode, first, last]) => ({
     pid: Number(pid),

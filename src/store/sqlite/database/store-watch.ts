@@ -16,7 +16,10 @@ const LOCKS_MS = 1_000;
 const LOOKS = 3;
 /** The files that a process with an open database has locked or writes to. */
 const ENDS = ['', '-wal', '-shm'];
-/** The byte that SQLite keeps locked in a -shm file while it is open, and the first one that it keeps locked in other files. */
+/**
+ * The byte that SQLite keeps locked in a -shm file while it is open, and the first one that it
+ * keeps locked in other files.
+ */
 const SHM_BYTE = 128;
 const SHARED_BYTE = 0x40000002;
 
@@ -29,14 +32,18 @@ export interface StoreWatchOptions {
 }
 
 /**
- * Watches an open database: whether its files are still at their paths, and whether this process still holds its locks on them. Where
- * they are not, what SQLite commits is lost, though SQLite does not notice.
+ * Watches an open database: whether its files are still at their paths, and whether this process
+ * still holds its locks on them. Where they are not, what SQLite commits is lost, though SQLite
+ * does not notice.
  */
 export class StoreWatch {
   readonly #options: StoreWatchOptions;
   /** The identities of the open files, by their paths. */
   readonly #files: ReadonlyMap<string, string>;
-  /** The locks on the files that are locked for good, by the paths of the files. Empty where the system does not show the locks. */
+  /**
+   * The locks on the files that are locked for good, by the paths of the files. Empty where the
+   * system does not show the locks.
+   */
   readonly #locks = new Map<string, OwnLock>();
   #locksSeenMs: number;
   #told: string | null = null;
@@ -49,7 +56,9 @@ export class StoreWatch {
     this.#options = options;
     const { file, clock } = options;
     const found = ENDS.map((end) => [file + end, fileIdentity(file + end)] as const);
-    this.#files = new Map(found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])));
+    this.#files = new Map(
+      found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])),
+    );
     this.#locksSeenMs = clock.monotonic();
     this.holds(file, `${file}-shm`);
     this.#marker = new WalMarker(options.db, file);
@@ -65,20 +74,30 @@ export class StoreWatch {
     this.#marker.close();
   }
 
-  /** From now on this process has the files locked. Does nothing where the system does not show the locks. */
+  /**
+   * From now on this process has the files locked. Does nothing where the system does not show the
+   * locks.
+   */
   holds(...paths: readonly string[]): void {
     for (const path of paths) {
       const inode = look(path)?.ino;
-      const lock = inode === undefined ? null : findOwnLock(inode, path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE);
+      const lock =
+        inode === undefined
+          ? null
+          : findOwnLock(inode, path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE);
       if (lock !== null) this.#locks.set(path, lock);
     }
   }
 
-  /** Throws `store_failed` if what is committed now would be lost, and says so in the log once. Call it within each transaction that writes. */
+  /**
+   * Throws `store_failed` if what is committed now would be lost, and says so in the log once. Call
+   * it within each transaction that writes.
+   */
   assertKept(): void {
     const problem = this.#misplaced() ?? this.#unlocked();
     if (problem === null) {
-      if (this.#told !== null) this.#options.log.warn({ file: this.#options.file }, 'the database is in its place again');
+      if (this.#told !== null)
+        this.#options.log.warn({ file: this.#options.file }, 'the database is in its place again');
       this.#told = null;
       return;
     }
@@ -88,14 +107,20 @@ export class StoreWatch {
     throw error;
   }
 
-  /** Call it after a transaction that failed. Moves the WAL into the database if the WAL was deleted and nobody has made a new one. */
+  /**
+   * Call it after a transaction that failed. Moves the WAL into the database if the WAL was deleted
+   * and nobody has made a new one.
+   */
   rescue(): void {
     if (!this.#mayRescue) return;
     this.#mayRescue = false;
     try {
       this.#options.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch (error) {
-      this.#options.log.error({ err: error }, 'what was in the deleted WAL could not be moved into the database');
+      this.#options.log.error(
+        { err: error },
+        'what was in the deleted WAL could not be moved into the database',
+      );
     }
   }
 
@@ -111,7 +136,10 @@ export class StoreWatch {
     return null;
   }
 
-  /** Whether another database was copied over the file. Only checkpoints write to it, and they keep its mark. */
+  /**
+   * Whether another database was copied over the file. Only checkpoints write to it, and they keep
+   * its mark.
+   */
   #isOverwritten({ mtimeMs }: Stats): boolean {
     if (mtimeMs === this.#writtenAtMs) return false;
     const { file } = this.#options;
@@ -131,7 +159,9 @@ export class StoreWatch {
   #incomplete(path: string): string {
     const { file } = this.#options;
     const text = `${path} was deleted while heddle had it open, so ${file} cannot be written: restart heddle`;
-    const hasNew = [...this.#files].some(([other, open]) => ![null, open].includes(fileIdentity(other)));
+    const hasNew = [...this.#files].some(
+      ([other, open]) => ![null, open].includes(fileIdentity(other)),
+    );
     this.#mayRescue = this.#told !== text && !hasNew;
     return text;
   }
@@ -152,11 +182,16 @@ export class StoreWatch {
   }
 }
 
-/** The descriptor by which SQLite has a file open: closing another one would drop the locks. Null where the system does not show it. */
+/**
+ * The descriptor by which SQLite has a file open: closing another one would drop the locks. Null
+ * where the system does not show it.
+ */
 function descriptorOf(file: string): number | null {
   const open = fileIdentity(file);
   try {
-    const name = namesInProc('/proc/self/fd').find((one) => fileIdentity(`/proc/self/fd/${one}`) === open);
+    const name = namesInProc('/proc/self/fd').find(
+      (one) => fileIdentity(`/proc/self/fd/${one}`) === open,
+    );
     return name === undefined ? null : Number(name);
   } catch {
     return null;
@@ -172,7 +207,10 @@ function gone(file: string): string {
 }
 
 function replaced(path: string, file: string): string {
-  const what = path === file ? 'restart heddle to use the new file' : `${file} cannot be written: restart heddle`;
+  const what =
+    path === file
+      ? 'restart heddle to use the new file'
+      : `${file} cannot be written: restart heddle`;
   return `${path} was replaced while heddle had it open: ${what}`;
 }
 

@@ -2,14 +2,17 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFile, syncFolder } from './sync-file.ts';
 
-/** Why a database is replaced: it is damaged, or a backup is restored. The name of the file that is set aside says so. */
+/**
+ * Why a database is replaced: it is damaged, or a backup is restored. The name of the file that is
+ * set aside says so.
+ */
 const REASONS = ['damaged', 'replaced'] as const;
 export type SwapReason = (typeof REASONS)[number];
 
 /**
- * Replaces the database by `draft`, a complete database without a WAL, and returns the path where the old one is set aside with its
- * WAL, or null if there was none. Call it alone in the gate. After a kill, the next process finishes it. Throws the system's
- * error.
+ * Replaces the database by `draft`, a complete database without a WAL, and returns the path where
+ * the old one is set aside with its WAL, or null if there was none. Call it alone in the gate.
+ * After a kill, the next process finishes it. Throws the system's error.
  */
 export function swapDatabase(file: string, draft: string, reason: SwapReason): string | null {
   syncFile(draft);
@@ -28,8 +31,9 @@ export function finishSwaps(file: string): void {
 }
 
 /**
- * Each step can be the last one before a kill. The old files are named after the time of the new one, so a repetition uses the same
- * names. The WAL goes first: SQLite would apply it to the new database.
+ * Each step can be the last one before a kill. The old files are named after the time of the new
+ * one, so a repetition uses the same names. The WAL goes first: SQLite would apply it to the new
+ * database.
  */
 function finishSwap(file: string, reason: SwapReason): string | null {
   const next = nextFile(file, reason);

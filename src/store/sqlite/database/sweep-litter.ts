@@ -30,28 +30,39 @@ export interface LitterPlaces {
 }
 
 /**
- * Removes what killed processes have left: drafts of files and of databases, folders with copies, and lock files. Only what carries
- * the tag of a process that has surely ended, or a lock that nobody holds. Never rejects.
+ * Removes what killed processes have left: drafts of files and of databases, folders with copies,
+ * and lock files. Only what carries the tag of a process that has surely ended, or a lock that
+ * nobody holds. Never rejects.
  */
 export async function sweepLitter(places: LitterPlaces): Promise<void> {
   const { file, tempDir, log } = places;
   const home = dirname(file);
   try {
-    await sweepFolder(home, (name) => [draftTag(name), name.startsWith(basename(file)) ? NEW_DATABASE.exec(name)?.[1] : null]);
+    await sweepFolder(home, (name) => [
+      draftTag(name),
+      name.startsWith(basename(file)) ? NEW_DATABASE.exec(name)?.[1] : null,
+    ]);
     await sweepFolder(tempDir, (name) => [TEMPORARY.exec(name)?.[1]]);
     await sweepDrafts(home);
     await sweepLocks(join(home, WRITERS_FOLDER), places);
   } catch (error) {
-    log.info({ err: error }, 'not everything that killed processes have left could be removed; the next start tries again');
+    log.info(
+      { err: error },
+      'not everything that killed processes have left could be removed; the next start tries again',
+    );
   }
 }
 
 /** Removes the entries that belong to an ended process: `tagsOf` gives the tags in a name. */
-async function sweepFolder(folder: string, tagsOf: (name: string) => readonly (string | null | undefined)[]): Promise<void> {
+async function sweepFolder(
+  folder: string,
+  tagsOf: (name: string) => readonly (string | null | undefined)[],
+): Promise<void> {
   if (!existsSync(folder)) return;
   const { entries } = await listFolder(folder, ENTRIES_MAX);
   for (const { name } of entries) {
-    if (tagsOf(name).some((tag) => tag != null && hasEnded(tag))) rmSync(join(folder, name), { recursive: true, force: true });
+    if (tagsOf(name).some((tag) => tag != null && hasEnded(tag)))
+      rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 
@@ -71,20 +82,26 @@ async function sweepDrafts(home: string): Promise<void> {
 }
 
 async function listedFolders(list: string): Promise<string[]> {
-  const text = (await readRegularFile(list, { bytesMax: LIST_BYTES_MAX, cut: true }))?.bytes.toString('utf8') ?? '';
+  const text =
+    (await readRegularFile(list, { bytesMax: LIST_BYTES_MAX, cut: true }))?.bytes.toString(
+      'utf8',
+    ) ?? '';
   const folders = text.split('\n').map((line) => parsedJson(line));
   return folders.filter((folder) => typeof folder === 'string').slice(0, FOLDERS_MAX);
 }
 
 /**
- * Removes the lock files that nobody holds. It holds each one itself meanwhile: a process that has just made one makes it again. The file
- * of an owner in the database stays, because others would take that owner for alive meanwhile; who takes its threads removes it.
+ * Removes the lock files that nobody holds. It holds each one itself meanwhile: a process that has
+ * just made one makes it again. The file of an owner in the database stays, because others would
+ * take that owner for alive meanwhile; who takes its threads removes it.
  */
 async function sweepLocks(folder: string, { connect, owners }: LitterPlaces): Promise<void> {
   if (!existsSync(folder)) return;
   const { entries } = await listFolder(folder, ENTRIES_MAX);
   const kept = new Set(owners().map(lockFileOf));
-  for (const name of entries.map((entry) => entry.name).filter((one) => one.endsWith('.lock') && !kept.has(one))) {
+  for (const name of entries
+    .map((entry) => entry.name)
+    .filter((one) => one.endsWith('.lock') && !kept.has(one))) {
     const lock = connect(join(folder, name), { timeout: 0 });
     try {
       lock.exec('BEGIN EXCLUSIVE');

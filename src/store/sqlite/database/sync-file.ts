@@ -6,7 +6,10 @@ export function syncFile(path: string): void {
   sync(path, 'r+');
 }
 
-/** The same for a folder. Windows cannot open one and does not need to: there a file's name is on disk with the file. */
+/**
+ * The same for a folder. Windows cannot open one and does not need to: there a file's name is on
+ * disk with the file.
+ */
 export function syncFolder(path: string): void {
   try {
     sync(path, 'r');

@@ -10,7 +10,10 @@ import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
 import { ThreadRows } from '../threads/thread-rows.ts';
 import { FreePages } from './free-pages.ts';
 
-/** A SQLite database of threads: the file, or the database in memory for ephemeral threads. Both have the same tables. */
+/**
+ * A SQLite database of threads: the file, or the database in memory for ephemeral threads. Both
+ * have the same tables.
+ */
 export class ThreadDatabase {
   readonly db: Database;
   readonly inMemory: boolean;
@@ -24,7 +27,10 @@ export class ThreadDatabase {
   readonly #log: Log;
   readonly #transaction;
 
-  constructor(db: Database, { inMemory, log, longTexts }: { inMemory: boolean; log: Log; longTexts?: LongTexts }) {
+  constructor(
+    db: Database,
+    { inMemory, log, longTexts }: { inMemory: boolean; log: Log; longTexts?: LongTexts },
+  ) {
     this.db = db;
     this.inMemory = inMemory;
     this.#log = log;
@@ -49,12 +55,18 @@ export class ThreadDatabase {
     return this.#withIndex(() => this.#transaction.immediate(work) as T);
   }
 
-  /** Runs a part of a write. If it throws, and `db.inTransaction` is still true, nothing of the part stays. */
+  /**
+   * Runs a part of a write. If it throws, and `db.inTransaction` is still true, nothing of the part
+   * stays.
+   */
   part(work: () => void): void {
     this.#transaction(work);
   }
 
-  /** Repeats a transaction that failed because the search index is damaged, once the index has been rebuilt. */
+  /**
+   * Repeats a transaction that failed because the search index is damaged, once the index has been
+   * rebuilt.
+   */
   #withIndex<T>(transact: () => T): T {
     try {
       return transact();

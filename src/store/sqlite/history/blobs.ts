@@ -9,7 +9,10 @@ import { type LongTexts, MARK, parseReference, referenceText, splitHashes } from
 const INLINE_CHARS_MAX = 8 * 1024;
 /** A value that is longer than this has such a string, or is encoded as if it had one. */
 const LONG_CHARS = 64 * 1024;
-/** Occurs in every encoded value that has strings apart. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
+/**
+ * Occurs in every encoded value that has strings apart. An ordinary string that begins so is stored
+ * apart too, so it cannot be mistaken.
+ */
 export const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
 const MARKS = /\\u0000blob:((?:[0-9a-f]{64})+)/g;
 
@@ -21,29 +24,46 @@ export class Blobs {
   readonly #measure: Statement<[string], number>;
   readonly #longTexts: LongTexts | null;
 
-  /** With `longTexts`, values have stand-ins for long texts, and are encoded with those that they have. */
+  /**
+   * With `longTexts`, values have stand-ins for long texts, and are encoded with those that they
+   * have.
+   */
   constructor(db: Database, longTexts?: LongTexts) {
     this.#longTexts = longTexts ?? null;
     this.#put = db.prepare('INSERT INTO blob (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING');
-    this.#use = db.prepare('INSERT INTO blob_use (log_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING');
+    this.#use = db.prepare(
+      'INSERT INTO blob_use (log_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    );
     this.#get = db.prepare('SELECT content FROM blob WHERE hash = ?');
-    this.#measure = db.prepare<[string], number>('SELECT octet_length(content) FROM blob WHERE hash = ?').pluck();
+    this.#measure = db
+      .prepare<[string], number>('SELECT octet_length(content) FROM blob WHERE hash = ?')
+      .pluck();
   }
 
-  /** Encodes a value of a log, which keeps the value's blobs as long as it exists. Call it within a transaction. */
+  /**
+   * Encodes a value of a log, which keeps the value's blobs as long as it exists. Call it within a
+   * transaction.
+   */
   encode(value: unknown, logId: number): string {
     if (jsonWeight(value, LONG_CHARS) <= LONG_CHARS) {
       const text = JSON.stringify(value);
       if (text.length <= INLINE_CHARS_MAX && !text.includes(MARK_IN_JSON)) return text;
     }
-    return JSON.stringify(value, (_key, part: unknown) => (isBlob(part) ? MARK + this.#reference(part, logId) : part));
+    return JSON.stringify(value, (_key, part: unknown) =>
+      isBlob(part) ? MARK + this.#reference(part, logId) : part,
+    );
   }
 
-  /** As `encode`, for an unfinished item, which is soon replaced: only texts that are in pieces already, or like a mark, are stored apart. */
+  /**
+   * As `encode`, for an unfinished item, which is soon replaced: only texts that are in pieces
+   * already, or like a mark, are stored apart.
+   */
   encodeUnfinished(value: unknown, logId: number): string {
     const text = JSON.stringify(value);
     if (!text.includes(MARK_IN_JSON)) return text;
-    return JSON.stringify(value, (_key, part: unknown) => (isMark(part) ? MARK + this.#reference(part, logId) : part));
+    return JSON.stringify(value, (_key, part: unknown) =>
+      isMark(part) ? MARK + this.#reference(part, logId) : part,
+    );
   }
 
   /** Stores a piece of a text for a log, and returns its hash. Call it within a transaction. */
@@ -63,10 +83,14 @@ export class Blobs {
   }
 
   /**
-   * Returns the encoded value; null in place of the field `without`, which is not read. `inParts`: with stand-ins for texts that are
-   * stored in several pieces. Throws Damage if part of it is lost.
+   * Returns the encoded value; null in place of the field `without`, which is not read. `inParts`:
+   * with stand-ins for texts that are stored in several pieces. Throws Damage if part of it is
+   * lost.
    */
-  decode(text: string, { without = null, inParts = false }: { without?: string | null; inParts?: boolean } = {}): unknown {
+  decode(
+    text: string,
+    { without = null, inParts = false }: { without?: string | null; inParts?: boolean } = {},
+  ): unknown {
     try {
       // Columns are strict, so SQLite returns another type for a damaged record only.
       if (typeof text !== 'string') throw new SyntaxError('not a text');
@@ -76,7 +100,8 @@ export class Blobs {
         return isMark(part) ? this.#find(part.slice(MARK.length), inParts) : part;
       });
     } catch (error) {
-      if (error instanceof SyntaxError) throw new Damage('a record cannot be read', { cause: error });
+      if (error instanceof SyntaxError)
+        throw new Damage('a record cannot be read', { cause: error });
       throw error;
     }
   }
@@ -89,7 +114,10 @@ export class Blobs {
     return bytes;
   }
 
-  /** Stores a text, unless it stands for one whose pieces are stored, and returns the reference to it. */
+  /**
+   * Stores a text, unless it stands for one whose pieces are stored, and returns the reference to
+   * it.
+   */
   #reference(text: string, logId: number): string {
     const found = this.#longTexts?.read(text) ?? null;
     if (found === null) return this.keep(text, logId);
@@ -104,7 +132,8 @@ export class Blobs {
     const found = parseReference(reference);
     if (found === null) throw new Damage('part of a record is malformed');
     const { hashes, rest } = found;
-    if (inParts && this.#longTexts !== null && hashes.length > 1) return this.#longTexts.standIn(found);
+    if (inParts && this.#longTexts !== null && hashes.length > 1)
+      return this.#longTexts.standIn(found);
     const pieces = hashes.map((hash) => this.piece(hash));
     if (pieces.includes(null)) throw new Damage('part of a record is missing');
     return pieces.join('') + rest;

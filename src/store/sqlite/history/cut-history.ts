@@ -1,7 +1,8 @@
 import type { LateItem } from '../../history-entry.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import { settlingEntries } from '../../settling-entries.ts';
 import { turnNotFound } from '../../store-error.ts';
-import type { ForkPoint, LogEntry } from '../../thread-store.ts';
+import type { ForkPoint } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { loadHistory } from './load-history.ts';
@@ -14,9 +15,9 @@ export interface HistoryCut {
 }
 
 /**
- * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared up to the first one for
- * which `isShared` is false; that one and all later ones are copied. `isForAgent`: the history is for an agent that the thread has started.
- * Throws `turn_not_found`.
+ * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared
+ * up to the first one for which `isShared` is false; that one and all later ones are copied.
+ * `isForAgent`: the history is for an agent that the thread has started. Throws `turn_not_found`.
  */
 export function cutHistory(
   connection: StoreConnection,
@@ -29,15 +30,25 @@ export function cutHistory(
   const copied = isForAgent ? 'agent' : 'forked';
   const cut = connection.isLive(id) ? copied : 'killed';
   const settling =
-    turn === null ? [] : settlingEntries(turn, database.partials.list(id, { inParts: false }), { lastWriteMs: tip.writtenAtMs, cut });
+    turn === null
+      ? []
+      : settlingEntries(turn, database.partials.list(id, { inParts: false }), {
+          lastWriteMs: tip.writtenAtMs,
+          cut,
+        });
   const slices = history.slices(history.start, end);
   const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
   const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);
   const copies = slices
     .slice(shared.length)
-    .flatMap(({ logId, last }) => history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything')) as LogEntry[];
+    .flatMap(({ logId, last }) =>
+      history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything'),
+    ) as LogEntry[];
   const late = lateItemsBehind(history, end);
-  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copies, ...settling, ...late] };
+  return {
+    segments: shared.map(({ logId, last }) => ({ logId, last })),
+    entries: [...copies, ...settling, ...late],
+  };
 }
 
 /** The entries behind a position that end items of turns before it. */

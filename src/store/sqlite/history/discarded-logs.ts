@@ -5,8 +5,9 @@ const ROWS_MAX = 200;
 const BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Logs that no history has any more. A log is discarded in the transaction that removes it from the last history; after that
- * nothing refers to it. Its data is removed later and in parts, by any process.
+ * Logs that no history has any more. A log is discarded in the transaction that removes it from the
+ * last history; after that nothing refers to it. Its data is removed later and in parts, by any
+ * process.
  */
 export class DiscardedLogs {
   readonly #discard: Statement<[{ logId: number }]>;
@@ -26,11 +27,17 @@ export class DiscardedLogs {
          AND NOT EXISTS (SELECT 1 FROM held_log WHERE log_id = @logId)`,
     );
     this.#next = db.prepare<[], number>('SELECT log_id FROM discarded_log LIMIT 1').pluck();
-    this.#entries = db.prepare('SELECT ordinal, octet_length(payload) AS bytes FROM entry WHERE log_id = ? ORDER BY ordinal LIMIT ?');
+    this.#entries = db.prepare(
+      'SELECT ordinal, octet_length(payload) AS bytes FROM entry WHERE log_id = ? ORDER BY ordinal LIMIT ?',
+    );
     this.#dropEntries = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal <= ?');
-    this.#blobs = db.prepare('SELECT hash, octet_length(content) AS bytes FROM blob_use JOIN blob USING (hash) WHERE log_id = ? LIMIT ?');
+    this.#blobs = db.prepare(
+      'SELECT hash, octet_length(content) AS bytes FROM blob_use JOIN blob USING (hash) WHERE log_id = ? LIMIT ?',
+    );
     this.#dropUse = db.prepare('DELETE FROM blob_use WHERE log_id = ? AND hash = ?');
-    this.#dropBlob = db.prepare('DELETE FROM blob WHERE hash = @hash AND NOT EXISTS (SELECT 1 FROM blob_use WHERE hash = @hash)');
+    this.#dropBlob = db.prepare(
+      'DELETE FROM blob WHERE hash = @hash AND NOT EXISTS (SELECT 1 FROM blob_use WHERE hash = @hash)',
+    );
     this.#forget = db.prepare('DELETE FROM discarded_log WHERE log_id = ?');
     this.#dropLog = db.prepare('DELETE FROM log WHERE id = ?');
   }
@@ -40,7 +47,10 @@ export class DiscardedLogs {
     for (const logId of logIds) this.#discard.run({ logId });
   }
 
-  /** Removes a part of a discarded log's data. Returns false if there was none. Call it within a transaction. */
+  /**
+   * Removes a part of a discarded log's data. Returns false if there was none. Call it within a
+   * transaction.
+   */
   collect(): boolean {
     const logId = this.#next.get();
     if (logId === undefined) return false;

@@ -2,8 +2,9 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { DiscardedLogs } from './discarded-logs.ts';
 
 /**
- * Logs of the file that ephemeral threads hold, and logs of staged histories: those that are stored in parts, before the threads that
- * will have them. Other processes cannot see either. So the logs are recorded here, with the process as the owner, until it ends or dies.
+ * Logs of the file that ephemeral threads hold, and logs of staged histories: those that are stored
+ * in parts, before the threads that will have them. Other processes cannot see either. So the logs
+ * are recorded here, with the process as the owner, until it ends or dies.
  */
 export class HeldLogs {
   readonly #discarded: DiscardedLogs;
@@ -16,9 +17,15 @@ export class HeldLogs {
   constructor(db: Database, discarded: DiscardedLogs) {
     this.#discarded = discarded;
     this.#add = db.prepare('INSERT INTO held_log (owner, thread_id, log_id) VALUES (?, ?, ?)');
-    this.#remove = db.prepare('DELETE FROM held_log WHERE owner = ? AND thread_id = ? RETURNING log_id');
+    this.#remove = db.prepare(
+      'DELETE FROM held_log WHERE owner = ? AND thread_id = ? RETURNING log_id',
+    );
     this.#removeAll = db.prepare('DELETE FROM held_log WHERE owner = ? RETURNING log_id');
-    this.#find = db.prepare<[string, string], number>('SELECT log_id FROM held_log WHERE owner = ? AND thread_id = ? LIMIT 1').pluck();
+    this.#find = db
+      .prepare<[string, string], number>(
+        'SELECT log_id FROM held_log WHERE owner = ? AND thread_id = ? LIMIT 1',
+      )
+      .pluck();
     this.#owners = db.prepare<[], string>('SELECT DISTINCT owner FROM held_log').pluck();
   }
 

@@ -19,7 +19,9 @@ export function pageRange(
   const [name, logId, ordinal, inclusive] = decodeCursor(cursor, ['', 0, 0, 0]);
   const position = { logId, ordinal };
   if (name !== list || !history.holds(position)) throw invalidCursor(cursor);
-  return inclusive ? rangeFrom(history, position, { direction }) : rangeBehind(history, position, { direction });
+  return inclusive
+    ? rangeFrom(history, position, { direction })
+    : rangeBehind(history, position, { direction });
 }
 
 /** The range that a page is taken from if it begins with the row at a position. */
@@ -28,7 +30,9 @@ export function rangeFrom(
   position: HistoryPosition,
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
-  return direction === 'asc' ? { from: position, to: history.end } : { from: history.start, to: after(position) };
+  return direction === 'asc'
+    ? { from: position, to: history.end }
+    : { from: history.start, to: after(position) };
 }
 
 function rangeBehind(
@@ -36,10 +40,15 @@ function rangeBehind(
   position: HistoryPosition,
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
-  return direction === 'asc' ? { from: after(position), to: history.end } : { from: history.start, to: position };
+  return direction === 'asc'
+    ? { from: after(position), to: history.end }
+    : { from: history.start, to: position };
 }
 
-/** The number of rows to read for a page: one more than it shows, to find out whether there are more. */
+/**
+ * The number of rows to read for a page: one more than it shows, to find out whether there are
+ * more.
+ */
 export function rowLimit({ limit = ENTRIES_MAX }: PageQuery, max = ENTRIES_MAX): number {
   return Math.min(Math.max(1, limit), max) + 1;
 }
@@ -53,7 +62,9 @@ export function historyCursor(list: HistoryList, { logId, ordinal }: HistoryPosi
   return encodeCursor([list, logId, ordinal, 0]);
 }
 
-/** Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them. */
+/**
+ * Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them.
+ */
 export function historyPage<T>(
   list: HistoryList,
   data: T[],
@@ -63,6 +74,7 @@ export function historyPage<T>(
   return {
     data,
     nextCursor: more && last !== undefined ? historyCursor(list, last) : null,
-    backwardsCursor: first === undefined ? null : encodeCursor([list, first.logId, first.ordinal, 1]),
+    backwardsCursor:
+      first === undefined ? null : encodeCursor([list, first.logId, first.ordinal, 1]),
   };
 }

@@ -1,12 +1,24 @@
 import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry } from '../../history-entry.ts';
+import type { StoredItem } from '../../log-entry.ts';
 import { settleItem } from '../../settle-item.ts';
-import type { StoredItem } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
-import { ALL, type LogRow, type LogRows, type LogSlice, type Reading, RUNNING_IN_JSON, type Selection, type TurnMark } from './log-rows.ts';
+import {
+  ALL,
+  type LogRow,
+  type LogRows,
+  type LogSlice,
+  type Reading,
+  RUNNING_IN_JSON,
+  type Selection,
+  type TurnMark,
+} from './log-rows.ts';
 
-/** A position in a history: before the entry with this ordinal in this log. A history has a log at most once. */
+/**
+ * A position in a history: before the entry with this ordinal in this log. A history has a log at
+ * most once.
+ */
 export interface HistoryPosition {
   logId: number;
   ordinal: number;
@@ -15,8 +27,9 @@ export interface HistoryPosition {
 export type LogsOf = (logId: number) => LogRows;
 
 /**
- * A thread's history: slices of logs, in order. A range begins with the entry at its first position and ends before its
- * second. The `tail` follows the last slice. It is not stored, but read as if it were.
+ * A thread's history: slices of logs, in order. A range begins with the entry at its first position
+ * and ends before its second. The `tail` follows the last slice. It is not stored, but read as if
+ * it were.
  */
 export class History {
   readonly start: HistoryPosition;
@@ -27,7 +40,11 @@ export class History {
   /** The items that still run though their turns have ended, by their ids. */
   readonly #underWay: ReadonlyMap<string, StoredItem>;
 
-  constructor(slices: readonly LogSlice[], logsOf: LogsOf, { tail = [], underWay = new Map() }: Unrecorded = {}) {
+  constructor(
+    slices: readonly LogSlice[],
+    logsOf: LogsOf,
+    { tail = [], underWay = new Map() }: Unrecorded = {},
+  ) {
     const [first, own] = [slices[0], slices.at(-1)];
     if (first === undefined || own === undefined) throw new Damage('a history is missing');
     this.start = { logId: first.logId, ordinal: 1 };
@@ -38,7 +55,10 @@ export class History {
     this.#underWay = underWay;
   }
 
-  /** Returns this history with items that still run though their turns have ended, each as it was last saved. */
+  /**
+   * Returns this history with items that still run though their turns have ended, each as it was
+   * last saved.
+   */
   withUnderWay(items: readonly StoredItem[]): History {
     const underWay = new Map(items.map((item) => [item.item.id, item]));
     return new History(this.#slices, this.#logsOf, { tail: this.#tail, underWay });
@@ -72,13 +92,17 @@ export class History {
   }
 
   /** The rows of a selection. */
-  rows(from: HistoryPosition, to: HistoryPosition, reading: Reading & { selection: Selection }): LogRow[] {
+  rows(
+    from: HistoryPosition,
+    to: HistoryPosition,
+    reading: Reading & { selection: Selection },
+  ): LogRow[] {
     return this.slice(from, to, { ...reading, bytesMax: Number.POSITIVE_INFINITY }).rows;
   }
 
   /**
-   * The first rows of a selection, as many as stay within `bytesMax`, but at least one. The tail is never divided because of its
-   * bytes: its rows are not stored yet, so their positions may change.
+   * The first rows of a selection, as many as stay within `bytesMax`, but at least one. The tail is
+   * never divided because of its bytes: its rows are not stored yet, so their positions may change.
    */
   slice(from: HistoryPosition, to: HistoryPosition, reading: Slicing): RowSlice {
     const { selection, direction, limit, bytesMax } = reading;
@@ -110,28 +134,43 @@ export class History {
     return slice;
   }
 
-  /** Measures the first rows of a selection, at most `limit`. Returns the last of them too; null: there are none. */
+  /**
+   * Measures the first rows of a selection, at most `limit`. Returns the last of them too; null:
+   * there are none.
+   */
   measure(
     from: HistoryPosition,
     to: HistoryPosition,
     { selection, limit }: { selection: Selection; limit: number },
   ): { bytes: number; count: number; last: HistoryPosition | null } {
-    const found: { bytes: number; count: number; last: HistoryPosition | null } = { bytes: 0, count: 0, last: null };
+    const found: { bytes: number; count: number; last: HistoryPosition | null } = {
+      bytes: 0,
+      count: 0,
+      last: null,
+    };
     for (const part of this.slices(from, to)) {
       if (found.count >= limit) return found;
-      const { count, octets, last, referring } = this.#logsOf(part.logId).measure(part, selection, limit - found.count);
+      const { count, octets, last, referring } = this.#logsOf(part.logId).measure(
+        part,
+        selection,
+        limit - found.count,
+      );
       found.bytes += octets;
       for (const row of referring) found.bytes += this.#size(row) - row.octets;
       found.count += count;
       if (count > 0) found.last = { logId: part.logId, ordinal: last };
     }
-    if (found.count < limit) for (const row of this.#tailRows(from, to).filter(isIn(selection))) found.bytes += this.#size(row);
+    if (found.count < limit)
+      for (const row of this.#tailRows(from, to).filter(isIn(selection)))
+        found.bytes += this.#size(row);
     return found;
   }
 
   /** The entries of a selection, oldest first, with all entries of the tail. */
   entries(from: HistoryPosition, to: HistoryPosition, selection: Selection): HistoryEntry[] {
-    const stored = this.slices(from, to).flatMap((slice) => this.#logsOf(slice.logId).readEntries(slice, selection));
+    const stored = this.slices(from, to).flatMap((slice) =>
+      this.#logsOf(slice.logId).readEntries(slice, selection),
+    );
     for (const [index, entry] of stored.entries()) stored[index] = this.#lastForm(entry);
     return stored.concat(this.#tailRows(from, to).map((row) => this.parse(row)));
   }
@@ -141,12 +180,16 @@ export class History {
   }
 
   turnStarts(from: HistoryPosition, to: HistoryPosition, reading: Reading): TurnMark[] {
-    return this.#collect(this.slices(from, to), reading, (slice, rest) => this.#logsOf(slice.logId).turnStarts(slice, rest));
+    return this.#collect(this.slices(from, to), reading, (slice, rest) =>
+      this.#logsOf(slice.logId).turnStarts(slice, rest),
+    );
   }
 
   /** The start of the turn after the one at `position`, or the end of the history. */
   nextTurn(position: HistoryPosition): HistoryPosition {
-    return this.turnStarts(after(position), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
+    return (
+      this.turnStarts(after(position), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end
+    );
   }
 
   findTurn(turnId: string): HistoryPosition | null {
@@ -160,13 +203,18 @@ export class History {
   /** Returns the position of an item, or null if the range has no item with that id. */
   findItem(
     itemId: string,
-    { from, to }: { from: HistoryPosition; to: HistoryPosition } = { from: this.start, to: this.end },
+    { from, to }: { from: HistoryPosition; to: HistoryPosition } = {
+      from: this.start,
+      to: this.end,
+    },
   ): HistoryPosition | null {
     for (const slice of this.slices(from, to)) {
       const ordinal = this.#logsOf(slice.logId).findItem(slice, itemId);
       if (ordinal !== null) return { logId: slice.logId, ordinal };
     }
-    const row = this.#tailRows(from, to).find(({ entry }) => entry?.kind === 'item' && entry.item.id === itemId);
+    const row = this.#tailRows(from, to).find(
+      ({ entry }) => entry?.kind === 'item' && entry.item.id === itemId,
+    );
     return row === undefined ? null : { logId: row.logId, ordinal: row.ordinal };
   }
 
@@ -186,13 +234,19 @@ export class History {
 
   /** Checks the last entry of each slice only, so that the cost does not depend on the length. */
   assertEnds(): void {
-    for (const { logId, last } of this.slices(this.start, this.end)) this.#logsOf(logId).assertWhole({ logId, first: last, last });
+    for (const { logId, last } of this.slices(this.start, this.end))
+      this.#logsOf(logId).assertWhole({ logId, first: last, last });
   }
 
-  /** Whether a position can be in this history. Positions in its own log stay valid while the log grows. */
+  /**
+   * Whether a position can be in this history. Positions in its own log stay valid while the log
+   * grows.
+   */
   holds({ logId, ordinal }: HistoryPosition): boolean {
     const slice = this.#slices.find((candidate) => candidate.logId === logId);
-    return slice !== undefined && ordinal >= 1 && (logId === this.end.logId || ordinal <= slice.last);
+    return (
+      slice !== undefined && ordinal >= 1 && (logId === this.end.logId || ordinal <= slice.last)
+    );
   }
 
   /** Negative if `a` comes before `b`. */
@@ -200,7 +254,10 @@ export class History {
     return this.#index(a.logId) - this.#index(b.logId) || a.ordinal - b.ordinal;
   }
 
-  /** The last known state of an item that ran on after its turn. If there is none, the item was cut off. */
+  /**
+   * The last known state of an item that ran on after its turn. If there is none, the item was cut
+   * off.
+   */
   #lastForm(entry: HistoryEntry): HistoryEntry {
     if (entry.kind !== 'item' || !('running' in entry)) return entry;
     const { kind, turnId, startedAtMs, completedAtMs } = entry;
@@ -211,14 +268,23 @@ export class History {
     }
     const underWay = this.#underWay.get(itemId);
     if (underWay?.turnId === turnId) return { ...underWay, kind };
-    return { kind, turnId, item: settleItem(entry.item), startedAtMs, completedAtMs, partial: true };
+    return {
+      kind,
+      turnId,
+      item: settleItem(entry.item),
+      startedAtMs,
+      completedAtMs,
+      partial: true,
+    };
   }
 
   /** The size of a row's entry as `parse` returns it, approximately, in bytes of JSON. */
   #size(row: LogRow): number {
     if (row.entry !== undefined) return jsonWeight(row.entry);
     const stored = this.#logsOf(row.logId).size(row);
-    return row.kind === 'item' && row.payload.includes(RUNNING_IN_JSON) ? stored + jsonWeight(this.parse(row)) : stored;
+    return row.kind === 'item' && row.payload.includes(RUNNING_IN_JSON)
+      ? stored + jsonWeight(this.parse(row))
+      : stored;
   }
 
   #tailRows(from: HistoryPosition, to: HistoryPosition): LogRow[] {
@@ -229,11 +295,17 @@ export class History {
     return this.#slices.findIndex((slice) => slice.logId === logId);
   }
 
-  #collect<T>(slices: LogSlice[], { direction, limit }: Reading, read: (slice: LogSlice, reading: Reading) => T[]): T[] {
+  #collect<T>(
+    slices: LogSlice[],
+    { direction, limit }: Reading,
+    read: (slice: LogSlice, reading: Reading) => T[],
+  ): T[] {
     let rows: T[] = [];
     for (const slice of inOrder(slices, direction)) {
       if (limit !== ALL && rows.length >= limit) break;
-      rows = rows.concat(read(slice, { direction, limit: limit === ALL ? ALL : limit - rows.length }));
+      rows = rows.concat(
+        read(slice, { direction, limit: limit === ALL ? ALL : limit - rows.length }),
+      );
     }
     return rows;
   }
@@ -262,7 +334,10 @@ export function after({ logId, ordinal }: HistoryPosition): HistoryPosition {
   return { logId, ordinal: ordinal + 1 };
 }
 
-/** Whether a row of the tail belongs to a selection. Selections that do not name items have all of its rows. */
+/**
+ * Whether a row of the tail belongs to a selection. Selections that do not name items have all of
+ * its rows.
+ */
 function isIn(selection: Selection): (row: LogRow) => boolean {
   switch (selection) {
     case 'items':

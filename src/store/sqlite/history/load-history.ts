@@ -3,7 +3,7 @@ import { threadNotFound } from '../../store-error.ts';
 import { Damage } from '../as-store-error.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import type { StoreConnection } from '../store-connection.ts';
-import type { ThreadTip } from '../threads/thread-rows.ts';
+import type { ThreadTip } from '../threads/thread-tip.ts';
 import { History } from './history.ts';
 import { openTurn } from './open-turn.ts';
 
@@ -14,7 +14,10 @@ export interface LoadedHistory {
   tip: ThreadTip;
 }
 
-/** Loads a thread's stored history. Throws `thread_not_found`, and Damage if part of the history is missing. */
+/**
+ * Loads a thread's stored history. Throws `thread_not_found`, and Damage if part of the history is
+ * missing.
+ */
 export function loadHistory(connection: StoreConnection, threadId: string): LoadedHistory {
   const database = connection.databaseOf(threadId);
   const tip = database.threads.tip(threadId);
@@ -28,18 +31,34 @@ export function loadHistory(connection: StoreConnection, threadId: string): Load
 }
 
 /**
- * A thread's history as clients see it, with unfinished items as they were last saved. If a writer is live, its turn runs.
- * Otherwise the turn that was cut off ends as the next writer will end it.
+ * A thread's history as clients see it, with unfinished items as they were last saved. If a writer
+ * is live, its turn runs. Otherwise the turn that was cut off ends as the next writer will end it.
  */
-export function shownHistory(connection: StoreConnection, threadId: string): { history: History; live: boolean } {
+export function shownHistory(
+  connection: StoreConnection,
+  threadId: string,
+): { history: History; live: boolean } {
   const { database, history, tip } = loadHistory(connection, threadId);
   const turn = openTurn(history, history.end);
   const partials = database.partials.list(threadId);
   if (turn === null && partials.length === 0) return { history, live: false };
   const live = connection.isLive(threadId);
-  const shown = history.withUnderWay(live ? partials.map(({ item }) => item) : lateEntries(turn, partials));
+  const shown = history.withUnderWay(
+    live ? partials.map(({ item }) => item) : lateEntries(turn, partials),
+  );
   if (turn === null) return { history: shown, live: false };
-  if (!live) return { history: shown.withTail(settlingEntries(turn, partials, { lastWriteMs: tip.writtenAtMs, cut: 'killed' })), live };
+  if (!live)
+    return {
+      history: shown.withTail(
+        settlingEntries(turn, partials, { lastWriteMs: tip.writtenAtMs, cut: 'killed' }),
+      ),
+      live,
+    };
   const underWay = partials.filter(({ item }) => item.turnId === turn.turnId);
-  return { history: shown.withTail(underWay.map(({ item }) => ({ kind: 'item', ...item, completedAtMs: null }))), live };
+  return {
+    history: shown.withTail(
+      underWay.map(({ item }) => ({ kind: 'item', ...item, completedAtMs: null })),
+    ),
+    live,
+  };
 }

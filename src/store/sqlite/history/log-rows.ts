@@ -2,11 +2,14 @@ import type { Database, Statement } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry, LateItem } from '../../history-entry.ts';
-import type { LogEntry } from '../../thread-store.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import { Damage } from '../as-store-error.ts';
 import { type Blobs, MARK_IN_JSON } from './blobs.ts';
 
-/** A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is not stored. */
+/**
+ * A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is
+ * not stored.
+ */
 export interface LogRow {
   logId: number;
   ordinal: number;
@@ -44,7 +47,10 @@ export const ALL = -1;
 export const RUNNING_IN_JSON = '"running":true';
 
 const MARKS = "kind IN ('turnStarted', 'turnEnded')";
-/** The rows that a reader wants. Only `everything` has rows of kinds that this version does not know. */
+/**
+ * The rows that a reader wants. Only `everything` has rows of kinds that this version does not
+ * know.
+ */
 const SELECTIONS = {
   everything: 'TRUE',
   turnMarks: MARKS,
@@ -78,7 +84,9 @@ export class LogRows {
   readonly #create: Statement<[number | null]>;
   readonly #inMemory: boolean;
   #lastInMemory = 0;
-  readonly #insert: Statement<[number, number, string, string | null, string | null, string | null, string]>;
+  readonly #insert: Statement<
+    [number, number, string, string | null, string | null, string | null, string]
+  >;
   readonly #findItem: Statement<[number, string, number, number], { ordinal: number }>;
   readonly #findLate: Statement<[number, string, number, number], string>;
   readonly #findTurn: Statement<[number, string, number], { ordinal: number }>;
@@ -89,31 +97,46 @@ export class LogRows {
   readonly #cut: Statement<[number, number]>;
   readonly #last: Statement<[number], number | null>;
 
-  /** Logs in memory have negative ids, because a history in memory can also have logs of the file. */
+  /**
+   * Logs in memory have negative ids, because a history in memory can also have logs of the file.
+   */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
     this.#db = db;
     this.#blobs = blobs;
     this.#inMemory = inMemory;
     this.#create = db.prepare('INSERT INTO log (id) VALUES (?)');
-    this.#insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, type, turn_id, item_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)');
-    this.#findItem = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal BETWEEN ? AND ?");
+    this.#insert = db.prepare(
+      'INSERT INTO entry (log_id, ordinal, kind, type, turn_id, item_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#findItem = db.prepare(
+      "SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal BETWEEN ? AND ?",
+    );
     this.#findLate = db
       .prepare<[number, string, number, number], string>(
         "SELECT payload FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'lateItem' AND ordinal BETWEEN ? AND ? ORDER BY ordinal DESC",
       )
       .pluck();
-    this.#findTurn = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND turn_id = ? AND kind = 'turnStarted' AND ordinal <= ?");
+    this.#findTurn = db.prepare(
+      "SELECT ordinal FROM entry WHERE log_id = ? AND turn_id = ? AND kind = 'turnStarted' AND ordinal <= ?",
+    );
     const mark = `SELECT log_id AS logId, ordinal, kind, turn_id AS turnId FROM entry WHERE ${MARKS} AND log_id = ?`;
     this.#lastMark = db.prepare(`${mark} AND ordinal <= ? ORDER BY ordinal DESC LIMIT 1`);
     const starts = `${mark} AND ordinal BETWEEN ? AND ? AND kind = 'turnStarted' ORDER BY ordinal`;
     this.#startsUp = db.prepare(`${starts} ASC LIMIT ?`);
     this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
-    this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
-    this.#last = db.prepare<[number], number | null>('SELECT max(ordinal) FROM entry WHERE log_id = ?').pluck();
+    this.#count = db.prepare(
+      'SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?',
+    );
+    this.#last = db
+      .prepare<[number], number | null>('SELECT max(ordinal) FROM entry WHERE log_id = ?')
+      .pluck();
     this.#cut = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal > ?');
   }
 
-  /** Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a removed log. */
+  /**
+   * Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a
+   * removed log.
+   */
   create(): number {
     const id = this.#inMemory ? --this.#lastInMemory : null;
     return Number(this.#create.run(id).lastInsertRowid);
@@ -122,8 +145,17 @@ export class LogRows {
   /** Appends entries after `tip`, the ordinal of the log's last entry. */
   append(logId: number, tip: number, entries: LogEntry[]): void {
     for (const [index, entry] of entries.entries()) {
-      const { type, id } = 'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
-      this.#insert.run(logId, tip + 1 + index, entry.kind, type, entry.turnId, id, this.#blobs.encode(entry, logId));
+      const { type, id } =
+        'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
+      this.#insert.run(
+        logId,
+        tip + 1 + index,
+        entry.kind,
+        type,
+        entry.turnId,
+        id,
+        this.#blobs.encode(entry, logId),
+      );
     }
   }
 
@@ -137,8 +169,15 @@ export class LogRows {
     this.#cut.run(logId, tip);
   }
 
-  /** Passes the rows of a selection to `take`, until it returns false. Reads few rows at a time, in case they are large. */
-  read(slice: LogSlice, { selection, direction, limit }: Reading & { selection: Selection }, take: (row: LogRow) => boolean): void {
+  /**
+   * Passes the rows of a selection to `take`, until it returns false. Reads few rows at a time, in
+   * case they are large.
+   */
+  read(
+    slice: LogSlice,
+    { selection, direction, limit }: Reading & { selection: Selection },
+    take: (row: LogRow) => boolean,
+  ): void {
     const { logId } = slice;
     let { first, last } = slice;
     let left = limit === ALL ? Number.POSITIVE_INFINITY : limit;
@@ -159,12 +198,22 @@ export class LogRows {
   }
 
   /**
-   * Measures the first rows of a selection, at most `limit`, without reading them. `referring` has the rows whose entries are larger
-   * than they are, because strings of them, or their last state, are stored apart.
+   * Measures the first rows of a selection, at most `limit`, without reading them. `referring` has
+   * the rows whose entries are larger than they are, because strings of them, or their last state,
+   * are stored apart.
    */
-  measure(slice: LogSlice, selection: Selection, limit: number): { count: number; octets: number; last: number; referring: LogRow[] } {
+  measure(
+    slice: LogSlice,
+    selection: Selection,
+    limit: number,
+  ): { count: number; octets: number; last: number; referring: LogRow[] } {
     const { logId, first } = slice;
-    const [count, octets, last, ordinals] = this.#measurer(selection).get(logId, first, slice.last, limit) ?? [0, 0, 0, null];
+    const [count, octets, last, ordinals] = this.#measurer(selection).get(
+      logId,
+      first,
+      slice.last,
+      limit,
+    ) ?? [0, 0, 0, null];
     const referring: LogRow[] = [];
     for (const ordinal of ordinals?.split(',') ?? []) {
       const at = { logId, first: Number(ordinal), last: Number(ordinal) };
@@ -195,7 +244,9 @@ export class LogRows {
     return statement.all(slice.logId, slice.first, slice.last, limit);
   }
 
-  /** Returns the ordinal at which a turn begins, or null if this log has no such turn up to `last`. */
+  /**
+   * Returns the ordinal at which a turn begins, or null if this log has no such turn up to `last`.
+   */
   findTurn(logId: number, turnId: string, last: number): number | null {
     return this.#findTurn.get(logId, turnId, last)?.ordinal ?? null;
   }
@@ -206,7 +257,10 @@ export class LogRows {
   }
 
   /** Returns the entry that ended an item after its turn, or null if this slice has none. */
-  lateForm({ logId, first, last }: LogSlice, { turnId, itemId }: { turnId: string; itemId: string }): LateItem | null {
+  lateForm(
+    { logId, first, last }: LogSlice,
+    { turnId, itemId }: { turnId: string; itemId: string },
+  ): LateItem | null {
     for (const payload of this.#findLate.all(logId, itemId, first, last)) {
       const entry = this.#parse(payload);
       if (entry.kind === 'lateItem' && entry.turnId === turnId) return entry;
@@ -258,7 +312,10 @@ export class LogRows {
     return statement;
   }
 
-  #rowReader(selection: Selection, direction: SortDirection): Statement<[number, number, number, number], RawRow> {
+  #rowReader(
+    selection: Selection,
+    direction: SortDirection,
+  ): Statement<[number, number, number, number], RawRow> {
     const key = `${selection} ${direction}`;
     let statement = this.#rowReaders.get(key);
     if (statement === undefined) {
@@ -280,5 +337,7 @@ function isEntry(value: unknown): value is HistoryEntry {
   if (!isObject(value)) return false;
   const { kind, item, items } = value;
   if (kind === 'compacted') return Array.isArray(items) && items.every(isObject);
-  return kind === 'item' || kind === 'lateItem' || kind === 'model' ? isObject(item) : typeof kind === 'string';
+  return kind === 'item' || kind === 'lateItem' || kind === 'model'
+    ? isObject(item)
+    : typeof kind === 'string';
 }

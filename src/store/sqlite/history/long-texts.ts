@@ -1,6 +1,11 @@
-/** A longer text is stored in pieces of about this length, and passed between threads piece by piece. */
+/**
+ * A longer text is stored in pieces of about this length, and passed between threads piece by
+ * piece.
+ */
 export const PIECE_CHARS = 256 * 1024;
-/** Marks a text in a stored value that is stored apart: it is followed by the hashes of its pieces. */
+/**
+ * Marks a text in a stored value that is stored apart: it is followed by the hashes of its pieces.
+ */
 export const MARK = '\u0000blob:';
 const HASHES = /^(?:[0-9a-f]{64})+$/;
 const HASH = /[0-9a-f]{64}/g;
@@ -14,8 +19,9 @@ export interface TextReference {
 }
 
 /**
- * Stand-ins for long texts in values that pass between the thread of the store and the others. They begin with a key that is chosen
- * for a store, so that no text of a client or a model can be mistaken for one.
+ * Stand-ins for long texts in values that pass between the thread of the store and the others. They
+ * begin with a key that is chosen for a store, so that no text of a client or a model can be
+ * mistaken for one.
  */
 export class LongTexts {
   readonly #prefix: string;
@@ -45,7 +51,9 @@ export function referenceText({ hashes, rest }: TextReference): string {
 export function parseReference(text: string): TextReference | null {
   const end = text.indexOf(END);
   const hashes = end === -1 ? text : text.slice(0, end);
-  return HASHES.test(hashes) ? { hashes: splitHashes(hashes), rest: end === -1 ? '' : text.slice(end + 1) } : null;
+  return HASHES.test(hashes)
+    ? { hashes: splitHashes(hashes), rest: end === -1 ? '' : text.slice(end + 1) }
+    : null;
 }
 
 /** The hashes in a text that consists of hashes. */

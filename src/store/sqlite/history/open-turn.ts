@@ -1,7 +1,10 @@
 import type { OpenTurn } from '../../settling-entries.ts';
 import type { History, HistoryPosition } from './history.ts';
 
-/** Returns the turn that has begun before a position and not ended before it, or null if there is none. */
+/**
+ * Returns the turn that has begun before a position and not ended before it, or null if there is
+ * none.
+ */
 export function openTurn(history: History, before: HistoryPosition): OpenTurn | null {
   const mark = history.lastMark(before);
   if (mark === null || mark.kind === 'turnEnded') return null;

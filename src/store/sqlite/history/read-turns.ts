@@ -9,8 +9,15 @@ import { bytesLimit, ENTRIES_MAX, historyPage, pageRange, rowLimit } from './his
 /** The most turns on a page, so that reading it takes a few milliseconds. */
 const TURNS_MAX = { summary: 150, notLoaded: ENTRIES_MAX };
 
-/** Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still runs. */
-export function readTurns(history: History, query: TurnQuery, live: boolean): HistoryPage<StoredTurn> {
+/**
+ * Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still
+ * runs.
+ */
+export function readTurns(
+  history: History,
+  query: TurnQuery,
+  live: boolean,
+): HistoryPage<StoredTurn> {
   const { from, to } = pageRange(history, 'turns', query);
   const limit = rowLimit(query, TURNS_MAX[query.view]);
   const starts = history.turnStarts(from, to, { direction: query.direction, limit });
@@ -26,12 +33,18 @@ export function readTurns(history: History, query: TurnQuery, live: boolean): Hi
   const end = history.nextTurn(newest);
   const turns = turnsOfRange(history, { first: oldest, end, live: live && end === history.end });
   const page = inPlace(isAscending ? turns : turns.reverse(), { starts: shown, end, isAscending });
-  const { bytes, count } = query.view === 'summary' ? summarize(history, page, bytesLimit(query)) : { bytes: 0, count: page.length };
+  const { bytes, count } =
+    query.view === 'summary'
+      ? summarize(history, page, bytesLimit(query))
+      : { bytes: 0, count: page.length };
   const more = isLong || count < page.length;
   const kept = page.slice(0, count);
   const begins = kept.at(-1)?.start ?? first;
   const reachesStart = isAscending ? query.cursor == null : !more;
-  history.assertWhole(reachesStart ? history.start : isAscending ? oldest : begins, isAscending ? (kept.at(-1)?.end ?? end) : end);
+  history.assertWhole(
+    reachesStart ? history.start : isAscending ? oldest : begins,
+    isAscending ? (kept.at(-1)?.end ?? end) : end,
+  );
   const data = kept.map(({ turn }) => turn);
   return { ...historyPage('turns', data, { positions: [first, begins], more }), bytes };
 }
@@ -45,7 +58,11 @@ interface TurnPlace {
 
 function inPlace(
   turns: StoredTurn[],
-  { starts, end, isAscending }: { starts: HistoryPosition[]; end: HistoryPosition; isAscending: boolean },
+  {
+    starts,
+    end,
+    isAscending,
+  }: { starts: HistoryPosition[]; end: HistoryPosition; isAscending: boolean },
 ): TurnPlace[] {
   return turns.map((turn, index) => ({
     turn,
@@ -54,7 +71,10 @@ function inPlace(
   }));
 }
 
-/** The turns of a range without their items, oldest first. `live`: whether the last one runs if it has no end. */
+/**
+ * The turns of a range without their items, oldest first. `live`: whether the last one runs if it
+ * has no end.
+ */
 function turnsOfRange(
   history: History,
   { first, end, live }: { first: HistoryPosition; end: HistoryPosition; live: boolean },
@@ -65,12 +85,29 @@ function turnsOfRange(
   return turns;
 }
 
-/** Adds the messages of the summary, to as many turns as stay within `bytesMax`, but to at least one. Returns their number. */
-function summarize(history: History, page: TurnPlace[], bytesMax: number): { bytes: number; count: number } {
+/**
+ * Adds the messages of the summary, to as many turns as stay within `bytesMax`, but to at least
+ * one. Returns their number.
+ */
+function summarize(
+  history: History,
+  page: TurnPlace[],
+  bytesMax: number,
+): { bytes: number; count: number } {
   let bytes = 0;
   for (const [count, { turn, start, end }] of page.entries()) {
-    const asked = history.slice(start, end, { selection: 'userMessages', direction: 'asc', limit: 1, bytesMax });
-    const answered = history.slice(start, end, { selection: 'agentMessages', direction: 'desc', limit: 1, bytesMax });
+    const asked = history.slice(start, end, {
+      selection: 'userMessages',
+      direction: 'asc',
+      limit: 1,
+      bytesMax,
+    });
+    const answered = history.slice(start, end, {
+      selection: 'agentMessages',
+      direction: 'desc',
+      limit: 1,
+      bytesMax,
+    });
     if (count > 0 && bytes + asked.bytes + answered.bytes > bytesMax) return { bytes, count };
     bytes += asked.bytes + answered.bytes;
     const rows = [...asked.rows, ...answered.rows].sort((a, b) => history.compare(a, b));

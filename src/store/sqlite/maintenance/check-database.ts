@@ -9,9 +9,18 @@ const FINDINGS_MAX = 50;
 
 /** A state that a table must not have, and the words for it. */
 const RULES: { text: string; sql: string }[] = [
-  { text: 'records cannot be parsed', sql: 'SELECT count(*) FROM entry WHERE NOT json_valid(payload)' },
-  { text: 'long strings are missing', sql: 'SELECT count(*) FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob)' },
-  { text: 'unfinished items cannot be parsed', sql: 'SELECT count(*) FROM partial WHERE NOT json_valid(payload)' },
+  {
+    text: 'records cannot be parsed',
+    sql: 'SELECT count(*) FROM entry WHERE NOT json_valid(payload)',
+  },
+  {
+    text: 'long strings are missing',
+    sql: 'SELECT count(*) FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob)',
+  },
+  {
+    text: 'unfinished items cannot be parsed',
+    sql: 'SELECT count(*) FROM partial WHERE NOT json_valid(payload)',
+  },
   {
     text: 'threads have lost a part of their lists of logs',
     sql: `
@@ -31,8 +40,8 @@ const RULES: { text: string; sql: string }[] = [
 ];
 
 /**
- * Returns what is wrong with a database, one sentence each; empty: nothing. Reads all of it. Throws `store_newer`, and errors of
- * SQLite if it cannot be read at all.
+ * Returns what is wrong with a database, one sentence each; empty: nothing. Reads all of it. Throws
+ * `store_newer`, and errors of SQLite if it cannot be read at all.
  */
 export function checkDatabase(db: Database, file: string): string[] {
   const version = databaseVersion(db);
@@ -42,7 +51,10 @@ export function checkDatabase(db: Database, file: string): string[] {
   if (found.join() !== 'ok') return found;
   // A database of an earlier version gets the other tables and columns when it is opened.
   if (version < SCHEMA_VERSION) return [];
-  const broken = RULES.map(({ text, sql }) => ({ text, number: Number(db.prepare(sql).pluck().get()) })).filter(({ number }) => number > 0);
+  const broken = RULES.map(({ text, sql }) => ({
+    text,
+    number: Number(db.prepare(sql).pluck().get()),
+  })).filter(({ number }) => number > 0);
   const gaps = gapsOf(db).map(({ log_id, missing }) => `log ${log_id} lacks ${missing} records`);
   return [...broken.map(({ text, number }) => `${number} ${text}`), ...gaps].slice(0, FINDINGS_MAX);
 }

@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3';
 
 /** The readers of a log skip this record, as they skip any kind that they do not know. */
 const LOST = JSON.stringify({ kind: 'lost', turnId: null });
-/** A log that lacks more records ends at the last one that is there: the number of its end is damaged. */
+/**
+ * A log that lacks more records ends at the last one that is there: the number of its end is
+ * damaged.
+ */
 const GAP_MAX = 1_000_000;
 
 /** The logs of all histories, and the ordinals that they must reach. */
@@ -60,9 +63,10 @@ interface EntryRow {
 }
 
 /**
- * Puts a record of the kind `lost` in the place of each record that the histories need and the logs do not have, and the start of
- * a turn in the place of the last one before a record of a turn whose start was lost. Makes each thread's tip the end of its log.
- * Returns the numbers of lost records by thread. Call it within a transaction.
+ * Puts a record of the kind `lost` in the place of each record that the histories need and the logs
+ * do not have, and the start of a turn in the place of the last one before a record of a turn whose
+ * start was lost. Makes each thread's tip the end of its log. Returns the numbers of lost records
+ * by thread. Call it within a transaction.
  */
 export function fillGaps(db: Database): Map<string, number> {
   boundEnds(db);
@@ -70,14 +74,16 @@ export function fillGaps(db: Database): Map<string, number> {
   const lost = new Map<string, number>();
   for (const gap of gapsOf(db)) {
     fillLog(db, gap);
-    for (const id of threadsOf.all({ logId: gap.log_id })) lost.set(id, (lost.get(id) ?? 0) + gap.missing);
+    for (const id of threadsOf.all({ logId: gap.log_id }))
+      lost.set(id, (lost.get(id) ?? 0) + gap.missing);
   }
   return lost;
 }
 
 /** Brings the tips and the ends of segments into agreement with the logs. */
 function boundEnds(db: Database): void {
-  const lastOf = (log: string) => `coalesce((SELECT max(ordinal) FROM entry WHERE log_id = ${log}), 0)`;
+  const lastOf = (log: string) =>
+    `coalesce((SELECT max(ordinal) FROM entry WHERE log_id = ${log}), 0)`;
   db.exec(`
     UPDATE thread SET tip = ${lastOf('thread.log_id')}
       WHERE tip < ${lastOf('thread.log_id')} OR tip > ${lastOf('thread.log_id')} + ${GAP_MAX};
@@ -87,18 +93,38 @@ function boundEnds(db: Database): void {
 }
 
 function fillLog(db: Database, { log_id, last, max }: Need): void {
-  const rows = db.prepare<[number], EntryRow>('SELECT ordinal, kind, turn_id FROM entry WHERE log_id = ? ORDER BY ordinal').all(log_id);
-  const payloadOf = db.prepare<[number, number], string>('SELECT payload FROM entry WHERE log_id = ? AND ordinal = ?').pluck();
-  const startOf = db.prepare<[{ logId: number; turnId: string | null }], number>(START_OF_TURN).pluck();
-  const insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, turn_id, payload) VALUES (?, ?, ?, ?, ?)');
+  const rows = db
+    .prepare<[number], EntryRow>(
+      'SELECT ordinal, kind, turn_id FROM entry WHERE log_id = ? ORDER BY ordinal',
+    )
+    .all(log_id);
+  const payloadOf = db
+    .prepare<[number, number], string>('SELECT payload FROM entry WHERE log_id = ? AND ordinal = ?')
+    .pluck();
+  const startOf = db
+    .prepare<[{ logId: number; turnId: string | null }], number>(START_OF_TURN)
+    .pluck();
+  const insert = db.prepare(
+    'INSERT INTO entry (log_id, ordinal, kind, turn_id, payload) VALUES (?, ?, ?, ?, ?)',
+  );
   const end = Math.max(last, max);
   let ordinal = 1;
   for (const row of [...rows, null]) {
     const next = row?.ordinal ?? end + 1;
     for (; ordinal < next; ordinal++) {
       const isStart =
-        row !== null && ordinal === next - 1 && needsStart(row) && startOf.get({ logId: log_id, turnId: row.turn_id }) === undefined;
-      if (isStart) insert.run(log_id, ordinal, 'turnStarted', row.turn_id, turnStart(row.turn_id, payloadOf.get(log_id, next)));
+        row !== null &&
+        ordinal === next - 1 &&
+        needsStart(row) &&
+        startOf.get({ logId: log_id, turnId: row.turn_id }) === undefined;
+      if (isStart)
+        insert.run(
+          log_id,
+          ordinal,
+          'turnStarted',
+          row.turn_id,
+          turnStart(row.turn_id, payloadOf.get(log_id, next)),
+        );
       else insert.run(log_id, ordinal, 'lost', null, LOST);
     }
     ordinal = next + 1;
@@ -112,5 +138,9 @@ function needsStart({ kind, turn_id }: EntryRow): boolean {
 /** The start of a turn whose own start was lost, at the earliest time that is known of it. */
 function turnStart(turnId: string | null, payload = '{}'): string {
   const { startedAtMs } = JSON.parse(payload) as { startedAtMs?: unknown };
-  return JSON.stringify({ kind: 'turnStarted', turnId, startedAtMs: typeof startedAtMs === 'number' ? startedAtMs : 0 });
+  return JSON.stringify({
+    kind: 'turnStarted',
+    turnId,
+    startedAtMs: typeof startedAtMs === 'number' ? startedAtMs : 0,
+  });
 }

@@ -24,7 +24,9 @@ export interface Repair extends Salvage {
 }
 
 /** Whether all threads were salvaged with all of their records. */
-function isWhole({ losses: { threads, wholeThreads, unfinishedItems, everything } }: Salvage): boolean {
+function isWhole({
+  losses: { threads, wholeThreads, unfinishedItems, everything },
+}: Salvage): boolean {
   return !everything && threads.length === 0 && wholeThreads === 0 && unfinishedItems === 0;
 }
 
@@ -36,7 +38,9 @@ function describeLosses(salvage: Salvage): string {
   const records = threads.reduce((sum, thread) => sum + thread.records, 0);
   const parts = [
     ...(wholeThreads > 0 ? [`at least ${count(wholeThreads, 'thread')}`] : []),
-    ...(threads.length > 0 ? [`${count(records, 'record')} of ${count(threads.length, 'thread')}`] : []),
+    ...(threads.length > 0
+      ? [`${count(records, 'record')} of ${count(threads.length, 'thread')}`]
+      : []),
     ...(unfinishedItems > 0 ? [`at least ${count(unfinishedItems, 'unfinished item')}`] : []),
   ];
   return `Lost: ${parts.join(', ')}.`;

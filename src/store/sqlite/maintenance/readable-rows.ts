@@ -8,11 +8,15 @@ const ROWID_MAX = Number.MAX_SAFE_INTEGER;
 export type ReadableRow = Record<string, unknown> & { rowid: number };
 
 /**
- * Yields all rows of a table that can be read, in the order of their numbers, and calls `onDamage` for each stretch of rows that
- * cannot. Uses no index. It always ends: the numbers only grow, and the search for the end of a stretch takes as many steps as they have
- * bits.
+ * Yields all rows of a table that can be read, in the order of their numbers, and calls `onDamage`
+ * for each stretch of rows that cannot. Uses no index. It always ends: the numbers only grow, and
+ * the search for the end of a stretch takes as many steps as they have bits.
  */
-export function* readableRows(db: Database, { table, columns }: { table: string; columns: readonly string[] }, onDamage: () => void) {
+export function* readableRows(
+  db: Database,
+  { table, columns }: { table: string; columns: readonly string[] },
+  onDamage: () => void,
+) {
   const rowsFrom = db.prepare<[number, number], ReadableRow>(
     `SELECT ${['rowid AS rowid', ...columns].join(', ')} FROM ${table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid LIMIT ?`,
   );
@@ -47,7 +51,10 @@ export function unlessDamaged<T>(read: () => T): T | null {
   }
 }
 
-/** Returns a number behind `from` where reading is possible again, and directly before which it is not. */
+/**
+ * Returns a number behind `from` where reading is possible again, and directly before which it is
+ * not.
+ */
 function endOfDamage(from: number, isReadable: (from: number) => boolean): number {
   let step = 1;
   while (from + step <= ROWID_MAX && !isReadable(from + step)) step *= 2;
@@ -62,5 +69,9 @@ function endOfDamage(from: number, isReadable: (from: number) => boolean): numbe
 
 /** A damaged tree can return rows twice or in disorder. */
 function isAscending(rows: readonly ReadableRow[], from: number): boolean {
-  return rows.every(({ rowid }, index) => Number.isSafeInteger(rowid) && rowid >= (index === 0 ? from : (rows[index - 1]?.rowid ?? 0) + 1));
+  return rows.every(
+    ({ rowid }, index) =>
+      Number.isSafeInteger(rowid) &&
+      rowid >= (index === 0 ? from : (rows[index - 1]?.rowid ?? 0) + 1),
+  );
 }

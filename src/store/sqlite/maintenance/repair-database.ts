@@ -23,16 +23,20 @@ export interface RepairDeps {
 }
 
 /**
- * Copies what can be read of the database into a new one, which takes its place, and sets the old one aside. Changes nothing of the
- * old one, and is complete or has not happened, also after a kill. Call it alone in the gate. Throws errors of SQLite and the file
- * system.
+ * Copies what can be read of the database into a new one, which takes its place, and sets the old
+ * one aside. Changes nothing of the old one, and is complete or has not happened, also after a
+ * kill. Call it alone in the gate. Throws errors of SQLite and the file system.
  */
 export function repairDatabase({ file, migrationsDir, connect, onProgress }: RepairDeps): Repair {
   const draft = `${file}.${randomUUID()}.new`;
   const salvaged: Salvage[] = [];
   try {
     withReadable(file, { migrationsDir, connect }, (source) =>
-      createDraft(draft, { migrationsDir, connect }, (db) => void salvaged.push(salvageDatabase({ db: source, onProgress }, db))),
+      createDraft(
+        draft,
+        { migrationsDir, connect },
+        (db) => void salvaged.push(salvageDatabase({ db: source, onProgress }, db)),
+      ),
     );
     const [salvage] = salvaged;
     if (salvage === undefined) throw new Error('nothing was salvaged');
@@ -67,16 +71,24 @@ function withCopyOfWal(file: string, deps: DraftDeps, work: Work): void {
 
 /** If the list of the tables cannot be read, tries once more with that of an empty database. */
 function withConnection(path: string, deps: DraftDeps, work: Work): void {
-  if (!isRead(path, deps, work)) withGraftedSchema(path, deps, (copy) => isRead(copy, deps, work) || work(null));
+  if (!isRead(path, deps, work))
+    withGraftedSchema(path, deps, (copy) => isRead(copy, deps, work) || work(null));
 }
 
-/** Calls `work` if the database can be read, and returns whether it can. Reads only, so that nothing of the WAL gets into the file. */
+/**
+ * Calls `work` if the database can be read, and returns whether it can. Reads only, so that nothing
+ * of the WAL gets into the file.
+ */
 function isRead(path: string, { connect }: DraftDeps, work: Work): boolean {
   const db = connect(path, { readonly: true, fileMustExist: true });
   try {
     // With a writable schema, SQLite reads a file that is shorter than its header says, too.
     db.unsafeMode(true);
-    const opened = unlessDamaged(() => db.exec('PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON; SELECT 1 FROM sqlite_master'));
+    const opened = unlessDamaged(() =>
+      db.exec(
+        'PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON; SELECT 1 FROM sqlite_master',
+      ),
+    );
     if (opened !== null) work(db);
     return opened !== null;
   } finally {

@@ -14,7 +14,10 @@ import { SalvageTarget } from './salvage-target.ts';
 const THREAD_JSON = ['origin', 'git_info', 'settings', 'token_usage', 'told', 'goal'] as const;
 /** Those of them that may be null. */
 const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal'] as const;
-/** A log is no longer than this beyond what its histories need: a larger ordinal is a damaged number. */
+/**
+ * A log is no longer than this beyond what its histories need: a larger ordinal is a damaged
+ * number.
+ */
 const ORDINALS_BEYOND_MAX = 10_000;
 
 interface Source {
@@ -24,12 +27,18 @@ interface Source {
 }
 
 /**
- * Copies all threads and logs that can be read into an empty database with the current tables. Reads the tables only, no index, and
- * makes indexes, the search index and the uses of blobs anew. A lost record is replaced by a record of the kind `lost`, which
- * readers skip, so the rest of its thread can be used. Leases and held logs are left out: they belong to running processes.
+ * Copies all threads and logs that can be read into an empty database with the current tables.
+ * Reads the tables only, no index, and makes indexes, the search index and the uses of blobs anew.
+ * A lost record is replaced by a record of the kind `lost`, which readers skip, so the rest of its
+ * thread can be used. Leases and held logs are left out: they belong to running processes.
  */
 export function salvageDatabase({ db: source, onProgress }: Source, db: Database): Salvage {
-  const losses: Salvage['losses'] = { threads: [], wholeThreads: 0, unfinishedItems: 0, everything: source === null };
+  const losses: Salvage['losses'] = {
+    threads: [],
+    wholeThreads: 0,
+    unfinishedItems: 0,
+    everything: source === null,
+  };
   if (source === null) return { threads: 0, losses };
   db.pragma('foreign_keys = OFF');
   const from = new SalvageSource(source, onProgress);
@@ -52,7 +61,10 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
 
 /** Returns the ids of the threads that lost a part of their row or the list of their logs. */
 function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
-  const columns = target.db.prepare<[], string>("SELECT name FROM pragma_table_info('thread')").pluck().all();
+  const columns = target.db
+    .prepare<[], string>("SELECT name FROM pragma_table_info('thread')")
+    .pluck()
+    .all();
   const copyHistory = historyCopier(from, target);
   const shortened: string[] = [];
   for (const { rowid: _, ...row } of from.rows('thread', columns)) {
@@ -68,13 +80,17 @@ function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
     target.noteBlobs(thread.log_id, THREAD_JSON.map((column) => String(thread[column])).join());
   }
   dropUnusedSegments(target);
-  target.db.exec('INSERT OR IGNORE INTO log (id) SELECT log_id FROM history UNION SELECT log_id FROM shared_segment');
+  target.db.exec(
+    'INSERT OR IGNORE INTO log (id) SELECT log_id FROM history UNION SELECT log_id FROM shared_segment',
+  );
   return shortened;
 }
 
 function copyEntries(from: SalvageSource, target: SalvageTarget): void {
   const columns = ['log_id', 'ordinal', 'kind', 'type', 'turn_id', 'item_id', 'payload'];
-  const last = target.db.prepare<[unknown], number | null>(`SELECT max(last) FROM (${NEEDED_ENDS}) WHERE log_id = ?`).pluck();
+  const last = target.db
+    .prepare<[unknown], number | null>(`SELECT max(last) FROM (${NEEDED_ENDS}) WHERE log_id = ?`)
+    .pluck();
   const needed = new Map<unknown, number | null>();
   for (const { rowid: _, ...entry } of from.rows('entry', columns)) {
     let end = needed.get(entry.log_id);
@@ -82,24 +98,37 @@ function copyEntries(from: SalvageSource, target: SalvageTarget): void {
       end = last.get(entry.log_id) ?? null;
       needed.set(entry.log_id, end);
     }
-    const isIn = end !== null && Number(entry.ordinal) >= 1 && Number(entry.ordinal) <= end + ORDINALS_BEYOND_MAX;
+    const isIn =
+      end !== null &&
+      Number(entry.ordinal) >= 1 &&
+      Number(entry.ordinal) <= end + ORDINALS_BEYOND_MAX;
     if (!isIn || !isEntry(entry.payload) || !target.insert('entry', entry)) continue;
     target.noteBlobs(entry.log_id, String(entry.payload));
   }
 }
 
-/** Copies the blobs that are used and whole. What has lost a blob is lost too. Returns how many unfinished items are. */
+/**
+ * Copies the blobs that are used and whole. What has lost a blob is lost too. Returns how many
+ * unfinished items are.
+ */
 function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
-  const isUsed = target.db.prepare<[unknown], number>('SELECT 1 FROM blob_use WHERE hash = ? LIMIT 1').pluck();
+  const isUsed = target.db
+    .prepare<[unknown], number>('SELECT 1 FROM blob_use WHERE hash = ? LIMIT 1')
+    .pluck();
   for (const { hash, content } of from.rows('blob', ['hash', 'content'])) {
     if (isUsed.get(hash) === undefined || typeof content !== 'string') continue;
-    if (createHash('sha256').update(content).digest('hex') === hash) target.insert('blob', { hash, content });
+    if (createHash('sha256').update(content).digest('hex') === hash)
+      target.insert('blob', { hash, content });
   }
   const missing = target.db
-    .prepare<[], { log_id: number; hash: string }>('SELECT log_id, hash FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob)')
+    .prepare<[], { log_id: number; hash: string }>(
+      'SELECT log_id, hash FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob)',
+    )
     .all();
   const dropEntries = target.db.prepare('DELETE FROM entry WHERE log_id = ? AND instr(payload, ?)');
-  const dropThread = target.db.prepare(`DELETE FROM thread WHERE log_id = ? AND instr(${THREAD_JSON.join(' || ')}, ?)`);
+  const dropThread = target.db.prepare(
+    `DELETE FROM thread WHERE log_id = ? AND instr(${THREAD_JSON.join(' || ')}, ?)`,
+  );
   const dropPartials = target.db.prepare(
     'DELETE FROM partial WHERE thread_id IN (SELECT id FROM thread WHERE log_id = ?) AND instr(payload, ?)',
   );
@@ -123,16 +152,24 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): number {
 function lostThreads(from: SalvageSource, target: SalvageTarget): number {
   const has = target.db.prepare<[unknown], number>('SELECT 1 FROM thread WHERE id = ?').pluck();
   let lost = 0;
-  for (const { thread_id } of from.rows('thread_text', ['thread_id'])) if (has.get(thread_id) === undefined) lost++;
+  for (const { thread_id } of from.rows('thread_text', ['thread_id']))
+    if (has.get(thread_id) === undefined) lost++;
   return Math.max(lost, from.damaged.has('thread') ? 1 : 0);
 }
 
 /** Returns how many unfinished items were lost at least. */
 function copyPartials(from: SalvageSource, target: SalvageTarget): number {
-  const logOf = target.db.prepare<[unknown], number>('SELECT log_id FROM thread WHERE id = ?').pluck();
+  const logOf = target.db
+    .prepare<[unknown], number>('SELECT log_id FROM thread WHERE id = ?')
+    .pluck();
   let lost = 0;
   const changesOf = changeReader(from.db);
-  for (const { rowid, ...partial } of from.rows('partial', ['thread_id', 'item_id', 'saved_at', 'payload'])) {
+  for (const { rowid, ...partial } of from.rows('partial', [
+    'thread_id',
+    'item_id',
+    'saved_at',
+    'payload',
+  ])) {
     const logId = logOf.get(partial.thread_id);
     if (logId === undefined) continue;
     const changed = changesOf(rowid, partial);
@@ -145,16 +182,22 @@ function copyPartials(from: SalvageSource, target: SalvageTarget): number {
 }
 
 /** Brings an unfinished item up to date. The function returns null if a part of it is lost. */
-function changeReader(db: Database): (number: number, partial: Record<string, unknown>) => Record<string, unknown> | null {
+function changeReader(
+  db: Database,
+): (number: number, partial: Record<string, unknown>) => Record<string, unknown> | null {
   const changes = unlessDamaged(() =>
-    db.prepare<[number, number], PartialChange>('SELECT saved_at, change FROM partial_change WHERE id BETWEEN ? AND ? ORDER BY id'),
+    db.prepare<[number, number], PartialChange>(
+      'SELECT saved_at, change FROM partial_change WHERE id BETWEEN ? AND ? ORDER BY id',
+    ),
   );
   return (number, partial) => {
     const found = changes === null ? [] : unlessDamaged(() => changes.all(...changeIds(number)));
     if (found === null || typeof partial.payload !== 'string') return null;
     try {
       const payload = withChanges(partial.payload, found);
-      return isPartial(payload) ? { ...partial, payload, saved_at: found.at(-1)?.saved_at ?? partial.saved_at } : null;
+      return isPartial(payload)
+        ? { ...partial, payload, saved_at: found.at(-1)?.saved_at ?? partial.saved_at }
+        : null;
     } catch (error) {
       if (error instanceof Damage) return null;
       throw error;
@@ -162,10 +205,16 @@ function changeReader(db: Database): (number: number, partial: Record<string, un
   };
 }
 
-/** Numbers of logs are never used twice, because a cursor may have that of a log that was removed. */
+/**
+ * Numbers of logs are never used twice, because a cursor may have that of a log that was removed.
+ */
 function keepLogNumbers(from: SalvageSource, target: SalvageTarget): void {
-  const last = unlessDamaged(() => from.db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'log'").pluck().get());
-  const used = Number(target.db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'log'").pluck().get() ?? 0);
+  const last = unlessDamaged(() =>
+    from.db.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'log'").pluck().get(),
+  );
+  const used = Number(
+    target.db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'log'").pluck().get() ?? 0,
+  );
   if (typeof last !== 'number' || !Number.isSafeInteger(last) || last <= used) return;
   target.db.prepare('INSERT INTO log (id) VALUES (?)').run(last);
   target.db.prepare('DELETE FROM log WHERE id = ?').run(last);
@@ -173,14 +222,19 @@ function keepLogNumbers(from: SalvageSource, target: SalvageTarget): void {
 
 /** Empties what a thread can do without and cannot be read. Returns false if there was any. */
 function dropUnreadable(thread: Record<string, unknown>): boolean {
-  const unreadable = DISPENSABLE.filter((column) => thread[column] !== undefined && !isJson(thread[column]));
+  const unreadable = DISPENSABLE.filter(
+    (column) => thread[column] !== undefined && !isJson(thread[column]),
+  );
   for (const column of unreadable) thread[column] = 'null';
   return unreadable.length === 0;
 }
 
 /** Whether a row can be a thread: the database holds its types, and this its JSON. */
 function isThread(thread: Record<string, unknown>): boolean {
-  return /^[\w-]{8,}$/.test(String(thread.id)) && THREAD_JSON.every((column) => thread[column] === undefined || isJson(thread[column]));
+  return (
+    /^[\w-]{8,}$/.test(String(thread.id)) &&
+    THREAD_JSON.every((column) => thread[column] === undefined || isJson(thread[column]))
+  );
 }
 
 function isEntry(payload: unknown): boolean {

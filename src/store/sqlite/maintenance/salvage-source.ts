@@ -27,6 +27,10 @@ export class SalvageSource {
   }
 
   #columnsOf(table: string): string[] {
-    return unlessDamaged(() => this.db.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()) ?? [];
+    return (
+      unlessDamaged(() =>
+        this.db.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all(),
+      ) ?? []
+    );
   }
 }

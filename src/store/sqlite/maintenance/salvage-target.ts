@@ -17,14 +17,17 @@ export class SalvageTarget {
     let statement = this.#inserts.get(key);
     if (statement === undefined) {
       const values = columns.map((column) => `@${column}`).join(', ');
-      statement = this.db.prepare(`INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${values})`);
+      statement = this.db.prepare(
+        `INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${values})`,
+      );
       this.#inserts.set(key, statement);
     }
     try {
       return statement.run(row).changes === 1;
     } catch (error) {
       // The columns are strict, also with OR IGNORE.
-      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_DATATYPE') return false;
+      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_DATATYPE')
+        return false;
       throw error;
     }
   }

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  openSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Log } from '../../../base/log.ts';
@@ -34,8 +42,9 @@ export interface MaintenanceOptions {
 const PAGES_AT_ONCE = 2_000;
 
 /**
- * Keeps a store in order while no server runs on it, or beside servers where that is possible. All methods reject with StoreErrors.
- * A kill at any moment leaves the database and the backup complete, as they were before or as they are after.
+ * Keeps a store in order while no server runs on it, or beside servers where that is possible. All
+ * methods reject with StoreErrors. A kill at any moment leaves the database and the backup
+ * complete, as they were before or as they are after.
  */
 export class StoreMaintenance {
   readonly #options: MaintenanceOptions;
@@ -58,8 +67,9 @@ export class StoreMaintenance {
   }
 
   /**
-   * Writes a copy of the database to a new file, which gets its name once it is complete and checked. Works beside running servers: the
-   * copy is the state at its start. Refuses a file that exists.
+   * Writes a copy of the database to a new file, which gets its name once it is complete and
+   * checked. Works beside running servers: the copy is the state at its start. Refuses a file that
+   * exists.
    */
   async backUp(target: string): Promise<{ bytes: number; threads: number }> {
     return this.#guard(async (connect) => {
@@ -69,7 +79,12 @@ export class StoreMaintenance {
       try {
         await this.#copyTo(draft, connect);
         this.#options.onProgress('checking the copy');
-        const threads = sealed(draft, { connect, mode: 'DELETE', ...this.#options, ifDamaged: damagedSo('no backup was made') });
+        const threads = sealed(draft, {
+          connect,
+          mode: 'DELETE',
+          ...this.#options,
+          ifDamaged: damagedSo('no backup was made'),
+        });
         giveName(draft, target);
         return { bytes: statSync(target).size, threads };
       } finally {
@@ -79,7 +94,10 @@ export class StoreMaintenance {
     }, target);
   }
 
-  /** Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a server runs. */
+  /**
+   * Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a
+   * server runs.
+   */
   async restore(backup: string): Promise<{ threads: number; setAside: string | null }> {
     return this.#alone(async (connect) => {
       const { file, onProgress } = this.#options;
@@ -88,7 +106,8 @@ export class StoreMaintenance {
       try {
         onProgress('copying');
         closeSync(openSync(draft, 'wx', 0o600));
-        for (const end of ['', '-wal']) if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
+        for (const end of ['', '-wal'])
+          if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
         onProgress('checking the copy');
         const threads = sealed(draft, {
           connect,
@@ -105,19 +124,27 @@ export class StoreMaintenance {
   }
 
   /**
-   * Replaces a damaged database by a new one with all that can be read, and keeps the damaged one beside it. Returns null if nothing is
-   * wrong. Refused while a server runs.
+   * Replaces a damaged database by a new one with all that can be read, and keeps the damaged one
+   * beside it. Returns null if nothing is wrong. Refused while a server runs.
    */
   async repair(): Promise<Repair | null> {
     return this.#alone(async (connect) => {
       const { file, migrationsDir, onProgress } = this.#options;
       onProgress('checking');
       if (findings(this.#existing(), connect).length === 0) return null;
-      return repairDatabase({ file, migrationsDir, connect, onProgress: (table) => onProgress(`copying ${table}`) });
+      return repairDatabase({
+        file,
+        migrationsDir,
+        connect,
+        onProgress: (table) => onProgress(`copying ${table}`),
+      });
     });
   }
 
-  /** Writes the database anew without its free space, in the current format of files. Refused while a server runs. */
+  /**
+   * Writes the database anew without its free space, in the current format of files. Refused while
+   * a server runs.
+   */
   async vacuum(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#alone(async (connect) => {
       const file = this.#existing();
@@ -126,7 +153,12 @@ export class StoreMaintenance {
         closeSync(openSync(draft, 'wx', 0o600));
         const bytesBefore = this.#compactInto(draft, connect);
         this.#options.onProgress('checking the copy');
-        sealed(draft, { connect, mode: 'WAL', ...this.#options, ifDamaged: damagedSo('it was not compacted') });
+        sealed(draft, {
+          connect,
+          mode: 'WAL',
+          ...this.#options,
+          ifDamaged: damagedSo('it was not compacted'),
+        });
         const old = swapDatabase(file, draft, 'replaced');
         if (old !== null) removeDraft(old);
         return { bytesBefore, bytesAfter: statSync(file).size };
@@ -144,7 +176,9 @@ export class StoreMaintenance {
       db.exec('BEGIN; SELECT count(*) FROM sqlite_master');
       await db.backup(draft, {
         progress: ({ totalPages, remainingPages }) => {
-          this.#options.onProgress(`copying ${Math.floor((100 * (totalPages - remainingPages)) / Math.max(1, totalPages))} %`);
+          this.#options.onProgress(
+            `copying ${Math.floor((100 * (totalPages - remainingPages)) / Math.max(1, totalPages))} %`,
+          );
           return PAGES_AT_ONCE;
         },
       });
@@ -176,14 +210,16 @@ export class StoreMaintenance {
 
   #existing(): string {
     const { file } = this.#options;
-    if (!existsSync(file)) throw new StoreError('store_failed', `${file} does not exist: there is no store yet`);
+    if (!existsSync(file))
+      throw new StoreError('store_failed', `${file} does not exist: there is no store yet`);
     return file;
   }
 
   #alone<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
     const { file, log } = this.#options;
     return this.#guard(async (connect) => {
-      if (!existsSync(dirname(file))) throw new StoreError('store_failed', `${dirname(file)} does not exist`);
+      if (!existsSync(dirname(file)))
+        throw new StoreError('store_failed', `${dirname(file)} does not exist`);
       const gate = enterGateAlone({ file, connect }, 0);
       if (gate === null) throw inUse(file);
       try {
@@ -196,7 +232,10 @@ export class StoreMaintenance {
   }
 
   /** Errors name `written`, unless they say that the database is damaged. */
-  async #guard<T>(work: (connect: Connect) => Promise<T>, written = this.#options.file): Promise<T> {
+  async #guard<T>(
+    work: (connect: Connect) => Promise<T>,
+    written = this.#options.file,
+  ): Promise<T> {
     try {
       return await work(await loadSqlite(this.#options.nodeVersions));
     } catch (error) {
@@ -230,8 +269,14 @@ interface Seal {
   shownAs?: string;
 }
 
-/** Makes a copy one file without a WAL, checks all of it, and returns the number of its threads. Throws `store_damaged`. */
-function sealed(draft: string, { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal): number {
+/**
+ * Makes a copy one file without a WAL, checks all of it, and returns the number of its threads.
+ * Throws `store_damaged`.
+ */
+function sealed(
+  draft: string,
+  { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal,
+): number {
   const damaged = (reason: string) => new StoreError('store_damaged', `${ifDamaged} (${reason})`);
   try {
     if (statSync(draft).size === 0) throw damaged('it is empty');
@@ -258,13 +303,17 @@ function damagedSo(consequence: string): string {
 }
 
 function assertFree(target: string): void {
-  if (existsSync(target)) throw new StoreError('store_failed', `${target} exists: name a new file for the backup`);
-  if (!existsSync(dirname(target))) throw new StoreError('store_failed', `${dirname(target)} does not exist`);
+  if (existsSync(target))
+    throw new StoreError('store_failed', `${target} exists: name a new file for the backup`);
+  if (!existsSync(dirname(target)))
+    throw new StoreError('store_failed', `${dirname(target)} does not exist`);
 }
 
 function assertBackup(backup: string, file: string): void {
-  if (!statSync(backup, { throwIfNoEntry: false })?.isFile()) throw new StoreError('store_failed', `${backup} is not a file`);
-  if (fileIdentity(backup) === fileIdentity(file)) throw new StoreError('store_failed', `${backup} is the database itself`);
+  if (!statSync(backup, { throwIfNoEntry: false })?.isFile())
+    throw new StoreError('store_failed', `${backup} is not a file`);
+  if (fileIdentity(backup) === fileIdentity(file))
+    throw new StoreError('store_failed', `${backup} is the database itself`);
 }
 
 /** Gives a complete file its name, without replacing another one. */

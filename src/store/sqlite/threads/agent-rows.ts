@@ -1,10 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { TokenUsageBreakdown } from '../../../protocol/generated/types.ts';
 import type { AgentPage } from '../../agents-below.ts';
-import type { AgentRecord } from '../../thread-store.ts';
+import type { AgentRecord } from '../../thread-record.ts';
 import type { ThreadOrigin } from './thread-origin.ts';
 
-/** The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a ring. */
+/**
+ * The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a
+ * ring.
+ */
 export const IDS_BELOW =
   'WITH RECURSIVE below (id) AS (SELECT id FROM thread WHERE parent_id = @ancestorId UNION SELECT thread.id FROM thread JOIN below ON parent_id = below.id) SELECT id FROM below';
 
@@ -12,7 +15,8 @@ export const IDS_BELOW =
 const AGENTS_MAX = 400;
 const PARENTS_MAX = 1_000;
 
-// The expressions of the index `thread_agent`: written otherwise, they would be computed from the rows.
+// The expressions of the index `thread_agent`: written otherwise, they would be computed from the
+// rows.
 const SPAWN_TURN = "(CASE WHEN json_valid(origin) THEN origin ->> '$.spawnTurnId' END)";
 const TOKENS = [
   'totalTokens',
@@ -22,7 +26,10 @@ const TOKENS = [
   'outputTokens',
   'reasoningOutputTokens',
 ] as const;
-const SUMS = TOKENS.map((name) => `sum((CASE WHEN json_valid(token_usage) THEN token_usage ->> '$.usage.total.${name}' END)) AS ${name}`);
+const SUMS = TOKENS.map(
+  (name) =>
+    `sum((CASE WHEN json_valid(token_usage) THEN token_usage ->> '$.usage.total.${name}' END)) AS ${name}`,
+);
 
 /** A thread, and those below it that have started agents themselves. */
 const PARENTS = `WITH RECURSIVE parent (id) AS (
@@ -44,7 +51,10 @@ interface AgentRow {
 /** The threads of one database that agents have started. */
 export class AgentRows {
   readonly #ofParent: Statement<[string, string, number], AgentRow>;
-  readonly #sum: Statement<{ ancestorId: string; except: string }, { [Name in keyof TokenUsageBreakdown]: number | null }>;
+  readonly #sum: Statement<
+    { ancestorId: string; except: string },
+    { [Name in keyof TokenUsageBreakdown]: number | null }
+  >;
   readonly #ids: Statement<{ ancestorId: string }, string>;
   readonly #unlisted: Statement<[string], string>;
   readonly #spawnTurns: Statement<[string], string>;
@@ -62,9 +72,13 @@ export class AgentRows {
          WHERE thread.id NOT IN (SELECT value FROM json_each(@except))`,
     );
     this.#ids = db
-      .prepare<{ ancestorId: string }, string>(`${PARENTS} SELECT thread.id FROM parent CROSS JOIN thread ON parent_id = parent.id`)
+      .prepare<{ ancestorId: string }, string>(
+        `${PARENTS} SELECT thread.id FROM parent CROSS JOIN thread ON parent_id = parent.id`,
+      )
       .pluck();
-    this.#unlisted = db.prepare<[string], string>('SELECT id FROM thread WHERE parent_id = ? AND listed = 0').pluck();
+    this.#unlisted = db
+      .prepare<[string], string>('SELECT id FROM thread WHERE parent_id = ? AND listed = 0')
+      .pluck();
     this.#spawnTurns = db
       .prepare<[string], string>(
         `SELECT DISTINCT ${SPAWN_TURN} FROM thread WHERE parent_id = ? AND agent_closed_at IS NULL AND ${SPAWN_TURN} IS NOT NULL`,
@@ -83,7 +97,8 @@ export class AgentRows {
     const agents: AgentRecord[] = [];
     let after = afterId;
     for (const [index, parentId] of parentIds.entries()) {
-      if (agents.length === AGENTS_MAX || index === PARENTS_MAX) return { agents, parentIds: parentIds.slice(index), afterId: after };
+      if (agents.length === AGENTS_MAX || index === PARENTS_MAX)
+        return { agents, parentIds: parentIds.slice(index), afterId: after };
       const asked = AGENTS_MAX - agents.length;
       const rows = this.#ofParent.all(parentId, after, asked);
       agents.push(...rows.map((row) => this.#agent(row)));
@@ -102,7 +117,9 @@ export class AgentRows {
   tokensBelow(threadId: string, exceptIds: readonly string[]): TokenUsageBreakdown | null {
     const sums = this.#sum.get({ ancestorId: threadId, except: JSON.stringify(exceptIds) });
     if (sums === undefined || sums.totalTokens === null) return null;
-    return Object.fromEntries(TOKENS.map((name) => [name, sums[name] ?? 0])) as unknown as TokenUsageBreakdown;
+    return Object.fromEntries(
+      TOKENS.map((name) => [name, sums[name] ?? 0]),
+    ) as unknown as TokenUsageBreakdown;
   }
 
   /** The ids of the agents of a thread that have had no turn. */

@@ -1,16 +1,28 @@
-import type { LogEntry, ThreadRecord } from '../../thread-store.ts';
+import type { LogEntry } from '../../log-entry.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import type { HistoryCut } from '../history/cut-history.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { StagedHistory } from './stage-entries.ts';
 
 /** Stores a new thread, takes it and makes its writer. */
-export function beginThread(connection: StoreConnection, record: ThreadRecord, entries: LogEntry[]): SqliteWriter {
+export function beginThread(
+  connection: StoreConnection,
+  record: ThreadRecord,
+  entries: LogEntry[],
+): SqliteWriter {
   return beginWithHistory(connection, record, () => ({ segments: [], entries }));
 }
 
-/** Stores a new thread that has a staged history, takes it and makes its writer. Null: the history is lost. */
-export function beginFromStaged(connection: StoreConnection, record: ThreadRecord, staged: StagedHistory): SqliteWriter | null {
+/**
+ * Stores a new thread that has a staged history, takes it and makes its writer. Null: the history
+ * is lost.
+ */
+export function beginFromStaged(
+  connection: StoreConnection,
+  record: ThreadRecord,
+  staged: StagedHistory,
+): SqliteWriter | null {
   const { disk } = connection;
   const tail = connection.writeAsOwner(connection.writable(disk), () => {
     const logId = connection.stagedLog(staged.id);
@@ -25,7 +37,11 @@ export function beginFromStaged(connection: StoreConnection, record: ThreadRecor
 }
 
 /** Stores a thread that begins with this history, takes it and makes its writer. */
-export function beginWithHistory(connection: StoreConnection, record: ThreadRecord, beginning: () => HistoryCut): SqliteWriter {
+export function beginWithHistory(
+  connection: StoreConnection,
+  record: ThreadRecord,
+  beginning: () => HistoryCut,
+): SqliteWriter {
   const database = connection.databaseFor(record);
   const tail = connection.writeAsOwner(database, () => {
     const { segments, entries } = beginning();

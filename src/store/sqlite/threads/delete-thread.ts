@@ -2,8 +2,8 @@ import { threadNotFound } from '../../store-error.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /**
- * Deletes a thread and its list of logs, whether or not its history can still be read. The logs that no other thread needs
- * are removed later. Throws `thread_not_found` and `active_writer`.
+ * Deletes a thread and its list of logs, whether or not its history can still be read. The logs
+ * that no other thread needs are removed later. Throws `thread_not_found` and `active_writer`.
  */
 export function deleteThread(connection: StoreConnection, threadId: string): void {
   const database = connection.writable(connection.databaseOf(threadId));

@@ -1,7 +1,7 @@
 import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import type { Page, ThreadQuery } from '../../page-query.ts';
 import { invalidCursor } from '../../store-error.ts';
-import type { ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import { ALL } from '../history/log-rows.ts';
 import type { ThreadRows } from './thread-rows.ts';
 
@@ -27,7 +27,9 @@ export function listThreads(threads: ThreadRows, query: ThreadQuery): Page<Threa
       id,
       providers: filter(query.modelProviders),
       cwds: filter(query.cwds),
-      sources: filter(query.sources?.flatMap((source) => (source === 'subAgent' ? SUB_AGENTS : source)) ?? null),
+      sources: filter(
+        query.sources?.flatMap((source) => (source === 'subAgent' ? SUB_AGENTS : source)) ?? null,
+      ),
       originators: filter(query.originators),
       parentId: query.parentId,
       ancestorId: query.ancestorId,
@@ -48,8 +50,17 @@ export function listThreads(threads: ThreadRows, query: ThreadQuery): Page<Threa
   };
 }
 
-function beginning({ cursor, direction, sortKey }: ThreadQuery): { value: number; id: string; inclusive: boolean } {
-  if (cursor == null) return { value: direction === 'desc' ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER, id: '', inclusive: false };
+function beginning({ cursor, direction, sortKey }: ThreadQuery): {
+  value: number;
+  id: string;
+  inclusive: boolean;
+} {
+  if (cursor == null)
+    return {
+      value: direction === 'desc' ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER,
+      id: '',
+      inclusive: false,
+    };
   const [name, key, value, id, inclusive] = decodeCursor(cursor, ['', '', 0, '', 0]);
   if (name !== 'threads' || key !== sortKey) throw invalidCursor(cursor);
   return { value, id, inclusive: inclusive === 1 };

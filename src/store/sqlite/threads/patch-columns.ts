@@ -1,4 +1,7 @@
-/** The columns of what a patch can change of a thread, by how they store it: as it is, as 0 or 1, or encoded. Others have rules of their own. */
+/**
+ * The columns of what a patch can change of a thread, by how they store it: as it is, as 0 or 1, or
+ * encoded. Others have rules of their own.
+ */
 export const patchColumns = {
   plain: [
     ['updatedAtMs', 'updated_at'],

@@ -1,5 +1,5 @@
 import { threadArchived } from '../../store-error.ts';
-import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import { cutHistory } from '../history/cut-history.ts';
 import type { LogTail } from '../sqlite-writer.ts';
@@ -11,14 +11,20 @@ interface Revert {
   patch: ThreadPatch;
 }
 
-/** Removes a turn and everything after it from a thread. Throws `turn_not_found`, `active_writer` and `thread_archived`. */
+/**
+ * Removes a turn and everything after it from a thread. Throws `turn_not_found`, `active_writer`
+ * and `thread_archived`.
+ */
 export function revertThread(connection: StoreConnection, revert: Revert): ThreadRecord {
   const { threadId, patch } = revert;
   const database = connection.writable(connection.databaseOf(threadId));
   const { tail, record } = connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
     if (database.threads.archivedAtMs(threadId) != null) throw threadArchived(threadId);
-    return { tail: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
+    return {
+      tail: cutOff(connection, database, revert),
+      record: database.threads.update(threadId, patch),
+    };
   });
   connection.moveWriter(tail);
   if (database.inMemory) {
@@ -29,11 +35,19 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
 }
 
 /**
- * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the thread gets a shorter
- * list of logs with a new log at its end.
+ * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the
+ * thread gets a shorter list of logs with a new log at its end.
  */
-function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): Omit<LogTail, 'writeId'> {
-  const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);
+function cutOff(
+  connection: StoreConnection,
+  database: ThreadDatabase,
+  { threadId, beforeTurnId }: Revert,
+): Omit<LogTail, 'writeId'> {
+  const { segments, entries } = cutHistory(
+    connection,
+    { id: threadId, point: { beforeTurnId } },
+    () => true,
+  );
   const logId = database.logs.create();
   const tip = entries.length;
   const before = database.segments.remove(threadId);

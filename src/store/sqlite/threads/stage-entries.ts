@@ -1,4 +1,4 @@
-import type { LogEntry } from '../../thread-store.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /** A history that is stored in parts, unseen, before the thread that will have it. */
@@ -9,10 +9,14 @@ export interface StagedHistory {
 }
 
 /**
- * Stores a part of a staged history, after its first `tip` entries. Returns false if the history is lost: then nothing of it will stay, and
- * it must be begun again under another id. Can be repeated.
+ * Stores a part of a staged history, after its first `tip` entries. Returns false if the history is
+ * lost: then nothing of it will stay, and it must be begun again under another id. Can be repeated.
  */
-export function stageEntries(connection: StoreConnection, { id, tip }: StagedHistory, entries: LogEntry[]): boolean {
+export function stageEntries(
+  connection: StoreConnection,
+  { id, tip }: StagedHistory,
+  entries: LogEntry[],
+): boolean {
   return (
     inStaged(connection, id, (logId) => {
       const { logs } = connection.disk;
@@ -24,7 +28,9 @@ export function stageEntries(connection: StoreConnection, { id, tip }: StagedHis
   );
 }
 
-/** Stores a piece of a text of a staged history, and returns its hash. Null: the history is lost. */
+/**
+ * Stores a piece of a text of a staged history, and returns its hash. Null: the history is lost.
+ */
 export function stagePiece(connection: StoreConnection, id: string, piece: string): string | null {
   return inStaged(connection, id, (logId) => connection.disk.blobs.keep(piece, logId));
 }
@@ -36,7 +42,11 @@ export function dropStaged(connection: StoreConnection, id: string): void {
 }
 
 /** Stores something in the log of a staged history, which begins with an empty part. */
-function inStaged<T>(connection: StoreConnection, id: string, work: (logId: number) => T | null): T | null {
+function inStaged<T>(
+  connection: StoreConnection,
+  id: string,
+  work: (logId: number) => T | null,
+): T | null {
   return connection.writeAsOwner(connection.writable(connection.disk), () => {
     const logId = connection.stagedLog(id);
     return logId === null ? null : work(logId);
@@ -46,6 +56,7 @@ function inStaged<T>(connection: StoreConnection, id: string, work: (logId: numb
 /** Begins a staged history under a new id. Can be repeated. */
 export function beginStaging(connection: StoreConnection, id: string): void {
   connection.writeAsOwner(connection.writable(connection.disk), () => {
-    if (connection.stagedLog(id) === null) connection.setStagedLog(id, connection.disk.logs.create());
+    if (connection.stagedLog(id) === null)
+      connection.setStagedLog(id, connection.disk.logs.create());
   });
 }

@@ -1,17 +1,45 @@
 import type { GitInfo, SessionSource } from '../../../protocol/generated/types.ts';
-import type { ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 
 /** The fields of a thread's record that never change. */
 export type ThreadOrigin = Pick<
   ThreadRecord,
-  'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'
+  | 'sessionId'
+  | 'ephemeral'
+  | 'forkedFromId'
+  | 'source'
+  | 'threadSource'
+  | 'originator'
+  | 'cliVersion'
 > &
   Partial<Pick<ThreadRecord, 'spawnTurnId' | 'clientTools'>>;
 
 export function originOf(record: ThreadRecord): ThreadOrigin {
-  const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion, spawnTurnId, clientTools } = record;
-  const origin = { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
-  return { ...origin, ...(spawnTurnId !== null && { spawnTurnId }), ...(clientTools !== null && { clientTools }) };
+  const {
+    sessionId,
+    ephemeral,
+    forkedFromId,
+    source,
+    threadSource,
+    originator,
+    cliVersion,
+    spawnTurnId,
+    clientTools,
+  } = record;
+  const origin = {
+    sessionId,
+    ephemeral,
+    forkedFromId,
+    source,
+    threadSource,
+    originator,
+    cliVersion,
+  };
+  return {
+    ...origin,
+    ...(spawnTurnId !== null && { spawnTurnId }),
+    ...(clientTools !== null && { clientTools }),
+  };
 }
 
 const SUB_AGENT_KINDS: Record<string, string> = {

@@ -1,7 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { foldCase } from '../../fold-case.ts';
 
-/** If there are more hits than this, reading the list in its order finds a page of them faster than sorting them. */
+/**
+ * If there are more hits than this, reading the list in its order finds a page of them faster than
+ * sorting them.
+ */
 const HITS_MAX = 500;
 /** The rest of a longer term is only compared with the text. */
 const INDEXED_CHARS_MAX = 18;
@@ -11,7 +14,10 @@ const LAST_CHARACTER = '\u{10ffff}';
 export interface Search {
   /** The folded search term; null: no search. */
   term: string | null;
-  /** A JSON array of the ids of all threads whose name or preview contains the term; null if they are too many. */
+  /**
+   * A JSON array of the ids of all threads whose name or preview contains the term; null if they
+   * are too many.
+   */
   hits: string | null;
 }
 
@@ -42,7 +48,12 @@ export class ThreadSearch {
     const trigrams = trigramsOf(term);
     this.#finders ??= prepareFinders(this.#db);
     const statement = trigrams.length === 0 ? this.#finders.byBeginning : this.#finders.byTrigrams;
-    const ids = statement.all({ term, trigrams: trigrams.join(' AND '), from: term, to: term + LAST_CHARACTER.repeat(3) });
+    const ids = statement.all({
+      term,
+      trigrams: trigrams.join(' AND '),
+      from: term,
+      to: term + LAST_CHARACTER.repeat(3),
+    });
     return { term, hits: ids.length > HITS_MAX ? null : JSON.stringify(ids) };
   }
 }
@@ -68,6 +79,8 @@ function prepareFinders(db: Database): { byTrigrams: Finder; byBeginning: Finder
 function trigramsOf(text: string): string[] {
   // A character has up to two UTF-16 units.
   const characters = [...text.slice(0, 2 * INDEXED_CHARS_MAX)].slice(0, INDEXED_CHARS_MAX);
-  const trigrams = characters.slice(2).map((third, at) => `${characters[at]}${characters[at + 1]}${third}`);
+  const trigrams = characters
+    .slice(2)
+    .map((third, at) => `${characters[at]}${characters[at + 1]}${third}`);
   return trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`);
 }

@@ -10,34 +10,48 @@ const PAGE_SIZE_AT = 16;
 const PAGE_BYTES_MIN = 512;
 const PAGE_BYTES_MAX = 65_536;
 
-/** Whether this database file is the one that the WAL was written for. True if that cannot be told. */
+/**
+ * Whether this database file is the one that the WAL was written for. True if that cannot be told.
+ */
 export function ownsWal(readPage: ReadPage, walFile: string): boolean {
   const marks = marksInWal(walFile);
   if (marks.length === 0) return true;
   const mark = markOf(readPage);
   if (mark === 'unknown') return true;
   const token = mark?.token ?? NO_TOKEN;
-  // The file has what it had when the WAL began, or a checkpoint has already given it something of the WAL.
+  // The file has what it had when the WAL began, or a checkpoint has already given it something of
+  // the WAL.
   return marks.some((one) => one.token === token || one.before === token);
 }
 
-/** Whether the WAL beside a database was left by another file in its place. False while any process has the database open. */
+/**
+ * Whether the WAL beside a database was left by another file in its place. False while any process
+ * has the database open.
+ */
 export function hasForeignWal(file: string): boolean {
   const wal = `${file}-wal`;
   if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) <= WAL_HEADER_BYTES) return false;
-  return statSync(file, { throwIfNoEntry: false }) !== undefined && !isOpenAnywhere(file) && !ownsFile(file, wal);
+  return (
+    statSync(file, { throwIfNoEntry: false }) !== undefined &&
+    !isOpenAnywhere(file) &&
+    !ownsFile(file, wal)
+  );
 }
 
 /**
- * Sets a WAL aside that was left by another file in the place of the database, before SQLite replays it into this one. Call it alone
- * in the gate: otherwise the WAL may be that of a process that has just opened the database. Throws the system's error.
+ * Sets a WAL aside that was left by another file in the place of the database, before SQLite
+ * replays it into this one. Call it alone in the gate: otherwise the WAL may be that of a process
+ * that has just opened the database. Throws the system's error.
  */
 export function setAsideForeignWal(file: string, log: Log): void {
   if (!hasForeignWal(file)) return;
   const aside = `${file}.stale-${new Date().toISOString().replace(/[:.]/g, '-')}-wal`;
   renameSync(`${file}-wal`, aside);
   rmSync(`${file}-shm`, { force: true });
-  log.warn({ file, aside }, 'the database was replaced by another file, so the WAL of the former file was renamed, and is not used');
+  log.warn(
+    { file, aside },
+    'the database was replaced by another file, so the WAL of the former file was renamed, and is not used',
+  );
 }
 
 function ownsFile(file: string, wal: string): boolean {
@@ -52,7 +66,9 @@ function ownsFile(file: string, wal: string): boolean {
 
 /** Whether a process, also this one, has the database open. True where the system does not tell. */
 function isOpenAnywhere(file: string): boolean {
-  const inodes = [file, `${file}-shm`].map((path) => statSync(path, { throwIfNoEntry: false })?.ino);
+  const inodes = [file, `${file}-shm`].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.ino,
+  );
   return posixLocks()?.some(({ inode }) => inodes.includes(inode)) ?? true;
 }
 
@@ -60,7 +76,8 @@ function isOpenAnywhere(file: string): boolean {
 export function pagesOf(descriptor: number): ReadPage {
   const header = bytesAt(descriptor, PAGE_SIZE_AT, 2)?.readUInt16BE(0) ?? 0;
   const size = header === 1 ? PAGE_BYTES_MAX : header;
-  return (number) => (size < PAGE_BYTES_MIN ? null : bytesAt(descriptor, (number - 1) * size, size));
+  return (number) =>
+    size < PAGE_BYTES_MIN ? null : bytesAt(descriptor, (number - 1) * size, size);
 }
 
 /** The marks in the frames that the WAL has now. Frames of its earlier rounds have other salts. */

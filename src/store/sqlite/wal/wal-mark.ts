@@ -14,7 +14,10 @@ export const NO_TOKEN = '0000000000000000';
 const TABLE = 'wal_mark';
 const MAGIC = Buffer.from('heddle-wal-mark:');
 const TOKEN_BYTES = 8;
-/** How the only row begins: the length of its record, its id, the length of the header, and the types of its columns. */
+/**
+ * How the only row begins: the length of its record, its id, the length of the header, and the
+ * types of its columns.
+ */
 const ROW = Buffer.concat([Buffer.from([0x25, 0x01, 0x05, 0x00, 0x2c, 0x1c, 0x1c]), MAGIC]);
 const LEAF = 0x0d;
 const INTERIOR = 0x05;
@@ -33,7 +36,10 @@ export function markIn(page: Buffer): WalMark | null {
   return { token: hex(token), before: hex(token + TOKEN_BYTES) };
 }
 
-/** The mark of a database file, from its pages. Null if it has none, and `unknown` if that cannot be told. */
+/**
+ * The mark of a database file, from its pages. Null if it has none, and `unknown` if that cannot be
+ * told.
+ */
 export function markOf(readPage: ReadPage): WalMark | null | 'unknown' {
   const numbers = [1];
   let root: number | undefined;
@@ -41,7 +47,9 @@ export function markOf(readPage: ReadPage): WalMark | null | 'unknown' {
     const tree = read < SCHEMA_PAGES_MAX ? treePage(readPage, numbers.shift() ?? 0) : null;
     if (tree === null) return 'unknown';
     numbers.push(...tree.below);
-    root = tree.rows.map((row) => rootOfMark(tree.page, row)).find((found) => found !== null) ?? undefined;
+    root =
+      tree.rows.map((row) => rootOfMark(tree.page, row)).find((found) => found !== null) ??
+      undefined;
   }
   if (root === undefined) return null;
   const page = readPage(root);
@@ -65,9 +73,15 @@ function treePage(readPage: ReadPage, number: number): TreePage | null {
   if (!isLeaf && page[start] !== INTERIOR) return null;
   const pointers = start + (isLeaf ? 8 : 12);
   const count = Math.min(page.readUInt16BE(start + 3), (page.length - pointers) / 2);
-  const cells = Array.from({ length: count }, (_, index) => page.readUInt16BE(pointers + 2 * index)).filter((at) => at + 4 <= page.length);
+  const cells = Array.from({ length: count }, (_, index) =>
+    page.readUInt16BE(pointers + 2 * index),
+  ).filter((at) => at + 4 <= page.length);
   if (isLeaf) return { page, rows: cells, below: [] };
-  return { page, rows: [], below: [...cells.map((at) => page.readUInt32BE(at)), page.readUInt32BE(start + 8)] };
+  return {
+    page,
+    rows: [],
+    below: [...cells.map((at) => page.readUInt32BE(at)), page.readUInt32BE(start + 8)],
+  };
 }
 
 /** The root page of the table of the mark, if this row of the schema is about it. */
@@ -104,7 +118,12 @@ class RecordReader {
   }
 
   /** A string or a positive integer. Null for anything else. */
-  value(start: number, types: readonly number[], index: number, code: number): string | number | null {
+  value(
+    start: number,
+    types: readonly number[],
+    index: number,
+    code: number,
+  ): string | number | null {
     const at = types.slice(0, index).reduce((sum, type) => sum + sizeOf(type), start);
     const end = at + sizeOf(code);
     if (end > this.#page.length) return null;

@@ -6,8 +6,8 @@ const SALTS_AT = 16;
 const SALTS_BYTES = 8;
 
 /**
- * Gives each WAL a mark of its own, soon after it has begun: SQLite begins the WAL anew, with other salts, once all of it is in the
- * database. So a WAL names the file that it belongs to.
+ * Gives each WAL a mark of its own, soon after it has begun: SQLite begins the WAL anew, with other
+ * salts, once all of it is in the database. So a WAL names the file that it belongs to.
  */
 export class WalMarker {
   readonly #wal: string;
@@ -26,12 +26,17 @@ export class WalMarker {
     this.#last = this.#current() ?? null;
   }
 
-  /** Call it after each commit, outside of a transaction. Never throws: a WAL without a mark works too. */
+  /**
+   * Call it after each commit, outside of a transaction. Never throws: a WAL without a mark works
+   * too.
+   */
   committed(): void {
     try {
       const salts = this.#salts();
       if (salts === this.#marked) return;
-      this.#mark ??= this.#db.prepare('UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1');
+      this.#mark ??= this.#db.prepare(
+        'UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1',
+      );
       this.#mark.run();
       this.#last = this.#current() ?? this.#last;
       // If the WAL has begun anew in between, the next commit marks it.
@@ -41,10 +46,14 @@ export class WalMarker {
     }
   }
 
-  /** Whether a database file with this mark is surely the one that the current WAL is for. A quick answer: false says nothing. */
+  /**
+   * Whether a database file with this mark is surely the one that the current WAL is for. A quick
+   * answer: false says nothing.
+   */
   knows(token: string): boolean {
     const mark = this.#current();
-    // SQLite also reads from a file that was copied over this one: its mark does not follow the last one.
+    // SQLite also reads from a file that was copied over this one: its mark does not follow the
+    // last one.
     if (mark !== undefined && follows(mark, this.#last)) this.#last = mark;
     return this.#last?.token === token || this.#last?.before === token;
   }
@@ -55,7 +64,9 @@ export class WalMarker {
   }
 
   #current(): WalMark | undefined {
-    this.#read ??= this.#db.prepare('SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1');
+    this.#read ??= this.#db.prepare(
+      'SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1',
+    );
     return this.#read.get();
   }
 
@@ -68,5 +79,7 @@ export class WalMarker {
 }
 
 function follows(mark: WalMark, last: WalMark | null): boolean {
-  return last === null || [last.token, last.before].includes(mark.token) || mark.before === last.token;
+  return (
+    last === null || [last.token, last.before].includes(mark.token) || mark.before === last.token
+  );
 }

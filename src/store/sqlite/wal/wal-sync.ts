@@ -12,14 +12,18 @@ export interface WalSyncOptions {
   syncAtOnce?: (descriptor: number) => void;
 }
 
-/** A flush that takes less time, in milliseconds, is fast. To wake another thread for it would take longer. */
+/**
+ * A flush that takes less time, in milliseconds, is fast. To wake another thread for it would take
+ * longer.
+ */
 const FAST_MS_MAX = 2;
 /** After so many fast flushes in a row this thread makes them itself, until one is not fast. */
 const FAST_IN_A_ROW = 10;
 
 /**
- * Makes commits survive a power failure, as SQLite does with `synchronous = FULL`, but a slow disk does not block the thread: flushes
- * the WAL once they are in it. Other processes' locks are not on the WAL, so opening and closing it drops none of this one's.
+ * Makes commits survive a power failure, as SQLite does with `synchronous = FULL`, but a slow disk
+ * does not block the thread: flushes the WAL once they are in it. Other processes' locks are not on
+ * the WAL, so opening and closing it drops none of this one's.
  */
 export class WalSync {
   readonly #path: string;
@@ -31,13 +35,19 @@ export class WalSync {
   #next: Promise<void> | null = null;
   #fastInARow = 0;
 
-  constructor(file: string, { sync = promisify(fdatasync), syncAtOnce = fdatasyncSync }: WalSyncOptions = {}) {
+  constructor(
+    file: string,
+    { sync = promisify(fdatasync), syncAtOnce = fdatasyncSync }: WalSyncOptions = {},
+  ) {
     this.#path = `${file}-wal`;
     this.#sync = sync;
     this.#syncAtOnce = syncAtOnce;
   }
 
-  /** Resolves when all commits so far are on the disk. Calls share a flush that has not begun. Rejects with the system's error. */
+  /**
+   * Resolves when all commits so far are on the disk. Calls share a flush that has not begun.
+   * Rejects with the system's error.
+   */
   flush(): Promise<void> {
     this.#next ??= this.#running
       .catch(() => {})

@@ -1,6 +1,9 @@
 import type { Clock, Timer } from '../../../base/clock.ts';
 
-/** After this time without a message, the thread is asked for one; after twice this time, it is silent. */
+/**
+ * After this time without a message, the thread is asked for one; after twice this time, it is
+ * silent.
+ */
 const QUIET_MS_MAX = 10_000;
 const LOOK_MS = 5_000;
 
@@ -9,20 +12,27 @@ export interface AnswerWatchDeps {
   /** Makes a call that the thread answers at once, whatever it waits for. */
   ping: () => void;
   onSilent: (seconds: number) => void;
-  /** The thread that was silent answers again, or the one after it does. `seconds`: since it was last heard. */
+  /**
+   * The thread that was silent answers again, or the one after it does. `seconds`: since it was
+   * last heard.
+   */
   onBack: (seconds: number) => void;
 }
 
 /**
- * Notices that a thread with calls hangs: the system does not return from what it does, as with a disk that does not respond. A thread
- * that waits for a lock, or has much to do in small parts, does not hang.
+ * Notices that a thread with calls hangs: the system does not return from what it does, as with a
+ * disk that does not respond. A thread that waits for a lock, or has much to do in small parts,
+ * does not hang.
  */
 export class AnswerWatch {
   readonly #deps: AnswerWatchDeps;
   #timer: Timer | null = null;
   #heardAtMs = 0;
   #isAsked = false;
-  /** When it was last heard before it was told to be silent. Null: it is not silent. A next thread is silent too until it is heard. */
+  /**
+   * When it was last heard before it was told to be silent. Null: it is not silent. A next thread
+   * is silent too until it is heard.
+   */
   #silentSinceMs: number | null = null;
 
   constructor(deps: AnswerWatchDeps) {

@@ -3,7 +3,10 @@ interface WeighedCall {
   bytes: number;
 }
 
-/** Calls that run in their order, as long as those that run need no more than a number of bytes together. The others wait. */
+/**
+ * Calls that run in their order, as long as those that run need no more than a number of bytes
+ * together. The others wait.
+ */
 export class CallLane<Call extends WeighedCall> {
   readonly #bytesMax: number;
   readonly #waiting: Call[] = [];
@@ -17,7 +20,10 @@ export class CallLane<Call extends WeighedCall> {
     this.#waiting.push(call);
   }
 
-  /** Takes the calls that may run now. One that needs more than all bytes runs by itself. With `all`, takes them whatever they need. */
+  /**
+   * Takes the calls that may run now. One that needs more than all bytes runs by itself. With
+   * `all`, takes them whatever they need.
+   */
   take({ all = false } = {}): Call[] {
     const taken: Call[] = [];
     for (const call of this.#waiting) {

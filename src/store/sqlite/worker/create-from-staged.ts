@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { jsonWeight } from '../../../base/json-pieces.ts';
+import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, piecesLost } from '../../store-error.ts';
-import type { LogEntry, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadRecord } from '../../thread-record.ts';
 import type { LongTexts } from '../history/long-texts.ts';
 import { LongTextSender } from './long-text-sender.ts';
 import type { StoreThread } from './store-thread.ts';
@@ -14,7 +15,9 @@ const TRIES_MAX = 5;
 
 /** Whether a history is stored in one call. */
 export function isShort(entries: readonly LogEntry[]): boolean {
-  return entries.length <= SLICE_ENTRIES_MAX && jsonWeight(entries, SLICE_CHARS_MAX) <= SLICE_CHARS_MAX;
+  return (
+    entries.length <= SLICE_ENTRIES_MAX && jsonWeight(entries, SLICE_CHARS_MAX) <= SLICE_CHARS_MAX
+  );
 }
 
 interface StagingOptions {
@@ -24,9 +27,10 @@ interface StagingOptions {
 }
 
 /**
- * Stores a thread with a long history in parts, between which the calls of others run. Nobody sees any of it before the last call, which
- * stores the thread. What is left of an attempt that fails is removed: by the store, or when another process finds that this one has died.
- * Resolves as the call `createThread` does.
+ * Stores a thread with a long history in parts, between which the calls of others run. Nobody sees
+ * any of it before the last call, which stores the thread. What is left of an attempt that fails is
+ * removed: by the store, or when another process finds that this one has died. Resolves as the call
+ * `createThread` does.
  */
 export async function createFromStaged(
   thread: StoreThread,
@@ -51,7 +55,10 @@ class StagedThread {
   constructor(thread: StoreThread, { texts, onStored }: StagingOptions) {
     this.#thread = thread;
     this.#onStored = onStored;
-    this.#sender = new LongTextSender(texts, async (piece) => (await this.#stage('stagePiece', [this.#id, piece])) as string);
+    this.#sender = new LongTextSender(
+      texts,
+      async (piece) => (await this.#stage('stagePiece', [this.#id, piece])) as string,
+    );
   }
 
   async create(record: ThreadRecord, entries: readonly LogEntry[]): Promise<unknown> {
@@ -72,7 +79,10 @@ class StagedThread {
   }
 
   /** Makes a call that answers null or false if what was staged is lost. */
-  async #stage(method: 'stagePiece' | 'stageEntries' | 'createFromStaged', args: readonly unknown[]): Promise<unknown> {
+  async #stage(
+    method: 'stagePiece' | 'stageEntries' | 'createFromStaged',
+    args: readonly unknown[],
+  ): Promise<unknown> {
     const value = await this.#thread.call({ method, args });
     if (value === null || value === false) throw piecesLost();
     return value;

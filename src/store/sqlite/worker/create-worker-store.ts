@@ -6,31 +6,51 @@ import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call
 import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
 
 export interface WorkerStore extends ThreadStore {
-  /** Starts the thread, and opens the database if it exists, so that the next call need not wait for that. Never throws. */
+  /**
+   * Starts the thread, and opens the database if it exists, so that the next call need not wait for
+   * that. Never throws.
+   */
   warmUp(): void;
 }
 
 /**
- * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock and no slow disk blocks the
- * caller's thread. The thread starts at the first use. `close` ends it.
+ * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock
+ * and no slow disk blocks the caller's thread. The thread starts at the first use. `close` ends it.
  */
 export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
   const thread = new StoreThread(options);
   const call = async (method: StoreMethod, args: readonly unknown[]): Promise<unknown> => {
     const value = await thread.call({ method, args });
-    return STORE_METHODS[method] === 'writer' ? new RemoteWriter(thread, value as OpenedWriter) : value;
+    return STORE_METHODS[method] === 'writer'
+      ? new RemoteWriter(thread, value as OpenedWriter)
+      : value;
   };
-  const createThread: ThreadStore['createThread'] = async (record, entries = [], onStored = () => {}) => {
-    if (record.ephemeral || isShort(entries)) return call('createThread', [record, entries]) as Promise<RemoteWriter>;
-    const opened = await createFromStaged(thread, { record, entries }, { texts: thread.longTexts, onStored });
+  const createThread: ThreadStore['createThread'] = async (
+    record,
+    entries = [],
+    onStored = () => {},
+  ) => {
+    if (record.ephemeral || isShort(entries))
+      return call('createThread', [record, entries]) as Promise<RemoteWriter>;
+    const opened = await createFromStaged(
+      thread,
+      { record, entries },
+      { texts: thread.longTexts, onStored },
+    );
     return new RemoteWriter(thread, opened as OpenedWriter);
   };
   const names = Object.keys(STORE_METHODS) as StoreMethod[];
-  const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)] as const);
+  const methods = names.map(
+    (name) => [name, (...args: readonly unknown[]) => call(name, args)] as const,
+  );
   return {
     ...(Object.fromEntries(methods) as unknown as ThreadStore),
     createThread,
-    listAgents: (threadId) => agentsBelow(threadId, (...args) => thread.call({ method: 'readAgents', args }) as Promise<AgentPage>),
+    listAgents: (threadId) =>
+      agentsBelow(
+        threadId,
+        (...args) => thread.call({ method: 'readAgents', args }) as Promise<AgentPage>,
+      ),
     warmUp: () => void thread.call({ method: 'warmUp', args: [] }).catch(() => {}),
     close: () => thread.close(),
   };

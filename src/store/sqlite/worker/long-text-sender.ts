@@ -9,8 +9,8 @@ interface KeptPiece {
 }
 
 /**
- * Replaces the long texts of values by stand-ins, once their pieces are stored. The same text, or one that has grown, is often sent
- * again: pieces that it had the last time are not stored again.
+ * Replaces the long texts of values by stand-ins, once their pieces are stored. The same text, or
+ * one that has grown, is often sent again: pieces that it had the last time are not stored again.
  */
 export class LongTextSender {
   readonly #texts: LongTexts;
@@ -24,12 +24,18 @@ export class LongTextSender {
     this.#keep = keep;
   }
 
-  /** `isGrowing`: a text will be sent again when it is longer, so its last piece is left in the stand-in. Rejects as `keep` does. */
+  /**
+   * `isGrowing`: a text will be sent again when it is longer, so its last piece is left in the
+   * stand-in. Rejects as `keep` does.
+   */
   async send<T>(value: T, { isGrowing = false } = {}): Promise<T> {
     if (jsonWeight(value, PIECE_CHARS) <= PIECE_CHARS) return value;
     const standIns = new Map<string, string>();
-    for (const text of longTextsIn(value, new Set())) standIns.set(text, await this.#standIn(text, isGrowing));
-    return standIns.size === 0 ? value : (replaced(value, (text) => standIns.get(text) ?? text) as T);
+    for (const text of longTextsIn(value, new Set()))
+      standIns.set(text, await this.#standIn(text, isGrowing));
+    return standIns.size === 0
+      ? value
+      : (replaced(value, (text) => standIns.get(text) ?? text) as T);
   }
 
   /** Does not rely on pieces that were stored before. */
@@ -53,7 +59,10 @@ export class LongTextSender {
   }
 }
 
-/** Replaces the stand-ins of a value by the texts that they stand for. Resolves with null if a piece is gone. */
+/**
+ * Replaces the stand-ins of a value by the texts that they stand for. Resolves with null if a piece
+ * is gone.
+ */
 export async function wholeTexts(
   value: unknown,
   texts: LongTexts,
@@ -65,7 +74,9 @@ export async function wholeTexts(
     if (reference === null) continue;
     const pieces: string[] = [];
     for (let first = 0; first < reference.hashes.length; first += READ_TOGETHER) {
-      const read = await Promise.all(reference.hashes.slice(first, first + READ_TOGETHER).map(readPiece));
+      const read = await Promise.all(
+        reference.hashes.slice(first, first + READ_TOGETHER).map(readPiece),
+      );
       const whole = read.filter((piece) => piece !== null);
       if (whole.length < read.length) return null;
       pieces.push(...whole);
@@ -81,7 +92,8 @@ const READ_TOGETHER = 4;
 function longTextsIn(value: unknown, found: Set<string>, min = PIECE_CHARS): Set<string> {
   if (typeof value === 'string') {
     if (value.length > min) found.add(value);
-  } else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) longTextsIn(part, found, min);
+  } else if (typeof value === 'object' && value !== null)
+    for (const part of Object.values(value)) longTextsIn(part, found, min);
   return found;
 }
 
@@ -90,5 +102,7 @@ function replaced(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (Array.isArray(value)) return value.map((part) => replaced(part, replace));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, replaced(part, replace)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, replaced(part, replace)]),
+  );
 }

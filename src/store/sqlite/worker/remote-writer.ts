@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, writerClosed } from '../../store-error.ts';
-import type { LogEntry, ThreadWriter, WriteChanges } from '../../thread-store.ts';
+import type { ThreadWriter, WriteChanges } from '../../thread-store.ts';
 import type { WriteIdentity } from '../sqlite-writer.ts';
 import { LongTextSender } from './long-text-sender.ts';
 import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
@@ -10,9 +11,9 @@ import type { StoreThread } from './store-thread.ts';
 const TRIES_MAX = 3;
 
 /**
- * The writer of a thread, by its handle in the thread of the store. If that dies, the next call opens the writer in another one, if
- * nobody else has had the thread since. Each append has an identity, which is stored with it, so that an append that is made again is
- * stored once.
+ * The writer of a thread, by its handle in the thread of the store. If that dies, the next call
+ * opens the writer in another one, if nobody else has had the thread since. Each append has an
+ * identity, which is stored with it, so that an append that is made again is stored once.
  */
 export class RemoteWriter implements ThreadWriter {
   readonly threadId: string;
@@ -62,7 +63,9 @@ export class RemoteWriter implements ThreadWriter {
     const saved = partials && { partials: await this.#sender.send(partials, { isGrowing: true }) };
     const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
     try {
-      this.#lastWrite = (await this.#call('append', [sent, { ...changes, ...saved }, identity])) as string | null;
+      this.#lastWrite = (await this.#call('append', [sent, { ...changes, ...saved }, identity])) as
+        | string
+        | null;
     } catch (error) {
       // The thread may have died of the append after it was stored.
       await this.#call('withdraw', [entries.length, identity]).catch(() => {});

@@ -1,9 +1,10 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { monotonicMs, systemClock } from '../../../base/clock.ts';
 import type { Log, LogMethod } from '../../../base/log.ts';
-import { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../create-sqlite-store.ts';
+import { createSqliteStore, type SqliteStore } from '../create-sqlite-store.ts';
 import { LongTexts } from '../history/long-texts.ts';
 import type { SqliteWriter, WriteIdentity } from '../sqlite-writer.ts';
+import type { SqliteStoreOptions } from '../store-access.ts';
 import { callAgain } from './call-again.ts';
 import {
   errorData,
@@ -16,7 +17,10 @@ import {
   type WriterHandle,
 } from './store-call.ts';
 
-export type ServedStoreOptions = Pick<SqliteStoreOptions, 'file' | 'migrationsDir' | 'tempDir' | 'pid' | 'nodeVersions'>;
+export type ServedStoreOptions = Pick<
+  SqliteStoreOptions,
+  'file' | 'migrationsDir' | 'tempDir' | 'pid' | 'nodeVersions'
+>;
 export type StoreWorkerData = ServedStoreOptions & {
   /** The key of stand-ins for long texts. */
   longTextKey: string;
@@ -49,7 +53,13 @@ class StoreServer {
     const clock = { ...systemClock, now: () => this.#nowMs };
     const send = (reply: StoreReply) => this.#port.postMessage(reply);
     const longTexts = this.#longTexts;
-    this.#store = createSqliteStore({ ...options, longTexts, clock, log: portLog(send), onRepaired: (repaired) => send({ repaired }) });
+    this.#store = createSqliteStore({
+      ...options,
+      longTexts,
+      clock,
+      log: portLog(send),
+      onRepaired: (repaired) => send({ repaired }),
+    });
   }
 
   listen(): void {
@@ -57,13 +67,20 @@ class StoreServer {
     this.#port.on('message', (first: StoreCall[]) => {
       this.#received.push(...first);
       // All calls that wait are made in this moment, so that the store joins their writes.
-      for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port))
+      for (
+        let next = receiveMessageOnPort(this.#port);
+        next !== undefined;
+        next = receiveMessageOnPort(this.#port)
+      )
         this.#received.push(...(next.message as StoreCall[]));
       this.#performReceived();
     });
   }
 
-  /** A caller that makes its next call at once would be answered for ever in one round of the event loop, and what is put off never. */
+  /**
+   * A caller that makes its next call at once would be answered for ever in one round of the event
+   * loop, and what is put off never.
+   */
   #performReceived(): void {
     if (this.#roundSinceMs === null) {
       this.#roundSinceMs = monotonicMs();
@@ -81,7 +98,9 @@ class StoreServer {
     this.#nowMs = call.nowMs;
     try {
       const { made } = this.#longTexts;
-      const value = await (writer === null ? this.#callStore(call) : this.#callWriter(writer, call));
+      const value = await (writer === null
+        ? this.#callStore(call)
+        : this.#callWriter(writer, call));
       this.#answer({ id, value, ...(this.#longTexts.made > made && { hasLongTexts: true }) });
     } catch (error) {
       this.#answer({ id, error: errorData(error) });
@@ -92,13 +111,20 @@ class StoreServer {
     const { id: handle, method, args } = call;
     const done = call.again ? callAgain(this.#store, call) : undefined;
     const value = await (done ?? (this.#store as unknown as Target)[method]?.(...args));
-    if (value === null || (STORE_METHODS[method as StoreMethod] !== 'writer' && method !== 'createFromStaged')) return value;
+    if (
+      value === null ||
+      (STORE_METHODS[method as StoreMethod] !== 'writer' && method !== 'createFromStaged')
+    )
+      return value;
     const writer = value as SqliteWriter;
     this.#writers.set(handle, writer);
     return { handle, threadId: writer.threadId, lastWrite: writer.writeId } satisfies OpenedWriter;
   }
 
-  async #callWriter({ handle, threadId }: WriterHandle, { method, args }: StoreCall): Promise<string | null> {
+  async #callWriter(
+    { handle, threadId }: WriterHandle,
+    { method, args }: StoreCall,
+  ): Promise<string | null> {
     const known = this.#writers.get(handle);
     if (method === 'close') {
       this.#writers.delete(handle);
@@ -111,8 +137,15 @@ class StoreServer {
     return method === 'keep' ? (value as string) : writer.writeId;
   }
 
-  /** Opens a writer of an earlier thread again. Its last write is the one before the call, or that of the call itself. */
-  async #resume(handle: number, threadId: string, { id, after }: WriteIdentity): Promise<SqliteWriter> {
+  /**
+   * Opens a writer of an earlier thread again. Its last write is the one before the call, or that
+   * of the call itself.
+   */
+  async #resume(
+    handle: number,
+    threadId: string,
+    { id, after }: WriteIdentity,
+  ): Promise<SqliteWriter> {
     const writer = await this.#store.resumeWriter(threadId, [after, id]);
     this.#writers.set(handle, writer);
     return writer;
@@ -134,13 +167,20 @@ class StoreServer {
 function portLog(send: (reply: StoreReply) => void): Log {
   const at = (level: keyof Log): LogMethod => {
     return (...[first, text]: [object, string] | [string, undefined?]) =>
-      send(typeof first === 'string' ? { level, fields: {}, text: first } : { level, fields: withErrorData(first), text: text ?? '' });
+      send(
+        typeof first === 'string'
+          ? { level, fields: {}, text: first }
+          : { level, fields: withErrorData(first), text: text ?? '' },
+      );
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
 function withErrorData(fields: object): object {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? { error: errorData(value) } : (value as unknown)]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value instanceof Error ? { error: errorData(value) } : (value as unknown),
+    ]),
   );
 }

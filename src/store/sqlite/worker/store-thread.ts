@@ -24,15 +24,24 @@ import {
 
 /** A store that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 256;
-/** The most that the calls of a lane on their way need together. A larger one is on its way by itself. */
+/**
+ * The most that the calls of a lane on their way need together. A larger one is on its way by
+ * itself.
+ */
 const LANE_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer writes have a lane of their own, so that others do not wait for all of them. */
 const SHORT_BYTES_MAX = 1024 * 1024;
-/** The pauses before the thread is started again after it could not start. After so many times, all calls are refused. */
+/**
+ * The pauses before the thread is started again after it could not start. After so many times, all
+ * calls are refused.
+ */
 const START_PAUSES_MS = [0, 50, 200, 750];
 /** How often something is read again that was changed while its long texts were read. */
 const READS_MAX = 3;
-/** A call with which so many threads have died is refused. All but the first had no other call, so they died of this one. */
+/**
+ * A call with which so many threads have died is refused. All but the first had no other call, so
+ * they died of this one.
+ */
 const DEATHS_MAX = 5;
 
 export interface StoreThreadOptions extends ServedStoreOptions {
@@ -72,8 +81,9 @@ class LongAnswer {
 }
 
 /**
- * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had are made again in another one, one
- * by one, so that a call that kills it takes no other with it. It keeps the process alive during calls.
+ * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had
+ * are made again in another one, one by one, so that a call that kills it takes no other with it.
+ * It keeps the process alive during calls.
  */
 export class StoreThread {
   readonly #options: StoreThreadOptions;
@@ -107,9 +117,20 @@ export class StoreThread {
     };
     this.#watch = new AnswerWatch({
       clock: waitClock,
-      ping: () => this.#worker?.postMessage([{ id: 0, writer: null, method: 'ping', args: [], nowMs: options.clock.now(), again: false }]),
+      ping: () =>
+        this.#worker?.postMessage([
+          {
+            id: 0,
+            writer: null,
+            method: 'ping',
+            args: [],
+            nowMs: options.clock.now(),
+            again: false,
+          },
+        ]),
       onSilent: (seconds) => tell('error', silent(file, seconds)),
-      onBack: (seconds) => tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
+      onBack: (seconds) =>
+        tell('info', `${file} could not be used for ${seconds} s. It can be used again.`),
     });
   }
 
@@ -145,13 +166,24 @@ export class StoreThread {
   }
 
   get #hasCalls(): boolean {
-    return this.#again.length > 0 || [this.#reads, this.#writes, this.#longWrites].some(({ isEmpty }) => !isEmpty);
+    return (
+      this.#again.length > 0 ||
+      [this.#reads, this.#writes, this.#longWrites].some(({ isEmpty }) => !isEmpty)
+    );
   }
 
   #add({ method, args, writer = null }: OutgoingCall): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const call = { id: ++this.#calls, writer, method, args, nowMs: this.#options.clock.now(), again: false };
-      const readBytes = READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
+      const call = {
+        id: ++this.#calls,
+        writer,
+        method,
+        args,
+        nowMs: this.#options.clock.now(),
+        again: false,
+      };
+      const readBytes =
+        READ_BYTES[method === 'readPiece' ? 'piece' : STORE_METHODS[method as StoreMethod]];
       const bytes = readBytes ?? jsonWeight(args, LANE_BYTES_MAX);
       const writes = bytes > SHORT_BYTES_MAX ? this.#longWrites : this.#writes;
       const lane = readBytes === undefined ? writes : this.#reads;
@@ -174,11 +206,15 @@ export class StoreThread {
     // The store makes all calls a last time when it is closed.
     const all = this.#isClosed;
     if (this.#pause !== null) return [];
-    if (!all && this.#again.length > 0) return this.#sent.size === 0 ? this.#again.splice(0, 1) : [];
+    if (!all && this.#again.length > 0)
+      return this.#sent.size === 0 ? this.#again.splice(0, 1) : [];
     // While a call is made again, it is alone.
     const [first] = this.#sent.values();
     if (!all && first !== undefined && first.deaths > 0) return [];
-    return [...this.#again.splice(0), ...[this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all }))];
+    return [
+      ...this.#again.splice(0),
+      ...[this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all })),
+    ];
   }
 
   #post(waiting: readonly Waiting[]): void {
@@ -202,7 +238,15 @@ export class StoreThread {
   }
 
   #start(): Worker {
-    const { script, file, migrationsDir, tempDir, pid, nodeVersions, heapMbMax = HEAP_MB_MAX } = this.#options;
+    const {
+      script,
+      file,
+      migrationsDir,
+      tempDir,
+      pid,
+      nodeVersions,
+      heapMbMax = HEAP_MB_MAX,
+    } = this.#options;
     const worker: Worker = startWorker<StoreReply>({
       script,
       heapMbMax,
@@ -243,7 +287,8 @@ export class StoreThread {
     if (this.#sent.size === 0) this.#watch.rest();
     if (this.#sent.size === 0 && !this.#hasCalls) this.#worker?.unref();
     if ('error' in answer) waiting.reject(errorOf(answer.error));
-    else waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
+    else
+      waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
     this.#postSoon();
   }
 
@@ -260,7 +305,10 @@ export class StoreThread {
     this.#isReady = false;
     this.#watch.rest();
     const { file, log } = this.#options;
-    log.error({ err: reason, file }, 'the thread of the store has died; another one makes its calls again');
+    log.error(
+      { err: reason, file },
+      'the thread of the store has died; another one makes its calls again',
+    );
     const calls = [...this.#sent.values()];
     for (const waiting of calls) this.#forget(waiting);
     if (wasReady) this.#makeAgain(calls, reason);
@@ -274,12 +322,16 @@ export class StoreThread {
     for (const waiting of calls) {
       waiting.deaths++;
       waiting.call.again = true;
-      if (waiting.deaths === DEATHS_MAX) waiting.reject(new StoreError('store_failed', text, {}, { cause: reason }));
+      if (waiting.deaths === DEATHS_MAX)
+        waiting.reject(new StoreError('store_failed', text, {}, { cause: reason }));
     }
     this.#again.unshift(...calls.filter(({ deaths }) => deaths < DEATHS_MAX));
   }
 
-  /** No call has been made. It is tried again after a pause, because what the system lacks may become free. */
+  /**
+   * No call has been made. It is tried again after a pause, because what the system lacks may
+   * become free.
+   */
   #startAgain(calls: readonly Waiting[], reason: Error): void {
     for (const { call } of calls) call.again = true;
     this.#again.unshift(...calls);
@@ -292,8 +344,15 @@ export class StoreThread {
       }, pauseMs);
       return;
     }
-    const error = new StoreError('store_failed', cannotStart(this.#options.file, reason), {}, { cause: reason });
-    const lanes = [this.#reads, this.#longWrites, this.#writes].flatMap((lane) => lane.take({ all: true }));
+    const error = new StoreError(
+      'store_failed',
+      cannotStart(this.#options.file, reason),
+      {},
+      { cause: reason },
+    );
+    const lanes = [this.#reads, this.#longWrites, this.#writes].flatMap((lane) =>
+      lane.take({ all: true }),
+    );
     for (const waiting of lanes) waiting.lane.ended(waiting);
     for (const { reject } of [...this.#again.splice(0), ...lanes]) reject(error);
   }
@@ -308,8 +367,12 @@ function silent(file: string, seconds: number): string {
 }
 
 function withErrors(fields: object): object {
-  const isError = (value: unknown): value is { error: ErrorData } => typeof value === 'object' && value !== null && 'error' in value;
+  const isError = (value: unknown): value is { error: ErrorData } =>
+    typeof value === 'object' && value !== null && 'error' in value;
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, isError(value) ? errorOf(value.error) : (value as unknown)]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      isError(value) ? errorOf(value.error) : (value as unknown),
+    ]),
   );
 }

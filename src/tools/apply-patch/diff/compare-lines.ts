@@ -3,7 +3,10 @@ import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 /** The most lines that are compared for a shortest edit script, and the most edits in it. */
 const LINES_MAX = 10_000;
 const EDITS_MAX = 200;
-/** The most comparisons of lines for one diff. After that, no shortest edit script is computed any more. */
+/**
+ * The most comparisons of lines for one diff. After that, no shortest edit script is computed any
+ * more.
+ */
 const STEPS_MAX = 20_000_000;
 const STEPS_A_LINE = 20;
 const LINES_AT_ONCE = 1_000;
@@ -17,10 +20,15 @@ export interface Run {
 }
 
 /**
- * Compares two texts by lines. Returns the fewest changes if they are few. Otherwise splits the texts at lines that occur once in
- * each and in the same order, and compares what is in between. Texts without such lines count as changed as a whole.
+ * Compares two texts by lines. Returns the fewest changes if they are few. Otherwise splits the
+ * texts at lines that occur once in each and in the same order, and compares what is in between.
+ * Texts without such lines count as changed as a whole.
  */
-export async function compareLines(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Run[]> {
+export async function compareLines(
+  old: readonly string[],
+  now: readonly string[],
+  breaks: EventLoopYield,
+): Promise<Run[]> {
   const comparison = new Comparison(await numbered(old, now, breaks), breaks);
   await comparison.compare({ old: [0, old.length], now: [0, now.length] });
   return comparison.runs;
@@ -32,7 +40,11 @@ interface Numbered {
   now: Int32Array;
 }
 
-async function numbered(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Numbered> {
+async function numbered(
+  old: readonly string[],
+  now: readonly string[],
+  breaks: EventLoopYield,
+): Promise<Numbered> {
   const known = new Map<string, number>();
   const numbers = async (lines: readonly string[]) => {
     const made = new Int32Array(lines.length);
@@ -65,8 +77,10 @@ class Comparison {
     const { old, now } = this.#lines;
     let [[oldFrom, oldTo], [nowFrom, nowTo]] = [spans.old, spans.now];
     const [begin, end] = [oldFrom, oldTo];
-    while (oldFrom < oldTo && nowFrom < nowTo && old[oldFrom] === now[nowFrom]) [oldFrom, nowFrom] = [oldFrom + 1, nowFrom + 1];
-    while (oldFrom < oldTo && nowFrom < nowTo && old[oldTo - 1] === now[nowTo - 1]) [oldTo, nowTo] = [oldTo - 1, nowTo - 1];
+    while (oldFrom < oldTo && nowFrom < nowTo && old[oldFrom] === now[nowFrom])
+      [oldFrom, nowFrom] = [oldFrom + 1, nowFrom + 1];
+    while (oldFrom < oldTo && nowFrom < nowTo && old[oldTo - 1] === now[nowTo - 1])
+      [oldTo, nowTo] = [oldTo - 1, nowTo - 1];
     this.#put(' ', oldFrom - begin);
     await this.#compareMiddle({ old: [oldFrom, oldTo], now: [nowFrom, nowTo] });
     this.#put(' ', end - oldTo);
@@ -92,7 +106,10 @@ class Comparison {
     this.#put('+', now[1] - nowFrom);
   }
 
-  /** The shortest edit script. Returns null if a span is empty, or if they are too large or too different. */
+  /**
+   * The shortest edit script. Returns null if a span is empty, or if they are too large or too
+   * different.
+   */
   async #fewestEdits(old: Span, now: Span): Promise<Run[] | null> {
     if (old[0] === old[1] || now[0] === now[1] || this.#steps > STEPS_MAX) return null;
     const { diffArrays } = await import('diff');
@@ -101,7 +118,12 @@ class Comparison {
     const steps = Math.min(EDITS_MAX, was.length + is.length) ** 2 + was.length + is.length;
     this.#steps += steps;
     await this.#breaks.worked(steps / STEPS_A_LINE);
-    return parts?.map(({ added, removed, count }) => ({ kind: added ? '+' : removed ? '-' : ' ', count })) ?? null;
+    return (
+      parts?.map(({ added, removed, count }) => ({
+        kind: added ? '+' : removed ? '-' : ' ',
+        count,
+      })) ?? null
+    );
   }
 
   /** The longest sequence of lines that occur once in each span and in the same order. */
@@ -140,7 +162,10 @@ type Pair = readonly [oldAt: number, nowAt: number];
 
 /** The longest subsequence in which `nowAt` increases. `oldAt` increases in `pairs`. */
 async function longestIncrease(pairs: readonly Pair[], breaks: EventLoopYield): Promise<Pair[]> {
-  /** By length minus 1: the index of the pair that ends the subsequence of that length with the lowest `nowAt`. */
+  /**
+   * By length minus 1: the index of the pair that ends the subsequence of that length with the
+   * lowest `nowAt`.
+   */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length).fill(-1);
   for (const [index, [, nowAt]] of pairs.entries()) {
@@ -150,14 +175,21 @@ async function longestIncrease(pairs: readonly Pair[], breaks: EventLoopYield): 
     if (index % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
   }
   const increase: Pair[] = [];
-  for (let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1; pair !== undefined; pair = pairs[at]) {
+  for (
+    let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1;
+    pair !== undefined;
+    pair = pairs[at]
+  ) {
     increase.push(pair);
     at = previous[at] ?? -1;
   }
   return increase.reverse();
 }
 
-/** The index of the first end whose `nowAt` is not below the given one. The ends are sorted by `nowAt`. */
+/**
+ * The index of the first end whose `nowAt` is not below the given one. The ends are sorted by
+ * `nowAt`.
+ */
 function firstNotBelow(nowAt: number, ends: readonly number[], pairs: readonly Pair[]): number {
   let [low, high] = [0, ends.length];
   while (low < high) {

@@ -6,8 +6,14 @@ import { unifiedDiff } from './unified-diff.ts';
 /** The work for a file besides its lines, counted as lines. */
 const LINES_A_FILE = 100;
 
-/** The changes of a plan for clients, sorted by path: the content of added and deleted files, a unified diff of updated ones. */
-export async function fileChanges(changes: readonly PlannedChange[], breaks: EventLoopYield): Promise<FileUpdateChange[]> {
+/**
+ * The changes of a plan for clients, sorted by path: the content of added and deleted files, a
+ * unified diff of updated ones.
+ */
+export async function fileChanges(
+  changes: readonly PlannedChange[],
+  breaks: EventLoopYield,
+): Promise<FileUpdateChange[]> {
   const shown: FileUpdateChange[] = [];
   for (const change of changes) {
     shown.push(await fileChange(change, breaks));
@@ -16,14 +22,21 @@ export async function fileChanges(changes: readonly PlannedChange[], breaks: Eve
   return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-async function fileChange({ type, path, moveTo, before, after }: PlannedChange, breaks: EventLoopYield): Promise<FileUpdateChange> {
+async function fileChange(
+  { type, path, moveTo, before, after }: PlannedChange,
+  breaks: EventLoopYield,
+): Promise<FileUpdateChange> {
   switch (type) {
     case 'add':
       return { path, kind: { type }, diff: after ?? '' };
     case 'delete':
       return { path, kind: { type }, diff: before ?? '' };
     case 'update':
-      return { path, kind: { type, move_path: moveTo }, diff: await unifiedDiff(before ?? '', after ?? '', breaks) };
+      return {
+        path,
+        kind: { type, move_path: moveTo },
+        diff: await unifiedDiff(before ?? '', after ?? '', breaks),
+      };
     default:
       return type satisfies never;
   }

@@ -14,7 +14,10 @@ interface StreamedFile {
   lines: string[];
 }
 
-/** The changes in the complete lines of a patch that is still being written, with paths as the patch writes them. */
+/**
+ * The changes in the complete lines of a patch that is still being written, with paths as the patch
+ * writes them.
+ */
 export function streamedChanges(written: string): FileUpdateChange[] {
   const files: StreamedFile[] = [];
   for (const line of written.slice(0, written.lastIndexOf('\n') + 1).split('\n')) {
@@ -29,7 +32,8 @@ export function streamedChanges(written: string): FileUpdateChange[] {
 function begunFile(header: string): StreamedFile | null {
   const [, verb, path = ''] = HEADER.exec(header) ?? [];
   if (verb === undefined) return null;
-  if (verb === 'Update') return { path: path.trim(), kind: { type: 'update', move_path: null }, lines: [] };
+  if (verb === 'Update')
+    return { path: path.trim(), kind: { type: 'update', move_path: null }, lines: [] };
   return { path: path.trim(), kind: { type: verb === 'Add' ? 'add' : 'delete' }, lines: [] };
 }
 
@@ -41,7 +45,10 @@ function takeLine({ kind, lines }: StreamedFile, line: string): void {
   else if (/^[ +@-]/.test(line)) lines.push(`${line}\n`);
 }
 
-/** The `input` string in JSON arguments that may be incomplete. An incomplete escape at the end is dropped. */
+/**
+ * The `input` string in JSON arguments that may be incomplete. An incomplete escape at the end is
+ * dropped.
+ */
 export function streamedInput(args: string): string {
   const begin = INPUT_BEGIN.exec(args);
   if (begin === null) return '';

@@ -5,7 +5,10 @@ import { textPieces } from '../../../base/text/text-pieces.ts';
 import type { PlannedChange } from '../plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
-/** When the diff of a turn is longer than this, in UTF-16 code units, further files are listed without their changes. */
+/**
+ * When the diff of a turn is longer than this, in UTF-16 code units, further files are listed
+ * without their changes.
+ */
 const DIFF_CHARS_MAX = 16 * 1024 * 1024;
 /** The work for a file besides its lines, counted as lines. */
 const LINES_A_FILE = 100;
@@ -30,7 +33,10 @@ interface DiffOptions {
   breaks: EventLoopYield;
 }
 
-/** One diff of all patches of a turn: each file against its state before the first patch of the turn that touched it. */
+/**
+ * One diff of all patches of a turn: each file against its state before the first patch of the turn
+ * that touched it.
+ */
 export class TurnDiff {
   readonly #start = new Map<string, State>();
   readonly #now = new Map<string, State>();
@@ -38,7 +44,10 @@ export class TurnDiff {
   #origins = new Map<string, string>();
   readonly #shown = new Map<string, ShownDiff>();
 
-  /** Adds the changes of a patch that were written. Files may swap names, so removed paths are recorded before new ones. */
+  /**
+   * Adds the changes of a patch that were written. Files may swap names, so removed paths are
+   * recorded before new ones.
+   */
   take(changes: readonly PlannedChange[]): void {
     const origins = new Map(this.#origins);
     for (const { path, moveTo, before, replaced, mode, after } of changes) {
@@ -55,7 +64,10 @@ export class TurnDiff {
     this.#origins = origins;
   }
 
-  /** The diff in git's format, with paths relative to `cwd`. Empty if no file differs from its first state. */
+  /**
+   * The diff in git's format, with paths relative to `cwd`. Empty if no file differs from its first
+   * state.
+   */
   async text(cwd: string, breaks: EventLoopYield): Promise<string> {
     const renames = this.#renames();
     const left = new Set(renames.values());
@@ -63,7 +75,10 @@ export class TurnDiff {
     let chars = 0;
     for (const path of [...this.#now.keys()].sort()) {
       if (left.has(path)) continue;
-      const part = await this.#fileText({ from: renames.get(path) ?? path, to: path, cwd }, { isBrief: chars > DIFF_CHARS_MAX, breaks });
+      const part = await this.#fileText(
+        { from: renames.get(path) ?? path, to: path, cwd },
+        { isBrief: chars > DIFF_CHARS_MAX, breaks },
+      );
       chars += part.length;
       parts.push(part);
     }
@@ -74,14 +89,20 @@ export class TurnDiff {
     if (!this.#start.has(path)) this.#start.set(path, was);
   }
 
-  /** By new path, the first path of each renamed file. Leaves out files that replaced another one or whose first path has a file again. */
+  /**
+   * By new path, the first path of each renamed file. Leaves out files that replaced another one or
+   * whose first path has a file again.
+   */
   #renames(): Map<string, string> {
     const isRename = ([to, from]: [string, string]) =>
       !this.#start.get(to) && this.#now.get(to) && this.#start.get(from) && !this.#now.get(from);
     return new Map([...this.#origins].filter(isRename));
   }
 
-  async #fileText({ from, to, cwd }: { from: string; to: string; cwd: string }, options: DiffOptions): Promise<string> {
+  async #fileText(
+    { from, to, cwd }: { from: string; to: string; cwd: string },
+    options: DiffOptions,
+  ): Promise<string> {
     const [was, is] = [this.#start.get(from) ?? null, this.#now.get(to) ?? null];
     const known = this.#shown.get(to);
     if (known !== undefined && known.was === was && known.is === is) return known.text;
@@ -107,7 +128,11 @@ async function fileText(
   if (from !== to) head.push(`rename from ${from}`, `rename to ${to}`);
   if (!isSame) head.push(`index ${await blobHash(was, breaks)}..${await blobHash(is, breaks)}`);
   const hunks = isBrief ? '' : await unifiedDiff(was?.text ?? '', is?.text ?? '', breaks);
-  if (hunks !== '') head.push(`--- ${was === null ? '/dev/null' : `a/${from}`}`, `+++ ${is === null ? '/dev/null' : `b/${to}`}`);
+  if (hunks !== '')
+    head.push(
+      `--- ${was === null ? '/dev/null' : `a/${from}`}`,
+      `+++ ${is === null ? '/dev/null' : `b/${to}`}`,
+    );
   return `${head.join('\n')}\n${hunks}`;
 }
 

@@ -17,7 +17,10 @@ export interface CommandCall {
   tokensMax: number;
   /** Whether the call asks to run outside the sandbox. */
   escalates: boolean;
-  /** The permissions that the call asks for in addition, inside the sandbox and for this run only. Null: none. */
+  /**
+   * The permissions that the call asks for in addition, inside the sandbox and for this run only.
+   * Null: none.
+   */
   permissions: GrantedPermissions | null;
   /** The model's reason for either request. */
   justification: string | null;

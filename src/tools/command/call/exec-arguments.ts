@@ -4,7 +4,14 @@ import type { JsonObject, JsonValue } from '../../../base/json-value.ts';
 import { isFolder } from '../../../base/paths/is-folder.ts';
 import { cutText } from '../../../base/text/cut-text.ts';
 import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
-import { BadArguments, booleanField, numberField, requireObject, stringField, stringListField } from '../../bad-arguments.ts';
+import {
+  BadArguments,
+  booleanField,
+  numberField,
+  requireObject,
+  stringField,
+  stringListField,
+} from '../../bad-arguments.ts';
 import { wantedPermissions } from '../../wanted-permissions.ts';
 import { OUTPUT_TOKENS_DEFAULT } from '../command-report.ts';
 import type { CommandLimits } from '../command-settings.ts';
@@ -42,16 +49,27 @@ export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall 
     ...commonArguments(fields, deps),
     tty: booleanField(fields, 'tty') ?? false,
     yields: true,
-    waitMs: clamp(numberField(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT, YIELD_MS_MIN, YIELD_MS_MAX),
+    waitMs: clamp(
+      numberField(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT,
+      YIELD_MS_MIN,
+      YIELD_MS_MAX,
+    ),
   };
 }
 
-/** Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of strings. Throws BadArguments. */
+/**
+ * Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of
+ * strings. Throws BadArguments.
+ */
 export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = requireObject(args, 'command');
   const { command } = fields;
-  const argv = typeof command === 'string' ? scriptArgv(fields, command, deps) : stringListField(fields, 'command');
-  if (argv === null || argv.length === 0) throw new BadArguments('`command` is missing: pass a string or a list of strings.');
+  const argv =
+    typeof command === 'string'
+      ? scriptArgv(fields, command, deps)
+      : stringListField(fields, 'command');
+  if (argv === null || argv.length === 0)
+    throw new BadArguments('`command` is missing: pass a string or a list of strings.');
   checkNoNul(argv);
   return {
     argv,
@@ -59,7 +77,11 @@ export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall
     ...commonArguments(fields, deps),
     tty: false,
     yields: false,
-    waitMs: clamp(numberField(fields, 'timeout_ms') ?? numberField(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT, 1, TIMEOUT_MS_MAX),
+    waitMs: clamp(
+      numberField(fields, 'timeout_ms') ?? numberField(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT,
+      1,
+      TIMEOUT_MS_MAX,
+    ),
   };
 }
 
@@ -70,7 +92,8 @@ export function writeArguments(
 ): { number: number; chars: string; waitMs: number; tokensMax: number } {
   const fields = requireObject(args, 'session_id');
   const session = numberField(fields, 'session_id');
-  if (session === null) throw new BadArguments('`session_id` is missing: pass the number that exec_command returned.');
+  if (session === null)
+    throw new BadArguments('`session_id` is missing: pass the number that exec_command returned.');
   const chars = stringField(fields, 'chars') ?? '';
   const waitMs = numberField(fields, 'yield_time_ms');
   return {
@@ -86,7 +109,8 @@ export function writeArguments(
 
 /** The script of an argv that runs a shell with one. Returns null for any other argv. */
 function scriptOf([shell = '', option, script, ...others]: readonly string[]): string | null {
-  const isShell = isShellName(shell) && (option === '-c' || option === '-lc') && others.length === 0;
+  const isShell =
+    isShellName(shell) && (option === '-c' || option === '-lc') && others.length === 0;
   return isShell ? (script ?? null) : null;
 }
 
@@ -102,28 +126,45 @@ function commonArguments(fields: JsonObject, deps: ArgumentDeps) {
   };
 }
 
-function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentDeps): string[] {
+function scriptArgv(
+  fields: JsonObject,
+  script: string,
+  { env, limits: { loginShell } }: ArgumentDeps,
+): string[] {
   const wanted = stringField(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
-  if (shell === null) throw new BadArguments(`\`shell\`: ${wanted} is not available; use bash, zsh or sh.`);
+  if (shell === null)
+    throw new BadArguments(`\`shell\`: ${wanted} is not available; use bash, zsh or sh.`);
   const login = booleanField(fields, 'login');
-  if (login === true && !loginShell) throw new BadArguments('`login`: the configuration does not allow login shells (allow_login_shell).');
+  if (login === true && !loginShell)
+    throw new BadArguments(
+      '`login`: the configuration does not allow login shells (allow_login_shell).',
+    );
   const argv = shellArgv(shell, script, { login: login ?? loginShell });
   checkNoNul(argv);
   return argv;
 }
 
 function workdir(fields: JsonObject, cwd: string): string {
-  const folder = resolve(cwd, stringField(fields, 'workdir') ?? stringField(fields, 'working_directory') ?? '');
+  const folder = resolve(
+    cwd,
+    stringField(fields, 'workdir') ?? stringField(fields, 'working_directory') ?? '',
+  );
   checkNoNul([folder]);
   if (folder.split('/').length - 1 > WORKDIR_LEVELS_MAX) {
-    throw new BadArguments(`\`workdir\` has more than ${WORKDIR_LEVELS_MAX} levels: use a folder above it, and change the folder with cd.`);
+    throw new BadArguments(
+      `\`workdir\` has more than ${WORKDIR_LEVELS_MAX} levels: use a folder above it, and change the folder with cd.`,
+    );
   }
-  if (!isFolder(folder)) throw new BadArguments(`\`workdir\`: ${folder} is not an existing directory.`);
+  if (!isFolder(folder))
+    throw new BadArguments(`\`workdir\`: ${folder} is not an existing directory.`);
   return folder;
 }
 
-function sandboxRequest(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
+function sandboxRequest(
+  fields: JsonObject,
+  deps: ArgumentDeps,
+): Pick<CommandCall, 'escalates' | 'permissions'> {
   const wanted = fields.additional_permissions ?? null;
   const asked = stringField(fields, 'sandbox_permissions') ?? 'use_default';
   switch (asked) {
@@ -132,22 +173,32 @@ function sandboxRequest(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCal
     case 'with_additional_permissions':
       return { escalates: false, permissions: additionalPermissions(wanted, deps) };
     case 'use_default':
-      if (booleanField(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
-      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, deps) };
+      if (booleanField(fields, 'with_escalated_permissions') === true)
+        return { escalates: true, permissions: null };
+      return {
+        escalates: false,
+        permissions: wanted === null ? null : additionalPermissions(wanted, deps),
+      };
     default: {
-      const others = deps.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
+      const others = deps.limits.permissions
+        ? '"use_default", "with_additional_permissions"'
+        : '"use_default"';
       throw new BadArguments(`\`sandbox_permissions\` must be ${others} or "require_escalated".`);
     }
   }
 }
 
-function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentDeps): GrantedPermissions {
+function additionalPermissions(
+  wanted: JsonValue,
+  { cwd, env, home, limits }: ArgumentDeps,
+): GrantedPermissions {
   if (!limits.permissions)
     throw new BadArguments(
       'you cannot ask for permissions for a single command: the configuration does not allow it (features.exec_permission_approvals).',
     );
   const permissions = wantedPermissions(wanted, { cwd, home, userHome: env.HOME ?? null });
-  if (typeof permissions === 'string') throw new BadArguments(`\`additional_permissions\` ${permissions}.`);
+  if (typeof permissions === 'string')
+    throw new BadArguments(`\`additional_permissions\` ${permissions}.`);
   return permissions;
 }
 
@@ -156,7 +207,8 @@ function outputTokens(fields: JsonObject, tokensMax: number): number {
 }
 
 function checkNoNul(texts: readonly string[]): void {
-  if (texts.some((one) => one.includes('\0'))) throw new BadArguments('the command and `workdir` must not contain NUL characters.');
+  if (texts.some((one) => one.includes('\0')))
+    throw new BadArguments('the command and `workdir` must not contain NUL characters.');
 }
 
 function clamp(value: number, min: number, max: number): number {

@@ -8,8 +8,16 @@ type FunctionSpec = Extract<ToolSpec, { type: 'function' }>;
 const NUMBER = { type: 'number' };
 
 /** The specification of `exec_command` for models. */
-export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandLimits): FunctionSpec {
-  const login = { type: 'boolean', description: 'Run the shell as a login shell, which reads the profile of the user. Default: true.' };
+export function execCommandSpec({
+  loginShell,
+  tokensMax,
+  permissions,
+}: CommandLimits): FunctionSpec {
+  const login = {
+    type: 'boolean',
+    description:
+      'Run the shell as a login shell, which reads the profile of the user. Default: true.',
+  };
   return {
     type: 'function',
     name: 'exec_command',
@@ -24,22 +32,30 @@ export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandL
           description:
             'The working directory of the command. Default: the working directory of the thread, which relative paths start from.',
         },
-        shell: { type: 'string', description: "The shell to use: bash, zsh or sh. Default: the user's shell." },
+        shell: {
+          type: 'string',
+          description: "The shell to use: bash, zsh or sh. Default: the user's shell.",
+        },
         ...(loginShell ? { login } : {}),
         tty: {
           type: 'boolean',
-          description: 'Run the command in a terminal, so that you can write to it with write_stdin. Default: false; stdin is then empty.',
+          description:
+            'Run the command in a terminal, so that you can write to it with write_stdin. Default: false; stdin is then empty.',
         },
         yield_time_ms: {
           ...NUMBER,
           description:
             'How many milliseconds to wait for the command to end before it continues in the background: 250 to 30000. Default: 10000.',
         },
-        max_output_tokens: { ...NUMBER, description: `How many tokens of output to return, at most ${tokensMax}. Default: 2500.` },
+        max_output_tokens: {
+          ...NUMBER,
+          description: `How many tokens of output to return, at most ${tokensMax}. Default: 2500.`,
+        },
         ...sandboxParameters(permissions),
         justification: {
           type: 'string',
-          description: 'If sandbox_permissions is not use_default: the question to ask the user, in one sentence.',
+          description:
+            'If sandbox_permissions is not use_default: the question to ask the user, in one sentence.',
         },
         prefix_rule: {
           type: 'array',
@@ -54,9 +70,13 @@ export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandL
   };
 }
 
-/** The parameters by which a command asks for more than its sandbox allows. `permissions`: whether it may ask for single ones. */
+/**
+ * The parameters by which a command asks for more than its sandbox allows. `permissions`: whether
+ * it may ask for single ones.
+ */
 function sandboxParameters(permissions: boolean): JsonObject {
-  const escalated = 'require_escalated asks the user for approval to run the command outside the sandbox.';
+  const escalated =
+    'require_escalated asks the user for approval to run the command outside the sandbox.';
   if (!permissions)
     return {
       sandbox_permissions: {
@@ -86,12 +106,18 @@ export function writeStdinSpec({ tokensMax, pollMsMax }: CommandLimits): Functio
       type: 'object',
       properties: {
         session_id: { ...NUMBER, description: 'The session ID that exec_command returned.' },
-        chars: { type: 'string', description: 'The characters to write. Default: empty, which only waits.' },
+        chars: {
+          type: 'string',
+          description: 'The characters to write. Default: empty, which only waits.',
+        },
         yield_time_ms: {
           ...NUMBER,
           description: `How many milliseconds to wait for the command to end. If you write: 250 to 30000, default 250. If chars is empty: 5000 to ${pollMsMax}, default 5000.`,
         },
-        max_output_tokens: { ...NUMBER, description: `How many tokens of output to return, at most ${tokensMax}. Default: 2500.` },
+        max_output_tokens: {
+          ...NUMBER,
+          description: `How many tokens of output to return, at most ${tokensMax}. Default: 2500.`,
+        },
       },
       required: ['session_id'],
       additionalProperties: false,

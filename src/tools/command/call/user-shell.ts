@@ -4,7 +4,10 @@ import type { Env } from '../../../base/env.ts';
 
 /** Shells that support `-c`, and `-l` to read the user's profile. */
 const SHELLS = ['bash', 'zsh', 'sh', 'dash', 'ksh'];
-/** The folders where shells are installed. A program elsewhere is not accepted as a shell, unless it is $SHELL. */
+/**
+ * The folders where shells are installed. A program elsewhere is not accepted as a shell, unless it
+ * is $SHELL.
+ */
 const FOLDERS = ['/bin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 
 /** The absolute path of the user's shell. Returns bash or sh if $SHELL is not a supported shell. */
@@ -18,7 +21,8 @@ export function userShell(env: Env): string {
 export function findShell(wanted: string, env: Env): string | null {
   if (!isShellName(wanted)) return null;
   if (wanted === env.SHELL && isAbsolute(wanted)) return wanted;
-  if (wanted.includes('/')) return FOLDERS.includes(dirname(wanted)) && isProgram(wanted) ? wanted : null;
+  if (wanted.includes('/'))
+    return FOLDERS.includes(dirname(wanted)) && isProgram(wanted) ? wanted : null;
   return FOLDERS.map((folder) => join(folder, wanted)).find(isProgram) ?? null;
 }
 

@@ -7,7 +7,10 @@ import type { CommandServer } from '../../../sandbox/sandbox.ts';
 export interface ProxyOptions {
   /** Whether it speaks SOCKS5. */
   socks: boolean;
-  /** Returns the kinds of addresses that a request may reach. Rejects with a `ProxyRefusal`. The signal aborts when the request's connection is gone. */
+  /**
+   * Returns the kinds of addresses that a request may reach. Rejects with a `ProxyRefusal`. The
+   * signal aborts when the request's connection is gone.
+   */
   decide(request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]>;
   /** Called when there is no connection to an allowed target. */
   notReached(target: NetworkTarget, refusal: ProxyRefusal): void;

@@ -24,11 +24,15 @@ export interface NetworkAccessDeps {
   /** Reads the rules files. */
   rules(): Promise<ParsedRules>;
   /**
-   * The questions of the thread's commands, by target. A question waits until no other command's is open: its answer may be for all.
-   * Null: nobody sees the questions, so they need not wait for each other.
+   * The questions of the thread's commands, by target. A question waits until no other command's is
+   * open: its answer may be for all. Null: nobody sees the questions, so they need not wait for
+   * each other.
    */
   readonly questions: KeyedQueue | null;
-  /** Asks the reviewers in force whether the command may reach a target. The signal withdraws the question. */
+  /**
+   * Asks the reviewers in force whether the command may reach a target. The signal withdraws the
+   * question.
+   */
   ask(question: HostQuestion, signal: AbortSignal): Promise<Verdict>;
   /** Paused while a question is open. */
   whileAsking: Pick<PausableTimers, 'pause' | 'resume'>;
@@ -63,7 +67,10 @@ interface OpenQuestion {
   timer: Timer | null;
 }
 
-/** The time that a question stays open when the last connection that waited for it is gone: programs try again. */
+/**
+ * The time that a question stays open when the last connection that waited for it is gone: programs
+ * try again.
+ */
 const GONE_MS_MAX = 10_000;
 /** Questions of one command that are open at a time. */
 const QUESTIONS_MAX = 16;
@@ -73,8 +80,9 @@ const ANSWERS_MAX = 1000;
 const TOLD_MAX = 10;
 
 /**
- * Decides about the connections of one command: by the configuration, the rules and the grants, and by asking. An answer holds for the
- * target (host, port and protocol) until the command ends, so that a program which tries again causes no second question.
+ * Decides about the connections of one command: by the configuration, the rules and the grants, and
+ * by asking. An answer holds for the target (host, port and protocol) until the command ends, so
+ * that a program which tries again causes no second question.
  */
 export class NetworkAccess {
   readonly #deps: NetworkAccessDeps;
@@ -98,12 +106,18 @@ export class NetworkAccess {
     if ('allow' in verdict) return judged.reaches;
     throw this.#refuse(
       url,
-      new ProxyRefusal('declined', refusalText(verdict.deny, `The user did not allow this command to reach ${target.host}.`)),
+      new ProxyRefusal(
+        'declined',
+        refusalText(verdict.deny, `The user did not allow this command to reach ${target.host}.`),
+      ),
     );
   }
 
   /** Throws a `ProxyRefusal` for what nobody is asked about. */
-  async #judge({ target, method }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
+  async #judge({
+    target,
+    method,
+  }: ProxyRequest): Promise<Exclude<TargetVerdict, { verdict: 'refuse' }>> {
     const { policy, approvalPolicy, grants } = this.#deps;
     const { networkRules, problems } = await this.#deps.rules();
     await turnOfEventLoop();
@@ -118,7 +132,8 @@ export class NetworkAccess {
       isGranted,
       method,
     });
-    if (judged.verdict === 'refuse') throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
+    if (judged.verdict === 'refuse')
+      throw this.#refuse(url, new ProxyRefusal(judged.by, judged.reason));
     return judged;
   }
 
@@ -127,7 +142,9 @@ export class NetworkAccess {
     for (const [url, question] of this.#questions) this.#withdraw(url, question);
   }
 
-  /** Asks once for all requests for the same target. Returns null if it is allowed in the meantime. */
+  /**
+   * Asks once for all requests for the same target. Returns null if it is allowed in the meantime.
+   */
   async #ask(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
     const url = targetUrl(request.target);
     const question = this.#questions.get(url) ?? this.#open(url, request);
@@ -137,7 +154,8 @@ export class NetworkAccess {
     if (--question.waiting === 0 && this.#questions.get(url) === question) {
       question.timer = this.#deps.clock.setTimer(() => this.#withdraw(url, question), GONE_MS_MAX);
     }
-    if (signal.aborted || question.withdrawn.signal.aborted) throw new ProxyRefusal('busy', 'The connection was closed before the answer.');
+    if (signal.aborted || question.withdrawn.signal.aborted)
+      throw new ProxyRefusal('busy', 'The connection was closed before the answer.');
     return verdict;
   }
 
@@ -148,7 +166,9 @@ export class NetworkAccess {
     }
     const withdrawn = new AbortController();
     const ask = () => this.#askInTurn(request, withdrawn.signal);
-    const verdict = (questions === null ? ask() : questions.run(url, ask)).finally(() => this.#end(url, question));
+    const verdict = (questions === null ? ask() : questions.run(url, ask)).finally(() =>
+      this.#end(url, question),
+    );
     const question: OpenQuestion = { verdict, waiting: 0, withdrawn, timer: null };
     verdict.catch(() => {});
     this.#questions.set(url, question);
@@ -168,7 +188,10 @@ export class NetworkAccess {
     if (this.#questions.size === 0) this.#deps.whileAsking.resume();
   }
 
-  /** The answer to another command may decide, too. No answer counts after the question was withdrawn. */
+  /**
+   * The answer to another command may decide, too. No answer counts after the question was
+   * withdrawn.
+   */
   async #askInTurn(request: ProxyRequest, signal: AbortSignal): Promise<Verdict | null> {
     const { target } = request;
     if (signal.aborted) return null;
@@ -178,13 +201,18 @@ export class NetworkAccess {
     const verdict = await this.#deps.ask({ target, reason, settles }, signal);
     if (signal.aborted) return null;
     this.#answers.set(targetUrl(target), verdict);
-    if ('allow' in verdict && verdict.scope === 'session') this.#deps.grants.allowTarget(targetUrl(target));
+    if ('allow' in verdict && verdict.scope === 'session')
+      this.#deps.grants.allowTarget(targetUrl(target));
     return verdict;
   }
 
-  /** To be called when the connection to a target has failed: the addresses of a name are known only then. */
+  /**
+   * To be called when the connection to a target has failed: the addresses of a name are known only
+   * then.
+   */
   notReached(target: NetworkTarget, error: unknown): void {
-    if (error instanceof ProxyRefusal && error.code === 'local') this.#refuse(targetUrl(target), error);
+    if (error instanceof ProxyRefusal && error.code === 'local')
+      this.#refuse(targetUrl(target), error);
   }
 
   #refuse(url: string, refusal: ProxyRefusal): ProxyRefusal {

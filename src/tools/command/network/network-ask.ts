@@ -1,8 +1,18 @@
 import { type NetworkRule, ruleProtocol } from '../../../policy/network/network-rule.ts';
 import { targetUrl } from '../../../policy/network/network-target.ts';
 import { readHost } from '../../../policy/network/read-host.ts';
-import type { CommandExecutionApprovalDecision, NetworkPolicyAmendment, ServerRequests } from '../../../protocol/generated/types.ts';
-import { type Ask, decisionVerdict, type PlannedAction, UNCONFINED, type Verdict } from '../../action.ts';
+import type {
+  CommandExecutionApprovalDecision,
+  NetworkPolicyAmendment,
+  ServerRequests,
+} from '../../../protocol/generated/types.ts';
+import {
+  type Ask,
+  decisionVerdict,
+  type PlannedAction,
+  UNCONFINED,
+  type Verdict,
+} from '../../action.ts';
 import { unanswered } from '../../denial.ts';
 import { approvalParams } from '../approval-params.ts';
 import type { CommandRun } from '../command-run.ts';
@@ -13,7 +23,10 @@ interface NetworkQuestion extends HostQuestion {
   approvalId: string;
   /** Withdraws the question. */
   signal: AbortSignal;
-  /** Stores the rule of a person who decides about the host from now on. Returns the problem for the user, or null. */
+  /**
+   * Stores the rule of a person who decides about the host from now on. Returns the problem for the
+   * user, or null.
+   */
   store(rule: NetworkRule): string | null;
   /** Warns the clients. */
   warn(message: string): Promise<void>;
@@ -26,24 +39,42 @@ export function networkAsk(run: CommandRun, question: NetworkQuestion): Ask {
     signal: question.signal,
     describe: () => plannedAccess(run, question),
     async askPerson(ask) {
-      const answer = await ask({ method: 'item/commandExecution/requestApproval', params: requestParams(run, question) });
-      return answer.type === 'result' ? verdict(answer.result.decision, question) : unanswered(answer);
+      const answer = await ask({
+        method: 'item/commandExecution/requestApproval',
+        params: requestParams(run, question),
+      });
+      return answer.type === 'result'
+        ? verdict(answer.result.decision, question)
+        : unanswered(answer);
     },
   };
 }
 
-function plannedAccess({ call, context }: CommandRun, { target, reason }: NetworkQuestion): PlannedAction {
+function plannedAccess(
+  { call, context }: CommandRun,
+  { target, reason }: NetworkQuestion,
+): PlannedAction {
   const { host, port, protocol } = target;
   const url = targetUrl(target);
   return {
     targetItemId: context.itemId,
     shown: { type: 'networkAccess', target: url, host, protocol, port },
-    planned: { tool: 'network_access', target: url, host, port, protocol, command: [...call.argv], cwd: call.cwd, note: NOTE },
+    planned: {
+      tool: 'network_access',
+      target: url,
+      host,
+      port,
+      protocol,
+      command: [...call.argv],
+      cwd: call.cwd,
+      note: NOTE,
+    },
     claims: { reason },
   };
 }
 
-const NOTE = 'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
+const NOTE =
+  'The command runs already and waits for this connection. Only the connection is new. A tunnel can carry anything.';
 
 function requestParams(
   run: CommandRun,
@@ -51,7 +82,9 @@ function requestParams(
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const { host, port, protocol } = target;
   const amendments = proposedAmendments(target.host, settles);
-  const lasting = amendments.map((amendment) => ({ applyNetworkPolicyAmendment: { network_policy_amendment: amendment } }));
+  const lasting = amendments.map((amendment) => ({
+    applyNetworkPolicyAmendment: { network_policy_amendment: amendment },
+  }));
   return approvalParams(run, {
     approvalId,
     reason: `The command wants to connect to ${host}, port ${port}. ${reason}`,
@@ -67,17 +100,30 @@ function proposedAmendments(host: string, settles: boolean): NetworkPolicyAmendm
   return settles ? [{ host, action: 'allow' }, denies] : [denies];
 }
 
-async function verdict(decision: CommandExecutionApprovalDecision, { target, store, warn }: NetworkQuestion): Promise<Verdict> {
+async function verdict(
+  decision: CommandExecutionApprovalDecision,
+  { target, store, warn }: NetworkQuestion,
+): Promise<Verdict> {
   if (typeof decision === 'string') return decisionVerdict(decision, UNCONFINED);
   if (!('applyNetworkPolicyAmendment' in decision)) {
     // Not offered. The person wants the command to go on.
-    await warn(`The rule was not stored: the question was about the host ${target.host}, not about a command.`);
+    await warn(
+      `The rule was not stored: the question was about the host ${target.host}, not about a command.`,
+    );
     return decisionVerdict('accept', UNCONFINED);
   }
   const { host, action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
-  const problem = store({ host, protocol: ruleProtocol(target.protocol), decision: action, justification: null });
+  const problem = store({
+    host,
+    protocol: ruleProtocol(target.protocol),
+    decision: action,
+    justification: null,
+  });
   if (problem !== null) await warn(problem);
   if (action === 'deny') return decisionVerdict('decline', UNCONFINED);
   // Until the rule is read, and if it cannot be stored. Nobody was asked about another host.
-  return decisionVerdict(readHost(host) === target.host ? 'acceptForSession' : 'accept', UNCONFINED);
+  return decisionVerdict(
+    readHost(host) === target.host ? 'acceptForSession' : 'accept',
+    UNCONFINED,
+  );
 }

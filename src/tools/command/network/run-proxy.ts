@@ -19,8 +19,14 @@ interface RunProxyOptions {
   shown: ShownCommand;
 }
 
-/** The proxy of a command of the model. Its questions go to the reviewers of the turn; without the turn, nobody is asked. */
-export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunProxyOptions): Promise<OpenProxy> {
+/**
+ * The proxy of a command of the model. Its questions go to the reviewers of the turn; without the
+ * turn, nobody is asked.
+ */
+export function runProxy(
+  run: CommandRun,
+  { policy, host, timers, shown }: RunProxyOptions,
+): Promise<OpenProxy> {
   const { context, deps } = run;
   let questions = 0;
 
@@ -31,7 +37,8 @@ export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunPr
       approvalId: `network-${++questions}`,
       signal: AbortSignal.any([signal, host.turnOver]),
       store: (rule) => storeNetworkRule(deps.home, rule, question),
-      warn: (message) => host.emit({ method: 'warning', params: { threadId: context.threadId, message } }),
+      warn: (message) =>
+        host.emit({ method: 'warning', params: { threadId: context.threadId, message } }),
     });
     const verdict = await host.requestMore(asked);
     return host.turnOver.aborted && 'deny' in verdict ? OVER : verdict;
@@ -47,7 +54,9 @@ export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunPr
     rules: async () => commandRules(await readRuleFiles(deps.home)),
     // The guardian reviews each command by itself, and many at a time.
     get questions() {
-      return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll ? deps.sessions.hostQuestions : null;
+      return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll
+        ? deps.sessions.hostQuestions
+        : null;
     },
     ask,
     whileAsking: timers,
@@ -57,5 +66,9 @@ export function runProxy(run: CommandRun, { policy, host, timers, shown }: RunPr
 }
 
 const OVER: Verdict = {
-  deny: { by: 'policy', reason: 'The turn in which this command was started is over, so nobody can be asked about this host any more.' },
+  deny: {
+    by: 'policy',
+    reason:
+      'The turn in which this command was started is over, so nobody can be asked about this host any more.',
+  },
 };

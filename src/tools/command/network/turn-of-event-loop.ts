@@ -8,8 +8,9 @@ let last: Promise<void> = Promise.resolve();
 let startedMs: number | null = null;
 
 /**
- * Await this directly before the work for one of many connections that can come at once. Lets one caller go on at a time, and the others
- * wait for a later round of the event loop when this one has taken long enough.
+ * Await this directly before the work for one of many connections that can come at once. Lets one
+ * caller go on at a time, and the others wait for a later round of the event loop when this one has
+ * taken long enough.
  */
 export function turnOfEventLoop(): Promise<void> {
   // The caller's work comes before the next turn, because it has waited for this promise first.
@@ -23,7 +24,9 @@ function turn(): Promise<void> | undefined {
     startedMs = nowMs;
     setImmediate(endRound);
   }
-  return nowMs - startedMs < ROUND_MS_MAX ? undefined : new Promise((resolve) => setImmediate(resolve));
+  return nowMs - startedMs < ROUND_MS_MAX
+    ? undefined
+    : new Promise((resolve) => setImmediate(resolve));
 }
 
 function endRound(): void {

@@ -14,7 +14,10 @@ interface UnaskedProxyDeps {
   home: string;
 }
 
-/** The proxy of a command that is not the model's: it reaches only what the configuration and the rules allow, and nobody is asked. */
+/**
+ * The proxy of a command that is not the model's: it reaches only what the configuration and the
+ * rules allow, and nobody is asked.
+ */
 export function unaskedProxy(policy: NetworkPolicy, deps: UnaskedProxyDeps): Promise<OpenProxy> {
   const access = new NetworkAccess({
     clock: deps.clock,

@@ -15,8 +15,9 @@ const PLACES_MAX = 4096;
 const REPOSITORY_FILES = ['HEAD', 'config', 'objects', 'refs', 'commondir'];
 
 /**
- * Returns the places that decide what git does in a folder: what makes a folder a repository, its settings with those of the user and
- * the included ones, the files that they name, and the hooks. Returns null if there are too many, or if one cannot be read.
+ * Returns the places that decide what git does in a folder: what makes a folder a repository, its
+ * settings with those of the user and the included ones, the files that they name, and the hooks.
+ * Returns null if there are too many, or if one cannot be read.
  */
 export async function gitDependencies(folder: string, env: Env): Promise<string[] | null> {
   const above = foldersAbove(resolveLinks(folder));
@@ -31,22 +32,42 @@ export async function gitDependencies(folder: string, env: Env): Promise<string[
   const bare = searched.flatMap((one) => REPOSITORY_FILES.map((name) => join(one, name)));
   // A command could make a repository of it.
   const empty = searched.map((one) => join(one, '.git')).filter(isEmptyGitFolder);
-  const places = [...bare, ...empty, ...settled, ...(root === null || found === null ? [] : [join(root, '.git'), found.own, found.shared])];
+  const places = [
+    ...bare,
+    ...empty,
+    ...settled,
+    ...(root === null || found === null ? [] : [join(root, '.git'), found.own, found.shared]),
+  ];
   return places.length > PLACES_MAX ? null : places;
 }
 
-/** The files with settings, the files that these name, and the hooks. Null: some of them are unknown. */
-async function settledPlaces(from: string, found: GitFolder | null, env: Env): Promise<string[] | null> {
+/**
+ * The files with settings, the files that these name, and the hooks. Null: some of them are
+ * unknown.
+ */
+async function settledPlaces(
+  from: string,
+  found: GitFolder | null,
+  env: Env,
+): Promise<string[] | null> {
   const home = env.HOME ?? '';
-  const own = found === null ? [] : [join(found.shared, 'config'), join(found.own, 'config.worktree')];
+  const own =
+    found === null ? [] : [join(found.shared, 'config'), join(found.own, 'config.worktree')];
   const settings = await gitSettings([...userSettingsFiles(env), ...own], home);
   const named = settings === null ? null : hooksPaths(settings, { from, home });
   if (settings === null || named === null) return null;
   const folders = found === null ? named : [...named, join(found.shared, 'hooks')];
   const hooks = await Promise.all(folders.map(hookPaths));
   if (hooks.includes(null)) return null;
-  const values = settings.entries.flatMap(({ value }) => (value === null ? [] : [value, value.replaceAll('~/', `${home}/`)]));
-  return [...settings.files, ...folders, ...hooks.flatMap((some) => some ?? []), ...possiblePaths(values, [from])];
+  const values = settings.entries.flatMap(({ value }) =>
+    value === null ? [] : [value, value.replaceAll('~/', `${home}/`)],
+  );
+  return [
+    ...settings.files,
+    ...folders,
+    ...hooks.flatMap((some) => some ?? []),
+    ...possiblePaths(values, [from]),
+  ];
 }
 
 async function hookPaths(folder: string): Promise<string[] | null> {

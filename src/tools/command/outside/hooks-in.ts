@@ -3,7 +3,10 @@ import { isAbsent } from '../../../base/system-error-code.ts';
 
 const HOOKS_MAX = 1000;
 
-/** Returns the names of the files in a folder that git may run as hooks. Returns null if the folder cannot be listed completely. */
+/**
+ * Returns the names of the files in a folder that git may run as hooks. Returns null if the folder
+ * cannot be listed completely.
+ */
 export async function hooksIn(folder: string): Promise<string[] | null> {
   try {
     const { entries, cut } = await listFolder(folder, HOOKS_MAX);

@@ -27,13 +27,22 @@ interface LeavingCommand {
 }
 
 /**
- * Reads what `leavingDoubt` needs to know about the files of a command. Looks at files, and reads only those of repositories and
- * the user's settings of git. Returns null if the command names too many places.
+ * Reads what `leavingDoubt` needs to know about the files of a command. Looks at files, and reads
+ * only those of repositories and the user's settings of git. Returns null if the command names too
+ * many places.
  */
-export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand): Promise<LeavingFacts | null> {
+export async function leavingFacts({
+  commands,
+  cwd,
+  env,
+  roots,
+}: LeavingCommand): Promise<LeavingFacts | null> {
   const all = possibleFolders(commands, [cwd, resolveLinks(cwd)]);
   const folders = [...new Set(all.flatMap((some) => some ?? []))];
-  const named = new Set([...folders, ...commands.flatMap(({ words }, index) => possiblePaths(words, all[index] ?? []))]);
+  const named = new Set([
+    ...folders,
+    ...commands.flatMap(({ words }, index) => possiblePaths(words, all[index] ?? [])),
+  ]);
   if (named.size > PATHS_MAX) return null;
   const realPaths = new Map<string, string>();
   const realRoots = roots.map(resolveLinks);
@@ -50,17 +59,26 @@ export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand
   const usesGit = commands.some(({ words }) => programKind(words) === 'git');
   const hooksFrom = usesGit ? await userHooks(env) : null;
   if (hooksFrom !== null) {
-    for (const folder of folders) repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksFrom));
+    for (const folder of folders)
+      repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksFrom));
     await resolveAll([...repositories.values()].flatMap((repository) => localRemotes(repository)));
   }
-  return { roots: realRoots, realPaths, repositories, hasUnreadSettings: usesGit && hooksFrom === null, variable: strangeVariable(env) };
+  return {
+    roots: realRoots,
+    realPaths,
+    repositories,
+    hasUnreadSettings: usesGit && hooksFrom === null,
+    variable: strangeVariable(env),
+  };
 }
 
 /**
- * Returns a function that returns the folders of hooks that the settings of the machine and the user name, for a working tree. Returns
- * null if these settings are not certain.
+ * Returns a function that returns the folders of hooks that the settings of the machine and the
+ * user name, for a working tree. Returns null if these settings are not certain.
  */
-async function userHooks(env: LeavingCommand['env']): Promise<((root: string) => readonly string[]) | null> {
+async function userHooks(
+  env: LeavingCommand['env'],
+): Promise<((root: string) => readonly string[]) | null> {
   const home = env.HOME ?? '';
   const settings = await gitSettings(userSettingsFiles(env), home);
   if (settings === null || hooksPaths(settings, { from: '/', home }) === null) return null;
@@ -68,15 +86,22 @@ async function userHooks(env: LeavingCommand['env']): Promise<((root: string) =>
 }
 
 function localRemotes(repository: RepositoryFacts | null): string[] {
-  const addresses = (repository?.settings ?? []).filter(({ section }) => section === 'remote').map(({ value }) => localPath(value ?? ''));
+  const addresses = (repository?.settings ?? [])
+    .filter(({ section }) => section === 'remote')
+    .map(({ value }) => localPath(value ?? ''));
   return addresses.filter((path) => path !== '');
 }
 
-/** Returns the real path of a path, which need not exist. Null: commands can change a link in it, or it cannot be resolved. */
+/**
+ * Returns the real path of a path, which need not exist. Null: commands can change a link in it, or
+ * it cannot be resolved.
+ */
 function realPathOf(path: string, roots: readonly string[]): string | null {
   try {
     const { end, links, isComplete } = followPath(path);
-    return !isComplete || links.some(({ link }) => roots.some((root) => isWithin(link, root))) ? null : end;
+    return !isComplete || links.some(({ link }) => roots.some((root) => isWithin(link, root)))
+      ? null
+      : end;
   } catch (error) {
     if (systemErrorCode(error) === null) throw error;
     return null;
@@ -84,6 +109,7 @@ function realPathOf(path: string, roots: readonly string[]): string | null {
 }
 
 function strangeVariable(env: LeavingCommand['env']): string | null {
-  const isStrange = (name: string) => name === 'CDPATH' || (name.startsWith('GIT_') && !PLAIN_VARIABLES.test(name));
+  const isStrange = (name: string) =>
+    name === 'CDPATH' || (name.startsWith('GIT_') && !PLAIN_VARIABLES.test(name));
   return Object.keys(env).find(isStrange) ?? null;
 }

@@ -15,11 +15,14 @@ const CAN_RUN = 0o111;
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40})\s*$/;
 
 /**
- * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksFrom`
- * returns the folders of hooks that the user's own settings may name for a working tree. Returns null if there is no repository, or if
- * its `.git` does not belong to it.
+ * Returns what the files of the repository say that git finds from a folder without links. Nothing
+ * in it is run. `hooksFrom` returns the folders of hooks that the user's own settings may name for
+ * a working tree. Returns null if there is no repository, or if its `.git` does not belong to it.
  */
-export async function repositoryFacts(folder: string, hooksFrom: (root: string) => readonly string[]): Promise<RepositoryFacts | null> {
+export async function repositoryFacts(
+  folder: string,
+  hooksFrom: (root: string) => readonly string[],
+): Promise<RepositoryFacts | null> {
   const root = await repositoryRoot(foldersAbove(folder) ?? []);
   const found = root === null ? null : await gitFolder(root);
   if (root === null || found === null) return null;
@@ -44,8 +47,13 @@ export async function repositoryFacts(folder: string, hooksFrom: (root: string) 
 }
 
 async function isRepository(own: string, shared: string): Promise<boolean> {
-  const folders = await Promise.all(['objects', 'refs'].map((name) => stat(join(shared, name)).catch(() => null)));
-  return folders.every((found) => found?.isDirectory() === true) && HEAD.test((await readGitFile(own, 'HEAD')) ?? '');
+  const folders = await Promise.all(
+    ['objects', 'refs'].map((name) => stat(join(shared, name)).catch(() => null)),
+  );
+  return (
+    folders.every((found) => found?.isDirectory() === true) &&
+    HEAD.test((await readGitFile(own, 'HEAD')) ?? '')
+  );
 }
 
 async function repositorySettings(own: string, shared: string): Promise<GitConfigEntry[] | null> {

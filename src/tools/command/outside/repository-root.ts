@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { isEmptyGitFolder } from '../../../base/files/is-empty-git-folder.ts';
 import { isAbsent } from '../../../base/system-error-code.ts';
 
-/** Returns the first of the folders that contains a `.git` other than an empty folder. Returns null if none does. */
+/**
+ * Returns the first of the folders that contains a `.git` other than an empty folder. Returns null
+ * if none does.
+ */
 export async function repositoryRoot(folders: readonly string[]): Promise<string | null> {
   for (const folder of folders) {
     const dotGit = join(folder, '.git');

@@ -107,9 +107,13 @@ export class CommandSession {
     void this.program.write(Buffer.from(chars));
   }
 
-  /** Interrupts the command as Ctrl-C does, and ends it if it does not end then. Resolves when it is interrupted. */
+  /**
+   * Interrupts the command as Ctrl-C does, and ends it if it does not end then. Resolves when it is
+   * interrupted.
+   */
   async interrupt(): Promise<void> {
-    // What a program in a terminal prints after the last Ctrl-C counts. Without a terminal, a further one gives no more time.
+    // What a program in a terminal prints after the last Ctrl-C counts. Without a terminal, a
+    // further one gives no more time.
     if (this.hasInput) this.#interrupted?.abort();
     await this.program.interrupt();
     if (this.#interrupted?.signal.aborted !== false) this.#endInterrupted();
@@ -126,7 +130,10 @@ export class CommandSession {
     return this.shown.complete({ exitCode: this.#end?.exitCode ?? null });
   }
 
-  /** Kills the command and all processes that it started. Resolves when it has ended, or after a few seconds. */
+  /**
+   * Kills the command and all processes that it started. Resolves when it has ended, or after a few
+   * seconds.
+   */
   kill(): Promise<void> {
     this.#killing ??= this.#kill();
     return this.#killing;

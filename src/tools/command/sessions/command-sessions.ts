@@ -8,7 +8,10 @@ import type { CommandSession } from './command-session.ts';
 export const SESSIONS_MAX = 64;
 /** The most ended commands that are kept until the model has read their end. */
 const UNREAD_ENDS_MAX = 64;
-/** The first number is arbitrary, so that a number from an earlier server process hardly ever matches a session. */
+/**
+ * The first number is arbitrary, so that a number from an earlier server process hardly ever
+ * matches a session.
+ */
 const FIRST_NUMBER_MIN = 1_000;
 const FIRST_NUMBERS = 90_000;
 
@@ -18,13 +21,22 @@ export interface CommandSlot {
   number: number;
   /** The owner of the command's process: thread, turn and session. */
   owner(turnId: string): string[];
-  /** Releases the place. To be called when no call waits for the command any more. A background session keeps its place. */
+  /**
+   * Releases the place. To be called when no call waits for the command any more. A background
+   * session keeps its place.
+   */
   release(): void;
 }
 
-/** The running commands of a thread, in a turn or in the background, and the ended ones whose end the model has not read yet. */
+/**
+ * The running commands of a thread, in a turn or in the background, and the ended ones whose end
+ * the model has not read yet.
+ */
 export class CommandSessions {
-  /** The questions to a person about the hosts that commands want to reach: one at a time about each. */
+  /**
+   * The questions to a person about the hosts that commands want to reach: one at a time about
+   * each.
+   */
   readonly hostQuestions = new KeyedQueue();
   readonly #clock: Clock;
   readonly #processes: Processes;
@@ -40,10 +52,16 @@ export class CommandSessions {
   /** The commands that a call waits for. */
   readonly #waitedFor = new Set<CommandSession>();
   readonly #background = new Map<number, CommandSession>();
-  /** By turn id: the owners of ended commands. Processes that these commands started may still run. */
+  /**
+   * By turn id: the owners of ended commands. Processes that these commands started may still run.
+   */
   readonly #finished = new Map<string, (readonly string[])[]>();
 
-  constructor({ clock, processes, threadId }: { clock: Clock; processes: Processes; threadId: string }) {
+  constructor({
+    clock,
+    processes,
+    threadId,
+  }: { clock: Clock; processes: Processes; threadId: string }) {
     this.#clock = clock;
     this.#processes = processes;
     this.#threadId = threadId;
@@ -51,8 +69,9 @@ export class CommandSessions {
   }
 
   /**
-   * Takes a place for a command of the model. While SESSIONS_MAX are taken and a call still waits for its command, waits for a place, in
-   * the order of the calls. Resolves with null if only commands in the background and of the user are left, or if the signal aborts.
+   * Takes a place for a command of the model. While SESSIONS_MAX are taken and a call still waits
+   * for its command, waits for a place, in the order of the calls. Resolves with null if only
+   * commands in the background and of the user are left, or if the signal aborts.
    */
   async takeSlot(signal: AbortSignal): Promise<CommandSlot | null> {
     const turn = this.#queue.then(async () => {
@@ -128,17 +147,24 @@ export class CommandSessions {
     this.#background.delete(session.number);
   }
 
-  /** The background session with this number, which may have ended. Returns null if there is none. */
+  /**
+   * The background session with this number, which may have ended. Returns null if there is none.
+   */
   find(number: number): CommandSession | null {
     return this.#background.get(number) ?? null;
   }
 
   /** The running background sessions, the latest first. */
   get running(): CommandSession[] {
-    return [...this.#background.values()].filter(({ end }) => end === null).sort((a, b) => b.number - a.number);
+    return [...this.#background.values()]
+      .filter(({ end }) => end === null)
+      .sort((a, b) => b.number - a.number);
   }
 
-  /** Kills a running background session. `processId` is its number as a string. Returns false if there is none. */
+  /**
+   * Kills a running background session. `processId` is its number as a string. Returns false if
+   * there is none.
+   */
   async terminate(processId: string): Promise<boolean> {
     const session = this.running.find(({ number }) => String(number) === processId);
     if (session !== undefined) await this.#killAll([session]);
@@ -150,19 +176,28 @@ export class CommandSessions {
     await this.#killAll(this.running);
   }
 
-  /** To be called when a turn ends. If it was interrupted, kills the processes that its ended commands left behind. */
+  /**
+   * To be called when a turn ends. If it was interrupted, kills the processes that its ended
+   * commands left behind.
+   */
   async turnEnded(turnId: string, { interrupted }: { interrupted: boolean }): Promise<void> {
     const owners = this.#finished.get(turnId) ?? [];
     this.#finished.delete(turnId);
     if (owners.length > 0) await this.#processes.tidy();
-    if (interrupted) await killed(Promise.all(owners.map((owner) => this.#processes.killOwned(owner))), this.#clock);
+    if (interrupted)
+      await killed(
+        Promise.all(owners.map((owner) => this.#processes.killOwned(owner))),
+        this.#clock,
+      );
   }
 
   /** Kills all commands of the thread, and the processes that they left behind. */
   async close(): Promise<void> {
     await this.#killAll([...this.#waitedFor, ...this.running]);
     await killed(this.#processes.killOwned([this.#threadId]), this.#clock);
-    await Promise.all([...this.#background.values()].flatMap(({ shown }) => shown.completing ?? []));
+    await Promise.all(
+      [...this.#background.values()].flatMap(({ shown }) => shown.completing ?? []),
+    );
   }
 
   async #killAll(sessions: readonly CommandSession[]): Promise<void> {
@@ -172,6 +207,7 @@ export class CommandSessions {
 
   #forgetOldEnds(): void {
     const ended = [...this.#background.values()].filter(({ end }) => end !== null);
-    for (const session of ended.slice(0, Math.max(0, ended.length - UNREAD_ENDS_MAX))) this.forget(session);
+    for (const session of ended.slice(0, Math.max(0, ended.length - UNREAD_ENDS_MAX)))
+      this.forget(session);
   }
 }

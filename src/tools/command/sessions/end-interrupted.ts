@@ -20,10 +20,15 @@ interface InterruptedCommand {
 }
 
 /**
- * Ends a command that has been sent Ctrl-C and does not end: by SIGTERM, and then by a kill. One in a terminal may answer Ctrl-C and
- * continue, such as a shell or an interpreter: if it prints anything after Ctrl-C, it is left alone. `over` ends the wait.
+ * Ends a command that has been sent Ctrl-C and does not end: by SIGTERM, and then by a kill. One in
+ * a terminal may answer Ctrl-C and continue, such as a shell or an interpreter: if it prints
+ * anything after Ctrl-C, it is left alone. `over` ends the wait.
  */
-export async function endInterrupted(command: InterruptedCommand, clock: Clock, over: AbortSignal): Promise<void> {
+export async function endInterrupted(
+  command: InterruptedCommand,
+  clock: Clock,
+  over: AbortSignal,
+): Promise<void> {
   const { hasInput, shown, program } = command;
   const bytesBefore = shown.outputBytes;
   await sleep(clock, INTERRUPT_MS_MAX, over);

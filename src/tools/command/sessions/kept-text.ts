@@ -3,7 +3,10 @@ import { cutText } from '../../../base/text/cut-text.ts';
 /** Parts shorter than this are joined with the next one. */
 const PART_CHARS_MIN = 4096;
 
-/** A growing string of which only the beginning and the end are kept. Lengths are in UTF-16 code units. */
+/**
+ * A growing string of which only the beginning and the end are kept. Lengths are in UTF-16 code
+ * units.
+ */
 export class KeptText {
   readonly #halfMax: number;
   #head = '';
@@ -41,11 +44,13 @@ export class KeptText {
   }
 
   /**
-   * The whole string. If it is longer than `charsMax`: its beginning and its end, with `marker` in between, which takes the number
-   * of code units that are not shown. Never shows half a surrogate pair.
+   * The whole string. If it is longer than `charsMax`: its beginning and its end, with `marker` in
+   * between, which takes the number of code units that are not shown. Never shows half a surrogate
+   * pair.
    */
   text(charsMax: number, marker: (leftOut: number) => string): string {
-    if (this.#length <= charsMax && this.#head.length + this.#tailLength === this.#length) return this.#head + this.#tail.join('');
+    if (this.#length <= charsMax && this.#head.length + this.#tailLength === this.#length)
+      return this.#head + this.#tail.join('');
     const half = Math.min(this.#halfMax, Math.floor(charsMax / 2));
     const begin = cutText(this.#head, half);
     const end = this.#end(half).replace(/^[\uDC00-\uDFFF]/, '');
@@ -56,7 +61,8 @@ export class KeptText {
   #end(chars: number): string {
     if (chars === 0) return '';
     let from = this.#tail.length;
-    for (let length = 0; from > 0 && length < chars; from--) length += this.#tail[from - 1]?.length ?? 0;
+    for (let length = 0; from > 0 && length < chars; from--)
+      length += this.#tail[from - 1]?.length ?? 0;
     const tail = this.#tail.slice(from).join('');
     return tail.length < chars ? (this.#head + tail).slice(-chars) : tail.slice(-chars);
   }
@@ -67,10 +73,15 @@ export class KeptText {
 
   #appendTail(text: string): void {
     const last = this.#tail.at(-1);
-    if (last !== undefined && last.length < PART_CHARS_MIN) this.#tail[this.#tail.length - 1] = last + text;
+    if (last !== undefined && last.length < PART_CHARS_MIN)
+      this.#tail[this.#tail.length - 1] = last + text;
     else this.#tail.push(text);
     this.#tailLength += text.length;
-    for (let first = this.#tail[0]; first !== undefined && this.#tailLength - first.length >= this.#halfMax; first = this.#tail[0]) {
+    for (
+      let first = this.#tail[0];
+      first !== undefined && this.#tailLength - first.length >= this.#halfMax;
+      first = this.#tail[0]
+    ) {
       this.#tail.shift();
       this.#tailLength -= first.length;
     }

@@ -7,13 +7,18 @@ import { KeptText } from './kept-text.ts';
 
 export type CommandItem = Extract<UntimedItem, { type: 'commandExecution' }>;
 
-/** The most output that the item keeps, in UTF-16 code units. The middle of longer output is cut out. */
+/**
+ * The most output that the item keeps, in UTF-16 code units. The middle of longer output is cut
+ * out.
+ */
 const OUTPUT_CHARS_MAX = 1024 * 1024;
 /** The most output in the item that is saved repeatedly while the command runs. */
 const ASIDE_CHARS_MAX = 128 * 1024;
 /** The most output that is kept for the model's next report. */
 const UNREAD_CHARS_MAX = 256 * 1024;
-/** Fast output is sent in larger deltas: a delta is sent after this time, or when it has this size. */
+/**
+ * Fast output is sent in larger deltas: a delta is sent after this time, or when it has this size.
+ */
 const DELTA_AGE_MS_MAX = 30;
 const DELTA_CHARS_MAX = 64 * 1024;
 
@@ -41,13 +46,16 @@ interface ShownCommandOptions {
 }
 
 /**
- * Shows a command to clients: its item, its output as it comes, and its end. The source of the output is paused while clients do
- * not read.
+ * Shows a command to clients: its item, its output as it comes, and its end. The source of the
+ * output is paused while clients do not read.
  */
 export class ShownCommand {
   readonly #options: ShownCommandOptions;
   readonly #kept = new KeptText(OUTPUT_CHARS_MAX);
-  readonly #decoders: Record<OutputStream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  readonly #decoders: Record<OutputStream, StringDecoder> = {
+    stdout: new StringDecoder('utf8'),
+    stderr: new StringDecoder('utf8'),
+  };
   #unread = new KeptText(UNREAD_CHARS_MAX);
   readonly #told: string[] = [];
   #delta = '';
@@ -80,7 +88,9 @@ export class ShownCommand {
   }
 
   #item(outputCharsMax: number): CommandItem {
-    const aggregatedOutput = this.#kept.isEmpty ? null : this.#kept.text(outputCharsMax, outputLeftOut);
+    const aggregatedOutput = this.#kept.isEmpty
+      ? null
+      : this.#kept.text(outputCharsMax, outputLeftOut);
     return { ...this.#options.item, aggregatedOutput };
   }
 
@@ -110,7 +120,10 @@ export class ShownCommand {
     return this.#told.splice(0);
   }
 
-  /** Sends no more output and resumes the source: the command is being killed, and clients may never read again. */
+  /**
+   * Sends no more output and resumes the source: the command is being killed, and clients may never
+   * read again.
+   */
   mute(): void {
     this.#muted = true;
     this.#delta = '';
@@ -129,10 +142,19 @@ export class ShownCommand {
     return this.#completed;
   }
 
-  /** Ends the output and returns the item as it completes. An incomplete UTF-8 character at the end becomes U+FFFD. */
-  ended({ exitCode = null, status = exitCode === 0 ? 'completed' : 'failed', ran = true }: CommandEnding): CommandItem {
+  /**
+   * Ends the output and returns the item as it completes. An incomplete UTF-8 character at the end
+   * becomes U+FFFD.
+   */
+  ended({
+    exitCode = null,
+    status = exitCode === 0 ? 'completed' : 'failed',
+    ran = true,
+  }: CommandEnding): CommandItem {
     this.endOutput();
-    const durationMs = ran ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs) : null;
+    const durationMs = ran
+      ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs)
+      : null;
     return { ...this.item, status, exitCode, durationMs };
   }
 

@@ -2,7 +2,12 @@ import { PausableTimers } from '../../../base/pausable-timers.ts';
 import type { Permit } from '../../../policy/permissions/permit.ts';
 import { mustStayInside } from '../../../policy/permissions/required/required-hidden.ts';
 import type { SandboxBounds } from '../../../policy/permissions/sandbox-bounds.ts';
-import { type ProcessSpec, ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
+import {
+  type ProcessSpec,
+  ProcessStartError,
+  type RunningProcess,
+  SandboxUnavailableError,
+} from '../../../sandbox/processes/processes.ts';
 import type { ActionHost } from '../../action.ts';
 import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
@@ -33,8 +38,9 @@ export type CommandOutcome =
   | { state: 'yielded'; session: CommandSession };
 
 /**
- * Starts a command and waits for its end, at most as long as its call says. If it is still running then, it continues in the
- * background if the call yields, and is killed otherwise. An interrupt always kills it.
+ * Starts a command and waits for its end, at most as long as its call says. If it is still running
+ * then, it continues in the background if the call yields, and is killed otherwise. An interrupt
+ * always kills it.
  */
 export async function startCommand(run: CommandRun, start: CommandStart): Promise<CommandOutcome> {
   const { shown, host } = start;
@@ -46,7 +52,9 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
   const program = await startProcess(run, { shown, bounds, proxy, signal });
   if ('problem' in program) {
     proxy?.close();
-    return signal.aborted ? { state: 'notBegun' } : { state: 'notStarted', problem: program.problem };
+    return signal.aborted
+      ? { state: 'notBegun' }
+      : { state: 'notStarted', problem: program.problem };
   }
   shown.readFrom(program);
   const session = newSession(run, { ...start, program, timers, proxy });
@@ -62,13 +70,21 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
   sessions.finish(session);
   shown.endOutput();
   if (signal.aborted) return { state: 'interrupted', exitCode: session.end?.exitCode ?? null };
-  return hadEnded && session.end !== null ? { state: 'ended', exitCode: session.end.exitCode } : { state: 'timedOut' };
+  return hadEnded && session.end !== null
+    ? { state: 'ended', exitCode: session.end.exitCode }
+    : { state: 'timedOut' };
 }
 
-function boundsOf({ context, deps, permissions }: CommandRun, { sandboxed, readOnly }: Permit): SandboxBounds | null {
+function boundsOf(
+  { context, deps, permissions }: CommandRun,
+  { sandboxed, readOnly }: Permit,
+): SandboxBounds | null {
   if (readOnly) return readOnlyBounds({ context, deps });
-  // The last check of those that keep a command inside: what the administrator hides is hidden from all.
-  return sandboxed || mustStayInside(context.settings.hidden) ? commandBounds({ context, deps }, permissions) : null;
+  // The last check of those that keep a command inside: what the administrator hides is hidden from
+  // all.
+  return sandboxed || mustStayInside(context.settings.hidden)
+    ? commandBounds({ context, deps }, permissions)
+    : null;
 }
 
 /** Returns null if the command reaches the network without a proxy, or not at all. */
@@ -85,26 +101,50 @@ async function proxyOf(
 
 async function startProcess(
   { call, deps, start, owner, pin, permissions }: CommandRun,
-  { shown, bounds, proxy, signal }: { shown: ShownCommand; bounds: SandboxBounds | null; proxy: OpenProxy | null; signal: AbortSignal },
+  {
+    shown,
+    bounds,
+    proxy,
+    signal,
+  }: {
+    shown: ShownCommand;
+    bounds: SandboxBounds | null;
+    proxy: OpenProxy | null;
+    signal: AbortSignal;
+  },
 ): Promise<RunningProcess | { problem: string }> {
   const terminal = call.tty ? TERMINAL : null;
-  const place = await startPlace(call.cwd, { pin: bounds === null || permissions !== null ? pin : null, sandboxed: bounds !== null });
+  const place = await startPlace(call.cwd, {
+    pin: bounds === null || permissions !== null ? pin : null,
+    sandboxed: bounds !== null,
+  });
   if ('problem' in place) return place;
   try {
     const serve = proxy === null ? {} : { serve: proxy.serve, signal };
-    const startedFor = bounds === null ? { startedFor: { of: "this command's shell", kind: 'approved' as const } } : {};
-    const how = { input: false, terminal, joinsOutput: true, moreFollow: true, ...serve, ...startedFor };
+    const startedFor =
+      bounds === null
+        ? { startedFor: { of: "this command's shell", kind: 'approved' as const } }
+        : {};
+    const how = {
+      input: false,
+      terminal,
+      joinsOutput: true,
+      moreFollow: true,
+      ...serve,
+      ...startedFor,
+    };
     const spec = { ...start, ...place, bounds, owner, ...how };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
-    if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };
+    if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError)
+      return { problem: error.message };
     throw error;
   }
 }
 
 /**
- * Returns the working directory, and a problem if something has changed. Outside the sandbox, the directory is the pinned one itself. In
- * the sandbox, another one at its path reaches no further.
+ * Returns the working directory, and a problem if something has changed. Outside the sandbox, the
+ * directory is the pinned one itself. In the sandbox, another one at its path reaches no further.
  */
 async function startPlace(
   cwd: string,
@@ -123,7 +163,13 @@ async function startPlace(
 
 function newSession(
   { call, command, context, deps, number, owner }: CommandRun,
-  { shown, program, permit, timers, proxy }: CommandStart & { program: RunningProcess; timers: PausableTimers; proxy: OpenProxy | null },
+  {
+    shown,
+    program,
+    permit,
+    timers,
+    proxy,
+  }: CommandStart & { program: RunningProcess; timers: PausableTimers; proxy: OpenProxy | null },
 ) {
   return new CommandSession({
     number,

@@ -1,4 +1,7 @@
-/** Environment variables that keep programs from starting a pager, colouring their output or using another character set. */
+/**
+ * Environment variables that keep programs from starting a pager, colouring their output or using
+ * another character set.
+ */
 export const UNATTENDED = {
   TERM: 'dumb',
   NO_COLOR: '1',

@@ -2,11 +2,19 @@
 export interface ShellExports {
   /** Begins to find it out soon. Does not wait. */
   begin(): void;
-  /** Resolves when it is known, or after a short time. Later calls wait no longer than the first one. */
+  /**
+   * Resolves when it is known, or after a short time. Later calls wait no longer than the first
+   * one.
+   */
   ready(signal: AbortSignal): Promise<void>;
-  /** The variables, before the environment policy applies. It is the same object until they change. */
+  /**
+   * The variables, before the environment policy applies. It is the same object until they change.
+   */
   readonly variables: Readonly<Record<string, string>>;
-  /** Whether a command with this shell need not read the profile, although it asks for a login shell. */
+  /**
+   * Whether a command with this shell need not read the profile, although it asks for a login
+   * shell.
+   */
   replacesProfile(shell: string): boolean;
   /** For threads whose configuration has no snapshot. */
   readonly switchedOff: ShellExports;

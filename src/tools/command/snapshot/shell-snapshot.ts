@@ -49,7 +49,9 @@ export class ShellSnapshot implements ShellExports {
   }
 
   get variables(): Readonly<Record<string, string>> {
-    return this.#snapshot !== null && 'variables' in this.#snapshot ? this.#snapshot.variables : NONE;
+    return this.#snapshot !== null && 'variables' in this.#snapshot
+      ? this.#snapshot.variables
+      : NONE;
   }
 
   replacesProfile(shell: string): boolean {
@@ -80,7 +82,10 @@ export class ShellSnapshot implements ShellExports {
       const { takeSnapshot } = await import('./take-snapshot.ts');
       this.#snapshot = await takeSnapshot(this.#deps, this.#closing.signal);
       if ('problem' in this.#snapshot && !this.#closing.signal.aborted) {
-        log.info({ problem: this.#snapshot.problem }, 'the variables of the user’s shell are not known');
+        log.info(
+          { problem: this.#snapshot.problem },
+          'the variables of the user’s shell are not known',
+        );
       }
     } catch (error) {
       this.#snapshot = { problem: 'it failed' };

@@ -7,7 +7,16 @@ import { oddFile } from './odd-files.ts';
 
 function oddProtectedName(world: HostileWorld): void {
   const { random, work, temp, base } = world;
-  const folder = random.pick([work, work, work, join(work, 'sub'), join(work, 'a', 'b', 'c'), join(temp, 'x'), temp, base]);
+  const folder = random.pick([
+    work,
+    work,
+    work,
+    join(work, 'sub'),
+    join(work, 'a', 'b', 'c'),
+    join(temp, 'x'),
+    temp,
+    base,
+  ]);
   const path = join(folder, random.pick(PROTECTED_NAMES));
   if (oddFile(world, path) && folder === work) world.keep(path);
 }
@@ -21,8 +30,16 @@ function guardLookalike(world: HostileWorld): void {
 }
 
 function oddInstructions(world: HostileWorld): void {
-  const names = ['AGENTS.md', 'AGENTS.override.md', '.agents/skills/x/SKILL.md', '.agents/skills', '.codex/config.toml', '.codex/rules'];
-  for (let count = world.random.between(1, 3); count > 0; count--) oddFile(world, world.at(world.random.pick(names)));
+  const names = [
+    'AGENTS.md',
+    'AGENTS.override.md',
+    '.agents/skills/x/SKILL.md',
+    '.agents/skills',
+    '.codex/config.toml',
+    '.codex/rules',
+  ];
+  for (let count = world.random.between(1, 3); count > 0; count--)
+    oddFile(world, world.at(world.random.pick(names)));
   if (world.random.chance(0.2)) oddFile(world, join(world.base, 'AGENTS.md'));
 }
 
@@ -30,7 +47,10 @@ function oddInstructions(world: HostileWorld): void {
 function linkAmongMany(world: HostileWorld): void {
   const { random } = world;
   const folder = random.pick([world.work, world.at('sub')]);
-  world.link(join(folder, random.pick(PROTECTED_NAMES)), random.pick(['real', world.outside, 'missing', '/dev/zero']));
+  world.link(
+    join(folder, random.pick(PROTECTED_NAMES)),
+    random.pick(['real', world.outside, 'missing', '/dev/zero']),
+  );
   const count = random.pick([50, 300, 600]);
   for (let index = 0; index < count; index++) writeFileSync(join(folder, `entry${index}`), '');
   world.blame(folder);
@@ -39,8 +59,38 @@ function linkAmongMany(world: HostileWorld): void {
 function oddNames(world: HostileWorld): void {
   const { random } = world;
   const names = [
-    ...['-rf', '--help', '--bind', '-', '\n', 'new\nline', 'tab\t', 'quote\'"', '$(touch x)', '\\040', '\\\\', ' ', 'ü', '\u202eback', '*'],
-    ...['x'.repeat(255), 'proc', 'dev', 'sys', 'run', 'lost+found', 'x (deleted)', '%s', '{}', '.GIT', '.git ', '.Agents', 'git~1'],
+    ...[
+      '-rf',
+      '--help',
+      '--bind',
+      '-',
+      '\n',
+      'new\nline',
+      'tab\t',
+      'quote\'"',
+      '$(touch x)',
+      '\\040',
+      '\\\\',
+      ' ',
+      'ü',
+      '\u202eback',
+      '*',
+    ],
+    ...[
+      'x'.repeat(255),
+      'proc',
+      'dev',
+      'sys',
+      'run',
+      'lost+found',
+      'x (deleted)',
+      '%s',
+      '{}',
+      '.GIT',
+      '.git ',
+      '.Agents',
+      'git~1',
+    ],
   ];
   for (let count = random.between(1, 3); count > 0; count--) {
     const name = random.pick(names);
@@ -54,7 +104,9 @@ function oddNames(world: HostileWorld): void {
 /** Names that are not UTF-8, which most programs cannot even print. */
 function notUtf8(world: HostileWorld): void {
   const { random } = world;
-  const name = Buffer.from(random.pick([[0xff], [0xc3, 0x28], [0x2e, 0xe2, 0x82], [0xed, 0xa0, 0x80], [0x80, 0x0a]]));
+  const name = Buffer.from(
+    random.pick([[0xff], [0xc3, 0x28], [0x2e, 0xe2, 0x82], [0xed, 0xa0, 0x80], [0x80, 0x0a]]),
+  );
   const path = Buffer.concat([Buffer.from(`${world.work}/`), name]);
   mkdirSync(path, { recursive: true });
   const inner = Buffer.concat([path, Buffer.from('/.git')]);
@@ -71,7 +123,8 @@ function noPermissions(world: HostileWorld): void {
 }
 
 function hardLinks(world: HostileWorld): void {
-  for (const name of ['hard', 'sub/hard']) if (world.random.chance(0.5)) world.hardLink(world.at(name), join(world.linked, 'file'));
+  for (const name of ['hard', 'sub/hard'])
+    if (world.random.chance(0.5)) world.hardLink(world.at(name), join(world.linked, 'file'));
   // These links have protected names, so commands cannot change the file.
   for (const name of ['.codex/config.toml', '.git/config']) {
     if (world.random.chance(0.5)) world.hardLink(world.at(name), join(world.outside, 'config'));
@@ -81,8 +134,19 @@ function hardLinks(world: HostileWorld): void {
 }
 
 function linksAround(world: HostileWorld): void {
-  const targets = ['../outside', world.outside, world.home, join(world.home, 'config.toml'), '/', '..', 'loop', '/dev', '/proc/self/root'];
-  for (let index = 0; index < 4; index++) world.link(world.at(`link${index}`), world.random.pick(targets));
+  const targets = [
+    '../outside',
+    world.outside,
+    world.home,
+    join(world.home, 'config.toml'),
+    '/',
+    '..',
+    'loop',
+    '/dev',
+    '/proc/self/root',
+  ];
+  for (let index = 0; index < 4; index++)
+    world.link(world.at(`link${index}`), world.random.pick(targets));
   world.chain(world.at('chained'), world.outside);
 }
 
@@ -90,7 +154,10 @@ function linksAround(world: HostileWorld): void {
 function lookalikes(world: HostileWorld): void {
   const evil = 'throw new Error("loaded from the workspace");\n';
   world.file(world.at('node_modules', '@lydell', 'node-pty', 'requireBinary.js'), evil);
-  world.file(world.at('node_modules', '@lydell', 'node-pty', 'package.json'), '{"main": "requireBinary.js"}');
+  world.file(
+    world.at('node_modules', '@lydell', 'node-pty', 'package.json'),
+    '{"main": "requireBinary.js"}',
+  );
   world.file(world.at('node_modules', 'better-sqlite3', 'index.js'), evil);
   if (world.random.chance(0.5)) oddFile(world, world.at('package.json'));
   else world.large(world.at('package.json'), '{"type":');

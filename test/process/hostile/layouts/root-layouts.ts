@@ -37,7 +37,10 @@ function homeInReach(world: HostileWorld): void {
 function sharedTemp(world: HostileWorld): void {
   const name = world.random.pick(['.git', '.codex', '.agents', 'AGENTS.md']);
   oddFile(world, join(world.temp, world.random.pick(['x', '.', 'y']), name));
-  oddFile(world, join(world.temp, 'x', '.git', world.random.pick(['commondir', 'HEAD', 'config', 'hooks'])));
+  oddFile(
+    world,
+    join(world.temp, 'x', '.git', world.random.pick(['commondir', 'HEAD', 'config', 'hooks'])),
+  );
 }
 
 function closedRoot(world: HostileWorld): void {

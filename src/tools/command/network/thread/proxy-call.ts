@@ -10,9 +10,15 @@ export interface RefusalData {
 }
 
 /** How the main thread has decided about a request. `failed`: it could not. */
-export type DecisionData = { reaches: readonly AddressKind[] } | { refusal: RefusalData } | { failed: string };
+export type DecisionData =
+  | { reaches: readonly AddressKind[] }
+  | { refusal: RefusalData }
+  | { failed: string };
 
-/** A call that gets a `ThreadAnswer`. Proxies and listeners have numbers, which the main thread chooses. */
+/**
+ * A call that gets a `ThreadAnswer`. Proxies and listeners have numbers, which the main thread
+ * chooses.
+ */
 export type AnsweredCall =
   | { type: 'listen'; listener: number }
   | { type: 'receive'; listener: number; program: readonly string[]; port: number }

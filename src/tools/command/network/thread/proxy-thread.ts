@@ -3,11 +3,18 @@ import type { Log } from '../../../../base/log.ts';
 import { startWorker } from '../../../../base/processes/start-worker.ts';
 import type { ProxyRequest } from '../../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../../network/proxy-refusal.ts';
-import type { CommandListener, Listeners, ReceivedListener } from '../../../../sandbox/listeners.ts';
+import type {
+  CommandListener,
+  Listeners,
+  ReceivedListener,
+} from '../../../../sandbox/listeners.ts';
 import type { CommandProxies, OpenProxy, ProxyOptions } from '../command-proxies.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 
-/** Beyond this the thread ends, and not the process. The bytes that the proxies pass on do not count. */
+/**
+ * Beyond this the thread ends, and not the process. The bytes that the proxies pass on do not
+ * count.
+ */
 const HEAP_MB_MAX = 512;
 
 interface ProxyThreadOptions {
@@ -28,9 +35,10 @@ interface Opened {
 }
 
 /**
- * The proxies of commands and their listeners, in a thread of their own: whatever a command sends, it does not hold up this thread, which
- * only decides. The thread starts at the first use, and anew after it has died; then the proxies that were open have ended. It keeps the
- * process alive only while a listener is made or changed.
+ * The proxies of commands and their listeners, in a thread of their own: whatever a command sends,
+ * it does not hold up this thread, which only decides. The thread starts at the first use, and anew
+ * after it has died; then the proxies that were open have ended. It keeps the process alive only
+ * while a listener is made or changed.
  */
 export class ProxyThread implements CommandProxies, Listeners {
   readonly #options: ProxyThreadOptions;
@@ -49,7 +57,11 @@ export class ProxyThread implements CommandProxies, Listeners {
     const proxy = ++this.#numbers;
     const opened: Opened = { options, deciding: new Map() };
     this.#proxies.set(proxy, opened);
-    this.#started().postMessage({ type: 'openProxy', proxy, socks: options.socks } satisfies ProxyCall);
+    this.#started().postMessage({
+      type: 'openProxy',
+      proxy,
+      socks: options.socks,
+    } satisfies ProxyCall);
     return {
       serve: proxy,
       close: () => {
@@ -68,7 +80,11 @@ export class ProxyThread implements CommandProxies, Listeners {
   async receive(program: readonly string[], port: number): Promise<ReceivedListener> {
     const listener = ++this.#numbers;
     const pid = await this.#call({ type: 'receive', listener, program, port });
-    return { ...this.#listener(listener), pid, endSender: () => this.#tell({ type: 'endSender', listener }) };
+    return {
+      ...this.#listener(listener),
+      pid,
+      endSender: () => this.#tell({ type: 'endSender', listener }),
+    };
   }
 
   /** Ends the thread, and with it all connections. Can be called again. */
@@ -80,7 +96,8 @@ export class ProxyThread implements CommandProxies, Listeners {
   #listener(listener: number): CommandListener {
     return {
       serve: async (server, credential) => {
-        if (typeof server === 'function') throw new Error('a function serves only connections of its own thread');
+        if (typeof server === 'function')
+          throw new Error('a function serves only connections of its own thread');
         return this.#call({ type: 'serve', listener, proxy: server, credential });
       },
       close: () => this.#tell({ type: 'closeListener', listener }),
@@ -126,7 +143,12 @@ export class ProxyThread implements CommandProxies, Listeners {
         this.#proxies.get(reply.proxy)?.deciding.get(reply.question)?.abort();
         return;
       case 'notReached':
-        this.#proxies.get(reply.proxy)?.options.notReached(reply.target, new ProxyRefusal(reply.refusal.code, reply.refusal.message));
+        this.#proxies
+          .get(reply.proxy)
+          ?.options.notReached(
+            reply.target,
+            new ProxyRefusal(reply.refusal.code, reply.refusal.message),
+          );
         return;
       case 'log':
         this.#options.log[reply.level](reply.fields, reply.text);
@@ -144,19 +166,32 @@ export class ProxyThread implements CommandProxies, Listeners {
     else waiting?.resolve(answer.value);
   }
 
-  async #decide({ proxy, question, request }: Extract<ProxyReply, { type: 'decide' }>): Promise<void> {
+  async #decide({
+    proxy,
+    question,
+    request,
+  }: Extract<ProxyReply, { type: 'decide' }>): Promise<void> {
     const opened = this.#proxies.get(proxy);
-    this.#tell({ type: 'decided', question, decision: opened === undefined ? ENDED : await decisionOf(opened, question, request) });
+    this.#tell({
+      type: 'decided',
+      question,
+      decision: opened === undefined ? ENDED : await decisionOf(opened, question, request),
+    });
   }
 
   #died(reason: Error): void {
     this.#worker = null;
-    if (!this.#isClosed) this.#options.log.error({ err: reason }, 'the thread of the proxies has died; the next command starts another');
+    if (!this.#isClosed)
+      this.#options.log.error(
+        { err: reason },
+        'the thread of the proxies has died; the next command starts another',
+      );
     for (const opened of this.#proxies.values()) giveUp(opened);
     this.#proxies.clear();
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const { reject } of calls) reject(new Error(`the thread of the proxies has died (${reason.message})`));
+    for (const { reject } of calls)
+      reject(new Error(`the thread of the proxies has died (${reason.message})`));
   }
 }
 
@@ -166,13 +201,18 @@ function giveUp({ deciding }: Opened): void {
   for (const gone of deciding.values()) gone.abort();
 }
 
-async function decisionOf({ options, deciding }: Opened, question: number, request: ProxyRequest): Promise<DecisionData> {
+async function decisionOf(
+  { options, deciding }: Opened,
+  question: number,
+  request: ProxyRequest,
+): Promise<DecisionData> {
   const gone = new AbortController();
   deciding.set(question, gone);
   try {
     return { reaches: await options.decide(request, gone.signal) };
   } catch (error) {
-    if (error instanceof ProxyRefusal) return { refusal: { code: error.code, message: error.message } };
+    if (error instanceof ProxyRefusal)
+      return { refusal: { code: error.code, message: error.message } };
     return { failed: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   } finally {
     deciding.delete(question);

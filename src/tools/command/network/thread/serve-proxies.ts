@@ -10,7 +10,10 @@ import type { OpenProxy } from '../command-proxies.ts';
 import { localProxies } from '../local-proxies.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 
-/** Has the proxies of commands and their listeners, as the messages of the port say. The other side of the port decides. */
+/**
+ * Has the proxies of commands and their listeners, as the messages of the port say. The other side
+ * of the port decides.
+ */
 export function serveProxies(port: MessagePort): void {
   const server = new ProxyServer((reply) => port.postMessage(reply));
   port.on('message', (call: ProxyCall) => server.receive(call));
@@ -66,7 +69,11 @@ class ProxyServer {
     try {
       this.#send({ type: 'answer', call, value: await this.#perform(wanted) });
     } catch (error) {
-      this.#send({ type: 'answer', call, error: error instanceof Error ? error.message : String(error) });
+      this.#send({
+        type: 'answer',
+        call,
+        error: error instanceof Error ? error.message : String(error),
+      });
     }
   }
 
@@ -84,10 +91,15 @@ class ProxyServer {
     return listener.pid;
   }
 
-  async #serve({ listener, proxy, credential }: Extract<AnsweredCall, { type: 'serve' }>): Promise<number> {
+  async #serve({
+    listener,
+    proxy,
+    credential,
+  }: Extract<AnsweredCall, { type: 'serve' }>): Promise<number> {
     const listening = this.#listening.get(listener);
     const open = proxy === null ? null : await this.#open.get(proxy);
-    if (listening === undefined || open === undefined) throw new Error('the proxy of the command has ended');
+    if (listening === undefined || open === undefined)
+      throw new Error('the proxy of the command has ended');
     return listening.serve(open?.serve ?? null, credential);
   }
 
@@ -95,11 +107,16 @@ class ProxyServer {
     return this.#proxies.open({
       socks,
       decide: (request, signal) => this.#decide(proxy, request, signal),
-      notReached: (target, { code, message }) => this.#send({ type: 'notReached', proxy, target, refusal: { code, message } }),
+      notReached: (target, { code, message }) =>
+        this.#send({ type: 'notReached', proxy, target, refusal: { code, message } }),
     });
   }
 
-  async #decide(proxy: number, request: ProxyRequest, signal: AbortSignal): Promise<readonly AddressKind[]> {
+  async #decide(
+    proxy: number,
+    request: ProxyRequest,
+    signal: AbortSignal,
+  ): Promise<readonly AddressKind[]> {
     const question = ++this.#asked;
     const tellGone = () => this.#send({ type: 'gone', proxy, question });
     const decision = await new Promise<DecisionData>((resolve) => {

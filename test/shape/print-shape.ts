@@ -1,0 +1,106 @@
+import { dirname, posix } from 'node:path';
+import { collaborators, membersOf, namesTwice } from './code-shape.ts';
+import { wideLines } from './line-shape.ts';
+import { readSource, type SourceFile } from './read-source.ts';
+import { importersOf, importsIn, tiedSiblings, tiedToParents } from './room-shape.ts';
+
+// The figures that keep the code readable, with their limits: `npm run check:shape`. A limit only
+// goes down. What is over its limit is listed, and the exit code is then 1.
+
+const root = dirname(dirname(import.meta.dirname));
+const all = readSource(root, ['src', 'schema', 'bin', 'examples', 'test']);
+const src = all.filter(({ path }) => path.startsWith('src/'));
+const imports = importsIn(src);
+const linesOf = ({ text }: SourceFile) => text.split('\n').length - 1;
+const byLines = all
+  .filter(({ path }) => !path.startsWith('test/'))
+  .sort((one, other) => linesOf(other) - linesOf(one));
+const crowded = collaborators(src)
+  .filter(({ members }) => members.length > 12)
+  .map(({ name, path, members }) => `${path}: ${name} has ${members.length}`);
+const matching = (pattern: RegExp) => src.filter(({ path }) => pattern.test(path));
+const RUNS_PARTS =
+  /^src\/agent\/(?:turn-part-list|turn\/(?:turn-part|turn-parts|thread-parts))\.ts$/;
+const ORDERED = ['agent', 'config', 'handlers', 'model', 'policy', 'store/sqlite'];
+
+interface Figure {
+  name: string;
+  limit: number;
+  /** What is counted, or a number. */
+  found: readonly string[] | number;
+}
+
+const FIGURES: readonly Figure[] = [
+  { name: 'lines wider than 100 columns', limit: 0, found: all.flatMap(wideLines) },
+  {
+    name: 'files longer than 300 lines',
+    limit: 50,
+    found: byLines
+      .filter((file) => linesOf(file) > 300)
+      .map((file) => `${file.path}: ${linesOf(file)}`),
+  },
+  { name: 'interfaces of more than 12 collaborators', limit: 8, found: crowded },
+  {
+    name: 'interfaces of collaborators that are called Deps',
+    limit: 125,
+    found: collaborators(src)
+      .filter(({ name }) => name.endsWith('Deps'))
+      .map(({ name }) => name),
+  },
+  { name: 'moments of a part', limit: 27, found: membersOf(src, 'TurnPart').length },
+  {
+    name: 'lines of the files that run parts',
+    limit: 919,
+    found: sum(matching(RUNS_PARTS).map(linesOf)),
+  },
+  ...(
+    [
+      ['MCP', ['src/agent/mcp', 'src/mcp'], 15],
+      ['sub-agents', ['src/agent/sub-agents'], 12],
+      ['hooks', ['src/agent/hooks', 'src/hooks'], 3],
+      ['guardian', ['src/agent/guardian'], 5],
+    ] as const
+  ).map(([name, rooms, limit]) => ({
+    name: `files outside that import ${name}`,
+    limit,
+    found: importersOf(rooms, imports),
+  })),
+  {
+    name: 'files at the root of the agent',
+    limit: 20,
+    found: src.map(({ path }) => path).filter((path) => posix.dirname(path) === 'src/agent'),
+  },
+  {
+    name: 'pairs of siblings that import each other',
+    limit: 19,
+    found: tiedSiblings(
+      ORDERED.map((folder) => `src/${folder}`),
+      imports,
+    ),
+  },
+  {
+    name: 'pairs of a folder and its parent that import each other',
+    limit: 67,
+    found: tiedToParents(imports),
+  },
+  {
+    name: 'files that start a worker',
+    limit: 1,
+    found: src.filter(({ text }) => /\bnew Worker\(/.test(text)).map(({ path }) => path),
+  },
+  { name: 'names that several files export', limit: 39, found: namesTwice(src) },
+];
+
+for (const { name, limit, found } of FIGURES) {
+  const count = typeof found === 'number' ? found : found.length;
+  console.log(
+    `${count > limit ? 'FAIL' : 'ok  '} ${String(count).padStart(4)} of ${String(limit).padStart(4)} ${name}`,
+  );
+  if (count <= limit) continue;
+  process.exitCode = 1;
+  if (typeof found !== 'number') for (const one of found) console.log(`       ${one}`);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
