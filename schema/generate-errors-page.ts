@@ -25,13 +25,13 @@ A request that fails gets an \`error\` in place of a \`result\`:
 {"id": 7, "error": {"code": -32600, "message": "no active turn to interrupt", "data": {"code": "turn_not_active"}}}
 \`\`\`
 
-- \`error.data.code\` never changes: let programs decide by it. The message is for people, and may change.
-- \`error.data\` has further fields where they help. Errors about a file have its \`path\`, and errors of writes to the configuration have
+- \`error.data.code\` never changes, so programs can rely on it. The message is for people, and may change.
+- \`error.data\` can have further fields. Errors about a file have its \`path\`. Errors of writes to the configuration have
   \`config_write_error_code\`, the name that Codex uses.
-- \`error.code\` is a number of JSON-RPC. With -32600 and -32602 the request is at fault, with -32603 the server or its machine, and with
-  -32001 nothing: send the request again later. An unknown method is -32600, not -32601.
+- \`error.code\` is a number of JSON-RPC. With -32600 and -32602, there is a mistake in the request. With -32603, the server or its
+  machine has a problem. -32001 means that the server is busy: send the request again later. An unknown method is -32600, not -32601.
 
-[methods.md](methods.md) lists the errors of each method, and [troubleshooting.md](troubleshooting.md) goes by what you see.
+[methods.md](methods.md) lists the errors of each method, and [troubleshooting.md](troubleshooting.md) explains messages that you may see.
 
 ## Errors of requests
 

@@ -70,7 +70,7 @@ describes how they belong together. \`heddle generate-json-schema\` writes the t
 - [errors.md](errors.md) describes the errors. Those with the number -32603, which the server or its machine causes, are only examples: they
   can come with any request. Any request can also fail with these:
   ${codes(any)}.
-- 19 clients of this protocol were examined in 2026. A request that at least four of them use says how many do.
+- 19 clients of this protocol were examined in 2026. If at least four of them use a request, this page says how many.
 `;
 }
 

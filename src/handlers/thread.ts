@@ -89,5 +89,5 @@ function noReview(problem: string): RpcError {
 }
 
 const NOT_COMPARABLE =
-  'heddle cannot tell all files that this command depends on, so it would not know whether the next attempt does the same. ' +
+  'heddle does not know all files that this command depends on, so it would not know whether the next attempt does the same. ' +
   'Run the command yourself, or set the reviewer of approvals to "user", to be asked about the next attempt.';

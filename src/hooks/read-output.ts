@@ -85,7 +85,7 @@ export function notMet(event: HookEvent, reason: string): HookResult {
 export function failedCheck(event: HookEvent, failed: HookResult): HookResult {
   if (!event.failsShut) return failed;
   const why = failed.entries.map(({ text }) => text).join(' ');
-  const no = notMet(event, `A hook could not check this, which counts as no: ${why}`);
+  const no = notMet(event, `A hook could not check this, which counts as a refusal: ${why}`);
   return { ...no, entries: [...failed.entries, ...no.entries] };
 }
 

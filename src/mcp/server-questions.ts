@@ -27,7 +27,7 @@ interface ServerQuestionsDeps {
 const ASKING: ReadonlySet<McpRequest['op']> = new Set(['callTool', 'readResource']);
 
 const NO_CALL: McpAnswer = {
-  error: { code: -32600, message: 'no call of a thread is open that this belongs to' },
+  error: { code: -32600, message: 'the question belongs to no open call of a thread' },
 };
 
 /** Answers what a server asks, by the user whose call is open. */

@@ -24,6 +24,6 @@ export function loginFileUnusable(path: string, why: string): RpcError {
 
 export function noRateLimits(): RpcError {
   const message =
-    'no rate limits are known: the provider has told none so far. A ChatGPT login, which has them at any time, is not supported';
+    'no rate limits are known: the provider has not sent any yet. A ChatGPT login, which always has them, is not supported';
   return refused('no_rate_limits', message);
 }

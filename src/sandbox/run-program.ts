@@ -134,8 +134,7 @@ export async function runProgram(
 export const STOPPED_EARLY =
   'it was stopped, because its turn was interrupted or its thread was closed';
 
-const EXPOSED =
-  'it was stopped, because a command was about to start that could write what it reads';
+const EXPOSED = 'it was stopped, because a command that could write its files was about to start';
 
 /** The failure of work that has reached its time limit. */
 export function outOfTime(timeoutSec: number): string {

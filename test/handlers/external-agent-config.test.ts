@@ -458,7 +458,7 @@ describe('externalAgentConfig/import', () => {
         item(type),
       ),
     );
-    const kept = (what: string) => `${what} already, and is left as it is`;
+    const kept = (what: string) => `${what} already, and was not changed`;
     const write = { failureStage: 'write' };
     expect(results.flatMap(({ failures }) => failures)).toEqual([
       failure(
@@ -470,7 +470,7 @@ describe('externalAgentConfig/import', () => {
       failure(
         'MCP_SERVER_CONFIG',
         'web',
-        'config.toml has a server web already, which is left as it is',
+        'config.toml has a server web already, which was not changed',
         write,
       ),
       failure('HOOKS', 'Stop', kept(`${home}/hooks.json exists`), write),
@@ -568,7 +568,7 @@ describe('what heddle cannot have is refused by itself, and the others are taken
       item('MCP_SERVER_CONFIG', { details: { mcpServers: [{ name: 's099' }, { name: 's100' }] } }),
     ]);
     expect(result?.successes.map(({ source }) => source)).toEqual(['s099']);
-    const message = 'there are more than 100 servers: this one and those after it are left';
+    const message = 'there are more than 100 servers: this one and those after it are left out';
     expect(result?.failures).toEqual([failure('MCP_SERVER_CONFIG', 's100', message)]);
   });
 

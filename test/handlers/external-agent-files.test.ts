@@ -113,7 +113,7 @@ test('sub-agents become roles of sub-agents', async () => {
   const [, ...others] = refused;
   const exists = [
     'reviewer',
-    `${home}/agents/reviewer.toml exists already, and is left as it is`,
+    `${home}/agents/reviewer.toml exists already, and was not changed`,
     'write',
   ];
   expect(await imported(server, both)).toEqual([{ taken: [], refused: [exists, ...others] }]);
@@ -126,7 +126,7 @@ test('a role that is there stays as it is', async () => {
   writeFiles(server.home, { 'agents/a.toml': 'name = "a"\n' });
   const file = join(server.home, 'agents/a.toml');
   expect(await imported(server, [{ itemType: 'SUBAGENTS' }])).toEqual([
-    { taken: [], refused: [['a', `${file} exists already, and is left as it is`, 'write']] },
+    { taken: [], refused: [['a', `${file} exists already, and was not changed`, 'write']] },
   ]);
   expect(readFileSync(file, 'utf8')).toBe('name = "a"\n');
 });
@@ -238,7 +238,7 @@ test('a limited number of folders is looked through for commands', async () => {
   expect(await imported(server, [{ itemType: 'COMMANDS' }])).toEqual([
     {
       taken: [['source-command-a', 'source-command-a', null]],
-      refused: [[folder, `${folder} has more than 500 folders: the others are left`, 'read']],
+      refused: [[folder, `${folder} has more than 500 folders: the others are left out`, 'read']],
     },
   ]);
 });

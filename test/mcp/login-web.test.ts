@@ -87,7 +87,7 @@ test.each([
   );
   for (const path of ['/.well-known/oauth-authorization-server', '/register', '/token'])
     await expect(fetch(`http://${host}:${port}${path}`, post)).rejects.toThrow(
-      'which is no public address',
+      'which is not a public address',
     );
   expect(received).toEqual([]);
 });
@@ -123,12 +123,12 @@ test('a server whose name once led to a public address stays public, and so does
     OPTIONS,
   );
   for (let times = 0; times < 3; times++)
-    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('no public address');
+    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('not a public address');
   const unknown = changing.loginFetch(
     { url: 'https://unknown.example/mcp', reachesPrivate: false },
     OPTIONS,
   );
-  await expect(unknown(`http://127.0.0.1:${port}/token`)).rejects.toThrow('no public address');
+  await expect(unknown(`http://127.0.0.1:${port}/token`)).rejects.toThrow('not a public address');
   expect(received).toEqual([]);
 });
 
@@ -153,7 +153,7 @@ test('a connection that the server itself has opened is not used for its login',
   reached.finish();
   const fetch = both.loginFetch({ url: address, reachesPrivate: false }, OPTIONS);
   await expect(fetch(`http://mcp.example:${port}/token`, post)).rejects.toThrow(
-    'no public address',
+    'not a public address',
   );
   expect(received).toHaveLength(1);
 });
@@ -169,7 +169,7 @@ test('a proxy of the user may have a private address, and does not get literal p
     OPTIONS,
   );
   expect((await fetch('http://login.example/token', post)).status).toBe(200);
-  await expect(fetch('http://10.0.0.1/token', post)).rejects.toThrow('no public address');
+  await expect(fetch('http://10.0.0.1/token', post)).rejects.toThrow('not a public address');
   expect(received).toEqual(['POST login.examplehttp://login.example/token']);
 });
 
@@ -199,7 +199,7 @@ test.each([
     const isName = /private|mixed/.test(address);
     // Behind a proxy, it is not known where a name leads.
     if (!('http_proxy' in env && isName))
-      await expect(names.checkShown(target, address)).rejects.toThrow('no public address');
+      await expect(names.checkShown(target, address)).rejects.toThrow('not a public address');
     await names.checkShown({ ...target, reachesPrivate: true }, address);
     await names.checkShown({ ...target, url: 'http://10.1.2.3/mcp' }, address);
     await names.checkShown(target, 'https://mcp.example/authorize');
@@ -215,5 +215,5 @@ test('a public address of this machine is not public', async () => {
     { url: 'https://mcp.example/mcp', reachesPrivate: false },
     OPTIONS,
   );
-  await expect(fetch('http://own.example:1/token')).rejects.toThrow('no public address');
+  await expect(fetch('http://own.example:1/token')).rejects.toThrow('not a public address');
 });

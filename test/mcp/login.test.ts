@@ -136,7 +136,7 @@ test('tokens that are too long are not stored: the login fails and says so, and 
   expect(await logIn(server)).toMatchObject({
     success: false,
     error:
-      'the login to web cannot be stored: what its authorization server has sent is longer than 64 KiB',
+      'the login to web cannot be stored: the response of its authorization server is longer than 64 KiB',
   });
   oauth.tokenChars = 300 * 1024;
   expect(await logIn(server)).toMatchObject({

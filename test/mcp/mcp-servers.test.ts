@@ -245,7 +245,7 @@ test('the waits between starts grow whoever asks for the server; a person does n
 test.each([
   [
     'noisy',
-    'it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout',
+    'it sends too many lines that are not messages: a server on stdio must write nothing else to its stdout',
   ],
   ['endlessLine', 'it sent a message of more than 64 MiB'],
 ])(

@@ -266,7 +266,7 @@ describe('--from-codex', () => {
     for (const text of [
       summary(where, 'provider work, model large, sandbox read-only'),
       'left out, because heddle does not use them: tui.',
-      'left out, because they may have secrets, which belong into variables of the environment: mcp_servers.docs.env.',
+      'left out, because they may have secrets, which belong in environment variables: mcp_servers.docs.env.',
       `not taken from ${codex}: auth.json, AGENTS.md. To use that home as it is, set HEDDLE_HOME=${codex}.`,
       'WORK_KEY is not set.',
     ])

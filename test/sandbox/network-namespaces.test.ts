@@ -155,9 +155,9 @@ test('a command that is given up does not wait for its namespace, which another 
   const given = new AbortController();
   const waiting = namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds);
   given.abort();
-  await expect(waiting).rejects.toThrow('The command was given up before it started.');
+  await expect(waiting).rejects.toThrow('The command was cancelled before it started.');
   await expect(namespaces.takeFor({ ...COMMAND, signal: given.signal }, bounds)).rejects.toThrow(
-    'given up',
+    'cancelled before it started',
   );
   await setImmediate();
   expect([made, closed]).toEqual([[1], []]);

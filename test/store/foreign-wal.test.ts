@@ -84,7 +84,7 @@ describe('a database that was laid by hand over another one, whose WAL a kill le
     const next = after.open();
     expect(await ids(next)).toEqual([idOf(1)]);
     expect(after.warnings).toEqual([
-      expect.stringContaining('the WAL of the former one lay beside it: it is set aside'),
+      expect.stringContaining('the WAL of the former file was renamed'),
     ]);
     expect(stale(after)).toEqual([expect.stringMatching(/^heddle\.db\.stale-.*-wal$/)]);
     await threadWithTurns(next, 6, ['t1']);

@@ -188,7 +188,7 @@ describe('a command whose files cannot be compared', () => {
         expect(asked).toMatchObject([
           {
             reason: expect.stringContaining(
-              'heddle cannot tell all files that the command depends on',
+              'heddle does not know all files that the command depends on',
             ),
           },
         ]);

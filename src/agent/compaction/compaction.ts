@@ -432,7 +432,7 @@ const UNCHANGED = { isCompacted: false, error: null, warning: null } as const;
 
 function keptWarning(error: TurnError | null): string {
   return withReason(
-    'The thread is near its limit and could not be summarized; it stays as it is for now.',
+    'The thread is near its limit and could not be summarized; it does not change for now.',
     error,
   );
 }

@@ -189,7 +189,7 @@ export class HookRunner {
         return this.#within(run, (signal) => this.#mcpTool(run, handler, signal));
       case 'prompt':
       case 'agent':
-        if (turn === null) return failedHook('no turn runs whose model could be asked');
+        if (turn === null) return failedHook('no turn is running, so there is no model to ask');
         return this.#within(run, (signal) =>
           this.#models.run({ event, handler, input, turn }, signal),
         );
@@ -222,7 +222,7 @@ export class HookRunner {
     const filled = filledIn(input, facts);
     if ('missing' in filled)
       return failedHook(
-        `the event has no field ${filled.missing.join(', ')}, which its input names`,
+        `the event has no field ${filled.missing.join(', ')}, which the input of the hook names`,
       );
     const answer = this.#deps.callMcpTool({ server, tool, input: filled.input }, signal);
     if (answer === null) return failedHook(`there is no MCP server named ${server}`);

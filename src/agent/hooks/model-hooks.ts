@@ -106,7 +106,7 @@ const CONDITION = {
 };
 
 const UNSEEN =
-  'A hook could not check this: a secret that may decide is hidden in a file or an output that its model has read.';
+  'A hook could not check this: its decision may depend on a secret that is hidden in a file or an output.';
 
 /**
  * The model did not see what may decide: the user decides about a call, and everything else counts

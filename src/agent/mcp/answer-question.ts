@@ -101,7 +101,7 @@ function elicitationParams(
   }
   const form = elicitationForm(requestedSchema);
   return form === null
-    ? 'the requested schema is not one of an elicitation form'
+    ? 'the requested schema is not valid for an elicitation form'
     : { ...common, mode: 'form', requestedSchema: form };
 }
 
@@ -124,7 +124,7 @@ async function sample(
 ): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
   if (params.tools !== undefined)
-    return refusal('tools are not offered to the model in the course of sampling');
+    return refusal('tools are not offered to the model during sampling');
   const other = messages.flatMap(blocksOf).find((block) => !isText(block));
   if (other !== undefined) {
     const type = isObject(other) ? String(other.type) : 'unknown';

@@ -70,7 +70,7 @@ function readAnswer(text: string): CheckAnswer {
   const verdict = DECISIONS.find((each) => each === decision);
   if (verdict === undefined)
     return failed(
-      'it answered with no JSON object whose `decision` is "ok", "ask" or "block" and whose `reason` is a text, and nothing else',
+      'it did not answer with a JSON object whose `decision` is "ok", "ask" or "block" and whose `reason` is a text, and nothing else',
     );
   return {
     verdict,

@@ -97,7 +97,7 @@ export class ThreadPrograms {
     sandbox
       .programsChanged()
       .catch((error: unknown) =>
-        log.error({ err: error }, 'the files of new programs cannot be looked at'),
+        log.error({ err: error }, 'the files of new programs cannot be examined'),
       );
   }
 

@@ -9,5 +9,5 @@ export function breakText(why: Break, { url, proxy }: Pick<HttpRequest, 'url' | 
   const { message = '', code = '' } = why.broken === 'network' ? why.cause : {};
   const through = proxy === null ? '' : ` through the proxy in ${proxy.variable}`;
   const advice = isUntrusted(code) ? `. ${TRUST_ADVICE}` : '';
-  return `no whole response from ${url.origin}${through}: ${message || code || 'it took too long'}${advice}`;
+  return `no complete response from ${url.origin}${through}: ${message || code || 'it took too long'}${advice}`;
 }

@@ -83,7 +83,7 @@ async function responseOf(
   const encoding = headers.get('content-encoding') ?? 'identity';
   if (encoding !== 'identity')
     throw new TypeError(
-      `the response is compressed (${encoding}), although that was not asked for`,
+      `the response is compressed (${encoding}), although heddle did not ask for that`,
     );
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
   const body = bodyOf(exchange, failed, new Weight(limits, isStream));

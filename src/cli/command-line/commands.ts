@@ -47,7 +47,7 @@ const SETTINGS: OptionRows = {
   model: { value: 'NAME', text: 'use this model, like -c model=NAME' },
   profile: {
     value: 'NAME',
-    text: 'use [profiles.NAME] of config.toml, and over it NAME.config.toml beside it',
+    text: 'use [profiles.NAME] of config.toml, and NAME.config.toml beside it, which wins',
   },
   sandbox: {
     value: 'MODE',
@@ -67,7 +67,7 @@ const SETTINGS: OptionRows = {
 };
 
 const JSON_OPTION: OptionRows = { json: { text: 'print the result as one line of JSON' } };
-const YES_OPTION: OptionRows = { yes: { text: 'do it without asking' } };
+const YES_OPTION: OptionRows = { yes: { text: 'do not ask first' } };
 
 const EXPORT_FORMATS = ['jsonl', 'markdown'] as const;
 const EXPORT_OPTIONS: OptionRows = {
@@ -87,7 +87,11 @@ const SERVER_OPTIONS: OptionRows = {
   'strict-config': {
     text: 'do not start if the configuration has a key that heddle does not know',
   },
-  cd: { value: 'DIR', text: 'the working directory of threads that name none', names: 'folder' },
+  cd: {
+    value: 'DIR',
+    text: 'the working directory of threads that do not set one',
+    names: 'folder',
+  },
   'model-script': {
     value: 'FILE',
     text: 'use this script (YAML or JSON) in place of the model of every thread; the exit code is 1 if the run did not follow it',
@@ -244,7 +248,7 @@ export const COMMANDS = {
     summary: 'print what a server would find, and what to do about each problem',
     options: { ...SETTINGS, ...JSON_OPTION },
     accepts: WITHOUT_EFFECT,
-    text: `Looks at the home, the configuration, the model provider, the sandbox and more. Changes nothing. The exit code is 0 if there is no
+    text: `Checks the home, the configuration, the model provider, the sandbox and more. Changes nothing. The exit code is 0 if there is no
 error, 1 if there is one.`,
   },
   trust: {
@@ -266,7 +270,8 @@ them. Until then they have no effect. The project itself must be trusted in conf
       },
       restore: {
         arguments: 'FILE',
-        summary: 'replace the database by a backup; the old one is kept beside it under its date',
+        summary:
+          'replace the database by a backup; the old one stays beside it, with the date in its name',
         options: {},
       },
       check: { arguments: '', summary: 'look for damage; servers may run', options: {} },
@@ -276,7 +281,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
           'copy all that can be read of a damaged database into a new one; the old one is kept',
         options: {},
       },
-      vacuum: { arguments: '', summary: 'give free space back to the system', options: {} },
+      vacuum: { arguments: '', summary: 'return free space to the system', options: {} },
     },
     text: 'The exit code is 0 if all is well, 1 if not.',
   },
@@ -307,8 +312,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
       },
       search: {
         arguments: 'WORD...',
-        summary:
-          'list the threads whose name or first message has these words, one after another as given',
+        summary: 'list the threads whose name or first message has these words next to each other',
         options: JSON_OPTION,
       },
       show: { arguments: 'ID', summary: 'print a thread as Markdown', options: {} },
@@ -323,7 +327,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
         options: YES_OPTION,
       },
     },
-    text: 'The server has no search in the text of threads: search looks at names and first messages. It ends with 1 if it finds nothing.',
+    text: 'search looks only at names and first messages, not at the text of threads. The exit code is 1 if it finds nothing.',
   },
   mcp: {
     arguments: '',
@@ -337,7 +341,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
       },
       login: {
         arguments: 'NAME',
-        summary: 'log in to a server by OAuth: prints the address to open, and waits',
+        summary: 'log in to a server by OAuth: print the address to open, and wait',
         options: {},
       },
     },

@@ -21,7 +21,7 @@ export function checkTrust(config: Config | null): DoctorCheck {
     each: ({ path }) => ({ ...problemOf(path[1] ?? ''), ...settingPlace(config, path) }),
     rest: (_, first): DoctorProblem => ({
       severity: 'warning',
-      message: `the folders of further entries in [projects] are gone, the first of which is ${first.path[1]}`,
+      message: `the folders of further entries in [projects] do not exist, such as ${first.path[1]}`,
       fix: 'Remove these entries from config.toml.',
       ...settingPlace(config, first.path),
     }),
@@ -36,6 +36,6 @@ export function checkTrust(config: Config | null): DoctorCheck {
 
 function problemOf(folder: string): DoctorProblem {
   const table = `[projects.${JSON.stringify(folder)}]`;
-  const message = `${table} is about a folder that does not exist. A folder that appears there would be trusted or not as the entry says`;
+  const message = `${table} is about a folder that does not exist. If the folder appears later, the entry applies to it`;
   return { severity: 'warning', message, fix: `Remove ${table} from config.toml.` };
 }

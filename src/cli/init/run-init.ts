@@ -212,7 +212,7 @@ class Writing {
   }
 }
 
-const SECRETS = 'they may have secrets, which belong into variables of the environment';
+const SECRETS = 'they may have secrets, which belong in environment variables';
 
 /** The files of Codex's home that heddle would use in a home of its own. */
 const OTHER_FILES: readonly string[] = [

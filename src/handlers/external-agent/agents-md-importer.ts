@@ -24,7 +24,7 @@ export const agentsMdImporter: Importer = {
       const isSame =
         (await readSource(target, scope.cwd ?? '/', INSTRUCTIONS_BYTES_MAX).catch(() => null)) ===
         text;
-      const message = `${target} exists already, and is left as it is`;
+      const message = `${target} exists already, and was not changed`;
       return { ...nothing, refused: isSame ? [] : [{ source, message, failureStage: 'write' }] };
     }
     return {

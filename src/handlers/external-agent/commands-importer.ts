@@ -97,7 +97,7 @@ async function skillOf(
       ? { name, text: null }
       : {
           source: name,
-          message: `${dirname(path)} exists already, and is left as it is`,
+          message: `${dirname(path)} exists already, and was not changed`,
           failureStage: 'write',
         };
   } catch (error) {

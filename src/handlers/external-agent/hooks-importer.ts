@@ -48,7 +48,7 @@ export function hooksImporter(deps: Deps): Importer {
       if (isOccupied(target) && events.size > 0) {
         const text = await readSource(target, scope.cwd ?? '/').catch(() => null);
         const isSame = text === hooksText(wantedHooks(events, found.names));
-        const message = `${target} exists already, and is left as it is`;
+        const message = `${target} exists already, and was not changed`;
         const all = isSame
           ? []
           : found.names.map((source) => ({ source, message, failureStage: 'write' as const }));

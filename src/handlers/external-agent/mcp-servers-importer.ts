@@ -70,7 +70,7 @@ function freeTables(
   if (first !== undefined)
     refused.push({
       source: first,
-      message: `there are more than ${SERVERS_MAX} servers: this one and those after it are left`,
+      message: `there are more than ${SERVERS_MAX} servers: this one and those after it are left out`,
       failureStage: 'select',
     });
   for (const [name, server] of sorted.slice(0, SERVERS_MAX)) {
@@ -87,7 +87,7 @@ function freeTables(
 function collision(name: string): Refused {
   return {
     source: name,
-    message: `config.toml has a server ${name} already, which is left as it is`,
+    message: `config.toml has a server ${name} already, which was not changed`,
     failureStage: 'write',
   };
 }

@@ -55,12 +55,13 @@ export async function markdownFiles(
     looked += 1;
     const { entries, cut } = await listSource(join(folder, path), ENTRIES_MAX);
     for (const entry of entries) take(entry, join(path, entry.name), depth);
-    if (cut) refuse(join(folder, path), `has more than ${ENTRIES_MAX} files: the others are left`);
+    if (cut)
+      refuse(join(folder, path), `has more than ${ENTRIES_MAX} files: the others are left out`);
   }
   if (waiting.length > FOLDERS_MAX)
-    refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left`);
+    refuse(folder, `has more than ${FOLDERS_MAX} folders: the others are left out`);
   if (files.length > FILES_MAX)
-    refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left`);
+    refuse(folder, `has more than ${FILES_MAX} Markdown files: the others are left out`);
   return { files: files.sort().slice(0, FILES_MAX), refused };
 }
 

@@ -39,7 +39,7 @@ export function settingsImporter({ home, config, configWriter }: Deps): Importer
         failureStage: 'select',
       }));
       for (const { path, value } of wanted) {
-        const message = `${path.join('.')} is set in config.toml already, and is left as it is`;
+        const message = `${path.join('.')} is set in config.toml already, and was not changed`;
         if (isSet(current, path) && valueAt(current.values, path) !== value)
           refused.push({ source, message, failureStage: 'write' });
       }

@@ -79,7 +79,7 @@ async function whyNotTaken(
         (await readSource(join(to, SKILL_FILE), dirname(target)).catch(() => null)) === text;
       return isSame
         ? 'same'
-        : { message: `${to} exists already, and is left as it is`, failureStage: 'write' };
+        : { message: `${to} exists already, and was not changed`, failureStage: 'write' };
     }
     const problem = await problemIn(from);
     return problem === null ? null : { message: problem, failureStage: 'read' };

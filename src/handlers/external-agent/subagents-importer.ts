@@ -126,7 +126,7 @@ async function roleOf(
     const isSame = (await readSource(file, scope.agents.target).catch(() => null)) === text;
     return isSame
       ? { name, role: null }
-      : refuse(`${file} exists already, and is left as it is`, { source: name, stage: 'write' });
+      : refuse(`${file} exists already, and was not changed`, { source: name, stage: 'write' });
   } catch (error) {
     if (!(error instanceof SourceError)) throw error;
     return refuse(error.message, { stage: 'read' });

@@ -186,7 +186,7 @@ export class HostedClient {
     if (!this.#noise.add(problem)) return;
     const hint =
       this.#pipe === null ? '' : ': a server on stdio must write nothing else to its stdout';
-    this.#ended(`it sends more than can be read that is not a message${hint}`);
+    this.#ended(`it sends too many lines that are not messages${hint}`);
     void this.#pipe?.close();
   }
 

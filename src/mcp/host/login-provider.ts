@@ -149,7 +149,8 @@ export class LoginProvider implements OAuthClientProvider {
   /** Sends the user to the authorization server. Resolves with the answer. */
   async sendUser(): Promise<URLSearchParams> {
     const address = this.#address;
-    if (address === null) throw new Error('the server asks for a login, but names no place for it');
+    if (address === null)
+      throw new Error('the server asks for a login, but names no address for it');
     const answer = new URLSearchParams(await this.#credentials.authorize(address.href));
     if (answer.get('state') !== this.#state)
       throw new Error('the answer of the login does not belong to this login');

@@ -86,7 +86,7 @@ export class CredentialStore {
       if (Buffer.byteLength(JSON.stringify(entry)) > ENTRY_BYTES_MAX) {
         const limit = `${ENTRY_BYTES_MAX / 1024} KiB`;
         throw new Error(
-          `the login to ${server.name} cannot be stored: what its authorization server has sent is longer than ${limit}`,
+          `the login to ${server.name} cannot be stored: the response of its authorization server is longer than ${limit}`,
         );
       }
       return { ...all, [keyOf(server)]: entry as unknown as JsonObject };

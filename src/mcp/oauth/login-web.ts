@@ -112,7 +112,7 @@ export class LoginWeb {
 function refusal(host: string, address: string): string {
   const place = host === address ? host : `${host} (${address})`;
   return (
-    `the server names ${place} for its login, which is no public address, although it is reached at a public one itself. ` +
+    `the server names ${place} for its login, which is not a public address, although the server itself has one. ` +
     'If that is right, set `oauth.allow_private_addresses = true` for this server in config.toml'
   );
 }

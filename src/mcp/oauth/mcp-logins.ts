@@ -64,7 +64,7 @@ export class McpLogins {
     if (before === null && this.#open.size >= OPEN_MAX)
       throw new McpError(
         'other',
-        `${OPEN_MAX} logins have begun and not ended: finish them first, or try again when their time is over`,
+        `${OPEN_MAX} logins are open: finish them first, or try again later`,
       );
     before?.ending.abort(new McpError('cancelled', 'another login to this server has begun'));
     const ending = new AbortController();
@@ -82,7 +82,7 @@ export class McpLogins {
     if ('url' in begun)
       return { loginId: this.#deps.ids.next(), authorizationUrl: begun.url, ended };
     if (begun.problem === null)
-      throw new McpError('other', `the MCP server ${config.name} asks nobody to log in`);
+      throw new McpError('other', `the MCP server ${config.name} does not require a login`);
     throw new McpError('other', `logging in to ${config.name} failed: ${begun.problem}`);
   }
 
@@ -135,8 +135,7 @@ export class McpLogins {
         return { result: credentials.read({ name, url }) as never };
       if (question.kind === 'storeCredentials')
         return { result: (await credentials.change({ name, url }, () => question.change)) ?? null };
-      if (question.kind !== 'authorize')
-        return refusal('nobody can be asked in the course of a login');
+      if (question.kind !== 'authorize') return refusal('nobody can be asked during a login');
       if (!/^https?:\/\//i.test(question.url))
         return refusal('the server names no http or https address to log in at');
       const answered = callback.answer(new URL(question.url).searchParams.get('state') ?? '');

@@ -27,13 +27,13 @@ export const CHAT_PARAMETERS: readonly OptionalParameter[] = [
     name: 'reasoning_effort',
     named: /reasoning[_. -]?effort|\bsupport (?:thinking|reasoning)\b/i,
     value: ({ effort }) => effort ?? undefined,
-    loss: 'The model reasons as much as it does by itself.',
+    loss: 'The model uses its default reasoning effort.',
   },
   {
     name: 'verbosity',
     named: /verbosity/i,
     value: ({ verbosity }) => verbosity ?? undefined,
-    loss: 'The model answers at the length that it chooses.',
+    loss: 'The model chooses the length of its answers.',
   },
   {
     name: 'service_tier',

@@ -37,7 +37,7 @@ export const RESPONSE_PARAMETERS: readonly OptionalParameter[] = [
     name: 'text.verbosity',
     named: /verbosity/i,
     value: ({ verbosity }) => verbosity ?? undefined,
-    loss: 'The model answers at the length that it chooses.',
+    loss: 'The model chooses the length of its answers.',
   },
   {
     name: 'text.format',

@@ -181,7 +181,7 @@ function byAllowingRule(
   const isKnown = leaving !== null && (sandboxed || request.identity !== null);
   const doubt = isKnown
     ? leavingDoubt(request.command, request.cwd, leaving)
-    : 'heddle cannot tell all files that it depends on';
+    : 'heddle does not know all files that it depends on';
   if (doubt === null) return run(sandboxed);
   const why = `a rule allows this command, but beyond the sandbox it may run code or change files for other commands: ${doubt}.`;
   const refusal = beyondRefusal(approvalPolicy);

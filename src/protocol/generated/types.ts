@@ -5465,7 +5465,7 @@ export interface ErrorNotification {
 
 /** The requests that the server serves. */
 export interface ClientRequests {
-  /** Cancels a login that is under way. There is none: API keys are stored at once. */
+  /** Cancels an open login. There is never one, because heddle stores API keys at once. */
   'account/login/cancel': { params: CancelLoginAccountParams; result: CancelLoginAccountResponse };
   /** Stores an API key in auth.json of the home, for providers with `requires_openai_auth`. */
   'account/login/start': { params: LoginAccountParams; result: LoginAccountResponse };
@@ -5495,7 +5495,7 @@ export interface ClientRequests {
   'config/batchWrite': { params: ConfigBatchWriteParams; result: ConfigWriteResponse };
   /** Reads the configuration of the MCP servers again, for the threads that are loaded. */
   'config/mcpServer/reload': { params: undefined; result: McpServerRefreshResponse };
-  /** Returns the settings that are in force, and where each of them comes from. */
+  /** Returns the resulting settings, and the source of each. */
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
   /** Changes one setting in config.toml. */
   'config/value/write': { params: ConfigValueWriteParams; result: ConfigWriteResponse };
@@ -5521,7 +5521,7 @@ export interface ClientRequests {
   'fs/copy': { params: FsCopyParams; result: FsCopyResponse };
   /** Creates a folder. */
   'fs/createDirectory': { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
-  /** Returns the kind of what is at a path, and its times. */
+  /** Returns whether a path is a file, a folder or a link, and its times. */
   'fs/getMetadata': { params: FsGetMetadataParams; result: FsGetMetadataResponse };
   /** Lists the entries of a folder. */
   'fs/readDirectory': { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
@@ -5545,13 +5545,13 @@ export interface ClientRequests {
   'fuzzyFileSearch/sessionUpdate': { params: FuzzyFileSearchSessionUpdateParams; result: FuzzyFileSearchSessionUpdateResponse };
   /** Returns how the provider is authorized. It is an older form of `account/read`. */
   'getAuthStatus': { params: GetAuthStatusParams; result: GetAuthStatusResponse };
-  /** Returns the facts of a thread, by its path or by its id, without loading it. If both are given, the path counts. */
+  /** Returns a summary of a thread, by its path or by its id, without loading it. If both are given, the path wins. */
   'getConversationSummary': { params: GetConversationSummaryParams; result: GetConversationSummaryResponse };
   /** Compares a working tree, with its untracked files, with the nearest commit that a remote is known to have. */
   'gitDiffToRemote': { params: GitDiffToRemoteParams; result: GitDiffToRemoteResponse };
   /** Lists the hooks of folders, or of a thread, and whether the user trusts them. */
   'hooks/list': { params: HooksListParams; result: HooksListResponse };
-  /** Makes the handshake: the client and the server introduce themselves. */
+  /** Performs the handshake: the client and the server introduce themselves. */
   'initialize': { params: InitializeParams; result: InitializeResponse };
   /** Begins a login to an MCP server that is reached by HTTP. The user logs in at `authorizationUrl`. */
   'mcpServer/oauth/login': { params: McpServerOauthLoginParams; result: McpServerOauthLoginResponse };
@@ -5561,9 +5561,9 @@ export interface ClientRequests {
   'mcpServer/resource/read': { params: McpResourceReadParams; result: McpResourceReadResponse };
   /** Calls a tool of an MCP server for the client. It is no part of a turn, and needs no approval. */
   'mcpServer/tool/call': { params: McpServerToolCallParams; result: McpServerToolCallResponse };
-  /** Lists the configured MCP servers, with their tools. A server that does not run is started, and ends again after a moment. */
+  /** Lists the configured MCP servers, with their tools. heddle starts a server that does not run, and ends it again after a moment. */
   'mcpServerStatus/list': { params: ListMcpServerStatusParams; result: ListMcpServerStatusResponse };
-  /** Returns how far memories are made. heddle makes none. */
+  /** Returns the progress of making memories. heddle does not make memories. */
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   /** Lists the models that the client can offer to its user. */
   'model/list': { params: ModelListParams; result: ModelListResponse };
@@ -5601,7 +5601,7 @@ export interface ClientRequests {
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   /** Switches a skill on or off, in `[[skills.config]]` of config.toml. */
   'skills/config/write': { params: SkillsConfigWriteParams; result: SkillsConfigWriteResponse };
-  /** Replaces the further folders in which skills are looked for, until the server ends. */
+  /** Replaces the further folders in which the server looks for skills, until the server ends. */
   'skills/extraRoots/set': { params: SkillsExtraRootsSetParams; result: SkillsExtraRootsSetResponse };
   /** Lists the skills of folders, and the files that cannot be used. */
   'skills/list': { params: SkillsListParams; result: SkillsListResponse };
@@ -5617,9 +5617,9 @@ export interface ClientRequests {
   'thread/backgroundTerminals/terminate': { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
   /** Compacts a thread in a turn of its own, which begins at once, or after the running turn. */
   'thread/compact/start': { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
-  /** Takes one from the number of questions that clients ask their users by themselves: of this client, if it has any, else of another. */
+  /** Subtracts one from the number of questions that clients ask their users by themselves. If this client has none, the number of another client decreases. */
   'thread/decrement_elicitation': { params: ThreadDecrementElicitationParams; result: ThreadDecrementElicitationResponse };
-  /** Ends the running turn and deletes the thread for ever. Its forks keep their history. */
+  /** Ends the running turn and deletes the thread permanently. Its forks keep their history. */
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   /** Creates a thread with the history of another one, complete or up to a turn, and loads it. */
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
@@ -5631,7 +5631,7 @@ export interface ClientRequests {
   'thread/goal/set': { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
   /** Returns the last review of the thread that has ended. */
   'thread/guardianReview': { params: ThreadGuardianReviewParams; result: ThreadGuardianReviewResponse };
-  /** Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of a question passes. */
+  /** Adds one to the number of questions that a client asks its user by itself. While the number is not 0, the time limits of questions stop. */
   'thread/increment_elicitation': { params: ThreadIncrementElicitationParams; result: ThreadIncrementElicitationResponse };
   /** Adds items to the end of the model's history. Clients do not see them. */
   'thread/inject_items': { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
@@ -5661,9 +5661,9 @@ export interface ClientRequests {
   'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
   /** Removes the last turns. */
   'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
-  /** Asks the model of a thread one question after its history, without tools. The thread stays as it is. */
+  /** Sends the history of a thread and one more question to the model, without tools. The thread does not change. */
   'thread/sample': { params: ThreadSampleParams; result: ThreadSampleResponse };
-  /** Cancels a `thread/sample` of the same connection. It does nothing if that has ended. */
+  /** Cancels a `thread/sample` of the same connection. It does nothing if the sample has ended. */
   'thread/sample/cancel': { params: ThreadSampleCancelParams; result: ThreadSampleCancelResponse };
   /** Changes a thread's settings from the next turn on, as if `turn/start` had set them. */
   'thread/settings/update': { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
@@ -5729,7 +5729,7 @@ export interface ServerNotifications {
   'externalAgentConfig/import/progress': ExternalAgentConfigImportProgressNotification;
   /** A watched file or folder has changed. Only the connection that watches gets it. */
   'fs/changed': FsChangedNotification;
-  /** The matches of the last query that were sent are complete. */
+  /** The last matches that were sent are complete. */
   'fuzzyFileSearch/sessionCompleted': FuzzyFileSearchSessionCompletedNotification;
   /** The matches of the last query. It is sent again while files are still being listed. */
   'fuzzyFileSearch/sessionUpdated': FuzzyFileSearchSessionUpdatedNotification;
@@ -5757,7 +5757,7 @@ export interface ServerNotifications {
   'item/fileChange/patchUpdated': FileChangePatchUpdatedNotification;
   /** An MCP server reports the progress of a call. */
   'item/mcpToolCall/progress': McpToolCallProgressNotification;
-  /** More text of a plan. The completed item has the text that counts. */
+  /** More text of a plan. Use the text of the completed item. */
   'item/plan/delta': PlanDeltaNotification;
   /** A new paragraph of the summary of reasoning begins. */
   'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;
@@ -5771,7 +5771,7 @@ export interface ServerNotifications {
   'mcpServer/oauthLogin/completed': McpServerOauthLoginCompletedNotification;
   /** An MCP server of a thread starts, is ready, has failed, or has ended. */
   'mcpServer/startupStatus/updated': McpServerStatusUpdatedNotification;
-  /** Another model answers than the one that was asked, for the rest of the turn. */
+  /** A different model has answered than the requested one. */
   'model/rerouted': ModelReroutedNotification;
   /** A process has ended. It is the last notification about the process, and its handle can be used again. */
   'process/exited': ProcessExitedNotification;
@@ -5795,7 +5795,7 @@ export interface ServerNotifications {
   'thread/deleted': ThreadDeletedNotification;
   /** The thread has no goal any more. It is also sent when a thread without a goal is resumed. */
   'thread/goal/cleared': ThreadGoalClearedNotification;
-  /** The goal of a thread was set or has changed: its status, or what it has used. */
+  /** The goal of a thread was set or has changed: its status, or the tokens and seconds that it has used. */
   'thread/goal/updated': ThreadGoalUpdatedNotification;
   /** A thread got another name. */
   'thread/name/updated': ThreadNameUpdatedNotification;
@@ -5805,7 +5805,7 @@ export interface ServerNotifications {
   'thread/settings/updated': ThreadSettingsUpdatedNotification;
   /** A new thread is loaded. */
   'thread/started': ThreadStartedNotification;
-  /** The status of a thread has changed, or what it waits for. */
+  /** The status of a thread, or the reason for which it waits, has changed. */
   'thread/status/changed': ThreadStatusChangedNotification;
   /** The tokens that a thread has used, after each response of the model. */
   'thread/tokenUsage/updated': ThreadTokenUsageUpdatedNotification;

@@ -238,4 +238,4 @@ function isEmpty({ info }: NetworkNamespace): boolean {
   return state === undefined || state === 'Z' || state === 'X';
 }
 
-const GIVEN_UP = 'The command was given up before it started.';
+const GIVEN_UP = 'The command was cancelled before it started.';

@@ -227,7 +227,7 @@ export class ProcessKeeper implements Processes {
     const refusal = await sandbox.refusal(program);
     if (refusal !== null) throw new ChangedProgramError(refusal);
     if (spec.onExposed !== undefined && (await sandbox.isExposed(program))) {
-      throw new ChangedProgramError(`a command that runs now could write what ${program.of} reads`);
+      throw new ChangedProgramError(`a running command could write files that ${program.of} reads`);
     }
   }
 

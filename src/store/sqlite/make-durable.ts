@@ -27,7 +27,7 @@ export async function makeDurable(
     } catch (error) {
       // Everyone reads these entries, so they count as stored.
       const text =
-        'a write could not be flushed, and not be undone: it may not survive a power failure';
+        'a write could neither be flushed nor undone: it may not survive a power failure';
       log.error({ threadId: key, err: error, cause }, text);
       return;
     }

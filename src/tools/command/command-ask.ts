@@ -32,7 +32,7 @@ interface CommandQuestion {
 }
 
 const UNCOMPARED =
-  'heddle cannot tell all files that the command depends on, so it does not check whether they change before the command starts. ' +
+  'heddle does not know all files that the command depends on, so it does not check whether they change before the command starts. ' +
   'An approval is for this one run.';
 
 /**

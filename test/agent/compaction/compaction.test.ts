@@ -473,7 +473,7 @@ test.each<[string, TurnError['codexErrorInfo'], number]>([
     expect(await client.turn(threadId, 'two')).toMatchObject(answered);
     expect(texts(lastRequest(server)).slice(0, 3)).toEqual(['one', 'first', 'two']);
     expect(client.notifications('warning').map(({ message }) => message)).toEqual([
-      `The thread is near its limit and could not be summarized; it stays as it is for now. ${text}`,
+      `The thread is near its limit and could not be summarized; it does not change for now. ${text}`,
     ]);
     const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
     expect(thread.turns[1]?.items.map(({ type }) => type)).not.toContain('contextCompaction');

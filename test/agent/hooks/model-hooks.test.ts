@@ -341,7 +341,9 @@ test('an agent that reads a file in which a secret is hidden that may decide: th
   });
   const turn = server.client.turn(THREAD, 'go');
   const asked = await question(server.client, 'item/commandExecution/requestApproval');
-  expect(asked.params.reason).toContain('a secret that may decide is hidden in a file');
+  expect(asked.params.reason).toContain(
+    'its decision may depend on a secret that is hidden in a file or an output',
+  );
   answer(server.client, asked, { decision: 'decline' });
   await turn;
   expect(JSON.stringify(server.model.request(3).input)).toContain(

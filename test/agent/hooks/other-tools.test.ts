@@ -158,7 +158,7 @@ test('mcp_tool hooks call the configured servers, without an item', async () => 
       'the call of the tool absent failed: the MCP server ex has no tool absent, or its configuration disables it',
     ],
     ['failed', 'there is no MCP server named other'],
-    ['failed', 'the event has no field tool_name, which its input names'],
+    ['failed', 'the event has no field tool_name, which the input of the hook names'],
   ]);
   expect(mcpItems(server)).toEqual([]);
 });

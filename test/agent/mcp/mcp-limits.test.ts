@@ -244,7 +244,7 @@ test('a server with endless noise is ended, with the reason', async () => {
       .find(({ status }) => status === 'failed');
   await until(server, 'the failure', () => failed() !== undefined);
   expect(failed()?.error).toBe(
-    'it sends more than can be read that is not a message: a server on stdio must write nothing else to its stdout',
+    'it sends too many lines that are not messages: a server on stdio must write nothing else to its stdout',
   );
 });
 

@@ -124,12 +124,12 @@ test.each([
   [
     'http://127.0.0.1:1',
     {},
-    /^no whole response from http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
+    /^no complete response from http:\/\/127\.0\.0\.1:1: connect ECONNREFUSED/,
   ],
   [
     'http://a.example',
     { HTTP_PROXY: 'http://u:secret@127.0.0.1:1' },
-    /^no whole response from http:\/\/a\.example through the proxy in HTTP_PROXY: /,
+    /^no complete response from http:\/\/a\.example through the proxy in HTTP_PROXY: /,
   ],
   [
     'http://a.example',
@@ -148,6 +148,6 @@ test('a compressed response is refused, because its length is unknown', async ()
     (_req, res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
   );
   await expect(fetchWith()(url)).rejects.toThrow(
-    'the response is compressed (gzip), although that was not asked for',
+    'the response is compressed (gzip), although heddle did not ask for that',
   );
 });

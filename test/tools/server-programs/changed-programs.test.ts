@@ -23,7 +23,9 @@ test('a hook that is not started for this reason refuses, so that no command can
     return told(session.server, callId);
   };
   expect(await run('rm check; cp /bin/true check; echo one', 'a')).toContain('one');
-  expect(await run('echo two', 'b')).toMatch(/counts as no: .*work\/check.* is new or has changed/);
+  expect(await run('echo two', 'b')).toMatch(
+    /counts as a refusal: .*work\/check.* is new or has changed/,
+  );
 });
 
 describe('a program is not started if what it runs has changed while commands could write it', () => {

@@ -50,7 +50,7 @@ export function setAsideForeignWal(file: string, log: Log): void {
   rmSync(`${file}-shm`, { force: true });
   log.warn(
     { file, aside },
-    'the database was replaced by another file, and the WAL of the former one lay beside it: it is set aside, and nothing of it is used',
+    'the database was replaced by another file, so the WAL of the former file was renamed, and is not used',
   );
 }
 

@@ -73,7 +73,7 @@ export async function takeSnapshot(
   if ('failure' in result) return { problem: result.failure };
   if (result.exitCode !== 0 || !result.stdout.endsWith('\0')) {
     return {
-      problem: `a start file of ${shell} ended it, replaced it or took its descriptors 7 and 8 (exit code ${result.exitCode})`,
+      problem: `a start file of ${shell} ended it, replaced it or used its descriptors 7 and 8 (exit code ${result.exitCode})`,
     };
   }
   const variables = result.isCut ? 'tooMany' : exportedVariables(result.stdout, env);
