@@ -7,8 +7,10 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
+import { describeProblem } from './cli/command-line/describe-problem.ts';
 import {
   type Command,
+  type GivenSettings,
   parseCommandLine,
   type ServeOptions,
 } from './cli/command-line/parse-command-line.ts';
@@ -19,7 +21,8 @@ import { onLostOutput } from './cli/on-lost-output.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
-import type { Terminal } from './cli/terminal-at.ts';
+import type { Terminal } from './cli/terminal/terminal-at.ts';
+import { unknownVariables, variableProblems } from './cli/variable-problems.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { workingDirectory } from './cli/working-directory.ts';
@@ -51,6 +54,8 @@ const INSTALLATION = {
   executable: process.execPath,
 };
 
+const argv = process.argv.slice(2);
+
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 function homeFolder(): string {
@@ -59,6 +64,15 @@ function homeFolder(): string {
 
 function homeSource(): string {
   return ['HEDDLE_HOME', 'CODEX_HOME'].find((name) => process.env[name]) ?? 'the default';
+}
+
+/** Sentences about variables of the environment that are wrong, or that heddle does not read. */
+async function environmentProblems(overrides: readonly string[]): Promise<string[]> {
+  const unknown = unknownVariables(process.env);
+  const problems = variableProblems(process.env);
+  if (unknown.length === 0) return problems;
+  const { unknownVariableProblems } = await import('./cli/unknown-variable-problems.ts');
+  return [...problems, ...unknownVariableProblems(unknown, { home: homeFolder(), overrides })];
 }
 
 type Streams = Pick<StreamPair, 'input' | 'output'>;
@@ -102,19 +116,18 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
  * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
  * configuration.
  */
-async function check(options: ServeOptions): Promise<void> {
-  const { overrides, profile, strictConfig } = options;
+async function check(
+  settings: GivenSettings & Partial<Pick<ServeOptions, 'strictConfig' | 'cwd'>>,
+): Promise<void> {
+  const { overrides, profile, strictConfig = false } = settings;
   await requireValidOverrides(overrides);
   if (profile === null && !strictConfig) return;
   const { checkSettings } = await import('./cli/check-settings.ts');
-  const cwd = workingDirectory(options.cwd);
-  await checkSettings(options, {
-    home: homeFolder(),
-    cwd,
-    env: process.env,
-    overrides,
-    systemDir: systemDir(),
-  });
+  const cwd = workingDirectory(settings.cwd ?? null);
+  await checkSettings(
+    { profile, strictConfig },
+    { home: homeFolder(), cwd, env: process.env, overrides, systemDir: systemDir() },
+  );
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -200,6 +213,8 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
+  for (const problem of await environmentProblems(options.overrides))
+    log.warn({ problem }, 'a variable of the environment is wrong');
   await check(options);
   const {
     server,
@@ -264,6 +279,7 @@ async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Pr
     ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr, schemaDir: SCHEMA },
     folder: { path: workingDirectory(options.cwd), isGiven: options.cwd !== null },
     ignored: options.unused.allowing,
+    log,
     start: (streams: Streams) => start(options, log, streams),
     onSignal,
     // The parent may end first, as with nohup.
@@ -300,12 +316,10 @@ async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void
 }
 
 async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
-  // Also called if the terminal ends without an answer.
-  process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
   const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
   const isDone = await trustProject(options, await terminal());
-  if (isDone) process.exitCode = 0;
+  process.exitCode = isDone ? 0 : 1;
 }
 
 async function store({ action, file, json }: Extract<Command, { run: 'store' }>): Promise<void> {
@@ -325,13 +339,14 @@ async function store({ action, file, json }: Extract<Command, { run: 'store' }>)
   process.exitCode = isWell ? 0 : 1;
 }
 
-async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>): Promise<void> {
+async function doctor({ settings, json }: Extract<Command, { run: 'doctor' }>): Promise<void> {
+  await check(settings);
   const { runDoctor } = await import('./cli/doctor/run-doctor.ts');
   const isWell = await runDoctor(
     {
       home: homeFolder(),
       homeSource: homeSource(),
-      ...{ cwd: process.cwd(), env: process.env, overrides, json },
+      ...{ cwd: process.cwd(), env: process.env, overrides: settings.overrides, json },
       sendSignal: (pid, signal) => process.kill(pid, signal),
       version: HEDDLE_VERSION,
       platform: process.platform,
@@ -346,35 +361,46 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
 
 async function request({
   request: wanted,
-  overrides,
+  settings,
 }: Extract<Command, { run: 'request' }>): Promise<void> {
-  // Also called if the terminal ends without an answer.
-  process.exitCode = 1;
+  await check(settings);
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
   const options = {
     server,
-    overrides,
+    overrides: settings.overrides,
     version: HEDDLE_VERSION,
     userHome: process.env.HOME || null,
   };
-  if (
-    await runRequest(wanted, options, {
-      ...(await terminal()),
-      columns: process.stdout.columns ?? null,
-    })
-  )
-    process.exitCode = 0;
+  process.exitCode = (await runRequest(wanted, options, await terminal())) ? 0 : 1;
 }
 
 async function terminal(): Promise<Terminal> {
-  return (await import('./cli/terminal-at.ts')).terminalAt(process.stdin, process.stdout);
+  const { stdin, stdout, stderr, env } = process;
+  const onInterrupt = () => process.exit(128 + SIGNALS.SIGINT);
+  return (await import('./cli/terminal/terminal-at.ts')).terminalAt({
+    stdin,
+    stdout,
+    stderr,
+    env,
+    onInterrupt,
+  });
+}
+
+function overridesIn(command: Command): readonly string[] {
+  if ('settings' in command) return command.settings.overrides;
+  return 'options' in command ? command.options.overrides : [];
 }
 
 const print = (text: string) => void process.stdout.write(text);
 
-async function run(argv: string[]): Promise<void> {
+async function run(): Promise<void> {
   const command = parseCommandLine(argv);
+  // The server logs them.
+  if (!['serve', 'help', 'version', 'completion'].includes(command.run)) {
+    for (const problem of await environmentProblems(overridesIn(command)))
+      process.stderr.write(`warning: ${showText(problem)}\n`);
+  }
   if (!['serve', 'exec', 'wire'].includes(command.run))
     onLostOutput(process.stdout, (reason) =>
       process.exit(reason === null ? 1 : fail(new Error(reason))),
@@ -412,14 +438,18 @@ async function run(argv: string[]): Promise<void> {
 
 /** Says why the process ends, and returns its exit code. */
 function fail(error: unknown, exitCode = isOfCommandLine(error) ? 2 : 1): number {
-  const message = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof UsageError ? ` (see ${JSON.stringify(error.help)})` : '';
-  process.stderr.write(`heddle: ${showText(message, { multiline: true })}${hint}\n`);
+  const message =
+    error instanceof Error && isOfCommandLine(error)
+      ? describeProblem(error, argv)
+      : messageOf(error);
+  process.stderr.write(`heddle: ${showText(message, { multiline: true })}\n`);
   process.exitCode = exitCode;
   return exitCode;
 }
 
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 const isOfCommandLine = (error: unknown) =>
   [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
 
-run(process.argv.slice(2)).catch((error: unknown) => fail(error));
+run().catch((error: unknown) => fail(error));
