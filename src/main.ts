@@ -7,22 +7,21 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
-import { describeProblem } from './cli/command-line/describe-problem.ts';
+import type { CheckedOptions } from './cli/check-settings.ts';
+import { describeProblem, isOfCommandLine } from './cli/command-line/describe-problem.ts';
 import {
   type Command,
-  type GivenSettings,
+  overridesIn,
   parseCommandLine,
   type ServeOptions,
 } from './cli/command-line/parse-command-line.ts';
-import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
 import { onLostOutput } from './cli/on-lost-output.ts';
-import { OptionError, openFor } from './cli/option-error.ts';
+import { openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
-import type { Terminal } from './cli/terminal/terminal-at.ts';
-import { unknownVariables, variableProblems } from './cli/variable-problems.ts';
+import { variableProblems } from './cli/variable-problems.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { workingDirectory } from './cli/working-directory.ts';
@@ -30,7 +29,6 @@ import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { scaleInThread } from './model/pictures/scale-in-thread.ts';
-import { ScriptError } from './model/script/script-error.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
@@ -55,7 +53,6 @@ const INSTALLATION = {
 };
 
 const argv = process.argv.slice(2);
-
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 function homeFolder(): string {
@@ -64,15 +61,6 @@ function homeFolder(): string {
 
 function homeSource(): string {
   return ['HEDDLE_HOME', 'CODEX_HOME'].find((name) => process.env[name]) ?? 'the default';
-}
-
-/** Sentences about variables of the environment that are wrong, or that heddle does not read. */
-async function environmentProblems(overrides: readonly string[]): Promise<string[]> {
-  const unknown = unknownVariables(process.env);
-  const problems = variableProblems(process.env);
-  if (unknown.length === 0) return problems;
-  const { unknownVariableProblems } = await import('./cli/unknown-variable-problems.ts');
-  return [...problems, ...unknownVariableProblems(unknown, { home: homeFolder(), overrides })];
 }
 
 type Streams = Pick<StreamPair, 'input' | 'output'>;
@@ -116,14 +104,16 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
  * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
  * configuration.
  */
-async function check(
-  settings: GivenSettings & Partial<Pick<ServeOptions, 'strictConfig' | 'cwd'>>,
-): Promise<void> {
-  const { overrides, profile, strictConfig = false } = settings;
+async function check({
+  overrides,
+  profile,
+  strictConfig = false,
+  cwd: named = null,
+}: CheckedOptions): Promise<void> {
   await requireValidOverrides(overrides);
   if (profile === null && !strictConfig) return;
   const { checkSettings } = await import('./cli/check-settings.ts');
-  const cwd = workingDirectory(settings.cwd ?? null);
+  const cwd = workingDirectory(named);
   await checkSettings(
     { profile, strictConfig },
     { home: homeFolder(), cwd, env: process.env, overrides, systemDir: systemDir() },
@@ -213,8 +203,8 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
-  for (const problem of await environmentProblems(options.overrides))
-    log.warn({ problem }, 'a variable of the environment is wrong');
+  for (const problem of await variableProblems(process.env, homeFolder(), options.overrides))
+    log.warn({ problem }, 'wrong variable');
   await check(options);
   const {
     server,
@@ -318,8 +308,7 @@ async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void
 async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
   const { trustProject } = await import('./cli/trust-project.ts');
   const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
-  const isDone = await trustProject(options, await terminal());
-  process.exitCode = isDone ? 0 : 1;
+  process.exitCode = (await trustProject(options, await terminal())) ? 0 : 1;
 }
 
 async function store({ action, file, json }: Extract<Command, { run: 'store' }>): Promise<void> {
@@ -375,7 +364,7 @@ async function request({
   process.exitCode = (await runRequest(wanted, options, await terminal())) ? 0 : 1;
 }
 
-async function terminal(): Promise<Terminal> {
+async function terminal() {
   const { stdin, stdout, stderr, env } = process;
   const onInterrupt = () => process.exit(128 + SIGNALS.SIGINT);
   return (await import('./cli/terminal/terminal-at.ts')).terminalAt({
@@ -387,20 +376,15 @@ async function terminal(): Promise<Terminal> {
   });
 }
 
-function overridesIn(command: Command): readonly string[] {
-  if ('settings' in command) return command.settings.overrides;
-  return 'options' in command ? command.options.overrides : [];
-}
-
 const print = (text: string) => void process.stdout.write(text);
 
 async function run(): Promise<void> {
   const command = parseCommandLine(argv);
-  // The server logs them.
-  if (!['serve', 'help', 'version', 'completion'].includes(command.run)) {
-    for (const problem of await environmentProblems(overridesIn(command)))
-      process.stderr.write(`warning: ${showText(problem)}\n`);
-  }
+  const isQuiet = ['serve', 'help', 'version', 'completion'].includes(command.run);
+  const problems = isQuiet
+    ? []
+    : await variableProblems(process.env, homeFolder(), overridesIn(command));
+  for (const problem of problems) process.stderr.write(`warning: ${showText(problem)}\n`);
   if (!['serve', 'exec', 'wire'].includes(command.run))
     onLostOutput(process.stdout, (reason) =>
       process.exit(reason === null ? 1 : fail(new Error(reason))),
@@ -438,18 +422,9 @@ async function run(): Promise<void> {
 
 /** Says why the process ends, and returns its exit code. */
 function fail(error: unknown, exitCode = isOfCommandLine(error) ? 2 : 1): number {
-  const message =
-    error instanceof Error && isOfCommandLine(error)
-      ? describeProblem(error, argv)
-      : messageOf(error);
-  process.stderr.write(`heddle: ${showText(message, { multiline: true })}\n`);
+  process.stderr.write(`heddle: ${showText(describeProblem(error, argv), { multiline: true })}\n`);
   process.exitCode = exitCode;
   return exitCode;
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
-const isOfCommandLine = (error: unknown) =>
-  [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
 
 run().catch((error: unknown) => fail(error));

@@ -1,14 +1,18 @@
+import { ScriptError } from '../../model/script/script-error.ts';
+import { OptionError } from '../option-error.ts';
+import { commandNamed } from './command-named.ts';
 import { COMMAND_NAMES, type CommandName } from './commands.ts';
-import { commandNamed } from './named-command.ts';
 import { readLeniently } from './read-options.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * The text of an error about a command line, for a person: an option at its beginning, or behind
- * its command, is named as it was typed, `-C` or `--cd`. A UsageError names the help of the command
- * too.
+ * The text of an error for a person. If it is about this command line, an option at its beginning,
+ * or behind its command, is named as it was typed: `-C` or `--cd`. A UsageError names the help of
+ * the command too.
  */
-export function describeProblem(error: Error, argv: readonly string[]): string {
+export function describeProblem(error: unknown, argv: readonly string[]): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof UsageError || error instanceof OptionError)) return error.message;
   const { words, typed } = readLeniently(argv);
   const message = error.message.replace(
     /(?<=^(?:[a-z-]+: )?)(?:--[\w-]+|-\w)(?![\w-])/,
@@ -17,6 +21,11 @@ export function describeProblem(error: Error, argv: readonly string[]): string {
   return error instanceof UsageError
     ? `${message} (see ${JSON.stringify(helpAbout(words))})`
     : message;
+}
+
+/** Whether the command line, or a file that it names, is the reason of an error. */
+export function isOfCommandLine(error: unknown): boolean {
+  return [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
 }
 
 /** The command line that prints the help about these words. */

@@ -6,6 +6,7 @@ import type { Request } from '../requests/run-request.ts';
 import { type WireOptions, wireOptions } from '../wire/wire-options.ts';
 import { choiceProblem } from './choice-problem.ts';
 import { actionHint, actionMeant, commandHint, isForeign, optionHint } from './command-hint.ts';
+import { afterCommand, commandNamed } from './command-named.ts';
 import {
   COMMAND_NAMES,
   COMMON_OPTIONS,
@@ -16,7 +17,6 @@ import {
   type StoreAction,
 } from './commands.ts';
 import { listed } from './listed.ts';
-import { afterCommand, commandNamed } from './named-command.ts';
 import {
   type CommandLine,
   type OptionName,
@@ -74,6 +74,12 @@ export type Command =
   | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
   | { run: 'wire'; asked: WireOptions; options: ServeOptions }
   | { run: 'serve'; options: ServeOptions };
+
+/** The settings that a command line overrides, as `key=value` strings. */
+export function overridesIn(command: Command): readonly string[] {
+  if ('settings' in command) return command.settings.overrides;
+  return 'options' in command ? command.options.overrides : [];
+}
 
 /** The words of a command line, which fit the row of the command. */
 interface Words {

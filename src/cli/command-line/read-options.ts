@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { optionHint } from './command-hint.ts';
-import { commandNamed } from './named-command.ts';
+import { commandNamed } from './command-named.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;

@@ -2,12 +2,8 @@ import { relative } from 'node:path';
 import type { Writable } from 'node:stream';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { showText } from '../../base/text/show-text.ts';
-import {
-  type Color,
-  type MaybeTerminal,
-  painter,
-  textColumns,
-} from '../terminal/terminal-style.ts';
+import { type MaybeTerminal, textColumns } from '../terminal/columns-of.ts';
+import { type Color, painter } from '../terminal/painter.ts';
 
 /** stdout or stderr. */
 export type Output = Pick<Writable, 'write' | 'on'> & MaybeTerminal;

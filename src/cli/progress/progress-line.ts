@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { showText } from '../../base/text/show-text.ts';
-import { columnsOf, isDumb, type MaybeTerminal } from '../terminal/terminal-style.ts';
+import { columnsOf, type MaybeTerminal } from '../terminal/columns-of.ts';
+import { isDumb } from '../terminal/painter.ts';
 
 /** The facts about stderr that the thread which shows progress needs. */
 export interface ProgressPlace {

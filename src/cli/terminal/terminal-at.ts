@@ -2,7 +2,7 @@ import type { Env } from '../../base/env.ts';
 import { Dialogs, NobodyThere } from '../exec/asking/dialogs.ts';
 import type { KeyboardStream } from '../exec/asking/keyboard.ts';
 import { type Output, Screen } from '../exec/screen.ts';
-import { columnsOf } from './terminal-style.ts';
+import { columnsOf } from './columns-of.ts';
 
 /** A place to print to, and a person there, if the input is a terminal. */
 export interface Terminal {

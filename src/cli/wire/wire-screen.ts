@@ -2,7 +2,8 @@ import { cutText } from '../../base/text/cut-text.ts';
 import { showJsonLine, showText } from '../../base/text/show-text.ts';
 import type { WireMessage } from '../../client/client-options.ts';
 import type { Output } from '../exec/screen.ts';
-import { type Color, painter, textColumns } from '../terminal/terminal-style.ts';
+import { textColumns } from '../terminal/columns-of.ts';
+import { type Color, painter } from '../terminal/painter.ts';
 import type { LineEditor } from './line-editor.ts';
 
 export interface WireScreenOptions {
