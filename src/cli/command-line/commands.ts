@@ -85,9 +85,9 @@ const EXPORT_OPTIONS: OptionRows = {
     choices: EXPORT_FORMATS,
   },
 };
-const { config, profile, enable, disable } = SETTINGS;
+const { config, profile, enable, disable, oss, 'local-provider': localProvider } = SETTINGS;
 /** The settings of commands that ask a server. */
-const PROVIDER_OPTIONS: OptionRows = { config, profile, enable, disable } as OptionRows;
+const SERVER_SETTINGS: OptionRows = { config, profile, enable, disable } as OptionRows;
 
 /** The options of every server that runs in this process. */
 const SERVER_OPTIONS: OptionRows = {
@@ -306,7 +306,12 @@ them. Until then they have no effect. The project itself must be trusted in conf
   models: {
     arguments: '',
     summary: 'list the models of the configured provider',
-    options: { ...PROVIDER_OPTIONS, ...JSON_OPTION },
+    options: {
+      ...SERVER_SETTINGS,
+      oss,
+      'local-provider': localProvider,
+      ...JSON_OPTION,
+    } as OptionRows,
   },
   threads: {
     arguments: '',
@@ -341,7 +346,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
   mcp: {
     arguments: '',
     summary: 'list MCP servers, and log in to them',
-    options: PROVIDER_OPTIONS,
+    options: SERVER_SETTINGS,
     actions: {
       list: {
         arguments: '',
