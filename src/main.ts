@@ -7,19 +7,21 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
+import type { CheckedOptions } from './cli/check-settings.ts';
+import { describeProblem, isOfCommandLine } from './cli/command-line/describe-problem.ts';
 import {
   type Command,
+  overridesIn,
   parseCommandLine,
   type ServeOptions,
 } from './cli/command-line/parse-command-line.ts';
-import { UsageError } from './cli/command-line/usage-error.ts';
 import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
 import { onLostOutput } from './cli/on-lost-output.ts';
-import { OptionError, openFor } from './cli/option-error.ts';
+import { openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
-import type { Terminal } from './cli/terminal-at.ts';
+import { variableProblems } from './cli/variable-problems.ts';
 import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import { workingDirectory } from './cli/working-directory.ts';
@@ -27,7 +29,6 @@ import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
 import { scaleInThread } from './model/pictures/scale-in-thread.ts';
-import { ScriptError } from './model/script/script-error.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
@@ -51,6 +52,7 @@ const INSTALLATION = {
   executable: process.execPath,
 };
 
+const argv = process.argv.slice(2);
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 function homeFolder(): string {
@@ -102,19 +104,20 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
  * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
  * configuration.
  */
-async function check(options: ServeOptions): Promise<void> {
-  const { overrides, profile, strictConfig } = options;
+async function check({
+  overrides,
+  profile,
+  strictConfig = false,
+  cwd: named = null,
+}: CheckedOptions): Promise<void> {
   await requireValidOverrides(overrides);
   if (profile === null && !strictConfig) return;
   const { checkSettings } = await import('./cli/check-settings.ts');
-  const cwd = workingDirectory(options.cwd);
-  await checkSettings(options, {
-    home: homeFolder(),
-    cwd,
-    env: process.env,
-    overrides,
-    systemDir: systemDir(),
-  });
+  const cwd = workingDirectory(named);
+  await checkSettings(
+    { profile, strictConfig },
+    { home: homeFolder(), cwd, env: process.env, overrides, systemDir: systemDir() },
+  );
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -200,6 +203,8 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
+  for (const problem of await variableProblems(process.env, homeFolder(), options.overrides))
+    log.warn({ problem }, 'wrong variable');
   await check(options);
   const {
     server,
@@ -264,6 +269,7 @@ async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Pr
     ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr, schemaDir: SCHEMA },
     folder: { path: workingDirectory(options.cwd), isGiven: options.cwd !== null },
     ignored: options.unused.allowing,
+    log,
     start: (streams: Streams) => start(options, log, streams),
     onSignal,
     // The parent may end first, as with nohup.
@@ -300,12 +306,9 @@ async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void
 }
 
 async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
-  // Also called if the terminal ends without an answer.
-  process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
   const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
-  const isDone = await trustProject(options, await terminal());
-  if (isDone) process.exitCode = 0;
+  process.exitCode = (await trustProject(options, await terminal())) ? 0 : 1;
 }
 
 async function store({ action, file, json }: Extract<Command, { run: 'store' }>): Promise<void> {
@@ -325,13 +328,14 @@ async function store({ action, file, json }: Extract<Command, { run: 'store' }>)
   process.exitCode = isWell ? 0 : 1;
 }
 
-async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>): Promise<void> {
+async function doctor({ settings, json }: Extract<Command, { run: 'doctor' }>): Promise<void> {
+  await check(settings);
   const { runDoctor } = await import('./cli/doctor/run-doctor.ts');
   const isWell = await runDoctor(
     {
       home: homeFolder(),
       homeSource: homeSource(),
-      ...{ cwd: process.cwd(), env: process.env, overrides, json },
+      ...{ cwd: process.cwd(), env: process.env, overrides: settings.overrides, json },
       sendSignal: (pid, signal) => process.kill(pid, signal),
       version: HEDDLE_VERSION,
       platform: process.platform,
@@ -346,35 +350,41 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
 
 async function request({
   request: wanted,
-  overrides,
+  settings,
 }: Extract<Command, { run: 'request' }>): Promise<void> {
-  // Also called if the terminal ends without an answer.
-  process.exitCode = 1;
+  await check(settings);
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
   const options = {
     server,
-    overrides,
+    overrides: settings.overrides,
     version: HEDDLE_VERSION,
     userHome: process.env.HOME || null,
   };
-  if (
-    await runRequest(wanted, options, {
-      ...(await terminal()),
-      columns: process.stdout.columns ?? null,
-    })
-  )
-    process.exitCode = 0;
+  process.exitCode = (await runRequest(wanted, options, await terminal())) ? 0 : 1;
 }
 
-async function terminal(): Promise<Terminal> {
-  return (await import('./cli/terminal-at.ts')).terminalAt(process.stdin, process.stdout);
+async function terminal() {
+  const { stdin, stdout, stderr, env } = process;
+  const onInterrupt = () => process.exit(128 + SIGNALS.SIGINT);
+  return (await import('./cli/terminal/terminal-at.ts')).terminalAt({
+    stdin,
+    stdout,
+    stderr,
+    env,
+    onInterrupt,
+  });
 }
 
 const print = (text: string) => void process.stdout.write(text);
 
-async function run(argv: string[]): Promise<void> {
+async function run(): Promise<void> {
   const command = parseCommandLine(argv);
+  const isQuiet = ['serve', 'help', 'version', 'completion'].includes(command.run);
+  const problems = isQuiet
+    ? []
+    : await variableProblems(process.env, homeFolder(), overridesIn(command));
+  for (const problem of problems) process.stderr.write(`warning: ${showText(problem)}\n`);
   if (!['serve', 'exec', 'wire'].includes(command.run))
     onLostOutput(process.stdout, (reason) =>
       process.exit(reason === null ? 1 : fail(new Error(reason))),
@@ -412,14 +422,9 @@ async function run(argv: string[]): Promise<void> {
 
 /** Says why the process ends, and returns its exit code. */
 function fail(error: unknown, exitCode = isOfCommandLine(error) ? 2 : 1): number {
-  const message = error instanceof Error ? error.message : String(error);
-  const hint = error instanceof UsageError ? ` (see ${JSON.stringify(error.help)})` : '';
-  process.stderr.write(`heddle: ${showText(message, { multiline: true })}${hint}\n`);
+  process.stderr.write(`heddle: ${showText(describeProblem(error, argv), { multiline: true })}\n`);
   process.exitCode = exitCode;
   return exitCode;
 }
 
-const isOfCommandLine = (error: unknown) =>
-  [UsageError, OptionError, ScriptError].some((kind) => error instanceof kind);
-
-run(process.argv.slice(2)).catch((error: unknown) => fail(error));
+run().catch((error: unknown) => fail(error));

@@ -1,10 +1,15 @@
 import { requireKnownKeys } from './require-known-keys.ts';
 import { type CommandSources, requireProfile } from './require-profile.ts';
 
-interface CheckedOptions {
+/** The settings of a command line. */
+export interface CheckedOptions {
+  /** Settings that override config.toml, as `key=value` strings. */
+  overrides: readonly string[];
   /** The profile of the command line. Null: it names none. */
   profile: string | null;
-  strictConfig: boolean;
+  strictConfig?: boolean;
+  /** The working directory as the command line names it. Null: it names none. */
+  cwd?: string | null;
 }
 
 /**
@@ -12,7 +17,7 @@ interface CheckedOptions {
  * `--strict-config` refuses the configuration.
  */
 export async function checkSettings(
-  { profile, strictConfig }: CheckedOptions,
+  { profile, strictConfig }: Required<Pick<CheckedOptions, 'profile' | 'strictConfig'>>,
   sources: CommandSources,
 ): Promise<void> {
   if (profile !== null) await requireProfile(profile, sources);

@@ -20,14 +20,8 @@ export function createLog(
 ): Log {
   const fromEnv = env.HEDDLE_LOG ?? '';
   const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : byDefault);
-  const log = lazyLog(
+  return lazyLog(
     level,
     logFile === null ? logToStream(stderr) : openFor('--log-file', logFile, logToFile),
   );
-  if (logLevel === null && fromEnv !== '' && level !== fromEnv)
-    log.warn(
-      { level: fromEnv },
-      'HEDDLE_LOG is not a log level: expected off, error, warn, info or debug',
-    );
-  return log;
 }

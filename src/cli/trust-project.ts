@@ -8,7 +8,7 @@ import {
 } from '../config/trust/project-files.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
 import { OptionError } from './option-error.ts';
-import type { Terminal } from './terminal-at.ts';
+import type { Terminal } from './terminal/terminal-at.ts';
 
 export interface TrustOptions {
   home: string;

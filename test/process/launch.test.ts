@@ -110,8 +110,8 @@ describe('a command whose output cannot be written', () => {
 
 describe('what cannot be served is told in a line', () => {
   test.each([
-    ['an unknown command', ['upgrade'], "unknown command 'upgrade'"],
-    ['an argument too many', ['app-server', 'proxy'], "app-server: unexpected 'proxy'"],
+    ['an unknown command', ['xyzzy'], "unknown command 'xyzzy'"],
+    ['an argument too many', ['app-server', 'more'], "app-server: unexpected 'more'"],
     [
       'a command like another',
       ['app-sever'],
@@ -155,17 +155,17 @@ describe('what cannot be served is told in a line', () => {
     [
       'an option of another command',
       ['--format', 'jsonl'],
-      '--format cannot be used with app-server, only with threads',
+      '--format cannot be used with app-server, only with threads export',
     ],
     [
       'an option of the server',
       ['store', 'check', '--drain'],
-      '--drain cannot be used with store, only with app-server',
+      '--drain cannot be used with store check, only with app-server',
       'help store',
     ],
     ['an option of Codex', ['trust', '--yolo'], '--yolo cannot be used with trust', 'help trust'],
     ['a value too many', ['--json=1', 'doctor'], '--json takes no value', 'help doctor'],
-    ['an empty value', ['-m', ''], '--model requires a value, found an empty string'],
+    ['an empty value', ['-m', ''], '-m requires a value, found an empty string'],
     [
       'a value that looks like an option',
       ['-c', '-s'],
@@ -181,18 +181,18 @@ describe('what cannot be served is told in a line', () => {
     [
       'a feature that is no name',
       ['--enable', 'a b'],
-      '--enable and --disable: expected the name of a feature, found "a b"',
+      '--enable "a b": expected the name of a feature',
     ],
-    ['an option without its value', ['app-server', '-c'], '-c, --config requires a value'],
+    ['an option without its value', ['app-server', '-c'], '-c requires a value'],
     [
       'a sandbox that is none',
       ['-s', 'readonly'],
-      '--sandbox readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?',
+      '-s readonly: expected read-only, workspace-write or danger-full-access: did you mean read-only?',
     ],
     [
       'a policy that is none',
       ['doctor', '-a', 'sometimes'],
-      '--ask-for-approval sometimes: expected untrusted, on-failure, on-request or never',
+      '-a sometimes: expected untrusted, on-failure, on-request or never',
       'help doctor',
     ],
     [
@@ -266,15 +266,33 @@ describe('what cannot be served is told in a line', () => {
     expect(readdirSync(where.home)).toEqual([]);
   });
 
+  test.each(['exec', 'wire', 'doctor', 'models', 'mcp list'])(
+    '%s -c names the help of the command',
+    (command) => {
+      const stderr = `heddle: -c no-equals-sign: expected key=value (see "heddle help ${command.split(' ')[0]}")\n`;
+      expect(run([...command.split(' '), '-c', 'no-equals-sign'])).toEqual({
+        status: 2,
+        stdout: '',
+        stderr,
+      });
+    },
+  );
+
   test('a profile that no file has', () => {
     const where = place({ 'config.toml': '[profiles.a]\n[profiles.b]\n' });
     const known = 'config.toml has a, b, and there is no c.config.toml in';
-    const stderr = `heddle: --profile c: there is no such profile: ${known} ${where.home} (see "heddle --help")\n`;
-    expect(run(['-p', 'c'], { where, input: HANDSHAKE })).toEqual({
-      status: 2,
-      stdout: '',
-      stderr,
-    });
+    for (const [args, option, help] of [
+      [['-p', 'c'], '-p', '--help'],
+      [['models', '--profile', 'c'], '--profile', 'help models'],
+      [['doctor', '-p', 'c'], '-p', 'help doctor'],
+    ] as const) {
+      const stderr = `heddle: ${option} c: there is no such profile: ${known} ${where.home} (see "heddle ${help}")\n`;
+      expect(run([...args], { where, input: HANDSHAKE })).toEqual({
+        status: 2,
+        stdout: '',
+        stderr,
+      });
+    }
     expect(run(['-p', 'b'], { where, input: HANDSHAKE }).status).toBe(0);
     const ofFile = place({ 'c.config.toml': '' });
     expect(run(['-p', 'c'], { where: ofFile, input: HANDSHAKE }).status).toBe(0);
@@ -375,7 +393,7 @@ describe('the options that clients of Codex pass', () => {
     expect(run(['-C', 'none'], { input: HANDSHAKE })).toEqual({
       status: 2,
       stdout: '',
-      stderr: 'heddle: --cd none: the folder does not exist\n',
+      stderr: 'heddle: -C none: the folder does not exist\n',
     });
   });
 });

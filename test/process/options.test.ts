@@ -338,7 +338,7 @@ describe('logs', () => {
       stderr: expect.stringContaining('heddle: --log-level loud: expected off, error,'),
     });
     expect(run([], '', { env: { HEDDLE_LOG: 'loud' } }).stderr).toContain(
-      'HEDDLE_LOG is not a log level',
+      'HEDDLE_LOG loud: expected off, error, warn, info or debug',
     );
   });
 
@@ -442,5 +442,58 @@ describe('logs', () => {
       },
     );
     expect(stderr).not.toContain('nobody-logs');
+  });
+});
+
+describe('variables of the environment', () => {
+  const KNOWN = 'heddle does not read this variable, but HEDDLE_HOME and HEDDLE_LOG';
+  const CASES: [Record<string, string>, string[]][] = [
+    [{}, []],
+    [{ HEDDLE_LOG: 'off', HEDDLE_COMMAND: 'x' }, []],
+    [
+      { HEDDLE_LOG: 'wran' },
+      ['HEDDLE_LOG wran: expected off, error, warn, info or debug: did you mean warn?'],
+    ],
+    [{ HEDDLE_HOEM: '/tmp' }, [`HEDDLE_HOEM: ${KNOWN}: did you mean HEDDLE_HOME?`]],
+    [{ HEDDLE_LOG_LEVEL: 'info' }, [`HEDDLE_LOG_LEVEL: ${KNOWN}: did you mean HEDDLE_LOG?`]],
+    [{ HEDDLE_DEBUG: '1' }, [`HEDDLE_DEBUG: ${KNOWN}`]],
+    [{ HEDDLE_KEY: 'k' }, []],
+    [
+      { HEDDLE_HOME: '~/x' },
+      ['HEDDLE_HOME ~/x: the shell has not replaced ~, so the home is a folder of this name'],
+    ],
+  ];
+  const config =
+    'model_provider = "embedded"\n[model_providers.own]\nbase_url = "http://127.0.0.1:9"\nenv_key = "HEDDLE_KEY"\n';
+
+  test.each(CASES)('%j: the log has what is wrong', (env, problems) => {
+    const { status, stderr } = run([], '', { where: place({ 'config.toml': config }), env });
+    const logged = stderr
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [JSON.parse(line).problem]));
+    expect([status, logged]).toEqual([0, problems]);
+  });
+
+  test.each(CASES)('%j: other commands say what is wrong on stderr', (env, problems) => {
+    const where = place({ 'config.toml': config });
+    for (const args of [
+      ['threads', 'list'],
+      ['exec', '-c', 'model_provider=embedded', 'say hi'],
+    ]) {
+      const { status, stderr } = run(args, '', { where, env });
+      expect([status, stderr.split('\n').filter((line) => line.startsWith('warning: '))]).toEqual([
+        0,
+        problems.map((problem) => `warning: ${problem}`),
+      ]);
+    }
+  });
+
+  test('a home that is a file is named', () => {
+    const where = place({ file: '' });
+    const home = join(where.home, 'file');
+    const problems = run([], '', { where, env: { HEDDLE_HOME: home } })
+      .stderr.split('\n')
+      .map((line) => /"problem":"([^"]*)"/.exec(line)?.[1]);
+    expect(problems[0]).toBe(`HEDDLE_HOME ${home}: it is not a folder`);
   });
 });

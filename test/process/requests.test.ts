@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
+import { COMMAND_NAMES, COMMON_OPTIONS, commandRow } from '../../src/cli/command-line/commands.ts';
 import { browse } from '../mcp/logging-in.ts';
 import { startOauthServer } from '../mcp/oauth-server.ts';
 import { atTerminal } from './at-terminal.ts';
@@ -166,26 +166,90 @@ test('heddle mcp login prints the address, and ends when the user has logged in'
 });
 
 describe('heddle completion', () => {
-  /** What bash offers for the last word. */
-  function offered(...words: string[]): string[] {
+  /** The words that bash offers for the last one, for each of these command lines. */
+  function offered(...lines: string[][]): string[][] {
     const { stdout: script } = heddle(place(), ['completion', 'bash']);
-    const line = `COMP_WORDS=(heddle ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _heddle; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', `${script}\n${line}`], {
+    const runs = lines.map((words) => {
+      const typed = words.map((word) => `'${word}'`).join(' ');
+      return `COMP_WORDS=(heddle ${typed}); COMP_CWORD=${words.length}; _heddle; printf '%s ' "\${COMPREPLY[@]}"; echo`;
+    });
+    const { stdout, stderr } = spawnSync('bash', ['--norc'], {
       cwd: '/',
       encoding: 'utf8',
+      input: [script, ...runs, ''].join('\n'),
     });
     expect(stderr).toBe('');
-    return stdout.split('\n').filter((word) => word !== '');
+    return stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split(' ').filter((word) => word !== ''));
   }
 
   test('bash completes commands, actions, options and values', () => {
-    expect(offered('do')).toEqual(['doctor']);
-    expect(offered('threads', 'e')).toEqual(['export']);
-    expect(offered('threads', 'export', 'x', '--fo')).toEqual(['--format']);
-    expect(offered('-s', 'read')).toEqual(['read-only']);
-    expect(offered('app-server', '--log-level', 'w')).toEqual(['warn']);
-    expect(offered('help', 'tru')).toEqual(['trust']);
-    expect(offered('completion', 'f')).toEqual(['fish']);
+    expect(offered(['do'])).toEqual([['doctor']]);
+    expect(
+      offered(
+        ['threads', 'e'],
+        ['threads', 'export', 'x', '--fo'],
+        ['threads', 'list', '--'],
+        ['-s', 'read'],
+        ['-m', 'exec', '--framing', 'c'],
+        ['exec', '--approve', '=', 'accept'],
+        ['exec', '--approve', '='],
+        ['exec', 're'],
+        ['exec', 'resume', '--la'],
+        ['e', '--epheme'],
+        ['app-server', 'generate-ts', '--ex'],
+        ['help', 'tru'],
+        ['init', '--provider', 'oll'],
+        ['--enable', 'goa'],
+      ),
+    ).toEqual([
+      ['export'],
+      ['--format'],
+      ['--json', '--help', '--version'],
+      ['read-only'],
+      ['content-length'],
+      ['accept', 'acceptForSession'],
+      ['ask', 'accept', 'acceptForSession', 'decline', 'cancel'],
+      ['resume'],
+      ['--last'],
+      ['--ephemeral'],
+      ['--experimental'],
+      ['trust'],
+      ['ollama'],
+      ['goals'],
+    ]);
+  });
+
+  test('bash completes each option of each command and action, and each value of a set', () => {
+    const cases = COMMAND_NAMES.flatMap((name) => {
+      const { options, actions } = commandRow(name);
+      const places =
+        actions === undefined
+          ? [{ words: [name], own: {} }]
+          : Object.entries(actions).map(([action, own]) => ({
+              words: [name, action],
+              own: own.options,
+            }));
+      return places.flatMap(({ words, own }) => {
+        const rows = Object.entries({ ...options, ...own, ...COMMON_OPTIONS });
+        const names = rows.map(([option]) => `--${option}`);
+        const values = rows.flatMap(([option, { choices }]) =>
+          (choices ?? []).map((choice) => ({
+            typed: [...words, `--${option}`, choice],
+            completed: choices?.filter((each) => each.startsWith(choice)),
+          })),
+        );
+        const whole = names.map((option) => ({
+          typed: [...words, option],
+          completed: names.filter((each) => each.startsWith(option)),
+        }));
+        return [...whole, ...values];
+      });
+    });
+    const completed = offered(...cases.map(({ typed }) => typed)).map((words) => words.sort());
+    expect(completed).toEqual(cases.map((one) => [...(one.completed ?? [])].sort()));
   });
 
   test.each(['bash', 'zsh', 'fish'])(
@@ -198,7 +262,7 @@ describe('heddle completion', () => {
         const own = Object.values(actions).flatMap((action) => Object.keys(action.options));
         const lines = stdout
           .split('\n')
-          .filter((line) => line.includes(shell === 'fish' ? ` ${name}` : `${name})`));
+          .filter((line) => line.includes(shell === 'fish' ? ` ${name}` : `'${name} `));
         for (const word of [...Object.keys(actions), ...Object.keys(options), ...own])
           expect(lines.join('\n')).toContain(word);
       }

@@ -108,7 +108,7 @@ test('--yes belongs to commands that ask', () => {
   expect([status, stderr]).toEqual([
     2,
     expect.stringContaining(
-      'heddle: --yes cannot be used with app-server, only with init, trust and threads',
+      'heddle: --yes cannot be used with app-server, only with init, trust and threads delete',
     ),
   ]);
 });

@@ -12,6 +12,8 @@ export interface OptionRow {
   text: string;
   /** The only valid values. */
   choices?: readonly string[];
+  /** Some of the valid values, for completions. */
+  offers?: readonly string[];
   /** The kind of path that its value is, for completions. */
   names?: 'file' | 'folder';
 }
@@ -37,6 +39,8 @@ export interface ActionRow {
 export interface CommandRow extends ActionRow {
   /** The words of which one follows the name of the command. Absent: none does. */
   actions?: Readonly<Record<string, ActionRow>>;
+  /** Words of Codex that can stand before its arguments, for completions. */
+  forms?: readonly string[];
 }
 
 const SETTINGS: OptionRows = {
@@ -63,7 +67,11 @@ const SETTINGS: OptionRows = {
   disable: { value: 'FEATURE', text: 'like -c features.FEATURE=false; can be repeated' },
   search: { text: 'let the model search the web, like -c web_search="live"' },
   oss: { text: 'use the models of Ollama on this machine' },
-  'local-provider': { value: 'NAME', text: 'use the models of this provider: ollama or lmstudio' },
+  'local-provider': {
+    value: 'NAME',
+    text: 'use the models of this provider: ollama or lmstudio',
+    choices: ['ollama', 'lmstudio'],
+  },
 };
 
 const JSON_OPTION: OptionRows = { json: { text: 'print the result as one line of JSON' } };
@@ -77,9 +85,9 @@ const EXPORT_OPTIONS: OptionRows = {
     choices: EXPORT_FORMATS,
   },
 };
-const { config, profile } = SETTINGS;
+const { config, profile, enable, disable, oss, 'local-provider': localProvider } = SETTINGS;
 /** The settings of commands that ask a server. */
-const PROVIDER_OPTIONS: OptionRows = { config, profile } as OptionRows;
+const SERVER_SETTINGS: OptionRows = { config, profile, enable, disable } as OptionRows;
 
 /** The options of every server that runs in this process. */
 const SERVER_OPTIONS: OptionRows = {
@@ -150,6 +158,7 @@ const EXEC_LOG_LEVEL: OptionRow = {
 
 const EXEC: CommandRow = {
   arguments: '[PROMPT]',
+  forms: ['resume'],
   summary: 'run one turn and print the answer',
   options: {
     ...SERVER_OPTIONS,
@@ -165,6 +174,7 @@ const EXEC: CommandRow = {
       text: 'continue this thread; FILE imports and continues a rollout of Codex',
     },
     last: { text: 'continue the last thread of the folder' },
+    ephemeral: { text: 'do not store the thread, so that it cannot be continued' },
     image: { value: 'FILE', text: 'give the model an image; can be repeated', names: 'file' },
     'output-schema': { value: 'FILE', text: 'the JSON Schema of the answer', names: 'file' },
     approve: {
@@ -174,8 +184,10 @@ const EXEC: CommandRow = {
     },
   },
   accepts: [...WITHOUT_EFFECT, ...ALLOWING_NOTHING],
-  text: `Asks at the terminal for approval. Without PROMPT, or with -, stdin is the prompt; otherwise stdin is added to it. The exit code is 0 if
-the turn has completed, 1 if it has failed, 130 if it was interrupted, 2 if the command line is wrong.`,
+  text: `Asks at the terminal for approval. Without PROMPT, or with -, stdin is the prompt; otherwise stdin is added to it. As in
+Codex, heddle exec resume ID [PROMPT] is the same as --resume ID, and heddle exec resume --last [PROMPT] the same as --last. Put -- before a
+prompt that begins with a hyphen, or is one of the words resume, review, fork and help. The exit code is 0 if the turn has completed, 1 if
+it has failed, 130 if it was interrupted, 2 if the command line is wrong.`,
 };
 
 const INIT: CommandRow = {
@@ -185,6 +197,7 @@ const INIT: CommandRow = {
     provider: {
       value: 'NAME',
       text: `the provider: ${OFFERED_PROVIDERS.map(({ id }) => id).join(', ')}, or the URL of another API`,
+      offers: OFFERED_PROVIDERS.map(({ id }) => id),
     },
     'env-key': {
       value: 'VARIABLE',
@@ -298,7 +311,12 @@ them. Until then they have no effect. The project itself must be trusted in conf
   models: {
     arguments: '',
     summary: 'list the models of the configured provider',
-    options: { ...PROVIDER_OPTIONS, ...JSON_OPTION },
+    options: {
+      ...SERVER_SETTINGS,
+      oss,
+      'local-provider': localProvider,
+      ...JSON_OPTION,
+    } as OptionRows,
   },
   threads: {
     arguments: '',
@@ -332,7 +350,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
   mcp: {
     arguments: '',
     summary: 'list MCP servers, and log in to them',
-    options: PROVIDER_OPTIONS,
+    options: SERVER_SETTINGS,
     actions: {
       list: {
         arguments: '',
@@ -374,3 +392,21 @@ export const COMMON_OPTIONS: OptionRows = {
   help: { text: 'print this help' },
   version: { text: "print the protocol's version, and heddle's" },
 };
+
+/**
+ * The options that a command of this name takes, also those of its actions. None if there is no
+ * such command.
+ */
+export function optionsTaken(command: string): OptionName[] {
+  const name = COMMAND_NAMES.find((known) => known === command);
+  return name === undefined ? [] : (Object.keys(optionRows(commandRow(name))) as OptionName[]);
+}
+
+/** The options of a command and of its actions, with those that all commands accept. */
+export function optionRows({ options, actions = {} }: CommandRow): OptionRows {
+  return {
+    ...options,
+    ...Object.assign({}, ...Object.values(actions).map((action) => action.options)),
+    ...COMMON_OPTIONS,
+  };
+}

@@ -1,23 +1,28 @@
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { type Framing, isFraming } from '../../transport/framing.ts';
-import { type ExecOptions, execOptions, requireOnePrompt } from '../exec/exec-options.ts';
+import { type ExecOptions, execOptions, ownForm, requireOnePrompt } from '../exec/exec-options.ts';
 import { isLogLevel, type LogLevel } from '../lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
 import { type WireOptions, wireOptions } from '../wire/wire-options.ts';
-import { actionHint, actionMeant, commandHint, optionHint } from './command-hint.ts';
+import { choiceProblem } from './choice-problem.ts';
+import { actionHint, actionMeant, commandHint, isForeign, optionHint } from './command-hint.ts';
+import { afterCommand, commandNamed } from './command-named.ts';
 import {
   COMMAND_NAMES,
   COMMON_OPTIONS,
   type CommandName,
   commandRow,
   type OptionRow,
+  optionsTaken,
   type StoreAction,
 } from './commands.ts';
+import { listed } from './listed.ts';
 import {
   type CommandLine,
   type OptionName,
   type OptionValues,
   overridesOf,
+  readLeniently,
   readOptions,
   unusedOptions,
 } from './read-options.ts';
@@ -50,6 +55,9 @@ export interface ServeOptions {
   wireLog: string | null;
 }
 
+/** The settings of a command line. */
+export type GivenSettings = Pick<ServeOptions, 'overrides' | 'profile'>;
+
 export type Generator = 'generate-json-schema' | 'generate-ts';
 
 /** The command that a command line asks for. */
@@ -59,13 +67,19 @@ export type Command =
   | { run: 'init'; values: OptionValues }
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
-  | { run: 'doctor'; overrides: string[]; json: boolean }
-  | { run: 'request'; request: Request; overrides: string[] }
+  | { run: 'doctor'; settings: GivenSettings; json: boolean }
+  | { run: 'request'; request: Request; settings: GivenSettings }
   | { run: 'completion'; shell: Shell }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
   | { run: 'wire'; asked: WireOptions; options: ServeOptions }
   | { run: 'serve'; options: ServeOptions };
+
+/** The settings that a command line overrides, as `key=value` strings. */
+export function overridesIn(command: Command): readonly string[] {
+  if ('settings' in command) return command.settings.overrides;
+  return 'options' in command ? command.options.overrides : [];
+}
 
 /** The words of a command line, which fit the row of the command. */
 interface Words {
@@ -73,38 +87,46 @@ interface Words {
   /** Null: the command has no actions. */
   action: string | null;
   args: string[];
+  typed: CommandLine['typed'];
 }
 
 /** Throws a UsageError that says what is wrong. */
 export function parseCommandLine(argv: string[]): Command {
-  const hasOptions = argv.some((argument) => argument.startsWith('-'));
-  // The first call of parseArgs takes about 1 % of the time of the start.
-  const { values, positionals }: CommandLine = hasOptions
-    ? helpedBy(argv, () => readOptions(argv))
-    : { values: {}, positionals: argv };
+  const { values, words, plain, typed } = read(argv);
   if (values.version === true) return { run: 'version' };
-  const name = commandIn(positionals);
-  if (values.help === true) return { run: 'help', command: positionals.length === 0 ? null : name };
-  return helpedBy([name], () =>
-    commandFrom({ name, ...actionAndArguments(name, afterCommand(name, positionals)) }, values),
-  );
+  const name = commandIn(words);
+  const args = afterCommand(words);
+  const form = plain > words.length - args.length ? (args[0] ?? null) : null;
+  if (values.help === true || (form === 'help' && takesHelp(name)))
+    return { run: 'help', command: words.length === 0 ? null : name };
+  if (name !== 'exec')
+    return commandFrom({ name, typed, ...actionAndArguments(name, args) }, values);
+  const own = form === null ? { words: args, values } : ownForm(form, args, values);
+  return commandFrom({ name, typed, action: null, args: own.words }, own.values);
+}
+
+function read(argv: string[]): CommandLine {
+  // The first call of parseArgs takes about 1 % of the time of the start.
+  if (!argv.some((argument) => argument.startsWith('-')))
+    return { values: {}, words: argv, plain: argv.length, typed: () => null };
+  try {
+    return readOptions(argv, optionsTaken);
+  } catch (error) {
+    const { words, plain, typed } = readLeniently(argv);
+    // In `review --base main` it is the command that heddle does not have.
+    if (error instanceof UsageError && isForeign(words.slice(0, plain)))
+      return { values: {}, words, plain, typed };
+    throw error;
+  }
 }
 
 /**
- * Returns the result of `read`. A UsageError of it names the help of the first command among the
- * words.
+ * Whether the word `help` after the command asks for its help. For other commands, it may be the
+ * name of a folder.
  */
-function helpedBy<T>(words: readonly string[], read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    const name =
-      words.find((word) => COMMAND_NAMES.some((known) => known === word)) ?? 'app-server';
-    // "heddle help help" would print nothing about the command that help was asked for.
-    if (error instanceof UsageError && name !== 'app-server' && name !== 'help')
-      error.help = `heddle help ${name}`;
-    throw error;
-  }
+function takesHelp(name: CommandName): boolean {
+  const { actions, forms } = commandRow(name);
+  return name === 'app-server' || actions !== undefined || forms !== undefined;
 }
 
 function commandFrom(words: Words, values: OptionValues): Command {
@@ -124,7 +146,7 @@ function commandFrom(words: Words, values: OptionValues): Command {
     case 'wire':
       return { run: 'wire', asked: wireOptions(values), options: serveOptions(values) };
     case 'doctor':
-      return { run: 'doctor', overrides: overridesOf(values), json };
+      return { run: 'doctor', settings: settingsOf(values), json };
     case 'trust':
       return { run: 'trust', folder: args[0] ?? '.', yes: values.yes === true };
     case 'store':
@@ -139,15 +161,19 @@ function commandFrom(words: Words, values: OptionValues): Command {
         experimental: values.experimental === true,
       };
     case 'models':
-      return { run: 'request', request: { kind: 'models', json }, overrides: overridesOf(values) };
+      return { run: 'request', request: { kind: 'models', json }, settings: settingsOf(values) };
     case 'threads':
-      return { run: 'request', request: threadsRequest(action, args, values), overrides: [] };
+      return {
+        run: 'request',
+        request: threadsRequest(action, args, values),
+        settings: settingsOf({}),
+      };
     case 'mcp': {
       const request: Request =
         action === 'list'
           ? { kind: 'mcpServers', json }
           : { kind: 'mcpLogin', name: args[0] ?? '' };
-      return { run: 'request', request, overrides: overridesOf(values) };
+      return { run: 'request', request, settings: settingsOf(values) };
     }
     case 'completion':
       return { run: 'completion', shell: args[0] as Shell };
@@ -174,11 +200,14 @@ function threadsRequest(
   };
 }
 
+function settingsOf(values: OptionValues): GivenSettings {
+  return { overrides: overridesOf(values), profile: values.profile ?? null };
+}
+
 function serveOptions(values: OptionValues): ServeOptions {
   const { framing = 'lines', 'log-level': level } = values;
   return {
-    overrides: overridesOf(values),
-    profile: values.profile ?? null,
+    ...settingsOf(values),
     modelScript: values['model-script'] ?? null,
     framing: isFraming(framing) ? framing : 'lines',
     strictConfig: values['strict-config'] ?? false,
@@ -192,15 +221,8 @@ function serveOptions(values: OptionValues): ServeOptions {
   };
 }
 
-/**
- * The command that the words begin with. `app-server generate-ts` is another name of `generate-ts`,
- * as in Codex.
- */
 function commandIn(words: readonly string[]): CommandName {
-  const [first = 'app-server', second] = words;
-  const isGenerator =
-    first === 'app-server' && second !== undefined && second.startsWith('generate-');
-  const found = isGenerator ? second : first;
+  const found = commandNamed(words);
   const name = COMMAND_NAMES.find((known) => known === found);
   if (name === undefined)
     throw new UsageError(
@@ -209,11 +231,7 @@ function commandIn(words: readonly string[]): CommandName {
   return name;
 }
 
-function afterCommand(name: CommandName, words: readonly string[]): string[] {
-  return words.slice(words.indexOf(name) + 1);
-}
-
-function actionAndArguments(name: CommandName, words: string[]): Omit<Words, 'name'> {
+function actionAndArguments(name: CommandName, words: string[]): Pick<Words, 'action' | 'args'> {
   const { actions } = commandRow(name);
   if (actions === undefined) return { action: null, args: words };
   const known = Object.keys(actions);
@@ -230,11 +248,12 @@ function actionAndArguments(name: CommandName, words: string[]): Omit<Words, 'na
 }
 
 /** Throws a UsageError if the row of the command does not take these arguments and options. */
-function requireFitting({ name, action, args }: Words, values: OptionValues): void {
+function requireFitting({ name, action, args, typed }: Words, values: OptionValues): void {
   const { actions, ...whole } = commandRow(name);
   const rows = [whole, ...(action === null ? [] : [actions?.[action] ?? whole])];
   const own = rows.at(-1) ?? whole;
-  requireArguments(action === null ? name : `${name} ${action}`, own.arguments, args);
+  const command = action === null ? name : `${name} ${action}`;
+  requireArguments(command, own.arguments, args);
   const options: Partial<Record<OptionName, OptionRow>> = Object.assign(
     {},
     COMMON_OPTIONS,
@@ -243,7 +262,8 @@ function requireFitting({ name, action, args }: Words, values: OptionValues): vo
   const accepted: readonly OptionName[] = rows.flatMap((row) => row.accepts ?? []);
   for (const [given, value] of Object.entries(values) as [OptionName, unknown][]) {
     const option = options[given];
-    if (option === undefined && !accepted.includes(given)) throw misplaced(given, name);
+    if (option === undefined && !accepted.includes(given))
+      throw misplaced(given, { command, hint: optionHint(typed(`--${given}`) ?? '', name) });
     if (option?.value !== undefined && [value].flat().includes(''))
       throw new UsageError(`--${given} requires a value, found an empty string`);
     if (option?.choices !== undefined) requireChoice(`--${given}`, String(value), option.choices);
@@ -256,7 +276,10 @@ function requireArguments(command: string, wanted: string, args: readonly string
   if (missing !== undefined)
     throw new UsageError(`${command} requires ${listed(missing.replace('...', '').split('|'))}`);
   const [surplus] = names.some((one) => one.includes('...')) ? [] : args.slice(names.length);
-  if (surplus !== undefined) throw new UsageError(`${command}: unexpected '${surplus}'`);
+  if (surplus !== undefined)
+    throw new UsageError(
+      `${command}: unexpected '${surplus}'${ending(actionHint(command, surplus))}`,
+    );
   if (args.includes('')) throw new UsageError(`${command}: an argument is empty`);
   for (const [index, one] of names.entries()) {
     const given = args[index];
@@ -265,25 +288,24 @@ function requireArguments(command: string, wanted: string, args: readonly string
 }
 
 function requireChoice(what: string, value: string, choices: readonly string[]): void {
-  if (!choices.includes(value))
-    throw new UsageError(
-      `${what} ${value}: expected ${listed(choices)}${suggestion(value, choices)}`,
-    );
+  const problem = choiceProblem(what, value, choices);
+  if (problem !== null) throw new UsageError(problem);
 }
 
-function misplaced(option: OptionName, name: CommandName): UsageError {
-  const taking = COMMAND_NAMES.filter((other) => {
-    const { options, actions = {} } = commandRow(other);
-    return [options, ...Object.values(actions).map((action) => action.options)].some(
-      (rows) => option in rows,
+function misplaced(
+  option: OptionName,
+  { command, hint }: { command: string; hint: string | null },
+): UsageError {
+  if (hint !== null) return new UsageError(`--${option} cannot be used with ${command}: ${hint}`);
+  const taking = COMMAND_NAMES.flatMap((name) => {
+    const { options, actions = {} } = commandRow(name);
+    if (option in options) return [name];
+    return Object.entries(actions).flatMap(([action, own]) =>
+      option in own.options ? [`${name} ${action}`] : [],
     );
   });
-  // Codex calls the file for the last message so.
-  const hint =
-    option === 'out' && name === 'exec' ? ending(optionHint('--output-last-message')) : '';
-  if (hint !== '') return new UsageError(`--${option} cannot be used with ${name}${hint}`);
   return new UsageError(
-    `--${option} cannot be used with ${name}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`,
+    `--${option} cannot be used with ${command}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`,
   );
 }
 
@@ -294,10 +316,4 @@ function ending(hint: string | null): string {
 function suggestion(word: string, known: readonly string[]): string {
   const nearest = suggestKey(word, known);
   return nearest === null ? '' : `: did you mean ${nearest}?`;
-}
-
-function listed(words: readonly string[], joint = 'or'): string {
-  return words.length < 2
-    ? words.join('')
-    : `${words.slice(0, -1).join(', ')} ${joint} ${words.at(-1)}`;
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { optionHint } from './command-hint.ts';
+import { commandNamed } from './command-named.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = { type: 'string' } as const;
@@ -30,6 +31,8 @@ const NO_EFFECT = {
   'no-alt-screen': flag,
   'no-daemon': flag,
   worktree: flag,
+  'skip-git-repo-check': flag,
+  'thread-source': text,
   image: { ...texts, short: 'i' },
   remote: text,
   'remote-auth-token-env': text,
@@ -48,6 +51,7 @@ const NO_ALLOWANCE = {
 const OF_EXEC = {
   resume: text,
   last: flag,
+  ephemeral: flag,
   'output-schema': text,
   approve: text,
 } as const;
@@ -97,8 +101,8 @@ const OPTIONS = {
 export type OptionName = keyof typeof OPTIONS;
 
 /**
- * Options of Codex that clients pass and that change nothing here: there are no analytics, no
- * screen and no remote control.
+ * Options of Codex that clients and scripts pass and that change nothing here: there are no
+ * analytics, no screen and no remote control, and no git repository is needed.
  */
 export const WITHOUT_EFFECT = Object.keys(NO_EFFECT) as OptionName[];
 
@@ -116,28 +120,86 @@ export function letterOf(name: OptionName): string | null {
   return 'short' in option ? option.short : null;
 }
 
-/** Reads the options, wherever they stand. Throws a UsageError that says what is wrong. */
-export function readOptions(argv: string[]) {
+/** What a command line has, apart from options and their values. */
+interface Words {
+  words: string[];
+  /** The number of words before `--`. Those after it are never commands. */
+  plain: number;
+  /** The name of an option as it was typed first, `-o` or `--out`. Null: it was not given. */
+  typed(option: string): string | null;
+}
+
+/**
+ * Reads the options, wherever they stand. Throws a UsageError that says what is wrong. `taken`
+ * returns the options that a command of this name takes.
+ */
+export function readOptions(
+  argv: readonly string[],
+  taken: (command: string) => readonly string[],
+) {
   try {
-    return parseArgs({ args: argv, allowPositionals: true, options: OPTIONS });
+    const { values, tokens } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: OPTIONS,
+      tokens: true,
+    });
+    return { values, ...wordsOf(tokens) };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new UsageError(
-      error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
-        ? unknownOption(error.message)
-        : valueProblem(error.message),
-    );
+    const { message } = error;
+    if (error.code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new UsageError(valueProblem(message));
+    const command = commandNamed(readLeniently(argv).words);
+    throw new UsageError(unknownOption(message, command, taken(command)));
   }
 }
 
 export type CommandLine = ReturnType<typeof readOptions>;
 export type OptionValues = CommandLine['values'];
 
-function unknownOption(message: string): string {
+/** Reads the words of a command line of which the options may be wrong. */
+export function readLeniently(argv: readonly string[]): Words {
+  return wordsOf(
+    parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      strict: false,
+      options: OPTIONS,
+      tokens: true,
+    }).tokens,
+  );
+}
+
+type Token =
+  | { kind: 'option'; name: string; rawName: string }
+  | { kind: 'positional'; value: string }
+  | { kind: 'option-terminator' };
+
+function wordsOf(tokens: readonly Token[]): Words {
+  const words = (some: readonly Token[]) =>
+    some.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+  const end = tokens.findIndex(({ kind }) => kind === 'option-terminator');
+  const typed = (option: string) => {
+    const name = option.startsWith('--')
+      ? option.slice(2)
+      : OPTION_NAMES.find((known) => `-${letterOf(known)}` === option);
+    const token = tokens.find((each) => each.kind === 'option' && each.name === name);
+    return token?.kind === 'option' ? token.rawName : null;
+  };
+  return {
+    words: words(tokens),
+    plain: words(end === -1 ? tokens : tokens.slice(0, end)).length,
+    typed,
+  };
+}
+
+/** An option that the command takes is nearer than others. */
+function unknownOption(message: string, command: string, taken: readonly string[]): string {
   const [, option = ''] = /^Unknown option '(-[^']*)'/.exec(message) ?? [];
-  const hint = optionHint(option);
+  const hint = optionHint(option, command);
   if (hint !== null) return `unknown option ${option}: ${hint}`;
-  const nearest = suggestKey(option.replace(/^-+/, ''), OPTION_NAMES);
+  const word = option.replace(/^-+/, '');
+  const nearest = suggestKey(word, taken) ?? suggestKey(word, OPTION_NAMES);
   return `unknown option ${option}${nearest === null ? '' : `: did you mean --${nearest}?`}`;
 }
 
@@ -147,11 +209,11 @@ function unknownOption(message: string): string {
  */
 function valueProblem(message: string): string {
   const [first = '', ...others] = message.split('\n');
-  const [, option = ''] = /^Option '([^']*?)(?: <value>)?'/.exec(first) ?? [];
+  const [, option = ''] = /^Option '(?:-\w, )?([^']*?)(?: <value>)?'/.exec(first) ?? [];
   if (first.includes('does not take an argument')) return `${option} takes no value`;
-  const long =
-    /--[\w-]+/.exec(option)?.[0] ??
-    `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
+  const long = option.startsWith('--')
+    ? option
+    : `--${OPTION_NAMES.find((name) => `-${letterOf(name)}` === option)}`;
   return `${option} requires a value${others.length === 0 ? '' : `: write one that begins with a hyphen as ${long}=VALUE`}`;
 }
 
@@ -179,18 +241,16 @@ export function overridesOf(values: OptionValues): string[] {
   };
   return [
     ...config,
-    ...enable.map((name) => `features.${featureName(name)}=true`),
-    ...disable.map((name) => `features.${featureName(name)}=false`),
+    ...enable.map((name) => `features.${featureName('--enable', name)}=true`),
+    ...disable.map((name) => `features.${featureName('--disable', name)}=false`),
     ...Object.entries(settings).flatMap(([key, value]) =>
       value === undefined ? [] : [`${key}=${JSON.stringify(value)}`],
     ),
   ];
 }
 
-function featureName(name: string): string {
+function featureName(option: string, name: string): string {
   if (!/^[\w-]+$/.test(name))
-    throw new UsageError(
-      `--enable and --disable: expected the name of a feature, found ${JSON.stringify(name)}`,
-    );
+    throw new UsageError(`${option} ${JSON.stringify(name)}: expected the name of a feature`);
   return name;
 }

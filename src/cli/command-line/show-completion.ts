@@ -1,3 +1,4 @@
+import { FEATURE_LIST } from '../../config/features/feature-list.ts';
 import {
   COMMAND_NAMES,
   COMMON_OPTIONS,
@@ -5,6 +6,7 @@ import {
   commandRow,
   type OptionRow,
   type OptionRows,
+  optionRows,
 } from './commands.ts';
 import { letterOf, type OptionName } from './read-options.ts';
 
@@ -19,51 +21,89 @@ export function showCompletion(shell: Shell): string {
     : bash();
 }
 
-/** The words that can follow a command, and the options, also those of its actions. */
-function wordsAfter(name: CommandName): { words: string[]; options: [OptionName, OptionRow][] } {
-  const { arguments: args, actions = {}, options } = commandRow(name);
-  const all: OptionRows = {
-    ...options,
-    ...Object.assign({}, ...Object.values(actions).map((action) => action.options)),
-    ...COMMON_OPTIONS,
-  };
+type Options = [OptionName, OptionRow][];
+
+/** The words that can follow the name of a command. */
+function wordsAfter(name: CommandName): string[] {
+  const { arguments: args, actions = {}, forms = [] } = commandRow(name);
   const choices = args.includes('|') ? args.split('|') : [];
-  const words = name === 'help' ? COMMAND_NAMES : [...Object.keys(actions), ...choices];
-  return { words: [...words], options: Object.entries(all) as [OptionName, OptionRow][] };
+  return name === 'help' ? COMMAND_NAMES : [...Object.keys(actions), ...forms, ...choices];
+}
+
+/** The options of a command before its action, and of each of its actions. */
+function optionsOf(name: CommandName): { own: Options; actions: [string, Options][] } {
+  const row = commandRow(name);
+  const options = (...rows: OptionRows[]) => Object.entries(Object.assign({}, ...rows)) as Options;
+  const actions = Object.entries(row.actions ?? {});
+  return {
+    own: options(optionRows(row)),
+    actions: actions.map(([action, own]) => [
+      action,
+      options(row.options, own.options, COMMON_OPTIONS),
+    ]),
+  };
+}
+
+/** The values that an option can have, or some of them. None: any. */
+function valuesOf(name: OptionName, { choices, offers }: OptionRow): readonly string[] {
+  const isFeature = name === 'enable' || name === 'disable';
+  return choices ?? offers ?? (isFeature ? FEATURE_LIST.map((feature) => feature.name) : []);
 }
 
 function bash(): string {
-  const cases = COMMAND_NAMES.map((name) => {
-    const { words, options } = wordsAfter(name);
-    return `    ${name}) words='${[...words, ...options.map(([option]) => `--${option}`)].join(' ')}' ;;\n`;
-  });
-  const values = allOptions().flatMap(([option, row]) => {
-    const letter = letterOf(option);
-    const pattern = letter === null ? `--${option}` : `--${option}|-${letter}`;
-    if (row.choices !== undefined)
+  const rows = allOptions();
+  const pattern = (option: OptionName) =>
+    letterOf(option) === null ? `--${option}` : `--${option}|-${letterOf(option)}`;
+  const values = rows.flatMap(([option, row]) => {
+    const words = valuesOf(option, row).join(' ');
+    if (words !== '')
       return [
-        `    ${pattern}) COMPREPLY=($(compgen -W '${row.choices.join(' ')}' -- "$word")); return ;;\n`,
+        `    ${pattern(option)}) COMPREPLY=($(compgen -W '${words}' -- "$word")); return ;;\n`,
       ];
     if (row.names !== undefined)
       return [
-        `    ${pattern}) COMPREPLY=($(compgen -${row.names === 'file' ? 'f' : 'd'} -- "$word")); return ;;\n`,
+        `    ${pattern(option)}) COMPREPLY=($(compgen -${row.names === 'file' ? 'f' : 'd'} -- "$word")); return ;;\n`,
       ];
-    return row.value === undefined ? [] : [`    ${pattern}) return ;;\n`];
+    return row.value === undefined ? [] : [`    ${pattern(option)}) return ;;\n`];
   });
-  const [first] = COMMAND_NAMES;
+  const takingValues = rows.flatMap(([option, { value }]) =>
+    value === undefined ? [] : [pattern(option)],
+  );
+  const flags = (options: Options) => options.map(([option]) => `--${option}`);
+  const cases = COMMAND_NAMES.flatMap((name) => {
+    const { own, actions } = optionsOf(name);
+    return [
+      `    '${name} ') words='${[...wordsAfter(name), ...flags(own)].join(' ')}' ;;\n`,
+      ...actions.map(
+        ([action, options]) => `    '${name} ${action}') words='${flags(options).join(' ')}' ;;\n`,
+      ),
+      `    '${name} '*) words='${flags(own).join(' ')}' ;;\n`,
+    ];
+  });
+  const first = [...COMMAND_NAMES, ...flags(optionsOf('app-server').own)].join(' ');
   return `_heddle() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" command='' words='' one
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" skip='' words='' one
+  local -a given=()
   COMPREPLY=()
+  # bash makes three words of --option=value.
+  if [ "$word" = '=' ]; then word=''
+  elif [ "$before" = '=' ] && [ "$COMP_CWORD" -gt 1 ]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   case "$before" in
 ${values.join('')}  esac
   for one in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    if [ "$one" = '=' ]; then continue; fi
+    if [ -n "$skip" ]; then skip=''; continue; fi
     case "$one" in
-      ${COMMAND_NAMES.join('|')}) command="$one"; break ;;
+      ${takingValues.join('|')}) skip=1 ;;
+      -*) ;;
+      *) given+=("$one") ;;
     esac
   done
-  case "$command" in
-${cases.join('')}    *) words='${[...COMMAND_NAMES, ...wordsAfter(first ?? 'app-server').options.map(([option]) => `--${option}`)].join(' ')}' ;;
-  esac
+  if [ "\${given[0]-}" = e ]; then given[0]=exec; fi
+  case "\${given[0]-} \${given[1]-}" in 'app-server generate-'*) given=("\${given[@]:1}") ;; esac
+  case "\${given[0]-} \${given[1]-}" in
+    ' ') words='${first}' ;;
+${cases.join('')}  esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
   if [ \${#COMPREPLY[@]} -eq 0 ]; then COMPREPLY=($(compgen -f -- "$word")); fi
 }
@@ -77,36 +117,44 @@ function fish(): string {
       `complete -c heddle -n __fish_use_subcommand -f -a ${name} -d ${fishText(commandRow(name).summary)}\n`,
   );
   const rest = COMMAND_NAMES.flatMap((name) => {
-    const { words, options } = wordsAfter(name);
+    const words = wordsAfter(name);
+    const { actions } = commandRow(name);
     const isServer = name === 'app-server';
-    const when = isServer
-      ? `'__fish_use_subcommand; or __fish_seen_subcommand_from app-server'`
-      : `'__fish_seen_subcommand_from ${name}'`;
+    const seen = `__fish_seen_subcommand_from ${name}`;
+    const when = isServer ? `'__fish_use_subcommand; or ${seen}'` : `'${seen}'`;
+    const withAction = (action: string) => `'${seen}; and __fish_seen_subcommand_from ${action}'`;
+    const lines = (options: Options, condition: string) =>
+      options.map(
+        ([option, row]) => `complete -c heddle -n ${condition} ${fishOption(option, row)}\n`,
+      );
+    const shared = Object.entries({ ...commandRow(name).options, ...COMMON_OPTIONS }) as Options;
     return [
       ...(words.length === 0
         ? []
         : [`complete -c heddle -n ${when} -f -a ${fishText(words.join(' '))}\n`]),
-      ...options.map(
-        ([option, row]) => `complete -c heddle -n ${when} ${fishOption(option, row)}\n`,
+      ...lines(shared, when),
+      ...Object.entries(actions ?? {}).flatMap(([action, own]) =>
+        lines(Object.entries(own.options) as Options, withAction(action)),
       ),
     ];
   });
   return [...commands, ...rest].join('');
 }
 
-function fishOption(name: OptionName, { value, text, choices, names }: OptionRow): string {
+function fishOption(name: OptionName, row: OptionRow): string {
   const letter = letterOf(name);
+  const values = valuesOf(name, row);
   const argument =
-    choices === undefined
-      ? names === undefined
+    values.length === 0
+      ? row.names === undefined
         ? '-x'
         : '-r'
-      : `-x -a ${fishText(choices.join(' '))}`;
+      : `-x -a ${fishText(values.join(' '))}`;
   return [
     `-l ${name}`,
     ...(letter === null ? [] : [`-s ${letter}`]),
-    ...(value === undefined ? ['-f'] : [argument]),
-    `-d ${fishText(text)}`,
+    ...(row.value === undefined ? ['-f'] : [argument]),
+    `-d ${fishText(row.text)}`,
   ].join(' ');
 }
 
@@ -114,7 +162,6 @@ function fishText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }
 
-function allOptions(): [OptionName, OptionRow][] {
-  const rows = COMMAND_NAMES.flatMap((name) => wordsAfter(name).options);
-  return [...new Map(rows)];
+function allOptions(): Options {
+  return [...new Map(COMMAND_NAMES.flatMap((name) => optionsOf(name).own))];
 }

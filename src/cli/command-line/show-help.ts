@@ -7,6 +7,7 @@ import {
   commandRow,
   type OptionRow,
   type OptionRows,
+  optionRows,
 } from './commands.ts';
 import { letterOf, type OptionName } from './read-options.ts';
 
@@ -47,16 +48,11 @@ function helpOf(name: CommandName, row: CommandRow): string {
   const entries = Object.entries(actions).map(([word, own]) =>
     entry(`${word} ${own.arguments}`.trim(), own.summary),
   );
-  const shared = {
-    ...row.options,
-    ...Object.assign({}, ...Object.values(actions).map(({ options }) => options)),
-    ...COMMON_OPTIONS,
-  };
   const parts = [
     usages.map((line, index) => `${index === 0 ? 'usage: ' : '       '}${line}\n`).join(''),
     text === undefined ? `${capitalized(summary)}.\n` : `${capitalized(summary)}.\n\n${text}\n`,
     ...(entries.length === 0 ? [] : [entries.join('')]),
-    optionLines(shared),
+    optionLines(optionRows(row)),
   ];
   return parts.join('\n');
 }

@@ -1,5 +1,6 @@
 import { parse } from 'node:path';
 import type { Config } from '../../config/config.ts';
+import { configDeprecations } from '../../config/config-deprecations.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { unreadable } from '../../config/config-problems.ts';
 import { allProblems } from '../../config/config-warnings.ts';
@@ -51,6 +52,13 @@ export async function checkConfig(sources: ConfigSources): Promise<CheckedConfig
     ...found.map(({ severity, fix, warning }) => toProblem(warning, { severity, fix })),
     ...ofRules.map((warning) =>
       toProblem(warning, { severity: 'warning', fix: warning.details ?? null }),
+    ),
+    ...(await configDeprecations(sources)).map(
+      ({ summary, details }): DoctorProblem => ({
+        severity: 'warning',
+        message: details === null ? summary : `${summary} ${details}`,
+        fix: null,
+      }),
     ),
     ...(await untrustedFiles(sources)),
   ];

@@ -1,3 +1,4 @@
+import { actionHint } from '../command-line/command-hint.ts';
 import type { OptionValues } from '../command-line/read-options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 
@@ -22,6 +23,8 @@ export interface ExecOptions {
    * folder. Null: a new thread.
    */
   resume: { threadId: string } | { file: string } | 'last' | null;
+  /** Whether the new thread is not stored. */
+  ephemeral: boolean;
   images: string[];
   outputSchema: string | null;
   approve: Approve;
@@ -36,7 +39,7 @@ export interface ExecOptions {
 export function execOptions(words: readonly string[], values: OptionValues): ExecOptions {
   const {
     json = false,
-    last = false,
+    ephemeral = false,
     image = [],
     approve = 'ask',
     model,
@@ -47,7 +50,8 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
     prompt: words[0] === undefined || words[0] === '-' ? null : words[0],
     readsStdin: words[0] === '-',
     json,
-    resume: resumed(values.resume, last),
+    resume: resumed(values),
+    ephemeral,
     images: image,
     outputSchema: values['output-schema'] ?? null,
     approve: APPROVALS.find((name) => name === approve) ?? 'ask',
@@ -59,20 +63,54 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
   };
 }
 
+/**
+ * The words behind `exec` and the options, in heddle's form: `resume ID [PROMPT]` and `resume
+ * --last [PROMPT]`, as in Codex, continue a thread. `form`: the first word, which stands before
+ * `--`. Throws a UsageError if Codex has such a form and heddle has not.
+ */
+export function ownForm(
+  form: string,
+  words: readonly string[],
+  values: OptionValues,
+): { words: string[]; values: OptionValues } {
+  const hint = actionHint('exec', form);
+  if (hint !== null) throw new UsageError(`exec ${form}: ${hint}`);
+  if (form !== 'resume') return { words: [...words], values };
+  const [, ...others] = words;
+  if (values.resume !== undefined)
+    throw new UsageError('--resume cannot be used with exec resume: give the ID once');
+  if (values.last === true) return { words: others, values };
+  const [resume, ...prompt] = others;
+  if (resume === undefined) throw new UsageError('exec resume requires ID, or --last');
+  if (/\s/.test(resume) && !isFile(resume))
+    throw new UsageError('exec resume: expected the ID of a thread before the prompt, or --last');
+  return { words: prompt, values: { ...values, resume } };
+}
+
 /** Throws a UsageError with a hint if there is more than one word. */
 export function requireOnePrompt(words: readonly string[]): void {
   if (words.length <= 1) return;
-  const hint =
-    words[0] === 'resume'
-      ? 'to continue a thread, use --resume ID or --last'
-      : 'put the whole prompt in quotes';
-  throw new UsageError(`exec: expected one prompt, found ${words.length} words: ${hint}`);
+  throw new UsageError(
+    `exec: expected one prompt, found ${words.length} words: put the whole prompt in quotes`,
+  );
 }
 
-function resumed(threadId: string | undefined, last: boolean): ExecOptions['resume'] {
+function resumed({
+  resume: threadId,
+  last = false,
+  ephemeral = false,
+}: OptionValues): ExecOptions['resume'] {
   if (threadId !== undefined && last)
     throw new UsageError('--resume and --last cannot be used together');
-  if (threadId !== undefined)
-    return /[/\\]|\.jsonl$/.test(threadId) ? { file: threadId } : { threadId };
+  if (ephemeral && (threadId !== undefined || last))
+    throw new UsageError(
+      '--ephemeral belongs to a new thread: it cannot be used with --resume or --last',
+    );
+  if (threadId !== undefined) return isFile(threadId) ? { file: threadId } : { threadId };
   return last ? 'last' : null;
+}
+
+/** Whether it is the file of a rollout, not the id of a thread. */
+function isFile(resume: string): boolean {
+  return /[/\\]|\.jsonl$/.test(resume);
 }

@@ -4,7 +4,8 @@ import type {
   ThreadItem,
   TurnPlanUpdatedNotification,
 } from '../../protocol/generated/types.ts';
-import type { Color, Screen } from './screen.ts';
+import type { Color } from '../terminal/painter.ts';
+import type { Screen } from './screen.ts';
 
 type Item<Type extends ThreadItem['type']> = Extract<ThreadItem, { type: Type }>;
 

@@ -25,11 +25,16 @@ export interface OpenedThread {
  */
 export async function openThread(
   client: Client,
-  { resume, settings }: ExecOptions,
+  { resume, ephemeral, settings }: ExecOptions,
   folder: Folder,
 ): Promise<OpenedThread> {
   const params = settings as Pick<ThreadStartParams, 'model' | 'sandbox' | 'approvalPolicy'>;
-  if (resume === null) return client.request('thread/start', { ...params, cwd: folder.path });
+  if (resume === null)
+    return client.request('thread/start', {
+      ...params,
+      cwd: folder.path,
+      ...(ephemeral ? { ephemeral } : {}),
+    });
   const cwd = folder.isGiven ? { cwd: folder.path } : {};
   const named = resume === 'last' ? { threadId: await lastThread(client, folder.path) } : resume;
   const thread = 'file' in named ? { threadId: '', path: resolve(named.file) } : named;

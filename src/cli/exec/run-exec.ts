@@ -1,3 +1,4 @@
+import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { showJsonLine, showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
@@ -27,6 +28,8 @@ export interface ExecHost extends EndingHost, SessionHost {
   folder: Folder;
   /** The given options that would allow more, and do not here. */
   ignored: readonly string[];
+  /** Has all warnings of the server. */
+  log: Log;
   /** The process ends with this code, even if the server does not close in time. */
   limitClose(exitCode: number): void;
 }
@@ -42,10 +45,7 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
   const { env, stdout, stderr } = host;
   const screen = new Screen({ stdout, stderr, env, json: asked.json });
   const ending = new Ending(host, screen);
-  if (host.ignored.length > 0)
-    screen.note(
-      `${host.ignored.join(', ')}: allows nothing here; --sandbox, --ask-for-approval and --approve do`,
-    );
+  noteIgnored(host, screen);
   const { images, outputSchema } = await readFiles(asked);
   const prompt = await orAborted(
     readPrompt(asked, { stdin: host.stdin, note: (text) => screen.note(text) }),
@@ -56,6 +56,10 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
   const onMessage = (message: WireMessage) =>
     printJson(message, { stdout, isTerminal: stdout.isTTY === true });
   const session = await startSession(host, asked.json ? { onMessage } : {});
+  const warnings = new Warnings(session.client, {
+    screen: asked.json ? null : screen,
+    log: host.log,
+  });
   let exitCode = FAILED;
   try {
     exitCode = await runTurn({
@@ -63,6 +67,7 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
       host,
       screen,
       ending,
+      warnings,
       client: session.client,
       input,
       outputSchema,
@@ -75,10 +80,18 @@ export async function runExec(asked: ExecOptions, host: ExecHost): Promise<numbe
     host.limitClose(ending.exitCode ?? exitCode);
     screen.release();
     const reports = await session.close();
+    warnings.end();
     for (const report of reports) screen.note(`heddle: ${showText(report, { multiline: true })}`);
     if (reports.length > 0) exitCode ||= FAILED;
   }
   return ending.exitCode ?? exitCode;
+}
+
+function noteIgnored({ ignored }: ExecHost, screen: Screen): void {
+  if (ignored.length > 0)
+    screen.note(
+      `${ignored.join(', ')}: allows nothing here; --sandbox, --ask-for-approval and --approve do`,
+    );
 }
 
 /** Prints a notification as it is on the wire. */
@@ -95,6 +108,7 @@ interface TurnDeps {
   host: ExecHost;
   screen: Screen;
   ending: Ending;
+  warnings: Warnings;
   client: Client;
   input: UserInput[];
   outputSchema: unknown;
@@ -105,11 +119,11 @@ async function runTurn({
   host,
   screen,
   ending,
+  warnings,
   client,
   input,
   outputSchema,
 }: TurnDeps): Promise<number> {
-  const warnings = new Warnings(client, asked.json ? null : screen);
   const dialogs = new Dialogs(screen, host.stdin, () => ending.interrupt());
   answerRequests(client, { approve: asked.approve, screen, dialogs });
   const opened = await orAborted(open(client, asked, host), ending.signal);
@@ -153,7 +167,9 @@ function showBeginning(
   if (!screen.notesToTerminal || json) return;
   screen.note(
     screen.line(`thread ${thread.id}, model ${model}, in ${cwd}`, { color: 'dim' }),
-    screen.line(`to continue it: heddle exec --resume ${thread.id}`, { color: 'dim' }),
+    ...(thread.ephemeral
+      ? []
+      : [screen.line(`to continue it: heddle exec --resume ${thread.id}`, { color: 'dim' })]),
   );
 }
 

@@ -2,9 +2,11 @@ import { relative } from 'node:path';
 import type { Writable } from 'node:stream';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { showText } from '../../base/text/show-text.ts';
+import { type MaybeTerminal, textColumns } from '../terminal/columns-of.ts';
+import { type Color, painter } from '../terminal/painter.ts';
 
-/** stdout or stderr. A terminal knows its width; some report 0. */
-export type Output = Pick<Writable, 'write' | 'on'> & { isTTY?: boolean; columns?: number };
+/** stdout or stderr. */
+export type Output = Pick<Writable, 'write' | 'on'> & MaybeTerminal;
 
 export interface ScreenOptions {
   stdout: Output;
@@ -19,13 +21,6 @@ export interface LineOptions {
   color?: Color;
   isWhole?: boolean;
 }
-
-const WIDTH_DEFAULT = 80;
-const WIDTH_MIN = 20;
-
-const COLORS = { bold: '1', dim: '2', red: '31', green: '32' } as const;
-
-export type Color = keyof typeof COLORS;
 
 /**
  * Where a person sees what happens: the answer on stdout, everything else on stderr. It moves no
@@ -42,7 +37,8 @@ export class Screen {
   folder: string | null = null;
   readonly #stdout: Output;
   readonly #stderr: Output;
-  readonly #colored: boolean;
+  /** The text in this color, if the notes have colors. */
+  readonly paint: (color: Color, text: string) => string;
   /** Whether the cursor of the terminal stands behind text of the answer. */
   #isMidLine = false;
   /** The output that waits until the open question is answered. Null: no question is open. */
@@ -54,18 +50,12 @@ export class Screen {
     this.answersToTerminal = stdout.isTTY === true && !json;
     this.notesToTerminal = stderr.isTTY === true;
     this.questions = this.notesToTerminal ? stderr : this.answersToTerminal ? stdout : null;
-    this.#colored = this.notesToTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+    this.paint = painter([stderr], env);
   }
 
   /** The width of a line, in characters. */
   get width(): number {
-    const columns = this.#stderr.columns || this.#stdout.columns || WIDTH_DEFAULT;
-    return Math.max(WIDTH_MIN, columns);
-  }
-
-  /** The text in this color, if the notes have colors. */
-  paint(color: Color, text: string): string {
-    return this.#colored && text !== '' ? `\x1b[${COLORS[color]}m${text}\x1b[0m` : text;
+    return textColumns(this.#stderr, this.#stdout);
   }
 
   /**

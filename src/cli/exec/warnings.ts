@@ -1,51 +1,99 @@
+import type { Log } from '../../base/log.ts';
 import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import type { Screen } from './screen.ts';
 
+/** More warnings about the configuration are one line. */
+const CONFIG_WARNINGS_MAX = 2;
+
+interface WarningsDeps {
+  /** Null: nothing is shown. */
+  screen: Screen | null;
+  log: Log;
+}
+
+interface Warning {
+  summary: string;
+  details: string | null;
+  isOfConfig: boolean;
+}
+
 /**
- * Shows each warning of the server once. Those that come before `show` wait for it: a refusal of
- * the thread says the same.
+ * Shows each warning of the server once, and logs all. Those that come before `show` wait for it: a
+ * refusal of the thread says the same. Later ones about the configuration wait for `end`: they come
+ * together. If there are many of these, one line counts them.
  */
 export class Warnings {
   readonly #screen: Screen | null;
-  readonly #shown = new Set<string>();
-  #waiting: string[] | null = [];
+  readonly #log: Log;
+  readonly #known = new Set<string>();
+  #isShown = false;
+  #waiting: Warning[] = [];
 
-  /** Without a screen, it shows nothing. */
-  constructor(client: Client, screen: Screen | null) {
+  constructor(client: Client, { screen, log }: WarningsDeps) {
     this.#screen = screen;
-    client.on('configWarning', ({ summary, details }) => this.#take(summary, details));
-    client.on('warning', ({ message }) => this.#take(message, null));
-    client.on('guardianWarning', ({ message }) => this.#take(message, null));
+    this.#log = log;
+    client.on('configWarning', ({ summary, details }) =>
+      this.#take(summary, { details, isOfConfig: true }),
+    );
+    client.on('deprecationNotice', ({ summary, details }) =>
+      this.#take(summary, { details, isOfConfig: true }),
+    );
+    client.on('warning', ({ message }) => this.#take(message));
+    client.on('guardianWarning', ({ message }) => this.#take(message));
     client.on('mcpServer/startupStatus/updated', ({ name, status, error, failureReason }) => {
       if (status !== 'failed') return;
-      const fix =
+      const details =
         failureReason === 'reauthenticationRequired'
           ? `Log in with: heddle mcp login ${name}`
           : null;
       this.#take(
         `the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`,
-        fix,
+        { details },
       );
     });
-    client.on('deprecationNotice', ({ summary, details }) => this.#take(summary, details));
   }
 
   show(): void {
-    const waiting = this.#waiting ?? [];
-    this.#waiting = null;
-    for (const text of waiting) this.#print(text);
+    this.#isShown = true;
+    this.#flush();
   }
 
-  #take(summary: string, details: string | null): void {
-    const text = details === null ? summary : `${summary}\n  ${details}`;
-    if (this.#waiting === null) this.#print(text);
-    else this.#waiting.push(text);
+  /** The server has closed the connection. */
+  end(): void {
+    if (this.#isShown) this.#flush();
+  }
+
+  #take(
+    summary: string,
+    { details = null, isOfConfig = false }: Partial<Omit<Warning, 'summary'>> = {},
+  ): void {
+    // The server says some of them again about the thread, as one text.
+    const text = details === null ? summary : `${summary}. ${details}`;
+    if (this.#known.has(text)) return;
+    this.#known.add(text);
+    this.#log.warn({ summary, details }, 'warning of the server');
+    this.#waiting.push({ summary, details, isOfConfig });
+    if (this.#isShown && !isOfConfig) this.#flush();
+  }
+
+  #flush(): void {
+    const ofConfig = this.#waiting.filter(({ isOfConfig }) => isOfConfig);
+    const isMany = ofConfig.length > CONFIG_WARNINGS_MAX;
+    const others = isMany ? this.#waiting.filter(({ isOfConfig }) => !isOfConfig) : this.#waiting;
+    this.#waiting = [];
+    if (isMany)
+      this.#print(
+        `there are ${ofConfig.length} warnings about the configuration: heddle doctor prints them, --log-level warn logs them`,
+      );
+    for (const { summary, details } of others) {
+      // Several warnings may have the same advice.
+      const isSaid = details === null || others.some((other) => other.summary.endsWith(details));
+      this.#print(isSaid ? summary : `${summary}\n  ${details}`);
+    }
   }
 
   #print(text: string): void {
-    if (this.#screen === null || this.#shown.has(text)) return;
-    this.#shown.add(text);
-    this.#screen.note(`warning: ${showText(text, { multiline: true })}`);
+    this.#screen?.note(`warning: ${showText(text, { multiline: true })}`);
   }
 }

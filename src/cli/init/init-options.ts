@@ -79,7 +79,7 @@ function answerOf<T>(option: string, answer: TypedAnswer<T>): T {
 }
 
 function usageError(problem: string): UsageError {
-  return new UsageError(`init: ${problem}`, 'heddle help init');
+  return new UsageError(`init: ${problem}`);
 }
 
 /** The provider with this id, or at this URL, with the variable that `keyVariable` returns. */

@@ -76,7 +76,6 @@ export async function runInit(values: OptionValues, host: InitHost): Promise<num
   if (!asksNothing(options) && !canAsk)
     throw new UsageError(
       'init: nobody can answer, because there is no terminal: use --yes, or --provider, --model and --sandbox',
-      'heddle help init',
     );
   if (asksNothing(options)) return writing.run(null, screen);
   try {

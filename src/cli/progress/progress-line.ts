@@ -1,5 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
 import { showText } from '../../base/text/show-text.ts';
+import { columnsOf, type MaybeTerminal } from '../terminal/columns-of.ts';
+import { isDumb } from '../terminal/painter.ts';
 
 /** The facts about stderr that the thread which shows progress needs. */
 export interface ProgressPlace {
@@ -19,21 +22,14 @@ const FIRST_MS = 1_000;
 const REDRAW_MS = 200;
 /** Lines that stay are written this far apart. */
 const LINES_MS = 10_000;
-const COLUMNS_DEFAULT = 80;
 const SECONDS_A_MINUTE = 60;
 
 /** Goes back to the start of the line of a terminal, and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';
 
-/** The place of progress on stderr. Some terminals report a width of 0. */
-export function progressPlace(
-  stderr: { isTTY?: boolean; columns?: number },
-  env: Readonly<Record<string, string | undefined>>,
-): ProgressPlace {
-  return {
-    isTerminal: stderr.isTTY === true && env.TERM !== 'dumb',
-    columns: stderr.columns || COLUMNS_DEFAULT,
-  };
+/** The place of progress on stderr. */
+export function progressPlace(stderr: MaybeTerminal, env: Env): ProgressPlace {
+  return { isTerminal: stderr.isTTY === true && !isDumb(env), columns: columnsOf(stderr) };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import { UsageError } from '../command-line/usage-error.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 import { titleOf } from './list-threads.ts';
-import type { RequestTerminal } from './request-terminal.ts';
 
 /**
  * Deletes a thread and its history, when a person has agreed. Returns false if the person has not.
@@ -11,7 +11,7 @@ import type { RequestTerminal } from './request-terminal.ts';
 export async function deleteThread(
   client: Client,
   { threadId, yes }: { threadId: string; yes: boolean },
-  { print, confirm }: RequestTerminal,
+  { print, confirm }: Terminal,
 ): Promise<boolean> {
   const { thread } = await client.request('thread/read', { threadId });
   const shown = `${threadId} (${showText(titleOf(thread).replace(/\s+/g, ' '))})`;
@@ -19,7 +19,6 @@ export async function deleteThread(
     if (confirm === null)
       throw new UsageError(
         'threads delete: nobody can answer, because the input is not a terminal: use --yes',
-        'heddle help threads',
       );
     if (!(await confirm(`Delete the thread ${shown} with its history? [y/N] `))) return false;
   }

@@ -1,13 +1,13 @@
 import type { Client } from '../../client/client.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 import { allPages, collected } from './all-pages.ts';
-import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
 /** Starts the configured MCP servers and prints them. */
 export async function listMcpServers(
   client: Client,
   { json }: { json: boolean },
-  { print, columns }: RequestTerminal,
+  { print, columns }: Terminal,
 ): Promise<boolean> {
   const servers = await collected(
     allPages((cursor) => client.request('mcpServerStatus/list', { cursor })),

@@ -1,13 +1,13 @@
 import type { Client } from '../../client/client.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 import { allPages, collected } from './all-pages.ts';
-import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
 /** Prints the models of the configured provider. Returns whether there are any. */
 export async function listModels(
   client: Client,
   { json }: { json: boolean },
-  { print, columns }: RequestTerminal,
+  { print, columns }: Terminal,
 ): Promise<boolean> {
   const models = await collected(allPages((cursor) => client.request('model/list', { cursor })));
   if (json) print(`${JSON.stringify({ data: models })}\n`);

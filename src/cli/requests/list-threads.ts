@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import type { Thread, ThreadSourceKind } from '../../protocol/generated/types.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 import { allPages, collected } from './all-pages.ts';
-import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
 const PAGE = 100;
@@ -23,7 +23,7 @@ interface Listing {
 export async function listThreads(
   client: Client,
   { json, searchTerm, userHome }: Listing,
-  terminal: RequestTerminal,
+  terminal: Terminal,
 ): Promise<boolean> {
   const { print, columns } = terminal;
   const ask = (cursor: string | null) =>

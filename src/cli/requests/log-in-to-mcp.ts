@@ -1,6 +1,6 @@
 import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
-import type { RequestTerminal } from './request-terminal.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 
 /**
  * Logs in to an MCP server: prints the address that the user opens, and waits for the login to end.
@@ -9,7 +9,7 @@ import type { RequestTerminal } from './request-terminal.ts';
 export async function logInToMcp(
   client: Client,
   { name }: { name: string },
-  { print }: RequestTerminal,
+  { print }: Terminal,
 ): Promise<boolean> {
   const ends = client.notifications('mcpServer/oauthLogin/completed');
   const { authorizationUrl } = await client.request('mcpServer/oauth/login', { name });

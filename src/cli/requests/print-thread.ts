@@ -1,9 +1,9 @@
 import { showText } from '../../base/text/show-text.ts';
 import type { Client } from '../../client/client.ts';
 import type { Thread, ThreadItem } from '../../protocol/generated/types.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 import { allPages } from './all-pages.ts';
 import { titleOf } from './list-threads.ts';
-import type { RequestTerminal } from './request-terminal.ts';
 
 const PAGE = 50;
 
@@ -14,7 +14,7 @@ const PAGE = 50;
 export async function printThread(
   client: Client,
   { threadId, format }: { threadId: string; format: 'jsonl' | 'markdown' },
-  { print }: RequestTerminal,
+  { print }: Terminal,
 ): Promise<boolean> {
   const { thread } = await client.request('thread/read', { threadId });
   const entries = allPages((cursor) =>

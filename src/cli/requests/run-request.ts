@@ -1,12 +1,12 @@
 import type { Client } from '../../client/client.ts';
 import { spawnServer } from '../../client/spawn-server.ts';
+import type { Terminal } from '../terminal/terminal-at.ts';
 import { deleteThread } from './delete-thread.ts';
 import { listMcpServers } from './list-mcp-servers.ts';
 import { listModels } from './list-models.ts';
 import { listThreads } from './list-threads.ts';
 import { logInToMcp } from './log-in-to-mcp.ts';
 import { printThread } from './print-thread.ts';
-import type { RequestTerminal } from './request-terminal.ts';
 
 /** A command that asks a server. */
 export type Request =
@@ -33,7 +33,7 @@ interface ServerOptions {
 export async function runRequest(
   request: Request,
   options: ServerOptions,
-  terminal: RequestTerminal,
+  terminal: Terminal,
 ): Promise<boolean> {
   const { server, overrides, version, userHome } = options;
   const [command, script] = server;
@@ -51,7 +51,7 @@ export async function runRequest(
 function perform(
   client: Client,
   request: Request,
-  { terminal, userHome }: { terminal: RequestTerminal; userHome: string | null },
+  { terminal, userHome }: { terminal: Terminal; userHome: string | null },
 ): Promise<boolean> {
   switch (request.kind) {
     case 'models':

@@ -7,6 +7,7 @@ import type { Output } from '../exec/screen.ts';
 import { type SessionHost, startSession } from '../exec/start-session.ts';
 import { OptionError, systemReason } from '../option-error.ts';
 import { readOptionFile } from '../read-option-file.ts';
+import { isDumb } from '../terminal/painter.ts';
 import { completeLine } from './complete-line.ts';
 import { type InputLine, inputLines } from './input-lines.ts';
 import { LineEditor } from './line-editor.ts';
@@ -156,7 +157,7 @@ async function edit(wire: Wire, terminal: Writable): Promise<number> {
   const editor = new LineEditor({
     input: stdin,
     output: terminal,
-    isDumb: env.TERM === 'dumb',
+    isDumb: isDumb(env),
     complete: (line) =>
       completeLine(line, { fields, answerShape: (id) => session.answerShape(id) }),
     onInterrupt() {

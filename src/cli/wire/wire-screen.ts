@@ -2,6 +2,8 @@ import { cutText } from '../../base/text/cut-text.ts';
 import { showJsonLine, showText } from '../../base/text/show-text.ts';
 import type { WireMessage } from '../../client/client-options.ts';
 import type { Output } from '../exec/screen.ts';
+import { textColumns } from '../terminal/columns-of.ts';
+import { type Color, painter } from '../terminal/painter.ts';
 import type { LineEditor } from './line-editor.ts';
 
 export interface WireScreenOptions {
@@ -12,8 +14,6 @@ export interface WireScreenOptions {
   whole: boolean;
 }
 
-const WIDTH_DEFAULT = 80;
-const WIDTH_MIN = 20;
 /** The lines of a terminal that a message takes at most, with its mark. */
 const MESSAGE_LINES_MAX = 6;
 const MARK_CHARS = 30;
@@ -21,10 +21,6 @@ const MARK_CHARS = 30;
  * Longer messages have no colors in them: the pattern needs a stack as deep as the longest string.
  */
 const COLORED_CHARS_MAX = 64 * 1024;
-
-const COLORS = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33', cyan: '36' } as const;
-
-type Color = keyof typeof COLORS;
 
 /** Strings of JSON, with the colon after the name of a field. */
 const STRING = /("(?:[^"\\]|\\.)*")(:?)/g;
@@ -38,7 +34,7 @@ export class WireScreen {
   readonly isTerminal: boolean;
   readonly notesToTerminal: boolean;
   readonly #options: WireScreenOptions;
-  readonly #colored: boolean;
+  readonly #paint: (color: Color, text: string) => string;
   /** The line that a person edits at the terminal. Null: none does. */
   #editor: LineEditor | null = null;
 
@@ -47,8 +43,7 @@ export class WireScreen {
     this.#options = options;
     this.isTerminal = stdout.isTTY === true;
     this.notesToTerminal = stderr.isTTY === true;
-    this.#colored =
-      (this.isTerminal || this.notesToTerminal) && !env.NO_COLOR && env.TERM !== 'dumb';
+    this.#paint = painter([stdout, stderr], env);
   }
 
   /** From now on, everything for the terminal is printed above this line. */
@@ -109,16 +104,12 @@ export class WireScreen {
 
   get #width(): number {
     const { stdout, stderr } = this.#options;
-    return Math.max(WIDTH_MIN, stdout.columns || stderr.columns || WIDTH_DEFAULT);
-  }
-
-  #paint(color: Color, text: string): string {
-    return this.#colored ? `\x1b[${COLORS[color]}m${text}\x1b[0m` : text;
+    return textColumns(stdout, stderr);
   }
 
   /** Colors the names of fields, and the method. */
   #paintJson(text: string): string {
-    if (!this.#colored || text.length > COLORED_CHARS_MAX) return text;
+    if (text.length > COLORED_CHARS_MAX) return text;
     let isMethod = false;
     return text.replace(STRING, (whole, string: string, colon: string) => {
       if (colon === '' && !isMethod) return whole;

@@ -45,8 +45,7 @@ export function flagsLayer(overrides: readonly string[], toml: Toml, flag = '-c'
  */
 export function optionLayer(overrides: JsonObject): Layer {
   const config = emptyTable();
-  for (const [key, value] of Object.entries(toTable(overrides, NO_LOCATION)))
-    putAt(config, keyParts(key, 'overrides'), value);
+  putAll(config, Object.entries(toTable(overrides, NO_LOCATION)), 'overrides');
   return sessionLayer(config, 'given in the option `overrides`');
 }
 
@@ -65,14 +64,20 @@ export async function requestLayer(request: JsonObject, breaks: EventLoopYield):
   if (keysIn(given) > REQUEST_KEYS_MAX)
     throw new ConfigError(`the request's config has more than ${REQUEST_KEYS_MAX} keys`);
   const config = emptyTable();
-  for (const [index, [key, value]] of Object.entries(given).entries()) {
-    putAt(config, keyParts(key, "the request's config"), value);
-    if (index % KEYS_AT_ONCE === 0) await breaks.worked(KEYS_AT_ONCE);
+  const entries = Object.entries(given);
+  for (let start = 0; start < entries.length; start += KEYS_AT_ONCE) {
+    await breaks.worked(KEYS_AT_ONCE);
+    putAll(config, entries.slice(start, start + KEYS_AT_ONCE), "the request's config");
   }
   return {
     ...sessionLayer(config, OF_REQUEST),
     locate: () => ({ ...NO_LOCATION, isRequests: true }),
   };
+}
+
+/** Puts values at their dotted keys. `where`: the place of the keys, for errors. */
+function putAll(config: JsonObject, entries: readonly [string, JsonValue][], where: string): void {
+  for (const [key, value] of entries) putAt(config, keyParts(key, where), value);
 }
 
 /** The keys of a table and of all tables in it. */

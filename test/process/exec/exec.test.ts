@@ -582,7 +582,9 @@ describe('files of the command line', () => {
       ['--output-schema', 'list.json'],
       '--output-schema list.json: expected a JSON Schema, which is an object',
     ],
-    [['-C', 'none'], '--cd none: the folder does not exist'],
+    [['-C', 'none'], '-C none: the folder does not exist'],
+    [['--cd', 'none'], '--cd none: the folder does not exist'],
+    [['-i', 'none.png'], '-i none.png: the file cannot be read: it does not exist'],
   ])('%j is refused before anything starts', (args, problem) => {
     const where = scripted();
     writeFiles(where.work, { 'text.png': 'text', 'list.json': '[]' });
@@ -599,13 +601,16 @@ describe('the command line', () => {
   test.each([
     [['two', 'words'], 'exec: expected one prompt, found 2 words: put the whole prompt in quotes'],
     [
-      ['resume', 'x'],
-      'exec: expected one prompt, found 2 words: to continue a thread, use --resume ID or --last',
+      ['fork', 'x'],
+      'exec fork: heddle exec continues a thread with --resume ID, but does not fork it: type thread/fork in heddle wire',
     ],
+    [['-c', 'foo', 'x'], '-c foo: expected key=value'],
+    [['--config', 'foo', 'x'], '--config foo: expected key=value'],
+    [['-c', 'model=5', 'x'], '-c model: expected a non-empty string, found 5'],
     [['--resume', 'x', '--last', 'y'], '--resume and --last cannot be used together'],
     [
-      ['--approve', 'always', 'y'],
-      '--approve always: expected ask, accept, acceptForSession, decline or cancel',
+      ['--approve', 'yes', 'y'],
+      '--approve yes: expected ask, accept, acceptForSession, decline or cancel: did you mean accept?',
     ],
     [['--drain', 'y'], '--drain cannot be used with exec, only with app-server'],
     [['--deterministic', 'y'], '--deterministic cannot be used with exec, only with app-server'],
@@ -626,6 +631,31 @@ describe('the command line', () => {
       2,
       `heddle: ${option} cannot be used with app-server, only with exec (see "heddle --help")\n`,
     ]);
+  });
+
+  test('the forms of scripts for Codex run a turn, and continue its thread', () => {
+    const where = scripted();
+    const first = exec(['--skip-git-repo-check', '--json', 'say one'], { where });
+    const { threadId = '' } = asked(first.stdout);
+    const resumed = exec(['resume', threadId, '--json', 'say two'], { where });
+    const last = exec(['resume', '--last', '--json', '-'], { where, input: 'say three' });
+    expect([resumed, last].map(({ status, stdout }) => [status, asked(stdout)])).toEqual([
+      [0, { threadId, text: 'say two' }],
+      [0, { threadId, text: 'say three' }],
+    ]);
+    expect(first.stderr).toBe('');
+  });
+
+  test('--ephemeral stores no thread', () => {
+    const where = scripted();
+    expect(exec(['--ephemeral', 'say one'], { where })).toMatchObject({
+      status: 0,
+      stdout: 'one\n',
+    });
+    expect(exec(['--last', 'say two'], { where })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('there is no thread'),
+    });
   });
 
   test('options of Codex that would allow more allow nothing, which stderr says', () => {
@@ -669,6 +699,30 @@ describe('what is wrong is said in a line or two', () => {
     });
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'hi\n' });
     expect(stderr.match(/^warning: .*unknown_key/gm)).toHaveLength(1);
+  });
+
+  test('many warnings about the configuration are one line, and the log and heddle doctor have each of them once', () => {
+    const keys = Array.from({ length: 8 }, (_, index) => `unknown_key_${index}`);
+    const deprecated = '[features]\nguardian_approval = true\n';
+    const where = place({
+      'config.toml': `${CONFIG}${keys.map((key) => `${key} = 1\n`).join('')}${deprecated}`,
+    });
+    const { stderr } = exec(['say hi'], { where });
+    const count =
+      /^warning: there are (\d+) warnings about the configuration: heddle doctor prints them, --log-level warn logs them\n/;
+    expect(stderr.match(/^warning/gm)).toHaveLength(1);
+    const [, shown] = count.exec(stderr) ?? [];
+    const logged = exec(['--log-level', 'warn', 'say hi'], { where })
+      .stderr.split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line).summary);
+    expect([logged.length, new Set(logged).size]).toEqual([Number(shown), Number(shown)]);
+    const doctor = spawnSync(process.execPath, [EXECUTABLE, 'doctor', '--json'], {
+      cwd: where.work,
+      env: environment(where),
+      encoding: 'utf8',
+    }).stdout;
+    for (const summary of logged) expect(doctor).toContain(JSON.stringify(summary).slice(1, -1));
   });
 
   test('the log is silent unless it is asked for', () => {

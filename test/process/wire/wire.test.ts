@@ -311,7 +311,7 @@ describe('--save and --replay', () => {
       ['--approve', 'accept'],
       '--approve cannot be used with wire, only with exec (see "heddle help wire")',
     ],
-    [['-C', 'none'], '--cd none: the folder does not exist'],
+    [['-C', 'none'], '-C none: the folder does not exist'],
   ])('%j is refused before anything starts', (args, problem) => {
     const where = scripted();
     writeFiles(where.work, { 'there.txt': 'mine' });

@@ -1,0 +1,18 @@
+/** Short names of commands, as in Codex. */
+const ALIASES: ReadonlyMap<string, string> = new Map([['e', 'exec']]);
+
+/**
+ * The name of the command that these words begin with, whether it exists or not. `app-server
+ * generate-ts` is another name of `generate-ts`, as in Codex.
+ */
+export function commandNamed(words: readonly string[]): string {
+  const [first = 'app-server', second] = words;
+  const isGenerator =
+    first === 'app-server' && second !== undefined && second.startsWith('generate-');
+  return isGenerator ? second : (ALIASES.get(first) ?? first);
+}
+
+/** The words after the name of the command. */
+export function afterCommand(words: readonly string[]): string[] {
+  return words.slice(words[0] === 'app-server' && commandNamed(words) !== 'app-server' ? 2 : 1);
+}
