@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { checkProvider } from './demo/check-provider.ts';
 import { type DemoOptions, DemoUsageError, demoOptions, HELP } from './demo/demo-options.ts';
 import { DemoSession } from './demo/demo-session.ts';
+import { ModelWatch } from './demo/model-watch.ts';
 import { Screen } from './demo/screen.ts';
 
 const EMBEDDED_MS_MAX = 60_000;
@@ -37,7 +38,15 @@ async function runDemo({ wire, model, settings }: DemoOptions): Promise<void> {
   });
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-demo-'));
   const args = ['app-server', ...settings.flatMap((setting) => ['-c', setting])];
-  const session = new DemoSession({ screen, folder, args, isEmbedded: model === null });
+  const modelWatch = model === null ? null : new ModelWatch({ model });
+  const onNotification = modelWatch?.receive.bind(modelWatch);
+  const session = new DemoSession({
+    screen,
+    folder,
+    args,
+    isEmbedded: model === null,
+    onNotification,
+  });
   // However the demo ends.
   process.on('exit', () => {
     void session.end();
@@ -57,10 +66,11 @@ async function runDemo({ wire, model, settings }: DemoOptions): Promise<void> {
       screen.note(`model provider: ${summary}`);
       for (const warning of warnings) screen.note(`warning: ${warning}`);
     }
-    const refusal = await Promise.race([
-      session.run(),
+    const limits = [
       tooLong(model === null ? EMBEDDED_MS_MAX : MODEL_MS_MAX, watch.signal),
-    ]);
+      ...(modelWatch === null ? [] : [modelWatch.tooLate]),
+    ];
+    const refusal = await Promise.race([session.run(), ...limits]);
     showEnd(screen, refusal);
   } catch (error) {
     process.stderr.write(
@@ -69,6 +79,7 @@ async function runDemo({ wire, model, settings }: DemoOptions): Promise<void> {
     process.exitCode = 1;
   } finally {
     watch.abort();
+    modelWatch?.end();
     await session.end();
   }
 }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Thread, ThreadItem, Turn } from 'heddle/client';
+import type { Notification, Thread, ThreadItem, Turn } from 'heddle/client';
 import { type DemoTexts, EMBEDDED_TEXTS, LANGUAGE_NOTE, MODEL_TEXTS } from './demo-texts.ts';
 import { Editor, type SeenTurn } from './editor.ts';
 import type { Screen } from './screen.ts';
@@ -30,6 +30,8 @@ export interface SessionOptions {
   isEmbedded: boolean;
   /** The environment of the server. By default that of this process. */
   env?: NodeJS.ProcessEnv;
+  /** Gets every notification of the servers. */
+  onNotification?: ((notification: Notification) => void) | undefined;
 }
 
 interface FirstProcess {
@@ -49,15 +51,24 @@ export class DemoSession {
   readonly #isEmbedded: boolean;
   readonly #env: NodeJS.ProcessEnv;
   readonly #texts: DemoTexts;
+  readonly #onNotification: SessionOptions['onNotification'];
   readonly #editors: Editor[] = [];
 
-  constructor({ screen, folder, args, isEmbedded, env = process.env }: SessionOptions) {
+  constructor({
+    screen,
+    folder,
+    args,
+    isEmbedded,
+    env = process.env,
+    onNotification,
+  }: SessionOptions) {
     this.#screen = screen;
     this.#folder = folder;
     this.project = join(folder, 'project');
     this.#args = args;
     this.#isEmbedded = isEmbedded;
     this.#env = env;
+    this.#onNotification = onNotification;
     this.#texts = isEmbedded ? EMBEDDED_TEXTS : MODEL_TEXTS;
   }
 
@@ -75,13 +86,13 @@ export class DemoSession {
   /** Needs the project. */
   startServer(): Editor {
     const home = join(this.#folder, 'home');
-    const editor = new Editor({
-      home,
-      cwd: this.project,
-      args: this.#args,
-      env: this.#env,
-      screen: this.#screen,
-    });
+    const [args, env, screen, onNotification] = [
+      this.#args,
+      this.#env,
+      this.#screen,
+      this.#onNotification,
+    ];
+    const editor = new Editor({ home, cwd: this.project, args, env, screen, onNotification });
     this.#editors.push(editor);
     return editor;
   }

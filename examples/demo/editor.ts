@@ -32,6 +32,8 @@ export interface EditorOptions {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   screen: Screen;
+  /** Gets every notification, too. */
+  onNotification?: ((notification: Notification) => void) | undefined;
 }
 
 /** The client of one server process. It shows and remembers the server's notifications. */
@@ -44,7 +46,7 @@ export class Editor {
   readonly #turns = new Map<string, SeenTurn>();
   readonly #looks = new Set<() => void>();
 
-  constructor({ home, cwd, args, env, screen }: EditorOptions) {
+  constructor({ home, cwd, args, env, screen, onNotification }: EditorOptions) {
     this.#screen = screen;
     this.#cwd = cwd;
     this.client = spawnServer({
@@ -64,7 +66,11 @@ export class Editor {
       this.#turn(turnId).allowed.push(command ?? '');
       return { decision: 'accept' };
     });
-    this.client.subscribe({ take: (notification) => this.#receive(notification), end: () => {} });
+    const take = (notification: Notification) => {
+      onNotification?.(notification);
+      this.#receive(notification);
+    };
+    this.client.subscribe({ take, end: () => {} });
   }
 
   shakeHands() {
@@ -179,11 +185,6 @@ export class Editor {
         break;
       case 'turn/plan/updated':
         this.#screen.says('plans', params.plan.map(planLine).join('\n'));
-        break;
-      case 'error':
-        // Any other error ends the demo, which then shows it.
-        if (params.willRetry)
-          this.#screen.says('error', `${params.error.message} (The request is repeated.)`);
         break;
       case 'turn/completed':
         this.#showEnd(params.turn);

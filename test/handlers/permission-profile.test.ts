@@ -343,3 +343,18 @@ test('a profile that extends itself or an unknown profile is refused', async () 
     (await client.refusal('thread/start', { config: { default_permissions: 'nobody' } })).message,
   ).toMatch(/there is no permission profile `nobody`/);
 });
+
+test('a profile can extend 32 others, one through the other', async () => {
+  const profiles = Array.from(
+    { length: 33 },
+    (_, index) =>
+      `[permissions.p${index}]\nextends = "${index === 0 ? ':workspace' : `p${index - 1}`}"\n`,
+  );
+  const { client } = await startServer({ config: `${BASE}${profiles.join('')}` });
+  expect(
+    (await client.request('thread/start', { permissions: 'p31' })).activePermissionProfile,
+  ).toMatchObject({ id: 'p31' });
+  expect((await client.refusal('thread/start', { permissions: 'p32' })).message).toMatch(
+    /a permission profile can extend at most 32 others/,
+  );
+});

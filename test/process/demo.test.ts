@@ -2,14 +2,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { scheduler } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkProvider } from '../../examples/demo/check-provider.ts';
+import { DemoSession } from '../../examples/demo/demo-session.ts';
 import { LANGUAGE_NOTE } from '../../examples/demo/demo-texts.ts';
+import { ModelWatch } from '../../examples/demo/model-watch.ts';
 import { readmePictures } from '../../examples/demo/readme-pictures.ts';
+import { Screen } from '../../examples/demo/screen.ts';
+import type { Turn } from '../../src/protocol/generated/types.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -176,6 +186,147 @@ describe('with --model', () => {
   ])('a provider that %s is refused', async (_name, answer, problem) => {
     const { url } = await provider(answer);
     await expect(check(settings(url))).rejects.toThrow(problem);
+  });
+
+  const DELTA = `event: response.output_text.delta\ndata: ${JSON.stringify({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta: 'word ' })}\n\n`;
+  const BEGUN = [
+    { type: 'response.created', response: { id: 'r', status: 'in_progress' } },
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { type: 'message', id: 'i', role: 'assistant', content: [] },
+    },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join('');
+  const stream = (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+  /** Writes a text again and again, as slowly as a model. */
+  const repeat = async (response: ServerResponse, part: string, before = '') => {
+    response.write(before || part);
+    while (!response.destroyed) {
+      await scheduler.wait(20);
+      response.write(part);
+    }
+  };
+  const TOO_LATE =
+    /^the model m did not complete its first answer within 2 s\. .* Or leave out --model: /;
+  const FAILED = /^the turn ended failed: /;
+  const EITHER = new RegExp(`${TOO_LATE.source}|${FAILED.source}`);
+
+  const WAYS: [string, RequestListener, RegExp][] = [
+    ['says nothing', () => {}, TOO_LATE],
+    ['sends headers only', (_request, response) => void stream(response).flushHeaders(), TOO_LATE],
+    [
+      'stops in an answer',
+      (_request, response) => void stream(response).write(BEGUN + DELTA),
+      TOO_LATE,
+    ],
+    [
+      'stops in an event',
+      (_request, response) => void stream(response).write(BEGUN + DELTA.slice(0, 60)),
+      TOO_LATE,
+    ],
+    [
+      'sends comments only',
+      (_request, response) => void repeat(stream(response), ': wait\n\n'),
+      TOO_LATE,
+    ],
+    [
+      'streams for ever',
+      (_request, response) => void repeat(stream(response), DELTA, BEGUN),
+      TOO_LATE,
+    ],
+    [
+      'ends within an answer',
+      (_request, response) => void stream(response).end(BEGUN + DELTA),
+      EITHER,
+    ],
+    [
+      'breaks off',
+      (_request, response) => void stream(response).write(BEGUN + DELTA, () => response.destroy()),
+      EITHER,
+    ],
+    ['closes the connection', ({ socket }) => void socket.destroy(), EITHER],
+    [
+      'answers with HTML',
+      (_request, response) =>
+        void response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello'),
+      EITHER,
+    ],
+    ['answers with nothing', (_request, response) => void response.writeHead(200).end(), EITHER],
+    [
+      'answers with JSON',
+      (_request, response) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
+      EITHER,
+    ],
+    [
+      'is overloaded',
+      (_request, response) => void response.writeHead(429, { 'retry-after': '3600' }).end('{}'),
+      EITHER,
+    ],
+    ['fails', (_request, response) => void response.writeHead(500).end('{}'), EITHER],
+    [
+      'redirects',
+      (_request, response) => void response.writeHead(302, { location: '/v1/responses' }).end(),
+      EITHER,
+    ],
+  ];
+
+  /**
+   * The reason for the end of a session with a provider that lists its models and answers all other
+   * requests like this.
+   */
+  async function endWith(answer: RequestListener): Promise<{ reason: string; shown: string }> {
+    const { url } = await provider((request, response) => {
+      if (request.url?.endsWith('/models')) response.end('{"data":[{"id":"m"}]}');
+      else answer(request, response);
+    });
+    let shown = '';
+    const output = {
+      write(words: string) {
+        shown += words;
+      },
+    };
+    const watch = new ModelWatch({ model: 'm', firstMsMax: 2_000 });
+    const configured = ['model_provider=x', `model_providers.x.base_url=${url}/v1`, 'model="m"'];
+    const session = new DemoSession({
+      screen: new Screen(output, { wire: false, colors: false }),
+      folder: tempFolder(),
+      args: ['app-server', ...configured.flatMap((setting) => ['-c', setting])],
+      isEmbedded: false,
+      onNotification: (notification) => watch.receive(notification),
+    });
+    try {
+      await Promise.race([session.run(), watch.tooLate]);
+      return { reason: '', shown };
+    } catch (error) {
+      return { reason: error instanceof Error ? error.message : String(error), shown };
+    } finally {
+      watch.end();
+      await session.end();
+    }
+  }
+
+  test('a provider that lists its models and then does not answer ends the demo with one error', async () => {
+    const ends = await Promise.all(
+      WAYS.map(async ([name, answer]) => ({ name, ...(await endWith(answer)) })),
+    );
+    expect(ends).toEqual(
+      WAYS.map(([name, , problem]) => ({
+        name,
+        reason: expect.stringMatching(problem),
+        shown: expect.not.stringContaining('error'),
+      })),
+    );
+  });
+
+  test('a model that falls silent after its first answer ends the demo', async () => {
+    const watch = new ModelWatch({ model: 'm', firstMsMax: 60_000, silentMsMax: 1 });
+    const turn = { id: 't', status: 'completed' } as Turn;
+    watch.receive({ method: 'turn/completed', params: { threadId: 'a', turn } });
+    await expect(watch.tooLate).rejects.toThrow(/^the model m was silent for 0\.001 s\. /);
   });
 
   test.each([

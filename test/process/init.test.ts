@@ -10,6 +10,7 @@ import { load, sourcesIn } from '../config/load.ts';
 import { writeFiles } from '../config/temp-folder.ts';
 import { ollama } from '../model/fake-ollama.ts';
 import { ProviderServer } from '../model/provider-server.ts';
+import { converse, converseToEnd } from '../support/converse.ts';
 import { TerminalRun } from './exec/terminal-run.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
@@ -266,12 +267,13 @@ describe('--from-codex', () => {
     for (const text of [
       summary(where, 'provider work, model large, sandbox read-only'),
       'left out, because heddle does not use them: tui.',
-      'left out, because they may have secrets, which belong in environment variables: mcp_servers.docs.env.',
+      'left out, because they may have secrets: mcp_servers.docs.env. Set these variables where heddle starts, and name them in env_vars of the server.',
       `not taken from ${codex}: auth.json, AGENTS.md. To use that home as it is, set HEDDLE_HOME=${codex}.`,
       'WORK_KEY is not set.',
     ])
       expect(stdout).toContain(text);
-    expect(written(where)).toContain('# mine\nmodel = "large"\n');
+    expect(written(where)).toContain('\nmodel = "large"\n');
+    expect(written(where)).not.toContain('# mine');
     expect(`${stdout}${written(where)}`).not.toContain(KEY);
     expect(await configWarnings(sourcesIn(where.home), policyReads)).toEqual([]);
     expect(readFileSync(join(codex, 'config.toml'), 'utf8')).toBe(`${CODEX}${SECRET}`);
@@ -329,27 +331,22 @@ describe('at a terminal', () => {
   test('three questions: names and numbers are answers, wrong ones are asked again', async () => {
     const [where, { env }] = [place(), await withOllama(['llama3.2:latest', 'qwen3:8b'])];
     const run = await start(where, [], env);
-    await run.until('ollama      Ollama on this machine: answers, with 2 models');
-    await run.until('provider [ollama]: ');
-    run.type('olama\n');
-    await run.until('did you mean ollama?');
-    await run.until('provider [ollama]: ');
-    run.type('2\n');
-    await run.until('  2  qwen3:8b');
-    await run.until('model [llama3.2:latest]: ');
-    run.type('qwen3:7b\n');
-    await run.until('does not list the model qwen3:7b. Did you mean qwen3:8b?');
-    await run.until('model [llama3.2:latest]: ');
-    run.type('2\n');
-    await run.until('sandbox [read-only]: ');
-    run.type('4\n');
-    await run.until('expected a number from 1 to 3');
-    await run.until('sandbox [read-only]: ');
-    run.type('workspace-write\n');
-    await run.until(
-      summary(where, 'provider ollama, model qwen3:8b, sandbox workspace-write').trimEnd(),
+    const end = await converseToEnd(
+      run,
+      ['ollama      Ollama on this machine: answers, with 2 models'],
+      ['provider [ollama]: ', 'olama\n'],
+      ['did you mean ollama?'],
+      ['provider [ollama]: ', '2\n'],
+      ['  2  qwen3:8b'],
+      ['model [llama3.2:latest]: ', 'qwen3:7b\n'],
+      ['does not list the model qwen3:7b. Did you mean qwen3:8b?'],
+      ['model [llama3.2:latest]: ', '2\n'],
+      ['sandbox [read-only]: ', '4\n'],
+      ['expected a number from 1 to 3'],
+      ['sandbox [read-only]: ', 'workspace-write\n'],
+      [summary(where, 'provider ollama, model qwen3:8b, sandbox workspace-write').trimEnd()],
     );
-    expect((await run.exit).code).toBe(0);
+    expect(end.code).toBe(0);
     expect((await load(written(where))).values).toMatchObject({
       model: 'qwen3:8b',
       model_provider: 'ollama',
@@ -363,15 +360,12 @@ describe('at a terminal', () => {
   test('Enter takes the defaults, and a model that is typed twice is taken', async () => {
     const [where, { env }] = [place(), await withOllama(['llama3.2:latest'])];
     const run = await start(where, [], env);
-    await run.until('provider [ollama]: ');
-    run.type('\n');
+    await converse(run, ['provider [ollama]: ', '\n']);
     for (const _time of [1, 2]) {
-      await run.until('model [llama3.2:latest]: ');
-      run.type('unknown\n');
+      await converse(run, ['model [llama3.2:latest]: ', 'unknown\n']);
     }
-    await run.until('sandbox [read-only]: ');
-    run.type('\n');
-    expect((await run.exit).code).toBe(0);
+    const end = await converseToEnd(run, ['sandbox [read-only]: ', '\n']);
+    expect(end.code).toBe(0);
     expect((await load(written(where))).values).toMatchObject({
       model: 'unknown',
       sandbox_mode: 'read-only',
@@ -381,22 +375,19 @@ describe('at a terminal', () => {
   test('a URL is asked for the variable of its key, which is not the key', async () => {
     const where = place();
     const run = await start(where);
-    await run.until('provider [openai]: ');
-    run.type('http://127.0.0.1:9/v1\n');
-    await run.until('variable of the environment with its key');
-    run.type('sk-c4nary0c4nary0c4nary0\n');
-    await run.until('not the key itself');
-    await run.until('variable of the environment with its key');
-    run.type('WORK_KEY\n');
-    await run.until('model: ');
-    run.type('\n');
-    await run.until('expected the name of a model');
-    await run.until('model: ');
-    run.type('large\n');
-    await run.until('sandbox [read-only]: ');
-    run.type('\n');
-    await run.until('WORK_KEY is not set.');
-    expect((await run.exit).code).toBe(0);
+    const end = await converseToEnd(
+      run,
+      ['provider [openai]: ', 'http://127.0.0.1:9/v1\n'],
+      ['variable of the environment with its key', 'sk-c4nary0c4nary0c4nary0\n'],
+      ['not the key itself'],
+      ['variable of the environment with its key', 'WORK_KEY\n'],
+      ['model: ', '\n'],
+      ['expected the name of a model'],
+      ['model: ', 'large\n'],
+      ['sandbox [read-only]: ', '\n'],
+      ['WORK_KEY is not set.'],
+    );
+    expect(end.code).toBe(0);
     expect(written(where)).toContain('env_key = "WORK_KEY"');
     expect(written(where)).not.toContain(KEY);
   });
@@ -404,9 +395,8 @@ describe('at a terminal', () => {
   test('options are not asked about', async () => {
     const where = place();
     const run = await start(where, ['--provider', 'embedded']);
-    await run.until('sandbox [read-only]: ');
-    run.type('3\n');
-    expect((await run.exit).code).toBe(0);
+    const end = await converseToEnd(run, ['sandbox [read-only]: ', '3\n']);
+    expect(end.code).toBe(0);
     expect(run.shown).not.toContain('provider [');
     expect(written(where)).toContain('sandbox_mode = "danger-full-access"');
   });
@@ -415,15 +405,17 @@ describe('at a terminal', () => {
     const where = place();
     writeFiles(where.work, { '.codex/config.toml': 'model = "large"\n' });
     const run = await start(where);
-    await run.until(
-      `9  codex       take the settings of ${join(where.work, '.codex', 'config.toml')}`.slice(
-        0,
-        70,
-      ),
+    const end = await converseToEnd(
+      run,
+      [
+        `9  codex       take the settings of ${join(where.work, '.codex', 'config.toml')}`.slice(
+          0,
+          70,
+        ),
+      ],
+      ['provider [openai]: ', 'codex\n'],
     );
-    await run.until('provider [openai]: ');
-    run.type('codex\n');
-    expect((await run.exit).code).toBe(0);
+    expect(end.code).toBe(0);
     expect(written(where)).toContain('model = "large"');
   });
 
@@ -438,12 +430,10 @@ describe('at a terminal', () => {
     const where = place();
     const run = await start(where);
     for (const each of before) {
-      await run.until(each);
-      run.type('\n');
+      await converse(run, [each, '\n']);
     }
-    await run.until(question);
-    run.type('\x03');
-    expect(await run.exit).toEqual({ code: 130, signal: null });
+    const end = await converseToEnd(run, [question, '\x03']);
+    expect(end).toEqual({ code: 130, signal: null });
     expect(run.shown).toMatch(/Nothing was written\.\r\n$/);
     expect([namesIn(where), readdirSync(where.temp)]).toEqual([[], []]);
   });
@@ -452,12 +442,10 @@ describe('at a terminal', () => {
     const where = place();
     const run = await start(where);
     for (const each of before) {
-      await run.until(each);
-      run.type('\n');
+      await converse(run, [each, '\n']);
     }
-    await run.until(question);
-    run.type('\x04');
-    expect((await run.exit).code).toBe(1);
+    const end = await converseToEnd(run, [question, '\x04']);
+    expect(end.code).toBe(1);
     expect(run.shown).toMatch(/Nothing was written\.\r\n$/);
     expect(namesIn(where)).toEqual([]);
   });

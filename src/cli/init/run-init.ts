@@ -169,13 +169,12 @@ class Writing {
   }
 
   async #taken(file: string | null): Promise<{ text: string; notes: string[] }> {
-    const { home, editToml } = this.#host;
+    const { home } = this.#host;
     if (file === null)
       throw new OptionError(
         `--from-codex: ${home} is the home of Codex, which heddle uses as it is: there is nothing to take`,
       );
     const { text, unused, secret } = await takeCodex(file, {
-      editToml,
       configWith: (user) => this.#configWith(user),
     });
     const folder = dirname(file);
@@ -189,9 +188,11 @@ class Writing {
     return {
       text,
       notes: [
-        `the settings are those of ${file}.`,
+        `the settings are those of ${file}, without its comments.`,
         ...leftOut(unused, 'heddle does not use them'),
-        ...leftOut(secret, SECRETS),
+        ...[...secret].flatMap(([place, names]) =>
+          leftOut(names, 'they may have secrets').map((note) => `${note} ${place}.`),
+        ),
         ...left,
       ],
     };
@@ -210,8 +211,6 @@ class Writing {
     });
   }
 }
-
-const SECRETS = 'they may have secrets, which belong in environment variables';
 
 /** The files of Codex's home that heddle would use in a home of its own. */
 const OTHER_FILES: readonly string[] = [

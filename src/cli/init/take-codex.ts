@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { stringify } from 'smol-toml';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { showText } from '../../base/text/show-text.ts';
@@ -10,15 +11,14 @@ import { isTable } from '../../config/layers/config-table.ts';
 import { parseLayer, readConfigText } from '../../config/layers/layer.ts';
 import { loadToml } from '../../config/layers/toml.ts';
 import { mcpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
-import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';
+import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';
 import { OptionError } from '../option-error.ts';
-import { secretPaths } from './secret-paths.ts';
+import { isPlainPath } from './is-plain.ts';
+import { placeOf, uncopiedPaths } from './uncopied-paths.ts';
 
 const COLUMNS_MAX = 100;
 
 interface TakeDeps {
-  editToml: EditToml;
   /** The configuration with this text in place of that of the home's config.toml. */
   configWith: (text: string) => Promise<Config>;
 }
@@ -31,19 +31,17 @@ export interface TakenSettings {
   text: string;
   /** Keys that heddle does not use. */
   unused: string[];
-  /** Keys that may have a secret. */
-  secret: string[];
+  /** Keys that may have a secret, by the sentence that says where they belong. */
+  secret: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Reads the config.toml of Codex, with its comments, but without keys that have no effect in heddle
- * and without anything that may be a secret. Rejects with an OptionError if it cannot be taken, and
- * with a ConfigError if it is not valid TOML. Errors quote no value.
+ * Reads the config.toml of Codex, and writes it anew: only with settings that heddle uses, and of
+ * them only with values that are known to be no secret. Comments are not copied, because anything
+ * can be in them. Rejects with an OptionError if the file cannot be taken, and with a ConfigError
+ * if it is not valid TOML. Errors quote no value.
  */
-export async function takeCodex(
-  file: string,
-  { editToml, configWith }: TakeDeps,
-): Promise<TakenSettings> {
+export async function takeCodex(file: string, { configWith }: TakeDeps): Promise<TakenSettings> {
   const text = readConfigText(file);
   if (text === null)
     throw new OptionError(
@@ -55,6 +53,7 @@ export async function takeCodex(
     { file, name: { type: 'user', file, profile: null } },
     reading,
   );
+  const { leavable, needed, unknown } = uncopiedPaths(layer.config);
   const ofServers = mcpSettings(await configWith(text)).unknown.map(({ path }) => path);
   const ofClients = OTHER_KEYS.filter((key) => layer.config[key] !== undefined).map((key) => [key]);
   const unused = outermost([
@@ -62,9 +61,9 @@ export async function takeCodex(
     ...unusedAgentPaths(layer),
     ...ofServers,
     ...ofClients,
+    ...unknown,
   ]);
   const dropped = new PathSet(unused);
-  const { leavable, needed } = secretPaths(layer.config);
   const limit = needed.find((path) => !dropped.covers(path));
   if (limit !== undefined)
     throw new OptionError(
@@ -73,39 +72,55 @@ export async function takeCodex(
     );
   const secret = outermost(leavable).filter((path) => !dropped.covers(path));
   const hidden = new PathSet(secret);
-  const left = [...unused.filter((path) => !hidden.covers(path)), ...secret];
-  const edits: TomlEdit[] = left.map((path) => ({ path, value: null, mergeStrategy: 'replace' }));
-  const edited = await editToml(withoutSecretComments(text), [
-    ...edits,
-    ...roleFileEdits(layer.config, dirname(file)),
-  ]);
-  if ('problem' in edited) throw new OptionError(`--from-codex: ${file}: ${edited.problem}`);
-  const names = { unused: unused.map(shownKey), secret: secret.map(shownKey) };
-  return { text: `${head(file, names)}${edited.text}`, ...names };
+  const left = unused.filter((path) => !hidden.covers(path));
+  const kept = without(layer.config, new PathSet([...left, ...secret]), []);
+  const names = { unused: left.map(shownKey), secret: byPlace(secret) };
+  return { text: `${head(file, names)}${stringify(withRoleFiles(kept, dirname(file)))}`, ...names };
 }
 
-/** The files of roles, which a relative path names from the folder of the config.toml. */
-function roleFileEdits({ agents }: JsonObject, folder: string): TomlEdit[] {
-  return Object.entries(isTable(agents) ? agents : {}).flatMap(([role, table]): TomlEdit[] => {
+/** The table without the keys at these paths. */
+function without(table: JsonObject, left: PathSet, path: Path): JsonObject {
+  const kept = Object.entries(table).filter(([key]) => !left.has([...path, key]));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [
+      key,
+      isTable(value) ? without(value, left, [...path, key]) : value,
+    ]),
+  );
+}
+
+/** The files of roles are named from the folder of the config.toml. */
+function withRoleFiles(config: JsonObject, folder: string): JsonObject {
+  const { agents } = config;
+  if (!isTable(agents)) return config;
+  const moved = Object.entries(agents).map(([role, table]) => {
     const path = isTable(table) ? table.config_file : undefined;
-    if (typeof path !== 'string' || isAbsolute(path) || path.startsWith('~')) return [];
+    const isRelative = typeof path === 'string' && !isAbsolute(path) && !path.startsWith('~');
     return [
-      {
-        path: ['agents', role, 'config_file'],
-        value: resolve(folder, path),
-        mergeStrategy: 'replace',
-      },
-    ];
+      role,
+      isTable(table) && isRelative ? { ...table, config_file: resolve(folder, path) } : table,
+    ] as const;
   });
+  return { ...config, agents: Object.fromEntries(moved) };
+}
+
+function byPlace(paths: readonly Path[]): Map<string, string[]> {
+  const places = new Map<string, string[]>();
+  for (const path of paths) {
+    const place = placeOf(path);
+    const names = places.get(place) ?? [];
+    places.set(place, names);
+    names.push(shownKey(path));
+  }
+  return places;
 }
 
 function head(file: string, { unused, secret }: Pick<TakenSettings, 'unused' | 'secret'>): string {
   return [
-    `# Taken from ${showText(file)} by heddle init. docs/configuration.md lists all settings.\n`,
+    `# Taken from ${showText(file)} by heddle init, without its comments.\n# docs/configuration.md lists all settings.\n`,
     listed('Left out, because heddle does not use them:', unused),
-    listed(
-      'Left out, because they may have secrets. Pass those in variables of the environment:',
-      secret,
+    ...[...secret].map(([place, names]) =>
+      listed(`Left out, because they may have secrets. ${place}:`, names),
     ),
     '\n',
   ].join('');
@@ -126,44 +141,13 @@ function listed(title: string, names: readonly string[]): string {
   return `${[`# ${title}`, ...lines, line].join('\n')}\n`;
 }
 
-/** A dotted key as a person reads it, in one line. */
+/** A dotted key as a person reads it, in one line. Names that may be secrets are hidden. */
 function shownKey(path: readonly string[]): string {
-  return path.map((key) => (/^[\w-]+$/.test(key) ? key : JSON.stringify(showText(key)))).join('.');
-}
-
-/** Strings, which may have a `#`, comments, and the beginnings of tables. */
-const TOKEN = new RegExp(
-  [
-    /"""(?:\\[\s\S]|[^\\])*?"""+/,
-    /'''[\s\S]*?'''+/,
-    /"(?:\\.|[^"\\\n])*"/,
-    /'[^'\n]*'/,
-    /#[^\r\n]*/,
-    /(?<=^[ \t]*)\[(?:"[^"\n]*"|'[^'\n]*'|[^\]\n"'#])*\]/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'gm',
-);
-/** The beginning of a table for secrets, which may be a comment, too. */
-const SECRET_TABLE = /^\[[^\]]*\b(?:env|set|http_headers|query_params)["']?\s*\]/;
-
-/** People switch a key off by making it a comment. */
-function withoutSecretComments(text: string): string {
-  let isForSecrets = false;
-  return text.replace(TOKEN, (token) => {
-    const line = token.replace(/^[#\s]+/, '');
-    if (line.startsWith('[') && /^[#[]/.test(token)) isForSecrets = SECRET_TABLE.test(line);
-    if (!token.startsWith('#')) return token;
-    return isForSecrets || commentHoldsSecret(line)
-      ? '# (a comment that may have a secret was left out)'
-      : token;
-  });
-}
-
-/** Settings may have quotes and spaces around their `=`. */
-function commentHoldsSecret(comment: string): boolean {
-  return holdsSecret(comment) || holdsSecret(comment.replace(/["']?\s*[=:]\s*/g, '='));
+  return path
+    .map((key) =>
+      !isPlainPath(key) ? HIDDEN : /^[\w-]+$/.test(key) ? key : JSON.stringify(showText(key)),
+    )
+    .join('.');
 }
 
 /** The paths that are below no other one. */
@@ -186,6 +170,10 @@ class PathSet {
   add(path: Path): true {
     this.#keys.add(JSON.stringify(path));
     return true;
+  }
+
+  has(path: Path): boolean {
+    return this.#keys.has(JSON.stringify(path));
   }
 
   /** Whether it has the path, or one above it. */

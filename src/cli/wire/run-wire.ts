@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { KeepAlive } from '../../base/keep-alive.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { KeyboardStream } from '../exec/asking/keyboard.ts';
@@ -87,13 +88,16 @@ export async function runWire(
   });
   const whenGone = client.closed.then(() => {
     if (over.signal.aborted) return;
-    session.hasFailed = true;
+    session.fail();
     screen.problem('the server has ended the connection');
     over.abort();
   });
   let exitCode = FAILED;
   try {
-    exitCode = await exchange({ host, fields, screen, session, ending, over }, script);
+    // A search, for one, keeps no process alive that waits for it.
+    exitCode = await new KeepAlive().during(
+      exchange({ host, fields, screen, session, ending, over }, script),
+    );
   } finally {
     over.abort();
     host.limitClose(ending.exitCode ?? exitCode);
@@ -134,7 +138,7 @@ async function readLines(wire: Wire, lines: AsyncGenerator<InputLine>): Promise<
     const wrong = problem ?? (await take(wire, text, 'read'));
     if (wrong === EXIT) return false;
     if (wrong === null) continue;
-    session.hasFailed = true;
+    session.fail();
     screen.problem(`line ${number}: ${wrong}`);
   }
 }

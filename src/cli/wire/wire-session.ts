@@ -12,6 +12,7 @@ import { readAnswer, TURN_COMPLETED, type WireLine } from './parse-line.ts';
 import type { ProtocolFields, Shape } from './protocol-fields.ts';
 import type { Recorder } from './recorder.ts';
 import { References } from './references.ts';
+import { RunningWork } from './running-work.ts';
 import type { WireScreen } from './wire-screen.ts';
 
 /** The most unknown names that are reported for a request. */
@@ -47,19 +48,13 @@ type Line<Kind extends WireLine['kind']> = Extract<WireLine, { kind: Kind }>;
 
 /** A client whose messages are lines. */
 export class WireSession {
-  /** Whether a line was wrong, a request was refused, or a turn has failed. */
-  hasFailed = false;
+  #hasFailed = false;
   /** The last message of each method, and the last response under an empty name. */
   readonly #last = new Map<string, unknown>();
   readonly #parts: SessionParts;
   readonly #references = new References();
   readonly #open: OpenRequest[] = [];
-  /** The threads of the turns that run, by turn. */
-  readonly #running = new Map<string, string>();
-  /** The turns that a response has named. */
-  readonly #own = new Set<string>();
-  /** The threads that the open requests are about, by the ids of the requests. */
-  readonly #asked = new Map<unknown, string>();
+  readonly #work = new RunningWork();
   #pending = 0;
   /** The methods of the notifications since the last line. */
   #since = new Set<string>();
@@ -70,6 +65,16 @@ export class WireSession {
     this.#parts = parts;
     for (const method of parts.fields.serverRequests) this.#handle(method as ServerRequestMethod);
     parts.signal.addEventListener('abort', () => this.#wake());
+  }
+
+  /** Whether a line was wrong, a request was refused, or what one has started has failed. */
+  get hasFailed(): boolean {
+    return this.#hasFailed || this.#work.hasFailed;
+  }
+
+  /** Records a failure, such as of a line. */
+  fail(): void {
+    this.#hasFailed = true;
   }
 
   /**
@@ -85,18 +90,17 @@ export class WireSession {
 
   /** Takes note of a message before the client processes it. */
   observe({ direction, message }: WireMessage): void {
-    const { id, method, params, result } = message;
+    const { method, params, result } = message;
     if (direction === 'sent') {
-      if (typeof method === 'string' && isObject(params) && typeof params.threadId === 'string')
-        this.#asked.set(id, params.threadId);
+      this.#work.sent(message);
       return;
     }
     this.#last.set(typeof method === 'string' ? method : '', message);
     if (typeof method === 'string') {
       if (isObject(params)) this.#observeNotification(method, params);
     } else {
-      this.#observeResult(result, this.#asked.get(id) ?? '');
-      this.#asked.delete(id);
+      this.#references.takeResult(result);
+      this.#work.answered(message);
     }
     this.#wake();
   }
@@ -129,16 +133,16 @@ export class WireSession {
   }
 
   /**
-   * Resolves when all requests are answered and no turn runs. No line can answer the requests of
-   * the server any more: they are refused.
+   * Resolves when all requests are answered and nothing that they have started runs. No line can
+   * answer the requests of the server any more: they are refused.
    */
   settle(): Promise<void> {
-    return this.#untilRefusing(() => this.#pending === 0 && this.#running.size === 0);
+    return this.#untilRefusing(() => this.#pending === 0 && this.#work.isOver);
   }
 
   /** Interrupts the turns that run. Returns whether there are any. */
   interrupt(): boolean {
-    const turns = [...this.#running];
+    const { turns } = this.#work;
     for (const [turnId, threadId] of turns)
       void this.#send({
         kind: 'send',
@@ -167,7 +171,7 @@ export class WireSession {
     void client
       .call(method, resolved)
       .catch(() => {
-        this.hasFailed = true;
+        this.fail();
       })
       .finally(() => {
         this.#pending--;
@@ -203,7 +207,7 @@ export class WireSession {
   }
 
   async #answer(line: Line<'answer' | 'refuse'>, source: Source): Promise<void> {
-    const isOver = () => this.#pending === 0 && this.#running.size === 0;
+    const isOver = () => this.#pending === 0 && this.#work.isOver;
     if (source === 'read')
       await this.#until(() => this.#request(line.id) !== undefined || isOver());
     const request = this.#request(line.id);
@@ -231,16 +235,19 @@ export class WireSession {
   async #wait({ method }: Line<'wait'>): Promise<void> {
     await this.#until(() => this.#pending === 0 || this.#open.length > 0);
     await this.#untilRefusing(() =>
-      method === TURN_COMPLETED ? this.#running.size === 0 : this.#since.has(method),
+      method === TURN_COMPLETED ? this.#work.isOver : this.#since.has(method),
     );
     this.#since.clear();
     this.#parts.recorder?.write({ wait: method });
   }
 
-  /** Saves a line. If turns have ended since the last one, a line before it waits for that. */
+  /**
+   * Saves a line. If turns or other work have ended since the last one, a line before it waits for
+   * that.
+   */
   #record(line: object): void {
     const { recorder } = this.#parts;
-    if (this.#since.has(TURN_COMPLETED) && this.#running.size === 0)
+    if (this.#work.isOver && [...this.#since].some((method) => RunningWork.isEnd(method)))
       recorder?.write({ wait: TURN_COMPLETED });
     recorder?.write(line);
     this.#since.clear();
@@ -277,28 +284,12 @@ export class WireSession {
     this.#wake();
   }
 
-  #observeResult(result: unknown, threadId: string): void {
-    this.#references.takeResult(result);
-    const turn = isObject(result) && isObject(result.turn) ? result.turn : {};
-    if (typeof turn.id !== 'string' || turn.status !== 'inProgress') return;
-    this.#own.add(turn.id);
-    this.#running.set(turn.id, threadId);
-  }
-
   #observeNotification(method: string, params: Record<string, unknown>): void {
     const { threadId, turn } = params;
     const turnId = isObject(turn) ? turn.id : undefined;
-    if (method === 'turn/started' && typeof threadId === 'string' && typeof turnId === 'string') {
-      this.#running.set(turnId, threadId);
+    if (method === 'turn/started' && typeof threadId === 'string' && typeof turnId === 'string')
       this.#references.takeTurn(threadId, turnId);
-    }
-    if (method === TURN_COMPLETED && typeof turnId === 'string') {
-      this.#running.delete(turnId);
-      if (this.#own.has(turnId) && isObject(turn) && turn.status === 'failed')
-        this.hasFailed = true;
-    }
-    if (method === 'thread/closed')
-      for (const [id, thread] of this.#running) if (thread === threadId) this.#running.delete(id);
+    this.#work.notified(method, params);
     this.#since.add(method);
   }
 

@@ -55,6 +55,8 @@ const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
  */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
+/** How many profiles a profile can extend, one through the other. */
+const EXTENDS_MAX = 32;
 const DEPTH = 'glob_scan_max_depth';
 const UNIX_SOCKETS = 'dangerously_allow_all_unix_sockets';
 
@@ -123,6 +125,9 @@ function readBase(
   if (base === id || under.includes(base)) throw config.error(path, `\`${base}\` extends itself`);
   if (!BUILT_IN_PROFILES.has(base) && !config.isSet(['permissions', base]))
     throw config.error(path, `there is no permission profile \`${base}\``);
+  // Each profile is read with all that it extends.
+  if (under.length >= EXTENDS_MAX)
+    throw config.error(path, `a permission profile can extend at most ${EXTENDS_MAX} others`);
   return readProfileTable(config, base, [...under, id]);
 }
 

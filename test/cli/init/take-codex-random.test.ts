@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
 import { expect, test } from 'vitest';
-import { secretPaths } from '../../../src/cli/init/secret-paths.ts';
 import { takeCodex } from '../../../src/cli/init/take-codex.ts';
+import { uncopiedPaths } from '../../../src/cli/init/uncopied-paths.ts';
 import { configWarnings } from '../../../src/config/config-warnings.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { editToml } from '../../../src/config/writing/edit-toml.ts';
 import { sourcesIn } from '../../config/load.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { runs } from '../../support/runs.ts';
@@ -52,8 +51,26 @@ const config = some({
   ),
   mcp_servers: named(
     some({
-      command: fc.constant('program'),
-      args: fc.array(either, { maxLength: 3 }),
+      command: fc.constantFrom('program', 'npx', 'docker', '/bin/sh'),
+      args: fc.array(
+        fc.oneof(
+          either,
+          fc.constantFrom(
+            '-y',
+            '--port',
+            '8080',
+            '-m',
+            '-e',
+            'HOME',
+            '/usr',
+            `-k${CANARY}`,
+            CANARY,
+          ),
+        ),
+        {
+          maxLength: 4,
+        },
+      ),
       env: opaque,
       env_vars: fc.constant(['A_TOKEN']),
       colour: either,
@@ -98,16 +115,13 @@ test('no secret is taken, and what is not named as left out is as it was', {
         tempFolder(),
       ];
       const configWith = (userText: string) => loadConfig({ ...sourcesIn(home), userText });
-      const deps = {
-        editToml: async (before: string, edits: Parameters<typeof editToml>[1]) =>
-          editToml(before, edits),
-        configWith,
-      };
-      const taken = await takeCodex(join(codex, 'config.toml'), deps);
+      const taken = await takeCodex(join(codex, 'config.toml'), { configWith });
       expect(taken.text).not.toContain(CANARY);
       const [before, after] = [await configWith(stringify(table)), await configWith(taken.text)];
-      expect(secretPaths(after.values)).toEqual({ leavable: [], needed: [] });
-      const left = [...taken.unused, ...taken.secret].map((key) => key.replaceAll('"', ''));
+      expect(uncopiedPaths(after.values)).toEqual({ leavable: [], needed: [], unknown: [] });
+      const left = [...taken.unused, ...[...taken.secret.values()].flat()].map((key) =>
+        key.replaceAll('"', ''),
+      );
       expect(
         leavesOf(before.values).filter(
           (leaf) => !left.some((key) => `${leaf}.`.startsWith(`${key}.`)),

@@ -1,11 +1,16 @@
 import { join } from 'node:path';
+import { stringify } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { takeCodex } from '../../../src/cli/init/take-codex.ts';
 import { configWarnings } from '../../../src/config/config-warnings.ts';
-import { UNSERVED_PROVIDER_KEYS } from '../../../src/config/keys/known-tables.ts';
+import {
+  KNOWN_TABLES,
+  TOP_KEYS,
+  UNSERVED_PROVIDER_KEYS,
+} from '../../../src/config/keys/known-tables.ts';
 import { UNSERVED_FEATURES, UNSERVED_KEYS } from '../../../src/config/keys/unserved-keys.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { editToml } from '../../../src/config/writing/edit-toml.ts';
+import { SETTING_NAMES } from '../../../src/config/settings.ts';
 import { policyReads } from '../../../src/policy/permissions/policy-reads.ts';
 import { load, sourcesIn } from '../../config/load.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
@@ -15,14 +20,8 @@ async function taken(text: string) {
   const [codex, home] = [tempFolder({ 'config.toml': text }), tempFolder()];
   const file = join(codex, 'config.toml');
   const configWith = (userText: string) => loadConfig({ ...sourcesIn(home), userText });
-  return {
-    codex,
-    file,
-    ...(await takeCodex(file, {
-      editToml: async (before, edits) => editToml(before, edits),
-      configWith,
-    })),
-  };
+  const { secret, ...others } = await takeCodex(file, { configWith });
+  return { codex, file, secret: [...secret.values()].flat(), places: secret, ...others };
 }
 
 async function warningsOf(text: string): Promise<string[]> {
@@ -36,15 +35,35 @@ const PROVIDER = 'model_provider = "work"\nmodel = "large"\n';
 const TABLE =
   '[model_providers.work]\nbase_url = "https://models.example.com/v1"\nenv_key = "WORK_KEY"\n';
 
-test('what heddle uses stays as it is, with its comments', async () => {
-  const own = `# mine\n${PROVIDER}sandbox_mode = "workspace-write" # for now\n\n${TABLE}\n[mcp_servers.docs]\ncommand = "docs-server"\nargs = ["--port", "1"]\nenv_vars = ["DOCS_TOKEN"]\n`;
+test('what heddle uses is copied, without comments', async () => {
+  const own = `# mine\n${PROVIDER}sandbox_mode = "workspace-write" # for now\n\n${TABLE}\n[mcp_servers.docs]\ncommand = "npx"\nargs = ["-y", "@docs/server"]\nenv_vars = ["DOCS_TOKEN"]\n`;
   const { text, file, unused, secret } = await taken(own);
   expect({ unused, secret }).toEqual({ unused: [], secret: [] });
-  expect(text).toBe(
-    `# Taken from ${file} by heddle init. docs/configuration.md lists all settings.\n\n${own}`,
-  );
+  expect(text).toBe(`# Taken from ${file} by heddle init, without its comments.
+# docs/configuration.md lists all settings.
+
+model_provider = "work"
+model = "large"
+sandbox_mode = "workspace-write"
+
+[model_providers.work]
+base_url = "https://models.example.com/v1"
+env_key = "WORK_KEY"
+
+[mcp_servers.docs]
+command = "npx"
+args = [ "-y", "@docs/server" ]
+env_vars = [ "DOCS_TOKEN" ]
+`);
   expect(await warningsOf(text)).toEqual([]);
 });
+
+test('thousands of keys take a moment', async () => {
+  const keys = Array.from({ length: 8_000 }, (_, index) => `unused_${index} = "x"`).join('\n');
+  const { text, unused } = await taken(`${PROVIDER}${keys}\n${TABLE}`);
+  expect(unused).toHaveLength(8_000);
+  expect((await load(text)).get('model')).toBe('large');
+}, 10_000);
 
 test('every key that heddle does not use is left out and named, so that the file is loaded without a warning', async () => {
   const top = [...UNSERVED_KEYS].filter((key) => key !== 'tui');
@@ -111,7 +130,7 @@ describe('secrets', () => {
     ],
     'a query': [
       `[model_providers.work]\nbase_url = "https://a.example/v1"\nquery_params = { v = "${CANARY}" }`,
-      ['model_providers.work.query_params'],
+      ['model_providers.work.query_params.v'],
     ],
     'a URL': [
       `[model_providers.work]\nbase_url = "https://me:${CANARY}@a.example/v1"`,
@@ -141,6 +160,71 @@ describe('secrets', () => {
       `[mcp_servers.a]\ncommand = "a"\nargs = ["--api-key=${CANARY}"]`,
       ['mcp_servers.a'],
     ],
+    'an argument that no name marks': [
+      `[mcp_servers.a]\ncommand = "a"\nargs = ["-k", "SECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'an argument in the place of a word': [
+      `[mcp_servers.a]\ncommand = "a"\nargs = ["SECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'an argument after the package': [
+      `[mcp_servers.a]\ncommand = "npx"\nargs = ["-y", "docs", "SECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'the value of an option in one word': [
+      `[mcp_servers.a]\ncommand = "npx"\nargs = ["docs", "-kSECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'a line of a shell': [
+      `[mcp_servers.a]\ncommand = "bash"\nargs = ["-c", "TOKEN=SECRET x"]`,
+      ['mcp_servers.a'],
+    ],
+    'a variable in a command': [`[mcp_servers.a]\ncommand = "TOKEN=SECRET x"`, ['mcp_servers.a']],
+    'a variable for env': [
+      `[mcp_servers.a]\ncommand = "env"\nargs = ["TOKEN=SECRET", "x"]`,
+      ['mcp_servers.a'],
+    ],
+    'a variable for docker': [
+      `[mcp_servers.a]\ncommand = "docker"\nargs = ["run", "-e", "T=SECRET", "docs"]`,
+      ['mcp_servers.a'],
+    ],
+    'a password for docker': [
+      `[mcp_servers.a]\ncommand = "docker"\nargs = ["login", "-p", "SECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'a URL in an argument': [
+      `[mcp_servers.a]\ncommand = "npx"\nargs = ["remote", "https://a.example/SECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'a path that is not there': [
+      `[mcp_servers.a]\ncommand = "a"\nargs = ["/SECRET"]`,
+      ['mcp_servers.a'],
+    ],
+    'the path of the URL of an MCP server': [
+      `[mcp_servers.a]\nurl = "https://a.example/s/${CANARY}/mcp"`,
+      ['mcp_servers.a'],
+    ],
+    'the host of the URL of an MCP server': [
+      `[mcp_servers.a]\nurl = "https://${CANARY}.a.example/mcp"`,
+      ['mcp_servers.a'],
+    ],
+    'the name of a variable of an MCP server': [
+      `[mcp_servers.a]\ncommand = "a"\nenv_vars = ["${CANARY}"]`,
+      ['mcp_servers.a'],
+    ],
+    'the login of an MCP server': [
+      `[mcp_servers.a]\nurl = "https://a.example"\noauth.client_id = "${CANARY}"`,
+      ['mcp_servers.a'],
+    ],
+    'a header from a variable': [
+      `[model_providers.work]\nbase_url = "https://a.example/v1"\nenv_http_headers = { X = "${CANARY}" }`,
+      ['model_providers.work.env_http_headers.X'],
+    ],
+    'a program after turns, that no name marks': [`notify = ["curl", "-k", "SECRET"]`, ['notify']],
+    'the name of a table': [`[mcp_servers.${CANARY}]\ncommand = "a"`, ['mcp_servers.[hidden]']],
+    'the name of a key that heddle does not know': [`${CANARY} = 1`, []],
+    'a comment that no name marks': [`# SECRET`, []],
     'the URL of an MCP server': [
       `[mcp_servers.a]\nurl = "https://a.example/mcp?token=${CANARY}"`,
       ['mcp_servers.a'],
@@ -180,7 +264,7 @@ describe('secrets', () => {
       `[model_providers.work]\nbase_url = "https://a.example/v1?k=${CANARY}"`,
       ['model_providers.work.base_url'],
     ],
-    'a comment after a value': [`model = "a#b" # sk-${CANARY}`, []],
+    'a comment after a value': [`model = "a.b" # sk-${CANARY}`, []],
     'a comment after a long string': [
       `developer_instructions = """\n# "a" ""\n\\"""" # token=${CANARY}`,
       [],
@@ -191,7 +275,7 @@ describe('secrets', () => {
     const { text, secret } = await taken(
       `model = "large"\n${own}\n`.replace(/^model = "large"\n(?=model = )/, ''),
     );
-    expect(text).not.toContain(CANARY);
+    expect(text).not.toMatch(/c4nary|SECRET/);
     expect(secret).toEqual(left);
     await load(text);
   });
@@ -201,24 +285,102 @@ describe('secrets', () => {
       'cli_auth_credentials_store = "file"',
       'mcp_oauth_credentials_store = "file"',
       'tool_output_token_limit = 5000',
-      '# model_reasoning_effort = "high"',
-      '# see https://a.example/docs?page=1',
+      'developer_instructions = "Never commit a secret, and never push."',
+      'notify = ["python3", "/bin/sh"]',
       TABLE.trimEnd(),
       'env_http_headers = { Authorization = "WORK_HEADER" }',
+      'query_params = { api-version = "2025-04-01-preview" }',
       '[mcp_servers.a]',
       'url = "https://a.example/mcp"',
       'bearer_token_env_var = "A_TOKEN"',
       'env_http_headers = { X-Api-Key = "A_KEY" }',
       '[mcp_servers.env]',
       'command = "env"',
+      '[mcp_servers.github]',
+      'command = "docker"',
+      'args = ["run", "-i", "--rm", "-e", "GITHUB_TOKEN", "ghcr.io/github/github-mcp-server"]',
+      '[mcp_servers.files]',
+      'command = "npx"',
+      'args = ["-y", "@modelcontextprotocol/server-filesystem@2025.8.21", "/usr", "/tmp"]',
+      '[mcp_servers.python]',
+      'command = "uvx"',
+      'args = ["--from", "mcp-tools", "server", "--port=8080", "--transport", "stdio"]',
       '[projects."/home/me/secrets"]',
       'trust_level = "trusted"',
+      '[[hooks.PreToolUse]]',
+      'matcher = "Bash|apply_patch"',
+      'hooks = [{ type = "command", command = "python3 /bin/sh", timeout = 5 }]',
       '',
     ].join('\n');
-    const { text, secret } = await taken(own);
-    expect(secret).toEqual([]);
-    expect(text.endsWith(`\n\n${own}`)).toBe(true);
+    const { text, secret, unused } = await taken(own);
+    expect({ secret, unused }).toEqual({ secret: [], unused: [] });
+    expect((await load(text)).values).toEqual((await load(own)).values);
   });
+
+  test('that are left out are named with the place where they belong', async () => {
+    const { text, places } = await taken(
+      `[mcp_servers.a]\ncommand = "a"\nenv = { T = "x" }\n[mcp_servers.b]\ncommand = "b"\nargs = ["SECRET"]\n` +
+        `[model_providers.w]\nexperimental_bearer_token = "x"\nhttp_headers = { A = "x" }\n[shell_environment_policy.set]\nA = "x"\n`,
+    );
+    const told = [...places].map(([place, names]) => [names, place]);
+    expect(new Map(told.map(([names, place]) => [String(names), place]))).toEqual(
+      new Map<string, unknown>([
+        [
+          'mcp_servers.b',
+          expect.stringMatching(/^Add these servers by hand, .*env_vars and bearer_token_env_var/),
+        ],
+        ['mcp_servers.a.env', expect.stringMatching(/env_vars of the server$/)],
+        ['shell_environment_policy.set', 'Set these variables where heddle starts'],
+        ['model_providers.w.experimental_bearer_token', expect.stringMatching(/env_key$/)],
+        ['model_providers.w.http_headers', expect.stringMatching(/env_http_headers$/)],
+      ]),
+    );
+    for (const [names, place] of told)
+      expect(text).toContain(
+        `# Left out, because they may have secrets. ${String(place)}:\n#   ${String(names)}\n`,
+      );
+  });
+
+  const KNOWN = [
+    ...TOP_KEYS.map((key) => [key]),
+    ...SETTING_NAMES.map((name) => name.split('.')),
+    ...KNOWN_TABLES.flatMap(({ path, keys }) =>
+      keys.map((key) => [...path.map((name) => (name === '*' ? 'a' : name)), key]),
+    ),
+    ...[
+      'command',
+      'args',
+      'env',
+      'env_vars',
+      'cwd',
+      'url',
+      'bearer_token_env_var',
+      'http_headers',
+      'env_http_headers',
+      'scopes',
+    ].map((key) => ['mcp_servers', 'a', key]),
+  ];
+
+  test('in the value or the name of any key are not copied', async () => {
+    const values = [
+      [CANARY],
+      { [CANARY]: 'a' },
+      { a: CANARY },
+      [{ a: CANARY }],
+      { a: { [CANARY]: CANARY } },
+    ];
+    for (const [index, path] of KNOWN.entries())
+      for (const value of [CANARY, values[index % values.length]]) {
+        const own = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+        const { copied, refused } = await taken(stringify(own as object)).then(
+          ({ text }) => ({ copied: text, refused: '' }),
+          (error: unknown) => ({ copied: '', refused: String(error) }),
+        );
+        expect(`${copied}${refused.includes('may have a secret') ? refused : ''}`).not.toContain(
+          CANARY,
+        );
+      }
+  }, 20_000);
 
   test.each([
     [
@@ -229,6 +391,8 @@ describe('secrets', () => {
       'mcp_safety_check.http_headers',
       `[mcp_safety_check]\nurl = "https://a.example"\nhttp_headers = { A = "${CANARY}" }`,
     ],
+    ['hooks', `[[hooks.PreToolUse]]\nhooks = [{ type = "command", command = "check c4nary" }]`],
+    ['developer_instructions', 'developer_instructions = "The password is c4nary"'],
     [
       'developer_instructions',
       `developer_instructions = "Never push. The password is password=${CANARY}"`,
@@ -237,7 +401,7 @@ describe('secrets', () => {
     const failure = await taken(own).catch((error: unknown) => error);
     expect(String(failure)).toContain(`${key}`);
     expect(String(failure)).toContain('may have a secret, which is not copied');
-    expect(String(failure)).not.toContain(CANARY);
+    expect(String(failure)).not.toContain('c4nary');
   });
 });
 

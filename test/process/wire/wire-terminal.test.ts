@@ -1,17 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { converse, converseToEnd } from '../../support/converse.ts';
 import { TerminalRun } from '../exec/terminal-run.ts';
-import { type Place, place } from '../support.ts';
+import type { Place } from '../support.ts';
+import { scripted } from './scripted.ts';
 
-/** The model is the embedded one: it does what the prompt says. */
-const CONFIG =
-  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 const GREETING = 'Ctrl-D ends.';
-
-function scripted(): Place {
-  return place({ 'config.toml': CONFIG });
-}
 
 /** A session whose line can be edited. */
 async function atPrompt(
@@ -20,8 +15,7 @@ async function atPrompt(
   options: Parameters<typeof TerminalRun.start>[2] = {},
 ): Promise<TerminalRun> {
   const run = await TerminalRun.start(where, ['wire', ...args], options);
-  await run.until(GREETING);
-  await run.until('> ');
+  await converse(run, [GREETING], ['> ']);
   return run;
 }
 
@@ -29,94 +23,84 @@ test('Tab completes what is typed, from the method to the answer of a request', 
   const where = scripted();
   const run = await atPrompt(where);
   run.type('thread/sta\t');
-  await run.until('rt ');
-  run.type('\n');
-  await run.until('→ {"id":2,"method":"thread/start","params":{}}');
-  await run.until('← {"id":2,"result":');
-  run.type('turn/sta\t');
-  await run.until('rt ');
-  run.type('inp\t');
-  await run.until('ut=');
-  run.type('\'call exec_command {"cmd": "touch made.txt"}\'\n');
-  await run.until('→ {"id":3,"method":"turn/start"');
-  await run.until('requestApproval');
-  await run.until('  answer accept|acceptForSession|decline|cancel');
-  run.type('\t');
-  await run.until('answer ');
-  run.type('decl\t');
-  await run.until('ine ');
-  run.type('\n');
-  await run.until('"result":{"decision":"decline"}}');
-  await run.until('"method":"turn/completed"');
-  run.type('\x04');
-  expect(await run.exit).toEqual({ code: 0, signal: null });
+  const end = await converseToEnd(
+    run,
+    ['rt ', '\n'],
+    ['→ {"id":2,"method":"thread/start","params":{}}'],
+    ['← {"id":2,"result":', 'turn/sta\t'],
+    ['rt ', 'inp\t'],
+    ['ut=', '\'call exec_command {"cmd": "touch made.txt"}\'\n'],
+    ['→ {"id":3,"method":"turn/start"'],
+    ['requestApproval'],
+    ['  answer accept|acceptForSession|decline|cancel', '\t'],
+    ['answer ', 'decl\t'],
+    ['ine ', '\n'],
+    ['"result":{"decision":"decline"}}'],
+    ['"method":"turn/completed"', '\x04'],
+  );
+  expect(end).toEqual({ code: 0, signal: null });
   expect(existsSync(join(where.work, 'made.txt'))).toBe(false);
 });
 
 test('the lines before are in the history', async () => {
   const run = await atPrompt(scripted());
   run.type('thread/loaded/list\n');
-  await run.until('← {"id":2');
-  run.type('\x1b[A\n');
-  await run.until('← {"id":3');
-  run.type('exit\n');
-  expect(await run.exit).toEqual({ code: 0, signal: null });
+  const end = await converseToEnd(run, ['← {"id":2', '\x1b[A\n'], ['← {"id":3', 'exit\n']);
+  expect(end).toEqual({ code: 0, signal: null });
 });
 
 test('messages that come while a line is typed do not touch it', async () => {
   const run = await atPrompt(scripted());
   run.type('thread/start\n');
-  await run.until('← {"id":2');
-  run.type('turn/start input="wait 300\\nsay done"\n');
-  await run.until('"turn/started"');
+  await converse(
+    run,
+    ['← {"id":2', 'turn/start input="wait 300\\nsay done"\n'],
+    ['"turn/started"'],
+  );
   const long = `thread/name/set name=${'n'.repeat(200)}`;
   run.type(long);
-  await run.until('"turn/completed"');
-  run.type('\n');
-  await run.until(`→ {"id":4,"method":"thread/name/set","params":{"threadId":`);
-  await run.until(`"name":"${'n'.repeat(200)}"}}`);
-  run.type('\x04');
-  expect(await run.exit).toEqual({ code: 0, signal: null });
+  const end = await converseToEnd(
+    run,
+    ['"turn/completed"', '\n'],
+    [`→ {"id":4,"method":"thread/name/set","params":{"threadId":`],
+    [`"name":"${'n'.repeat(200)}"}}`, '\x04'],
+  );
+  expect(end).toEqual({ code: 0, signal: null });
 });
 
 test('a wrong line is not sent, an unknown name is reported, and help and show explain', async () => {
   const run = await atPrompt(scripted());
   run.type('turn/start hello\n');
-  await run.until('heddle: expected NAME=VALUE, found hello');
-  run.type('turn/start input=hi\n');
-  await run.until('heddle: @thread: no thread yet');
-  run.type('show\n');
-  await run.until('heddle: show: there was no response yet');
-  run.type('thread/start aprovalPolicy=never\n');
-  await run.until(
-    'heddle: thread/start has no params.aprovalPolicy: the server ignores it: did you mean approvalPolicy?',
+  const end = await converseToEnd(
+    run,
+    ['heddle: expected NAME=VALUE, found hello', 'turn/start input=hi\n'],
+    ['heddle: @thread: no thread yet', 'show\n'],
+    ['heddle: show: there was no response yet', 'thread/start aprovalPolicy=never\n'],
+    [
+      'heddle: thread/start has no params.aprovalPolicy: the server ignores it: did you mean approvalPolicy?',
+    ],
+    ['← {"id":2', 'show\n'],
+    ['"thread": {', 'show thread/started\n'],
+    ['"method": "thread/started"', 'help turn/interrupt\n'],
+    ['threadId                 string, required', 'wait\n'],
+    ['heddle: wait: only lines of files and pipes can wait', 'exit\n'],
   );
-  await run.until('← {"id":2');
-  run.type('show\n');
-  await run.until('"thread": {');
-  run.type('show thread/started\n');
-  await run.until('"method": "thread/started"');
-  run.type('help turn/interrupt\n');
-  await run.until('threadId                 string, required');
-  run.type('wait\n');
-  await run.until('heddle: wait: only lines of files and pipes can wait');
-  run.type('exit\n');
-  expect(await run.exit).toEqual({ code: 0, signal: null });
+  expect(end).toEqual({ code: 0, signal: null });
 });
 
 describe('Ctrl-C', () => {
   test('clears the line, interrupts the turn, and twice ends the session', async () => {
     const run = await atPrompt(scripted());
     run.type('nonsense\x03thread/start\n');
-    await run.until('← {"id":2');
-    run.type('turn/start input="wait 100000"\n');
-    await run.until('"turn/started"');
-    run.type('\x03');
-    await run.until('→ {"id":4,"method":"turn/interrupt"');
-    await run.until('"status":"interrupted"');
-    run.type('\x03');
-    await run.until('ending the session');
-    expect(await run.exit).toEqual({ code: 130, signal: null });
+    const end = await converseToEnd(
+      run,
+      ['← {"id":2', 'turn/start input="wait 100000"\n'],
+      ['"turn/started"', '\x03'],
+      ['→ {"id":4,"method":"turn/interrupt"'],
+      ['"status":"interrupted"', '\x03'],
+      ['ending the session'],
+    );
+    expect(end).toEqual({ code: 130, signal: null });
     expect(run.shown).not.toContain('no method nonsense');
   });
 });
@@ -127,12 +111,13 @@ describe('what a person reads', () => {
   test('has nothing of the model that acts on the terminal', async () => {
     const run = await atPrompt(scripted());
     run.type('thread/start\n');
-    await run.until('← {"id":2');
-    run.type(HOSTILE);
-    await run.until('fin\\u001b[2Ke\\u202e');
-    await run.until('"turn/completed"');
-    run.type('\x04');
-    expect((await run.exit).code).toBe(0);
+    const end = await converseToEnd(
+      run,
+      ['← {"id":2', HOSTILE],
+      ['fin\\u001b[2Ke\\u202e'],
+      ['"turn/completed"', '\x04'],
+    );
+    expect(end.code).toBe(0);
     for (const acting of ['\u202e', 'fin\u001b']) expect(run.shown).not.toContain(acting);
   });
 
@@ -141,9 +126,8 @@ describe('what a person reads', () => {
     async (columns) => {
       const run = await atPrompt(scripted(), [], { columns, env: { NO_COLOR: '' } });
       run.type('thread/start\n');
-      await run.until(' characters)');
-      run.type('\x04');
-      expect((await run.exit).code).toBe(0);
+      const end = await converseToEnd(run, [' characters)', '\x04']);
+      expect(end.code).toBe(0);
       expect(run.shown).toContain('\x1b[36m"method"\x1b[0m:\x1b[1m"thread/start"\x1b[0m');
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are colors.
       const plain = run.lines().map((line) => line.replace(/\x1b\[[\d;]*[A-Za-z]/g, ''));
@@ -161,21 +145,21 @@ describe('what a person reads', () => {
     await run.until('← {"id":2');
     const cmd = `true ${'x'.repeat(900)} && touch made.txt`;
     run.type(`turn/start input='call exec_command ${JSON.stringify({ cmd })}'\n`);
-    await run.until('item/commandExecution/requestApproval');
-    await run.until('&& touch made.txt');
-    await run.until('"availableDecisions":["accept"');
-    run.type('refuse\n');
-    await run.until('"turn/completed"');
-    run.type('exit\n');
-    expect((await run.exit).code).toBe(0);
+    const end = await converseToEnd(
+      run,
+      ['item/commandExecution/requestApproval'],
+      ['&& touch made.txt'],
+      ['"availableDecisions":["accept"', 'refuse\n'],
+      ['"turn/completed"', 'exit\n'],
+    );
+    expect(end.code).toBe(0);
   });
 
   test('is whole with --whole, and a terminal that is dumb gets no escapes', async () => {
     const run = await atPrompt(scripted(), ['--whole'], { env: { TERM: 'dumb', NO_COLOR: '' } });
     run.type('thread/start\n');
-    await run.until('"multiAgentMode":"explicitRequestOnly"}}');
-    run.type('exit\n');
-    expect((await run.exit).code).toBe(0);
+    const end = await converseToEnd(run, ['"multiAgentMode":"explicitRequestOnly"}}', 'exit\n']);
+    expect(end.code).toBe(0);
     expect(run.shown).not.toContain('\x1b');
   });
 });
@@ -184,23 +168,25 @@ test('a session that is saved is sent again before the first prompt', async () =
   const where = scripted();
   const first = await atPrompt(where, ['--save', 'saved.jsonl']);
   first.type('thread/start\n');
-  await first.until('← {"id":2');
-  first.type('turn/start input="say one"\n');
-  await first.until('"turn/completed"');
-  first.type('turn/start input="say two"\n');
-  await first.until('"turn/completed"');
-  first.type('exit\n');
-  expect((await first.exit).code).toBe(0);
+  const end = await converseToEnd(
+    first,
+    ['← {"id":2', 'turn/start input="say one"\n'],
+    ['"turn/completed"', 'turn/start input="say two"\n'],
+    ['"turn/completed"', 'exit\n'],
+  );
+  expect(end.code).toBe(0);
   expect(readFileSync(join(where.work, 'saved.jsonl'), 'utf8').trimEnd().split('\n')).toHaveLength(
     4,
   );
   const second = await TerminalRun.start(where, ['wire', '--replay', 'saved.jsonl']);
-  await second.until('"text":"say one"');
-  await second.until('"turn/completed"');
-  await second.until('"text":"say two"');
-  await second.until(GREETING);
-  second.type('exit\n');
-  expect((await second.exit).code).toBe(0);
+  const again = await converseToEnd(
+    second,
+    ['"text":"say one"'],
+    ['"turn/completed"'],
+    ['"text":"say two"'],
+    [GREETING, 'exit\n'],
+  );
+  expect(again.code).toBe(0);
 });
 
 test('lines of a pipe are shown at a terminal, in both directions', async () => {

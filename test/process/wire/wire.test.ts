@@ -4,18 +4,13 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { methods } from '../../../src/protocol/generated/methods.ts';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { exampleServer } from '../../mcp/mcp-thread.ts';
-import { EXECUTABLE, environment, type Place, place } from '../support.ts';
+import { EXECUTABLE, environment, type Place } from '../support.ts';
+import { scripted } from './scripted.ts';
 
-/** The model is the embedded one: it does what the prompt says. */
-const CONFIG =
-  'model_provider = "scripted"\nsandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n';
 const TOUCH = `turn/start input='call exec_command {"cmd": "touch made.txt"}'`;
-
-function scripted(more = ''): Place {
-  return place({ 'config.toml': `${CONFIG}${more}` });
-}
 
 interface RunOptions {
   where?: Place;
@@ -216,6 +211,124 @@ test('a line waits for the responses before it, unless it says now; wait waits f
     id: 4,
     result: { thread: { status: { type: 'idle' } } },
   });
+});
+
+/** Lines that start something, and the methods of the notifications that end it, in any order. */
+const STARTED: [string, string[], string[]][] = [
+  ['a turn', ['turn/start input="wait 50\\nsay a"'], ['turn/completed']],
+  [
+    'a compaction',
+    ['turn/start input="say a"', 'thread/compact/start'],
+    ['turn/completed', 'turn/completed'],
+  ],
+  ['a compaction of an idle thread', ['thread/compact/start'], ['turn/completed']],
+  [
+    'a compaction after a turn',
+    ['turn/start input="wait 200"', 'now thread/compact/start'],
+    ['turn/completed', 'turn/completed'],
+  ],
+  [
+    'several compactions',
+    [
+      'turn/start input="wait 200"',
+      'now thread/compact/start',
+      'now thread/compact/start',
+      'now thread/compact/start',
+    ],
+    ['turn/completed', 'turn/completed'],
+  ],
+  [
+    'a compaction after a turn that is interrupted',
+    [
+      'turn/start input="wait 100000"',
+      'skills/list',
+      'now thread/compact/start',
+      'now turn/interrupt',
+    ],
+    ['turn/completed', 'turn/completed'],
+  ],
+  ['a command', ['thread/shellCommand command="sleep 0.1"'], ['turn/completed']],
+  [
+    'a command in a turn',
+    ['turn/start input="wait 200"', 'now thread/shellCommand command="echo a"'],
+    ['turn/completed'],
+  ],
+  [
+    'a review',
+    ['review/start target.type=custom target.instructions="say ok"'],
+    ['turn/completed'],
+  ],
+  [
+    'a process',
+    ['process/spawn processHandle=p command=["sleep","0.1"] cwd=/'],
+    ['process/exited'],
+  ],
+  [
+    'a login',
+    ['account/login/start type=apiKey apiKey=key-of-nobody'],
+    ['account/login/completed'],
+  ],
+  [
+    'a search',
+    [
+      'fuzzyFileSearch/sessionStart sessionId=s roots=["/etc"]',
+      'fuzzyFileSearch/sessionUpdate sessionId=s query=a',
+    ],
+    ['fuzzyFileSearch/sessionCompleted'],
+  ],
+  [
+    'an import',
+    ['externalAgentConfig/import migrationItems=[]'],
+    ['externalAgentConfig/import/completed'],
+  ],
+];
+
+test('wait waits for the end of all that the lines before have started', () => {
+  // The responses to model/list divide the session.
+  const { status, messages, stderr } = wire([
+    'thread/start',
+    ...STARTED.flatMap(([, lines]) => [...lines, 'wait', 'model/list']),
+  ]);
+  const ends: string[][] = [[]];
+  for (const { method = '', result } of messages)
+    if (Array.isArray(result?.data) && 'nextCursor' in result && method === '') ends.push([]);
+    else if (STARTED.some(([, , ended]) => ended.includes(method))) ends.at(-1)?.push(method);
+  expect({
+    status,
+    stderr,
+    ends: STARTED.map(([name], index) => [name, ends[index]]),
+    last: ends.at(-1),
+  }).toEqual({
+    ...{ status: 0, stderr: '', last: [] },
+    ends: STARTED.map(([name, , ended]) => [name, ended]),
+  });
+});
+
+test.each(STARTED.filter(([name]) => /several|process/.test(name)))(
+  'the end of the input waits for %s',
+  (_name, lines, ends) => {
+    const { status, messages } = wire(['thread/start', ...lines]);
+    expect({
+      status,
+      ended: messages.flatMap(({ method = '' }) => (ends.includes(method) ? [method] : [])),
+    }).toEqual({
+      status: 0,
+      ended: ends,
+    });
+  },
+);
+
+test('every method of the protocol gets one response, and the session ends', () => {
+  const names = Object.keys(methods).filter((method) => method !== 'initialize');
+  const { status, messages, stderr } = wire([
+    'thread/start',
+    'turn/start input="say a"',
+    ...names,
+    'model/list',
+  ]);
+  const answered = messages.flatMap(({ id, method }) => (method === undefined ? [id] : []));
+  expect(answered).toEqual(Array.from({ length: names.length + 4 }, (_, index) => index + 1));
+  expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
 });
 
 test('exit ends the lines, and a turn that fails gives the exit code 1', () => {
