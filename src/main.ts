@@ -352,11 +352,14 @@ async function request({
   process.exitCode = 1;
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
+  const { env, stderr } = process;
   const options = {
     server,
     overrides,
     version: HEDDLE_VERSION,
-    userHome: process.env.HOME || null,
+    userHome: env.HOME || null,
+    env,
+    stderr,
   };
   if (
     await runRequest(wanted, options, {

@@ -1,7 +1,14 @@
 import type { Client } from '../../client/client.ts';
 import { allPages, collected } from './all-pages.ts';
 import type { RequestTerminal } from './request-terminal.ts';
-import { table } from './table.ts';
+import { type Column, table } from './table.ts';
+
+const COLUMNS: Column[] = [
+  { title: 'MODEL' },
+  { title: '' },
+  { title: 'EFFORTS' },
+  { title: 'DESCRIPTION', keeps: 'start' },
+];
 
 /** Prints the models of the configured provider. Returns whether there are any. */
 export async function listModels(
@@ -20,7 +27,7 @@ export async function listModels(
       supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort).join(', '),
       description,
     ]);
-    print(table(['MODEL', '', 'EFFORTS', 'DESCRIPTION'], rows, columns));
+    print(table(COLUMNS, rows, columns));
   }
   return models.length > 0;
 }

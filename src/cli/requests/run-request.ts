@@ -1,5 +1,7 @@
+import { systemClock } from '../../base/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { spawnServer } from '../../client/spawn-server.ts';
+import { ProgressLine, progressPlace } from '../progress/progress-line.ts';
 import { deleteThread } from './delete-thread.ts';
 import { listMcpServers } from './list-mcp-servers.ts';
 import { listModels } from './list-models.ts';
@@ -17,13 +19,16 @@ export type Request =
   | { kind: 'mcpServers'; json: boolean }
   | { kind: 'mcpLogin'; name: string };
 
-interface ServerOptions {
+interface RequestOptions {
   /** The command line of the server: Node, and heddle's executable. */
   server: [command: string, script: string];
   /** Settings that override config.toml, as `key=value` strings. */
   overrides: readonly string[];
   version: string;
   userHome: string | null;
+  /** Shows the progress of slow work. */
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -32,20 +37,60 @@ interface ServerOptions {
  */
 export async function runRequest(
   request: Request,
-  options: ServerOptions,
+  options: RequestOptions,
   terminal: RequestTerminal,
 ): Promise<boolean> {
-  const { server, overrides, version, userHome } = options;
+  const { server, overrides, version, userHome, stderr, env } = options;
   const [command, script] = server;
   const settings = overrides.map((override) => `--config=${override}`);
+  const progress = new ProgressLine(progressPlace(stderr, env), {
+    clock: systemClock,
+    write: (text) => stderr.write(text),
+  });
+  if (!('json' in request && request.json)) progress.step(stepOf(request));
   const client = spawnServer({ command, args: [script, 'app-server', ...settings] });
   try {
     const capabilities = { experimentalApi: true };
     await client.initialize({ clientInfo: { name: 'heddle-cli', version }, capabilities });
-    return await perform(client, request, { terminal, userHome });
+    return await perform(client, request, {
+      terminal: endingProgress(terminal, progress),
+      userHome,
+    });
   } finally {
     await client.close();
+    progress.end();
   }
+}
+
+/** What the command waits for. */
+function stepOf(request: Request): string {
+  switch (request.kind) {
+    case 'models':
+      return 'asking the provider for its models';
+    case 'threads':
+      return 'reading the threads';
+    case 'thread':
+    case 'deleteThread':
+      return 'reading the thread';
+    case 'mcpServers':
+      return 'starting the MCP servers';
+    case 'mcpLogin':
+      return `asking the MCP server ${request.name} where to log in`;
+    default:
+      return request satisfies never;
+  }
+}
+
+/** The same terminal. Whatever it prints first takes the place of the progress. */
+function endingProgress(terminal: RequestTerminal, progress: ProgressLine): RequestTerminal {
+  const { print, confirm, columns } = terminal;
+  const ending =
+    <Argument, Result>(act: (argument: Argument) => Result) =>
+    (argument: Argument) => {
+      progress.end();
+      return act(argument);
+    };
+  return { print: ending(print), confirm: confirm && ending(confirm), columns };
 }
 
 function perform(
