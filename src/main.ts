@@ -7,6 +7,7 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
+import { type CheckedOptions, checkCommandLine } from './cli/check-command-line.ts';
 import {
   type Command,
   parseCommandLine,
@@ -17,7 +18,6 @@ import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
 import { onLostOutput } from './cli/on-lost-output.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
-import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import type { Terminal } from './cli/terminal-at.ts';
 import { watchClient } from './cli/watch-client.ts';
@@ -102,19 +102,14 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
  * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
  * configuration.
  */
-async function check(options: ServeOptions): Promise<void> {
-  const { overrides, profile, strictConfig } = options;
-  await requireValidOverrides(overrides);
-  if (profile === null && !strictConfig) return;
-  const { checkSettings } = await import('./cli/check-settings.ts');
-  const cwd = workingDirectory(options.cwd);
-  await checkSettings(options, {
+function check(options: CheckedOptions & { cwd: string | null }, help?: string): Promise<void> {
+  const sources = () => ({
     home: homeFolder(),
-    cwd,
+    cwd: workingDirectory(options.cwd),
     env: process.env,
-    overrides,
     systemDir: systemDir(),
   });
+  return checkCommandLine(options, sources, help);
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -258,7 +253,7 @@ async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Pr
     process.stderr,
   );
   onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
-  await check(options);
+  await check(options, `heddle help ${command.run}`);
   const { env, stdin, stdout, stderr } = process;
   const host = {
     ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr, schemaDir: SCHEMA },
@@ -347,9 +342,14 @@ async function doctor({ overrides, json }: Extract<Command, { run: 'doctor' }>):
 async function request({
   request: wanted,
   overrides,
+  profile,
 }: Extract<Command, { run: 'request' }>): Promise<void> {
   // Also called if the terminal ends without an answer.
   process.exitCode = 1;
+  await check(
+    { overrides, profile, strictConfig: false, cwd: null },
+    `heddle help ${wanted.kind === 'models' ? 'models' : 'mcp'}`,
+  );
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
   const { env, stderr } = process;

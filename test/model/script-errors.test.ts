@@ -62,7 +62,16 @@ describe('a mistake is told with file, line, column and what was expected', () =
       '- Note: a',
       `s.yaml:1:3: response 1: unknown key "Note": expected one of ${STEPS}, reply (a string with a colon needs quotes)`,
     ],
-    ['- delay: 1', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply among the keys`],
+    ['- delay: 1', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply beside "delay"`],
+    ['- {}', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply`],
+    [
+      '- tool_call: a',
+      `s.yaml:1:3: response 1: unknown key "tool_call": expected one of ${STEPS}, reply`,
+    ],
+    [
+      '- reply: a\n  match: hi',
+      's.yaml:2:10: response 1, match: expected an object with one of user, prompt, output, tool, calls, model, tools, thread, turn, request, found "hi"',
+    ],
     ['- match: { user: a }', 's.yaml:1:3: response 1: "match" needs "reply" beside it'],
     ['- usage: { input: 1, output: 1 }', 's.yaml:1:3: response 1: "usage" needs "reply" beside it'],
     [

@@ -129,11 +129,12 @@ describe('heddle threads', () => {
       stdout: 'There are no threads.\n',
       stderr: '',
     });
-    expect(heddle(where, ['threads', 'show', second])).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining(second),
-    });
+    for (const id of [second, second.slice(0, 8)]) {
+      const stderr = expect.stringMatching(
+        new RegExp(`^heddle: .*${id}.*: "heddle threads list" prints the ids\\n$`),
+      );
+      expect(heddle(where, ['threads', 'show', id])).toEqual({ status: 1, stdout: '', stderr });
+    }
   });
 });
 
@@ -149,7 +150,8 @@ test('heddle models lists the models of the provider, which -c can choose', () =
   ]);
   const none = {
     status: 1,
-    stdout: 'No model is known. "heddle doctor" says what is wrong with the provider.\n',
+    stdout:
+      'No model is known. "heddle doctor", with the same -c and -p, says what is wrong with the provider.\n',
     stderr: '',
   };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
@@ -172,7 +174,7 @@ test('heddle mcp list starts the servers and prints their tools; login says why 
   ]);
   expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({
     status: 1,
-    stderr: "heddle: No MCP server named 'other' found.\n",
+    stderr: `heddle: No MCP server named 'other' found: "heddle mcp list" prints the names\n`,
   });
   expect(heddle(place(), ['mcp', 'list']).stdout).toBe(
     'config.toml has no MCP servers: docs/mcp.md says how to add one.\n',

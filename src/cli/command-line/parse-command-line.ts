@@ -60,7 +60,7 @@ export type Command =
   | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
   | { run: 'doctor'; overrides: string[]; json: boolean }
-  | { run: 'request'; request: Request; overrides: string[] }
+  | { run: 'request'; request: Request; overrides: string[]; profile: string | null }
   | { run: 'completion'; shell: Shell }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
@@ -112,6 +112,7 @@ function commandFrom(words: Words, values: OptionValues): Command {
   if (name === 'exec') requireOnePrompt(args);
   requireFitting(words, values);
   const json = values.json === true;
+  const { profile = null } = values;
   switch (name) {
     case 'app-server':
       return { run: 'serve', options: serveOptions(values) };
@@ -139,15 +140,25 @@ function commandFrom(words: Words, values: OptionValues): Command {
         experimental: values.experimental === true,
       };
     case 'models':
-      return { run: 'request', request: { kind: 'models', json }, overrides: overridesOf(values) };
+      return {
+        run: 'request',
+        request: { kind: 'models', json },
+        overrides: overridesOf(values),
+        profile,
+      };
     case 'threads':
-      return { run: 'request', request: threadsRequest(action, args, values), overrides: [] };
+      return {
+        run: 'request',
+        request: threadsRequest(action, args, values),
+        overrides: [],
+        profile,
+      };
     case 'mcp': {
       const request: Request =
         action === 'list'
           ? { kind: 'mcpServers', json }
           : { kind: 'mcpLogin', name: args[0] ?? '' };
-      return { run: 'request', request, overrides: overridesOf(values) };
+      return { run: 'request', request, overrides: overridesOf(values), profile };
     }
     case 'completion':
       return { run: 'completion', shell: args[0] as Shell };

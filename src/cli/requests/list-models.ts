@@ -10,16 +10,24 @@ const COLUMNS: Column[] = [
   { title: 'DESCRIPTION', keeps: 'start' },
 ];
 
+interface Listing {
+  json: boolean;
+  /** Whether the command line overrides config.toml. */
+  isOverridden: boolean;
+}
+
 /** Prints the models of the configured provider. Returns whether there are any. */
 export async function listModels(
   client: Client,
-  { json }: { json: boolean },
+  { json, isOverridden }: Listing,
   { print, columns }: RequestTerminal,
 ): Promise<boolean> {
   const models = await collected(allPages((cursor) => client.request('model/list', { cursor })));
   if (json) print(`${JSON.stringify({ data: models })}\n`);
   else if (models.length === 0)
-    print('No model is known. "heddle doctor" says what is wrong with the provider.\n');
+    print(
+      `No model is known. "heddle doctor"${isOverridden ? ', with the same -c and -p,' : ''} says what is wrong with the provider.\n`,
+    );
   else {
     const rows = models.map(({ id, isDefault, supportedReasoningEfforts, description }) => [
       id,

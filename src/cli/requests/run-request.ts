@@ -1,6 +1,8 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Client } from '../../client/client.ts';
+import { RequestError } from '../../client/request-error.ts';
 import { spawnServer } from '../../client/spawn-server.ts';
+import type { ErrorCode } from '../../protocol/generated/error-code.ts';
 import { ProgressLine, progressPlace } from '../progress/progress-line.ts';
 import { deleteThread } from './delete-thread.ts';
 import { listMcpServers } from './list-mcp-servers.ts';
@@ -55,11 +57,31 @@ export async function runRequest(
     return await perform(client, request, {
       terminal: endingProgress(terminal, progress),
       userHome,
+      isOverridden: overrides.length > 0,
     });
+  } catch (error) {
+    throw error instanceof RequestError ? advised(error) : error;
   } finally {
     await client.close();
     progress.end();
   }
+}
+
+const THREAD_IDS = '"heddle threads list" prints the ids';
+
+/** The end of an error, by its code: the command that helps. */
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  invalid_thread_id: THREAD_IDS,
+  thread_not_found: THREAD_IDS,
+  mcp_server_not_found: '"heddle mcp list" prints the names',
+};
+
+/** The same error for a person. */
+function advised(error: RequestError): Error {
+  const advice = error.data.code && ADVICE[error.data.code];
+  return advice
+    ? new Error(`${error.message.replace(/\.$/, '')}: ${advice}`, { cause: error })
+    : error;
 }
 
 /** What the command waits for. */
@@ -96,11 +118,15 @@ function endingProgress(terminal: RequestTerminal, progress: ProgressLine): Requ
 function perform(
   client: Client,
   request: Request,
-  { terminal, userHome }: { terminal: RequestTerminal; userHome: string | null },
+  {
+    terminal,
+    userHome,
+    isOverridden,
+  }: { terminal: RequestTerminal; userHome: string | null; isOverridden: boolean },
 ): Promise<boolean> {
   switch (request.kind) {
     case 'models':
-      return listModels(client, request, terminal);
+      return listModels(client, { ...request, isOverridden }, terminal);
     case 'threads':
       return listThreads(client, { ...request, userHome }, terminal);
     case 'thread':

@@ -116,6 +116,7 @@ class Checker {
     const tags = `one of ${tagKeys.join(', ')}`;
     const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
     const strange = Object.keys(value).filter((key) => !known.has(key));
+    const [first] = Object.keys(value);
     const besideReply = Object.keys(value).find(
       (key) => this.#isBesideReply(key) && known.has(key),
     );
@@ -129,7 +130,7 @@ class Checker {
       this.#report(
         path,
         besideReply === undefined
-          ? `expected ${tags} among the keys`
+          ? `expected ${tags}${first === undefined ? '' : ` beside "${first}"`}`
           : `"${besideReply}" needs "reply" beside it`,
       );
     this.#checkKnown(value, variants, path);
@@ -228,7 +229,9 @@ function tagOf({ required = [] }: Shape): string {
 
 function expectation(shapes: readonly Shape[]): string {
   const objects = shapes.filter(({ type }) => type === 'object');
-  const tags = [...new Set(objects.map(tagOf))].filter((tag) => tag !== '');
+  const tags = [
+    ...new Set(objects.flatMap((shape) => tagOf(shape) || Object.keys(shape.properties ?? {}))),
+  ];
   const object =
     tags.length === 0
       ? 'an object'
@@ -299,5 +302,5 @@ function besideReplyText(key: string, tag = ''): string {
 
 /** YAML reads `- Note: this` as an object. */
 function colonHint(key: string): string {
-  return /^[a-z]+$/.test(key) ? '' : ' (a string with a colon needs quotes)';
+  return /^[a-z_]+$/.test(key) ? '' : ' (a string with a colon needs quotes)';
 }
