@@ -7,7 +7,6 @@ import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
-import { type CheckedOptions, checkCommandLine } from './cli/check-command-line.ts';
 import {
   type Command,
   parseCommandLine,
@@ -18,6 +17,7 @@ import { versionText } from './cli/command-line/version-text.ts';
 import { createLog } from './cli/create-log.ts';
 import { onLostOutput } from './cli/on-lost-output.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
+import { requireValidOverrides } from './cli/require-valid-overrides.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import type { Terminal } from './cli/terminal-at.ts';
 import { watchClient } from './cli/watch-client.ts';
@@ -102,14 +102,21 @@ async function start(options: ServeOptions, log: Log, streams: Streams): Promise
  * Rejects if the settings of the command line are wrong or, where it asks for that, those of the
  * configuration.
  */
-function check(options: CheckedOptions & { cwd: string | null }, help?: string): Promise<void> {
-  const sources = () => ({
+async function check(
+  options: Pick<ServeOptions, 'overrides' | 'profile' | 'strictConfig' | 'cwd'>,
+  help = 'heddle --help',
+): Promise<void> {
+  const { overrides, cwd } = options;
+  await requireValidOverrides(overrides, help);
+  if (options.profile === null && !options.strictConfig) return;
+  const sources = {
     home: homeFolder(),
-    cwd: workingDirectory(options.cwd),
+    cwd: workingDirectory(cwd),
     env: process.env,
     systemDir: systemDir(),
-  });
-  return checkCommandLine(options, sources, help);
+    overrides,
+  };
+  await (await import('./cli/check-settings.ts')).checkSettings({ ...options, help }, sources);
 }
 
 async function openWireLog(file: string): Promise<WireLog> {
@@ -352,14 +359,12 @@ async function request({
   );
   const { runRequest } = await import('./cli/requests/run-request.ts');
   const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
-  const { env, stderr } = process;
   const options = {
     server,
     overrides,
     version: HEDDLE_VERSION,
-    userHome: env.HOME || null,
-    env,
-    stderr,
+    env: process.env,
+    stderr: process.stderr,
   };
   if (
     await runRequest(wanted, options, {

@@ -5,6 +5,8 @@ interface CheckedOptions {
   /** The profile of the command line. Null: it names none. */
   profile: string | null;
   strictConfig: boolean;
+  /** The command line that prints the help, for a UsageError. */
+  help: string;
 }
 
 /**
@@ -12,9 +14,9 @@ interface CheckedOptions {
  * `--strict-config` refuses the configuration.
  */
 export async function checkSettings(
-  { profile, strictConfig }: CheckedOptions,
+  { profile, strictConfig, help }: CheckedOptions,
   sources: CommandSources,
 ): Promise<void> {
-  if (profile !== null) await requireProfile(profile, sources);
+  if (profile !== null) await requireProfile(profile, sources, help);
   if (strictConfig) await requireKnownKeys(sources);
 }

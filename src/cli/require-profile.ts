@@ -14,10 +14,14 @@ const NAMED_MAX = 20;
 export type CommandSources = Omit<ConfigSources, 'trustedFiles'> & { overrides: readonly string[] };
 
 /**
- * Rejects with a UsageError if no file has the profile of the command line. If the configuration
- * cannot be read, the server tells about that, as without a profile.
+ * Rejects with a UsageError that names this help if no file has the profile of the command line. If
+ * the configuration cannot be read, the server tells about that, as without a profile.
  */
-export async function requireProfile(profile: string, sources: CommandSources): Promise<void> {
+export async function requireProfile(
+  profile: string,
+  sources: CommandSources,
+  help: string,
+): Promise<void> {
   const { home } = sources;
   const file = profileFile(profile);
   if (file !== null && existsSync(join(home, file))) return;
@@ -38,5 +42,5 @@ export async function requireProfile(profile: string, sources: CommandSources): 
       ? 'config.toml has no profiles'
       : `config.toml has ${names.slice(0, NAMED_MAX).join(', ')}`;
   const missing = file === null ? '' : `, and there is no ${file} in ${home}`;
-  throw new UsageError(`--profile ${profile}: there is no such profile: ${known}${missing}`);
+  throw new UsageError(`--profile ${profile}: there is no such profile: ${known}${missing}`, help);
 }

@@ -155,9 +155,23 @@ test('heddle models lists the models of the provider, which -c can choose', () =
     stderr: '',
   };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
-  expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain(
-    '-c model: expected a non-empty string, found 5',
-  );
+});
+
+test('wrong settings of the command line are refused in one line, with the help of the command', () => {
+  const where = place();
+  const settings: [string[], string][] = [
+    [['-c', 'model=5'], '-c model: expected a non-empty string, found 5'],
+    [['-c', 'model'], '-c model: expected key=value'],
+    [
+      ['-p', 'nope'],
+      `--profile nope: there is no such profile: config.toml has no profiles, and there is no nope.config.toml in ${where.home}`,
+    ],
+  ];
+  for (const command of [['models'], ['mcp', 'list'], ['exec', 'hi'], ['wire']])
+    for (const [options, problem] of settings) {
+      const stderr = `heddle: ${problem} (see "heddle help ${command[0]}")\n`;
+      expect(heddle(where, [...command, ...options])).toEqual({ status: 2, stdout: '', stderr });
+    }
 });
 
 test('heddle mcp list starts the servers and prints their tools; login says why it cannot be', () => {

@@ -27,7 +27,6 @@ interface RequestOptions {
   /** Settings that override config.toml, as `key=value` strings. */
   overrides: readonly string[];
   version: string;
-  userHome: string | null;
   /** Shows the progress of slow work. */
   stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
   env: Readonly<Record<string, string | undefined>>;
@@ -42,7 +41,8 @@ export async function runRequest(
   options: RequestOptions,
   terminal: RequestTerminal,
 ): Promise<boolean> {
-  const { server, overrides, version, userHome, stderr, env } = options;
+  const { server, overrides, version, stderr, env } = options;
+  const userHome = env.HOME || null;
   const [command, script] = server;
   const settings = overrides.map((override) => `--config=${override}`);
   const progress = new ProgressLine(progressPlace(stderr, env), {

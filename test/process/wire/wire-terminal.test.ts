@@ -96,6 +96,8 @@ test('a wrong line is not sent, an unknown name is reported, and help and show e
   await run.until('"thread": {');
   run.type('show thread/started\n');
   await run.until('"method": "thread/started"');
+  run.type('help turn/strat\n');
+  await run.until('a client cannot send turn/strat: did you mean turn/start?');
   run.type('help turn/interrupt\n');
   await run.until('threadId                 string, required');
   run.type('wait\n');
