@@ -359,7 +359,8 @@ async function request({
     server,
     overrides: settings.overrides,
     version: HEDDLE_VERSION,
-    userHome: process.env.HOME || null,
+    env: process.env,
+    stderr: process.stderr,
   };
   process.exitCode = (await runRequest(wanted, options, await terminal())) ? 0 : 1;
 }

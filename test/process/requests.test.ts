@@ -1,12 +1,15 @@
 // @module-tag slow
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { COMMAND_NAMES, COMMON_OPTIONS, commandRow } from '../../src/cli/command-line/commands.ts';
+import { CLEAR_LINE } from '../../src/cli/progress/progress-line.ts';
 import { browse } from '../mcp/logging-in.ts';
 import { startOauthServer } from '../mcp/oauth-server.ts';
 import { atTerminal } from './at-terminal.ts';
+import { TerminalRun } from './exec/terminal-run.ts';
 import { startLogin } from './start-login.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
@@ -18,8 +21,11 @@ function heddle(where: Place, args: string[]) {
     input: '',
     timeout: 60_000,
   });
-  return { status, stdout, stderr };
+  // On a busy machine, the server may take longer than a second.
+  return { status, stdout, stderr: stderr.replace(PROGRESS, '') };
 }
+
+const PROGRESS = /^heddle: .* … (?:\d+ min )?\d+ s\n/gm;
 
 /** A place with threads, one for each message, and their ids. */
 async function withThreads(...messages: string[]): Promise<{ where: Place; ids: string[] }> {
@@ -72,6 +78,27 @@ describe('heddle threads', () => {
     expect(items.map(({ item }) => item.type)).toEqual(['userMessage', 'agentMessage']);
   });
 
+  test('at a terminal of 80 columns, list shows the whole id, the end of the folder and the beginning of the title', async () => {
+    const where = place();
+    const folder = join(where.work, 'a-folder-with-a-long-name', 'inside-of-it');
+    mkdirSync(folder, { recursive: true });
+    const server = await startHeddle(where);
+    const { thread } = await server.request('thread/start', { cwd: folder });
+    await server.turn(thread.id, `say ${'words '.repeat(30)}`);
+    await server.finish();
+    const run = await TerminalRun.start(where, ['threads', 'list']);
+    expect((await run.exit).code).toBe(0);
+    const [head = '', row = ''] = run.lines();
+    // On a busy machine, the progress was in this line before.
+    expect(head.split(CLEAR_LINE).at(-1)).toBe(
+      `${'ID'.padEnd(36)}  ${'LAST USED'.padEnd(16)}  ${'FOLDER'.padEnd(11)}  TITLE`,
+    );
+    expect(row).toMatch(
+      new RegExp(`^${thread.id}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  …side-of-it  say words …$`),
+    );
+    expect(row).toHaveLength(80);
+  });
+
   test('delete asks at a terminal, needs --yes without one, and deletes', async () => {
     const { where, ids } = await withThreads('say a', 'say b');
     const [first = '', second = ''] = ids;
@@ -102,11 +129,12 @@ describe('heddle threads', () => {
       stdout: 'There are no threads.\n',
       stderr: '',
     });
-    expect(heddle(where, ['threads', 'show', second])).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining(second),
-    });
+    for (const id of [second, second.slice(0, 8)]) {
+      const stderr = expect.stringMatching(
+        new RegExp(`^heddle: .*${id}.*: "heddle threads list" prints the ids\\n$`),
+      );
+      expect(heddle(where, ['threads', 'show', id])).toEqual({ status: 1, stdout: '', stderr });
+    }
   });
 });
 
@@ -122,13 +150,28 @@ test('heddle models lists the models of the provider, which -c can choose', () =
   ]);
   const none = {
     status: 1,
-    stdout: 'No model is known. "heddle doctor" says what is wrong with the provider.\n',
+    stdout:
+      'No model is known. "heddle doctor", with the same -c and -p, says what is wrong with the provider.\n',
     stderr: '',
   };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
-  expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain(
-    '-c model: expected a non-empty string, found 5',
-  );
+});
+
+test('wrong settings of the command line are refused in one line, with the help of the command', () => {
+  const where = place();
+  const settings: [string[], string][] = [
+    [['-c', 'model=5'], '-c model: expected a non-empty string, found 5'],
+    [['-c', 'model'], '-c model: expected key=value'],
+    [
+      ['-p', 'nope'],
+      `--profile nope: there is no such profile: config.toml has no profiles, and there is no nope.config.toml in ${where.home}`,
+    ],
+  ];
+  for (const command of [['models'], ['mcp', 'list'], ['exec', 'hi'], ['wire']])
+    for (const [options, problem] of settings) {
+      const stderr = `heddle: ${problem} (see "heddle help ${command[0]}")\n`;
+      expect(heddle(where, [...command, ...options])).toEqual({ status: 2, stdout: '', stderr });
+    }
 });
 
 test('heddle mcp list starts the servers and prints their tools; login says why it cannot be', () => {
@@ -145,11 +188,74 @@ test('heddle mcp list starts the servers and prints their tools; login says why 
   ]);
   expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({
     status: 1,
-    stderr: "heddle: No MCP server named 'other' found.\n",
+    stderr: `heddle: No MCP server named 'other' found: "heddle mcp list" prints the names\n`,
   });
   expect(heddle(place(), ['mcp', 'list']).stdout).toBe(
     'config.toml has no MCP servers: docs/mcp.md says how to add one.\n',
   );
+});
+
+describe('while an MCP server starts', () => {
+  /** A place whose MCP server starts when the test opens a gate. */
+  function heldPlace(): { where: Place; release(): void } {
+    const script = join(import.meta.dirname, '..', 'mcp', 'example-server.js');
+    const where = place();
+    const gate = join(where.temp, 'gate');
+    execFileSync('mkfifo', [gate]);
+    const args = ['-c', `read line < '${gate}'; exec '${process.execPath}' '${script}'`];
+    const server = `[mcp_servers.slow]\ncommand = "sh"\nargs = ${JSON.stringify(args)}\nstartup_timeout_sec = 60\n`;
+    writeFileSync(join(where.home, 'config.toml'), server);
+    return { where, release: () => writeFileSync(gate, 'open\n') };
+  }
+
+  test('mcp list says so in one line of a terminal, which goes away', async () => {
+    const { where, release } = heldPlace();
+    const run = await TerminalRun.start(where, ['mcp', 'list']);
+    await run.until(`${CLEAR_LINE}starting the MCP servers … `);
+    release();
+    expect((await run.exit).code).toBe(0);
+    const [head = '', row = ''] = run.lines();
+    expect(head.replaceAll(CLEAR_LINE, '|')).toMatch(
+      /^(?:\|starting the MCP servers … \d+ s)+\|SERVER +STATUS/,
+    );
+    expect(row).toMatch(/^slow +ready /);
+  });
+
+  test('without a terminal it says so in lines of stderr, and with --json it does not', async () => {
+    const runs = [[], ['--json']].map((more) => {
+      const { where, release } = heldPlace();
+      const child = spawn(process.execPath, [EXECUTABLE, 'mcp', 'list', ...more], {
+        cwd: where.work,
+        env: environment(where),
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const run = {
+        stdout: '',
+        stderr: '',
+        release,
+        ended: once(child, 'close'),
+        spoken: once(child.stderr, 'data'),
+      };
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (run.stdout += text));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (run.stderr += text));
+      return run;
+    });
+    const [shown, silent] = runs as [(typeof runs)[0], (typeof runs)[0]];
+    await shown.spoken;
+    for (const { release } of runs) release();
+    expect([await shown.ended, await silent.ended]).toEqual([
+      [0, null],
+      [0, null],
+    ]);
+    expect(shown).toMatchObject({
+      stdout: expect.stringMatching(/^SERVER /),
+      stderr: expect.stringMatching(/^(?:heddle: starting the MCP servers … \d+ s\n)+$/),
+    });
+    expect(silent).toMatchObject({
+      stdout: expect.stringMatching(/^\{"data":\[\{"name":"slow"/),
+      stderr: '',
+    });
+  });
 });
 
 test('heddle mcp login prints the address, and ends when the user has logged in', async () => {

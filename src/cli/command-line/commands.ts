@@ -370,7 +370,9 @@ them. Until then they have no effect. The project itself must be trusted in conf
     summary: 'print the completions for a shell',
     options: {},
     text: `For bash, add this line to ~/.bashrc: source <(heddle completion bash)
+
 For zsh, add this line to ~/.zshrc: source <(heddle completion zsh)
+
 For fish: heddle completion fish > ~/.config/fish/completions/heddle.fish`,
   },
   help: { arguments: '[COMMAND...]', summary: 'print the help of a command', options: {} },

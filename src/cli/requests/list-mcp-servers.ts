@@ -1,7 +1,15 @@
 import type { Client } from '../../client/client.ts';
 import type { Terminal } from '../terminal/terminal-at.ts';
 import { allPages, collected } from './all-pages.ts';
-import { table } from './table.ts';
+import { type Column, table } from './table.ts';
+
+const COLUMNS: Column[] = [
+  { title: 'SERVER' },
+  { title: 'STATUS' },
+  { title: 'LOGIN' },
+  { title: 'TOOLS' },
+  { title: 'ERROR', keeps: 'start' },
+];
 
 /** Starts the configured MCP servers and prints them. */
 export async function listMcpServers(
@@ -23,7 +31,7 @@ export async function listMcpServers(
       String(Object.keys(tools).length),
       toolsError ?? '',
     ]);
-    print(table(['SERVER', 'STATUS', 'LOGIN', 'TOOLS', 'ERROR'], rows, columns));
+    print(table(COLUMNS, rows, columns));
   }
   return true;
 }

@@ -1,5 +1,9 @@
+import { systemClock } from '../../base/clock.ts';
 import type { Client } from '../../client/client.ts';
+import { RequestError } from '../../client/request-error.ts';
 import { spawnServer } from '../../client/spawn-server.ts';
+import type { ErrorCode } from '../../protocol/generated/error-code.ts';
+import { ProgressLine, progressPlace } from '../progress/progress-line.ts';
 import type { Terminal } from '../terminal/terminal-at.ts';
 import { deleteThread } from './delete-thread.ts';
 import { listMcpServers } from './list-mcp-servers.ts';
@@ -17,13 +21,15 @@ export type Request =
   | { kind: 'mcpServers'; json: boolean }
   | { kind: 'mcpLogin'; name: string };
 
-interface ServerOptions {
+interface RequestOptions {
   /** The command line of the server: Node, and heddle's executable. */
   server: [command: string, script: string];
   /** Settings that override config.toml, as `key=value` strings. */
   overrides: readonly string[];
   version: string;
-  userHome: string | null;
+  /** Shows the progress of slow work. */
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -32,30 +38,95 @@ interface ServerOptions {
  */
 export async function runRequest(
   request: Request,
-  options: ServerOptions,
+  options: RequestOptions,
   terminal: Terminal,
 ): Promise<boolean> {
-  const { server, overrides, version, userHome } = options;
+  const { server, overrides, version, stderr, env } = options;
+  const userHome = env.HOME || null;
   const [command, script] = server;
   const settings = overrides.map((override) => `--config=${override}`);
+  const progress = new ProgressLine(progressPlace(stderr, env), {
+    clock: systemClock,
+    write: (text) => stderr.write(text),
+  });
+  if (!('json' in request && request.json)) progress.step(stepOf(request));
   const client = spawnServer({ command, args: [script, 'app-server', ...settings] });
   try {
     const capabilities = { experimentalApi: true };
     await client.initialize({ clientInfo: { name: 'heddle-cli', version }, capabilities });
-    return await perform(client, request, { terminal, userHome });
+    return await perform(client, request, {
+      terminal: endingProgress(terminal, progress),
+      userHome,
+      isOverridden: overrides.length > 0,
+    });
+  } catch (error) {
+    throw error instanceof RequestError ? advised(error) : error;
   } finally {
     await client.close();
+    progress.end();
   }
+}
+
+const THREAD_IDS = '"heddle threads list" prints the ids';
+
+/** The end of an error, by its code: the command that helps. */
+const ADVICE: Partial<Record<ErrorCode, string>> = {
+  invalid_thread_id: THREAD_IDS,
+  thread_not_found: THREAD_IDS,
+  mcp_server_not_found: '"heddle mcp list" prints the names',
+};
+
+/** The same error for a person. */
+function advised(error: RequestError): Error {
+  const advice = error.data.code && ADVICE[error.data.code];
+  return advice
+    ? new Error(`${error.message.replace(/\.$/, '')}: ${advice}`, { cause: error })
+    : error;
+}
+
+/** What the command waits for. */
+function stepOf(request: Request): string {
+  switch (request.kind) {
+    case 'models':
+      return 'asking the provider for its models';
+    case 'threads':
+      return 'reading the threads';
+    case 'thread':
+    case 'deleteThread':
+      return 'reading the thread';
+    case 'mcpServers':
+      return 'starting the MCP servers';
+    case 'mcpLogin':
+      return `asking the MCP server ${request.name} where to log in`;
+    default:
+      return request satisfies never;
+  }
+}
+
+/** The same terminal. Whatever it prints first takes the place of the progress. */
+function endingProgress(terminal: Terminal, progress: ProgressLine): Terminal {
+  const { print, confirm, columns } = terminal;
+  const ending =
+    <Argument, Result>(act: (argument: Argument) => Result) =>
+    (argument: Argument) => {
+      progress.end();
+      return act(argument);
+    };
+  return { print: ending(print), confirm: confirm && ending(confirm), columns };
 }
 
 function perform(
   client: Client,
   request: Request,
-  { terminal, userHome }: { terminal: Terminal; userHome: string | null },
+  {
+    terminal,
+    userHome,
+    isOverridden,
+  }: { terminal: Terminal; userHome: string | null; isOverridden: boolean },
 ): Promise<boolean> {
   switch (request.kind) {
     case 'models':
-      return listModels(client, request, terminal);
+      return listModels(client, { ...request, isOverridden }, terminal);
     case 'threads':
       return listThreads(client, { ...request, userHome }, terminal);
     case 'thread':
