@@ -3,6 +3,12 @@ const SERVE = 'heddle without a command serves one client on stdin and stdout';
 const KEYS = 'heddle works with API keys: set OPENAI_API_KEY, or a provider in config.toml';
 const ANSWER = 'in a pipe, stdout has only the last message';
 const QUIET = 'to see only the answer, use 2>/dev/null';
+const THREADS = 'heddle threads list prints the stored threads';
+const STORE = 'heddle store backup, restore, check, repair and vacuum work with the database';
+const PIPES = 'heddle speaks on stdin and stdout, and listens on no port';
+const CONFIGURED =
+  'put base_url and env_key of the provider into config.toml: heddle init writes it';
+const VENDOR = 'heddle does not have the services of one vendor';
 
 /**
  * Commands of other agents, and those that people try first, with the way to do the same in heddle.
@@ -25,6 +31,27 @@ const COMMANDS = new Map(
     review: 'to have changes reviewed, use git diff | heddle exec "Review this diff."',
     config: 'heddle doctor prints what heddle finds in config.toml',
     status: 'heddle doctor prints what heddle finds',
+    health: 'heddle doctor prints what heddle finds',
+    setup: 'heddle init writes config.toml',
+    features: 'features are in config.toml, as [features]',
+    sessions: THREADS,
+    history: THREADS,
+    list: THREADS,
+    ls: THREADS,
+    fork: 'a client forks a thread with thread/fork, for example heddle wire',
+    import: 'heddle exec --resume FILE imports a rollout of Codex',
+    apply: 'the agent changes files itself: there is nothing to apply',
+    sandbox: 'a client runs a command in the sandbox with command/exec, for example heddle wire',
+    'mcp-server': SERVE,
+    backup: STORE,
+    restore: STORE,
+    check: STORE,
+    repair: STORE,
+    vacuum: STORE,
+    update: 'install the new version with npm',
+    upgrade: 'install the new version with npm',
+    cloud: VENDOR,
+    plugin: VENDOR,
     version: 'use heddle --version',
   }),
 );
@@ -55,6 +82,15 @@ const OPTIONS = new Map(
     '-v': 'to see the version, use -V; to log more, use --log-level debug',
     '--cwd': 'to choose the folder, use -C DIR',
     '--continue': 'to continue a thread, use heddle exec --last',
+    '--provider': 'to choose the provider, use -c model_provider=NAME',
+    '--base-url': CONFIGURED,
+    '--api-key': CONFIGURED,
+    '--key': CONFIGURED,
+    '--home': 'to use another home, set HEDDLE_HOME',
+    '--port': PIPES,
+    '--host': PIPES,
+    '--daemon': PIPES,
+    '--debug': 'to log more, use --log-level debug',
   }),
 );
 

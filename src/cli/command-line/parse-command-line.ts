@@ -109,7 +109,7 @@ function helpedBy<T>(words: readonly string[], read: () => T): T {
 
 function commandFrom(words: Words, values: OptionValues): Command {
   const { name, action, args } = words;
-  if (name === 'exec') requireOnePrompt(args);
+  if (name === 'exec') requireOnePrompt(args, values);
   requireFitting(words, values);
   const json = values.json === true;
   switch (name) {
@@ -279,8 +279,9 @@ function misplaced(option: OptionName, name: CommandName): UsageError {
     );
   });
   // Codex calls the file for the last message so.
-  const hint =
-    option === 'out' && name === 'exec' ? ending(optionHint('--output-last-message')) : '';
+  const hint = ending(
+    optionHint(option === 'out' && name === 'exec' ? '--output-last-message' : `--${option}`),
+  );
   if (hint !== '') return new UsageError(`--${option} cannot be used with ${name}${hint}`);
   return new UsageError(
     `--${option} cannot be used with ${name}${taking.length === 0 ? '' : `, only with ${listed(taking, 'and')}`}`,

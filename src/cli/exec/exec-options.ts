@@ -1,4 +1,4 @@
-import type { OptionValues } from '../command-line/read-options.ts';
+import { type OptionValues, overridesOf } from '../command-line/read-options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 
 /**
@@ -26,7 +26,7 @@ export interface ExecOptions {
   outputSchema: string | null;
   approve: Approve;
   /** Settings of the command line. They count more than those that a thread has kept. */
-  settings: { model?: string; sandbox?: string; approvalPolicy?: string };
+  settings: { model?: string; modelProvider?: string; sandbox?: string; approvalPolicy?: string };
 }
 
 /**
@@ -53,19 +53,40 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
     approve: APPROVALS.find((name) => name === approve) ?? 'ask',
     settings: {
       ...(model === undefined ? {} : { model }),
+      ...chosenProvider(values),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
     },
   };
 }
 
-/** Throws a UsageError with a hint if there is more than one word. */
-export function requireOnePrompt(words: readonly string[]): void {
+/**
+ * A thread keeps its provider, which the configuration may not have any more. So the command line
+ * chooses by the request, too.
+ */
+function chosenProvider(values: OptionValues): { modelProvider?: string } {
+  const [, value = ''] = overridesOf(values).reduce<string[]>(
+    (found, one) => /^\s*model_provider\s*=\s*(.*?)\s*$/.exec(one) ?? found,
+    [],
+  );
+  const modelProvider = value.replace(/^(["'])(.*)\1$/, '$2');
+  return modelProvider === '' ? {} : { modelProvider };
+}
+
+/**
+ * Throws a UsageError with a hint if there is more than one word, or if the word is an option of
+ * heddle and a command of Codex.
+ */
+export function requireOnePrompt(words: readonly string[], { last }: OptionValues): void {
+  const isResume = words[0] === 'resume';
+  if (isResume && last === true)
+    throw new UsageError(
+      'exec resume: leave out resume: --last alone continues the last thread of the folder',
+    );
   if (words.length <= 1) return;
-  const hint =
-    words[0] === 'resume'
-      ? 'to continue a thread, use --resume ID or --last'
-      : 'put the whole prompt in quotes';
+  const hint = isResume
+    ? 'to continue a thread, use --resume ID or --last'
+    : 'put the whole prompt in quotes';
   throw new UsageError(`exec: expected one prompt, found ${words.length} words: ${hint}`);
 }
 
