@@ -361,6 +361,7 @@ async function request({
   if (
     await runRequest(wanted, options, {
       ...(await terminal()),
+      note: (text) => process.stderr.write(text),
       columns: process.stdout.columns ?? null,
     })
   )

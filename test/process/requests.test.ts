@@ -126,6 +126,17 @@ test('heddle models lists the models of the provider, which -c can choose', () =
     stderr: '',
   };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
+  const silent = heddle(where, [
+    'models',
+    '-c',
+    'model_provider=ollama',
+    '-c',
+    'model=m',
+    '-c',
+    'model_providers.ollama.base_url="http://127.0.0.1:9"',
+  ]);
+  expect(silent).toMatchObject({ status: 0, stdout: expect.stringMatching(/\nm +default +.*\n$/) });
+  expect(silent.stderr).toMatch(/^Only the configured model is listed. "heddle doctor" says/);
   expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain(
     '-c model: expected a non-empty string, found 5',
   );

@@ -3,11 +3,13 @@ import { allPages, collected } from './all-pages.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
+const EMBEDDED = 'embedded';
+
 /** Prints the models of the configured provider. Returns whether there are any. */
 export async function listModels(
   client: Client,
   { json }: { json: boolean },
-  { print, columns }: RequestTerminal,
+  { print, note, columns }: RequestTerminal,
 ): Promise<boolean> {
   const models = await collected(allPages((cursor) => client.request('model/list', { cursor })));
   if (json) print(`${JSON.stringify({ data: models })}\n`);
@@ -21,6 +23,11 @@ export async function listModels(
       description,
     ]);
     print(table(['MODEL', '', 'EFFORTS', 'DESCRIPTION'], rows, columns));
+    // The configured model is listed even if the provider does not answer.
+    if (models.length === 1 && models[0]?.id !== EMBEDDED)
+      note(
+        'Only the configured model is listed. "heddle doctor" says whether the provider answers, and whether it has the model.\n',
+      );
   }
   return models.length > 0;
 }
