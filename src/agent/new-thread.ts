@@ -209,8 +209,11 @@ export async function resolveThread(
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
       learnContextWindow: async (model) => {
         if (modelGiven || isOffline(provider)) return null;
-        listed = await deps.listedWindows(provider);
-        const short = shortWindow(provider, model, listed.get(model) ?? null);
+        const windows = await deps.listedWindows(provider);
+        const short = shortWindow(provider, model, windows.get(model) ?? null);
+        // A window that has little more room than instructions and tools take would be compacted
+        // before each request.
+        listed = short === null ? windows : new Map();
         return short === null ? null : `${short.problem} ${short.advice}`;
       },
       compactionLimit: config.get('model_auto_compact_token_limit'),

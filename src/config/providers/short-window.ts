@@ -1,6 +1,9 @@
 import type { LocalServer, ProviderConfig } from './provider-config.ts';
 
-/** The instructions, the tools and a few files take about so many tokens. */
+/**
+ * The instructions, the tools and a few files take about so many tokens. docs/providers.md names
+ * the number.
+ */
 const ENOUGH_TOKENS = 16_000;
 
 const ADVICE: Record<LocalServer, string> = {

@@ -117,7 +117,7 @@ test('Ollama is asked for the context with which it runs the model: a short one 
   const windows = server.client
     .notifications('thread/tokenUsage/updated')
     .map(({ tokenUsage }) => tokenUsage.modelContextWindow);
-  expect(windows).toEqual([258_400, 258_400, 8_000, 8_000, 32_768, 258_400]);
+  expect(windows).toEqual([258_400, 258_400, 258_400, 258_400, 32_768, 258_400]);
   expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([SHORT]);
 });
 
@@ -140,4 +140,5 @@ test('Ollama has loaded the model with less than the prompt has', async () => {
   expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
     SHORT.replace('8000', '4096'),
   ]);
+  expect(server.client.notifications('thread/compacted')).toEqual([]);
 });
