@@ -361,7 +361,6 @@ async function request({
   if (
     await runRequest(wanted, options, {
       ...(await terminal()),
-      note: (text) => process.stderr.write(text),
       columns: process.stdout.columns ?? null,
     })
   )
@@ -369,7 +368,7 @@ async function request({
 }
 
 async function terminal(): Promise<Terminal> {
-  return (await import('./cli/terminal-at.ts')).terminalAt(process.stdin, process.stdout);
+  return (await import('./cli/terminal-at.ts')).terminalAt(process);
 }
 
 const print = (text: string) => void process.stdout.write(text);

@@ -3,14 +3,23 @@ import type { Readable, Writable } from 'node:stream';
 /** A place to print to, and a person there, if the input is a terminal. */
 export interface Terminal {
   print(text: string): void;
+  /** Prints beside the result. */
+  note(text: string): void;
   /** Asks a person. Null if no person can answer. */
   confirm: ((question: string) => Promise<boolean>) | null;
 }
 
+interface Streams {
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable;
+  stderr: Writable;
+}
+
 /** The terminal that these streams are. */
-export function terminalAt(input: Readable & { isTTY?: boolean }, output: Writable): Terminal {
+export function terminalAt({ stdin: input, stdout: output, stderr }: Streams): Terminal {
   return {
     print: (text) => void output.write(text),
+    note: (text) => void stderr.write(text),
     confirm: input.isTTY === true ? (question) => confirm(question, { input, output }) : null,
   };
 }

@@ -34,7 +34,7 @@ async function seenProject(seen: Record<string, string>) {
     const print = (text: string) => {
       shown += text;
     };
-    const terminal = { print, confirm: answer === null ? null : confirm };
+    const terminal = { print, note: print, confirm: answer === null ? null : confirm };
     const isDone = await trustProject(
       { home, systemDir, folder: join(project, folder), yes },
       terminal,
