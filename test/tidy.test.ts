@@ -495,7 +495,7 @@ describe('the source', () => {
       'src/policy/permissions/sandbox-bounds.ts',
     ];
     expect(naming).toEqual([
-      'src/cli/codex-home.ts',
+      'src/config/login/codex-home.ts',
       'src/config/trust/project-files.ts',
       ...others,
     ]);

@@ -88,8 +88,9 @@ const KEYS = [['web_search'], ['features', 'web_search_request'], ['tools', 'web
 export function idleWebSearch(config: Config): LocatedWarning[] {
   const isWrong = errorOf(() => [chooseProvider(config, null), asksForWebSearch(config)]) !== null;
   if (config.modelGiven || isWrong || !asksForWebSearch(config)) return [];
-  const { provider } = chooseProvider(config, null);
-  if (provider.wireApi === 'responses') return [];
+  const { provider, embeddedDefault } = chooseProvider(config, null);
+  // Another warning says that the provider is missing.
+  if (provider.wireApi === 'responses' || embeddedDefault) return [];
   const key = KEYS.find((path) => config.layerOf(path) !== null) ?? [];
   return [
     {

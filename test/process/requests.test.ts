@@ -155,6 +155,17 @@ test('heddle models lists the models of the provider, which -c can choose', () =
     stderr: '',
   };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
+  const silent = heddle(where, [
+    'models',
+    '-c',
+    'model_provider=ollama',
+    '-c',
+    'model=m',
+    '-c',
+    'model_providers.ollama.base_url="http://127.0.0.1:9"',
+  ]);
+  expect(silent).toMatchObject({ status: 0, stdout: expect.stringMatching(/\nm +default +.*\n$/) });
+  expect(silent.stderr).toMatch(/^Only the configured model is listed. "heddle doctor" says/);
 });
 
 test('wrong settings of the command line are refused in one line, with the help of the command', () => {

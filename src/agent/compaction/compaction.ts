@@ -138,7 +138,8 @@ export class Compaction implements TurnPart {
   async #cause(turn: TurnContext): Promise<Cause | null> {
     const prompt = await this.#deps.history.prompt();
     if (prompt === null) return null;
-    await this.#limit.learnWindow(turn, prompt);
+    const short = await this.#limit.learnWindow(turn, prompt);
+    if (short !== null) await this.#deps.outbox.announce(this.#warnings(short));
     this.#isExceeded ??= await this.#wasExceeded(turn);
     if (this.#isExceeded) return 'exceeded';
     const { isReached, warning } = this.#limit.reached(turn, prompt);

@@ -35,6 +35,8 @@ export class PromptLimit {
    * The model whose context window the provider was asked for, and the length of the prompt then.
    */
   #asked: { model: string; tokens: number } | null = null;
+  /** The last warning about a short context window. */
+  #told: string | null = null;
   /** The length of the shortest prompt that this model has refused. */
   #refused: { model: string; tokens: number } | null = null;
   /** Shorter prompts are not compacted at the limit: in this turn; null: in any. */
@@ -163,19 +165,26 @@ export class PromptLimit {
 
   /**
    * Asks the provider for the context window of a model that nothing is known about, when the
-   * thread has grown.
+   * thread has grown. A program on the user's machine is asked before each request: it may have
+   * loaded the model anew, with another window. Resolves with a warning for clients if the window
+   * is short and no warning has said so, else null.
    */
-  async learnWindow({ settings: { model }, signal }: TurnContext, prompt: Prompt): Promise<void> {
+  async learnWindow(
+    { settings: { model }, signal }: TurnContext,
+    prompt: Prompt,
+  ): Promise<string | null> {
     const configuration = this.#deps.configuration();
-    if (configuration.contextWindow(model).isKnown) return;
+    const { isKnown, mayChange } = configuration.contextWindow(model);
+    if (isKnown && !mayChange) return null;
     const tokens = this.tokens(prompt);
-    const from =
-      this.#asked?.model === model
-        ? this.#asked.tokens * ASK_AGAIN_FACTOR
-        : UNKNOWN_WINDOW_TOKENS_MAX;
-    if (tokens < from) return;
+    const asked = this.#asked?.model === model && !mayChange ? this.#asked : null;
+    if (tokens < (asked === null ? UNKNOWN_WINDOW_TOKENS_MAX : asked.tokens * ASK_AGAIN_FACTOR))
+      return null;
     this.#asked = { model, tokens };
-    await orAborted(configuration.learnContextWindows(), signal);
+    const warning = await orAborted(configuration.learnContextWindow(model), signal);
+    if (warning === null || warning === this.#told) return null;
+    this.#told = warning;
+    return warning;
   }
 
   /**

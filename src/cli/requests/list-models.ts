@@ -16,11 +16,13 @@ interface Listing {
   isOverridden: boolean;
 }
 
+const EMBEDDED = 'embedded';
+
 /** Prints the models of the configured provider. Returns whether there are any. */
 export async function listModels(
   client: Client,
   { json, isOverridden }: Listing,
-  { print, columns }: Terminal,
+  { print, note, columns }: Terminal,
 ): Promise<boolean> {
   const models = await collected(allPages((cursor) => client.request('model/list', { cursor })));
   if (json) print(`${JSON.stringify({ data: models })}\n`);
@@ -36,6 +38,11 @@ export async function listModels(
       description,
     ]);
     print(table(COLUMNS, rows, columns));
+    // The configured model is listed even if the provider does not answer.
+    if (models.length === 1 && models[0]?.id !== EMBEDDED)
+      note(
+        'Only the configured model is listed. "heddle doctor" says whether the provider answers, and whether it has the model.\n',
+      );
   }
   return models.length > 0;
 }

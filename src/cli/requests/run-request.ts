@@ -105,14 +105,14 @@ function stepOf(request: Request): string {
 
 /** The same terminal. Whatever it prints first takes the place of the progress. */
 function endingProgress(terminal: Terminal, progress: ProgressLine): Terminal {
-  const { print, confirm, columns } = terminal;
+  const { print, note, confirm, columns } = terminal;
   const ending =
     <Argument, Result>(act: (argument: Argument) => Result) =>
     (argument: Argument) => {
       progress.end();
       return act(argument);
     };
-  return { print: ending(print), confirm: confirm && ending(confirm), columns };
+  return { print: ending(print), note: ending(note), confirm: confirm && ending(confirm), columns };
 }
 
 function perform(

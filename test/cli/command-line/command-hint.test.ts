@@ -32,6 +32,23 @@ describe('words of other programs are answered with the way to do the same', () 
       ['resume', '--last'],
       "unknown command 'resume': to continue a thread, use heddle exec --resume ID or --last",
     ],
+    [
+      ['backup', 'f'],
+      "unknown command 'backup': heddle store backup, restore, check, repair and vacuum work with the database",
+    ],
+    [
+      ['--port', '8080'],
+      'unknown option --port: heddle speaks on stdin and stdout, and listens on no port',
+    ],
+    [
+      ['exec', '--provider', 'ollama', 'x'],
+      '--provider cannot be used with exec: to choose the provider, use -c model_provider=NAME',
+      'help exec',
+    ],
+    [
+      ['--provider', 'ollama'],
+      '--provider cannot be used with app-server: to choose the provider, use -c model_provider=NAME',
+    ],
     [['constructor'], "unknown command 'constructor'"],
     [
       ['threads', 'ls'],
