@@ -108,7 +108,7 @@ export class ServerConnection {
   finish(reason: string): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#over = reason;
+    this.#over ??= reason;
     for (const { method, reject } of this.#pending.values())
       reject(new ConnectionError(`${method}: ${reason}`));
     this.#pending.clear();

@@ -189,9 +189,13 @@ function notStarted(error: Error, { command, cwd }: SpawnOptions): End {
   const end = { code: null, signal: null };
   if (cwd !== undefined && !isFolder(cwd))
     return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
-  const advice =
-    command !== undefined && /\s/.test(command.trim())
-      ? ': `command` is one program, and its arguments belong in `args`'
+  const { code } = error as NodeJS.ErrnoException;
+  const isMissing = command !== undefined && code === 'ENOENT';
+  const hasArguments = command !== undefined && /\s/.test(command.trim());
+  const advice = hasArguments
+    ? ': `command` is one program, and its arguments belong in `args`'
+    : isMissing
+      ? ': there is no such program, or it is not in the PATH'
       : '';
   return { ...end, error: new Error(`${error.message}${advice}`, { cause: error }) };
 }

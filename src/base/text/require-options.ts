@@ -2,7 +2,7 @@ import { isObject } from '../json-value.ts';
 import { suggestKey } from './suggest-key.ts';
 
 /** The values that an option can have. */
-interface OptionKind {
+export interface OptionKind {
   /** As the rest of "… must be …". */
   expected: string;
   is(value: unknown): boolean;
