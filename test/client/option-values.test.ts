@@ -31,7 +31,7 @@ const WRONG: Record<
     options: {
       home: [[5, '', null], 'the path of a folder'],
       cwd: [[5, null, ['a']], 'a string'],
-      env: [['A=1', ['A=1'], null], 'an object such as process.env'],
+      env: [['A=1', ['A=1'], null], 'an object with variables'],
       deterministic: [['yes', 1, null], 'true or false'],
       log: [[{}, () => {}, { info() {} }], LOGGER],
       'the transport': [
@@ -54,7 +54,7 @@ const WRONG: Record<
       command: [[['heddle']], 'a string'],
       args: [['app-server', [1]], 'an array of strings'],
       cwd: [[1], 'a string'],
-      env: [[[]], 'an object such as process.env'],
+      env: [[[]], 'an object with variables'],
       home: [[{}], 'a string'],
       onStderr: [[console], 'a function'],
     },

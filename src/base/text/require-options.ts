@@ -22,7 +22,7 @@ export const KIND = {
     is: (value) => typeof value === 'number' && value >= 0,
   },
   function: { expected: 'a function', is: (value) => typeof value === 'function' },
-  variables: { expected: 'an object such as process.env', is: isObject },
+  variables: { expected: 'an object with variables', is: isObject },
   signal: {
     expected: 'an AbortSignal',
     is: (value) => isObject(value) && 'aborted' in value && hasMethods(value, ['addEventListener']),
