@@ -17,11 +17,26 @@ import { blocksOf, codeIn, ROOT, section } from './pages.ts';
 const PAGE = 'docs/approvals-on-the-wire.md';
 const SCHEMA = join(ROOT, 'schema');
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
+const titled = (options: Record<string, string>) =>
+  Object.entries(options).map(([value, title]) => ({ const: value, title }));
 const FORM = {
   message: 'Which branch?',
   requestedSchema: {
     type: 'object',
-    properties: { branch: { type: 'string', title: 'Branch' } },
+    properties: {
+      branch: {
+        type: 'string',
+        title: 'Branch',
+        description: 'Where the release begins',
+        minLength: 1,
+      },
+      number: { type: 'integer', title: 'Number', minimum: 1, default: 1 },
+      sign: { type: 'boolean', title: 'Sign it', default: true },
+      channel: { type: 'string', enum: ['stable', 'beta'] },
+      speed: { type: 'string', oneOf: titled({ now: 'At once', night: 'Tonight' }) },
+      targets: { type: 'array', items: { type: 'string', enum: ['linux', 'macos'] } },
+      mails: { type: 'array', items: { anyOf: titled({ team: 'The team', all: 'Everybody' }) } },
+    },
     required: ['branch'],
   },
 };
