@@ -134,14 +134,21 @@ test('heddle models lists the models of the provider, which -c can choose', () =
 test('heddle mcp list starts the servers and prints their tools; login says why it cannot be', () => {
   const script = join(import.meta.dirname, '..', 'mcp', 'example-server.js');
   const server = `[mcp_servers.mine]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
-  const where = place({ 'config.toml': server });
+  const others =
+    '[mcp_servers.off]\ncommand = "x"\nenabled = false\n[mcp_servers.wrong]\ncommand = "x --y"\n';
+  const where = place({ 'config.toml': `${server}${others}` });
   const { status, stdout } = heddle(where, ['mcp', 'list']);
+  const ready = String.raw`mine +ready +unsupported +[1-9]\d*`;
+  const off = 'off +disabled +unsupported +0';
+  const wrong = 'wrong +failed +unknown +0 +.*expected only the program: .* in args';
   expect({ status, stdout }).toEqual({
     status: 0,
-    stdout: expect.stringMatching(/^SERVER .*\nmine +ready +unsupported +[1-9]\d*\n$/),
+    stdout: expect.stringMatching(new RegExp(`^SERVER .*\n${ready}\n${off}\n${wrong}\n$`)),
   });
   expect(JSON.parse(heddle(where, ['mcp', 'list', '--json']).stdout).data).toMatchObject([
     { name: 'mine' },
+    { name: 'off' },
+    { name: 'wrong' },
   ]);
   expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({
     status: 1,
@@ -152,7 +159,7 @@ test('heddle mcp list starts the servers and prints their tools; login says why 
   );
 });
 
-test('heddle mcp login prints the address, and ends when the user has logged in', async () => {
+test('heddle mcp login prints the address, and ends when the user has logged in; logout removes the login', async () => {
   const { url } = await startOauthServer();
   const where = place({ 'config.toml': `[mcp_servers.web]\nurl = "${url}"\n` });
   const started = startLogin(where, 'web');
@@ -163,6 +170,14 @@ test('heddle mcp login prints the address, and ends when the user has logged in'
     /^Open this address in a browser and log in:\n\n {2}http:\S+\n\nLogged in to web\.\n$/,
   );
   expect(existsSync(join(where.home, 'heddle-mcp.credentials.json'))).toBe(true);
+  expect(heddle(where, ['mcp', 'logout', 'web'])).toMatchObject({
+    status: 0,
+    stdout: 'Logged out of web.\n',
+  });
+  expect(heddle(where, ['mcp', 'logout', 'web'])).toMatchObject({
+    status: 0,
+    stdout: 'There was no login to web.\n',
+  });
 });
 
 describe('heddle completion', () => {

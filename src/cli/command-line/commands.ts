@@ -327,7 +327,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
   },
   mcp: {
     arguments: '',
-    summary: 'list MCP servers, and log in to them',
+    summary: 'list MCP servers, log in to them and out',
     options: PROVIDER_OPTIONS,
     actions: {
       list: {
@@ -338,6 +338,11 @@ them. Until then they have no effect. The project itself must be trusted in conf
       login: {
         arguments: 'NAME',
         summary: 'log in to a server by OAuth: prints the address to open, and waits',
+        options: {},
+      },
+      logout: {
+        arguments: 'NAME',
+        summary: 'remove the login to a server from the home',
         options: {},
       },
     },

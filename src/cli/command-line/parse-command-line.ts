@@ -143,10 +143,11 @@ function commandFrom(words: Words, values: OptionValues): Command {
     case 'threads':
       return { run: 'request', request: threadsRequest(action, args, values), overrides: [] };
     case 'mcp': {
+      const [server = ''] = args;
       const request: Request =
         action === 'list'
           ? { kind: 'mcpServers', json }
-          : { kind: 'mcpLogin', name: args[0] ?? '' };
+          : { kind: action === 'logout' ? 'mcpLogout' : 'mcpLogin', name: server };
       return { run: 'request', request, overrides: overridesOf(values) };
     }
     case 'completion':

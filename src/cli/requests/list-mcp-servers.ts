@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts';
+import type { McpServerStatus } from '../../protocol/generated/types.ts';
 import { allPages, collected } from './all-pages.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
@@ -7,7 +8,7 @@ import { table } from './table.ts';
 export async function listMcpServers(
   client: Client,
   { json }: { json: boolean },
-  { print, columns }: RequestTerminal,
+  { print }: RequestTerminal,
 ): Promise<boolean> {
   const servers = await collected(
     allPages((cursor) => client.request('mcpServerStatus/list', { cursor })),
@@ -16,14 +17,25 @@ export async function listMcpServers(
   else if (servers.length === 0)
     print('config.toml has no MCP servers: docs/mcp.md says how to add one.\n');
   else {
-    const rows = servers.map(({ name, runtimeStatus, authStatus, tools, toolsError }) => [
-      name,
-      runtimeStatus ?? (toolsError === null ? 'ready' : 'failed'),
-      authStatus,
-      String(Object.keys(tools).length),
-      toolsError ?? '',
+    const rows = servers.map((server) => [
+      server.name,
+      statusOf(server),
+      server.authStatus,
+      String(Object.keys(server.tools).length),
+      server.toolsError ?? '',
     ]);
-    print(table(['SERVER', 'STATUS', 'LOGIN', 'TOOLS', 'ERROR'], rows, columns));
+    // An error ends with what to do, so it is not cut.
+    print(table(['SERVER', 'STATUS', 'LOGIN', 'TOOLS', 'ERROR'], rows, null));
   }
   return true;
+}
+
+/**
+ * Without a thread, the list has no status of a server that is fine, and none of one that is not
+ * enabled.
+ */
+function statusOf({ runtimeStatus, toolsError, serverInfo }: McpServerStatus): string {
+  if (runtimeStatus !== null) return runtimeStatus;
+  if (toolsError !== null) return 'failed';
+  return serverInfo === null ? 'disabled' : 'ready';
 }

@@ -5,6 +5,7 @@ import { listMcpServers } from './list-mcp-servers.ts';
 import { listModels } from './list-models.ts';
 import { listThreads } from './list-threads.ts';
 import { logInToMcp } from './log-in-to-mcp.ts';
+import { logOutOfMcp } from './log-out-of-mcp.ts';
 import { printThread } from './print-thread.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 
@@ -15,7 +16,7 @@ export type Request =
   | { kind: 'thread'; threadId: string; format: 'jsonl' | 'markdown' }
   | { kind: 'deleteThread'; threadId: string; yes: boolean }
   | { kind: 'mcpServers'; json: boolean }
-  | { kind: 'mcpLogin'; name: string };
+  | { kind: 'mcpLogin' | 'mcpLogout'; name: string };
 
 interface ServerOptions {
   /** The command line of the server: Node, and heddle's executable. */
@@ -66,6 +67,8 @@ function perform(
       return listMcpServers(client, request, terminal);
     case 'mcpLogin':
       return logInToMcp(client, request, terminal);
+    case 'mcpLogout':
+      return logOutOfMcp(client, request, terminal);
     default:
       return request satisfies never;
   }

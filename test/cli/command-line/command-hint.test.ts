@@ -45,7 +45,7 @@ describe('words of other programs are answered with the way to do the same', () 
     [['store', 'ls'], 'store ls: expected backup, restore, check, repair or vacuum', 'help store'],
     [
       ['mcp', 'add'],
-      'mcp add: expected list or login: servers are in config.toml, as [mcp_servers.NAME]',
+      'mcp add: expected list, login or logout: servers are in config.toml, as [mcp_servers.NAME]',
       'help mcp',
     ],
     [
