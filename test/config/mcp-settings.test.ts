@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';

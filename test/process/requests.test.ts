@@ -152,11 +152,9 @@ test('heddle mcp list starts the servers and prints their tools; login says why 
   ]);
   expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({
     status: 1,
-    stderr: "heddle: No MCP server named 'other' found.\n",
+    stderr: "heddle: No MCP server named 'other' found. The servers are: mine, off, wrong\n",
   });
-  expect(heddle(place(), ['mcp', 'list']).stdout).toBe(
-    'config.toml has no MCP servers: docs/mcp.md says how to add one.\n',
-  );
+  expect(heddle(place(), ['mcp', 'list']).stdout).toContain('config.toml has no MCP servers');
 });
 
 test('heddle mcp login prints the address, and ends when the user has logged in; logout removes the login', async () => {

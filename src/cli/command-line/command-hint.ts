@@ -78,7 +78,10 @@ export function optionHint(option: string): string | null {
 
 /** The end of an error about an action that a command does not have. Null: nobody knows. */
 export function actionHint(command: string, action: string): string | null {
-  return command === 'mcp' && ['add', 'remove', 'rm'].includes(action)
-    ? 'servers are in config.toml, as [mcp_servers.NAME]'
+  if (command !== 'mcp') return null;
+  if (['add', 'remove', 'rm'].includes(action))
+    return 'servers are in config.toml, as [mcp_servers.NAME]';
+  return ['get', 'show', 'status', 'test'].includes(action)
+    ? 'heddle mcp list shows all servers'
     : null;
 }

@@ -9,6 +9,7 @@ import type { Screen } from './screen.ts';
 export class Warnings {
   readonly #screen: Screen | null;
   readonly #shown = new Set<string>();
+  readonly #wereReady = new Set<string>();
   #waiting: string[] | null = [];
 
   /** Without a screen, it shows nothing. */
@@ -18,15 +19,16 @@ export class Warnings {
     client.on('warning', ({ message }) => this.#take(message, null));
     client.on('guardianWarning', ({ message }) => this.#take(message, null));
     client.on('mcpServer/startupStatus/updated', ({ name, status, error, failureReason }) => {
+      if (status === 'ready') this.#wereReady.add(name);
       if (status !== 'failed') return;
       const fix =
         failureReason === 'reauthenticationRequired'
           ? `Log in with: heddle mcp login ${name}`
           : null;
-      this.#take(
-        `the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`,
-        fix,
-      );
+      const what = this.#wereReady.has(name)
+        ? 'has failed, so its calls fail until it runs again'
+        : 'did not start, so its tools are missing';
+      this.#take(`the MCP server ${name} ${what}: ${error ?? 'the reason is not known'}`, fix);
     });
     client.on('deprecationNotice', ({ summary, details }) => this.#take(summary, details));
   }

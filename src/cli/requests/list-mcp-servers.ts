@@ -4,6 +4,9 @@ import { allPages, collected } from './all-pages.ts';
 import type { RequestTerminal } from './request-terminal.ts';
 import { table } from './table.ts';
 
+const NONE =
+  'config.toml has no MCP servers: docs/mcp.md says how to add one, and heddle doctor names misspelt tables.';
+
 /** Starts the configured MCP servers and prints them. */
 export async function listMcpServers(
   client: Client,
@@ -14,8 +17,7 @@ export async function listMcpServers(
     allPages((cursor) => client.request('mcpServerStatus/list', { cursor })),
   );
   if (json) print(`${JSON.stringify({ data: servers })}\n`);
-  else if (servers.length === 0)
-    print('config.toml has no MCP servers: docs/mcp.md says how to add one.\n');
+  else if (servers.length === 0) print(`${NONE}\n`);
   else {
     const rows = servers.map((server) => [
       server.name,

@@ -44,6 +44,11 @@ describe('words of other programs are answered with the way to do the same', () 
     ],
     [['store', 'ls'], 'store ls: expected backup, restore, check, repair or vacuum', 'help store'],
     [
+      ['mcp', 'get', 'x'],
+      'mcp get: expected list, login or logout: heddle mcp list shows all servers',
+      'help mcp',
+    ],
+    [
       ['mcp', 'add'],
       'mcp add: expected list, login or logout: servers are in config.toml, as [mcp_servers.NAME]',
       'help mcp',
