@@ -213,3 +213,18 @@ test('a server with an Authorization header in the configuration is not shown as
   });
   expect(data.map(({ authStatus }) => authStatus)).toEqual(['bearerToken']);
 });
+
+test('a server whose variable with the token is not set says so, and asks for no login', async () => {
+  const oauth = await startOauthServer();
+  const server = await mcpThread([], {
+    config: web(oauth.url, 'bearer_token_env_var = "WEB_TOKEN"'),
+  });
+  await until(server, 'the failure', () => statuses(server).includes('failed'));
+  const updates = server.client.notifications('mcpServer/startupStatus/updated');
+  expect(updates.filter(({ status }) => status === 'failed')).toMatchObject([
+    {
+      error: 'the server wants a token, and the variable WEB_TOKEN is not set',
+      failureReason: null,
+    },
+  ]);
+});
