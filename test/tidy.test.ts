@@ -770,7 +770,9 @@ test('docs/durability.md names only tests and kinds of faults that exist', () =>
     .join('\n');
   const faults = [...text.matchAll(/`faults: ([\w-]+)`/g)].map(([, kind]) => kind);
   expect(faults.filter((kind) => !kinds.includes(`name: '${kind}'`))).toEqual([]);
-  const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:[,;] "[^"]+")*)/g)];
+  const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:[:,]\s+"[^"]+")*)/g)];
+  // The names are in a list, and nowhere else.
+  expect(named.filter(([, , names]) => names !== '').length).toBeGreaterThan(15);
   const missing = named.flatMap(([, path = '', names = '']) => {
     if (!tests.includes(path)) return [path];
     return [...names.matchAll(/"([^"]+)"/g)].flatMap(([, name = '']) =>

@@ -9,6 +9,7 @@ import { FEATURE_LIST } from '../../src/config/features/feature-list.ts';
 import { HOOK_EVENTS } from '../../src/config/hooks/hook-events.ts';
 import { KNOWN_TABLES, UNSERVED_PROVIDER_KEYS } from '../../src/config/keys/known-tables.ts';
 import { PROJECT_SETTING_NAMES } from '../../src/config/layers/with-project-settings.ts';
+import { DENIED_KEYS, REQUIREMENT_LISTS } from '../../src/config/requirements/requirements.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../../src/transport/json-reader.ts';
 import { workloads } from '../bench/workloads.ts';
@@ -201,8 +202,17 @@ test('docs/configuration/model-providers.md lists the keys of a provider', () =>
   expect(used.filter((key) => !listed.includes(key))).toEqual([]);
 });
 
-test('docs/hooks.md lists the events of hooks, and no other', () => {
-  expect(firstCells('docs/hooks.md', 'Events', 'event').sort()).toEqual(
+test('docs/configuration/requirements.md lists the limits that heddle enforces, and no other', () => {
+  const limits = [
+    ...Object.keys(REQUIREMENT_LISTS),
+    'features.NAME',
+    ...DENIED_KEYS.map((key) => `permissions.filesystem.${key}`),
+  ];
+  expect(firstCells('docs/configuration/requirements.md', 'The files', 'key')).toEqual(limits);
+});
+
+test('docs/hooks/events.md lists the events of hooks, and no other', () => {
+  expect(firstCells('docs/hooks/events.md', 'Events of hooks', 'event').sort()).toEqual(
     HOOK_EVENTS.map(({ label }) => label).sort(),
   );
 });

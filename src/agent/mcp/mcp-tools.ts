@@ -75,8 +75,7 @@ export class McpTools implements TurnPart {
     );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
-    for (const { config, server } of known)
-      this.#warn(config.name, toolWarning(config.name, server.leftOut));
+    for (const { config, server } of known) this.#warn(config.name, toolWarning(config, server));
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
     const all = known.flatMap((each) =>
       this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name),

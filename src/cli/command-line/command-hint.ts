@@ -20,6 +20,7 @@ const OTHER_HOME = 'for another configuration, set HEDDLE_HOME to another folder
 const NO_FORMATTER = 'the files need no formatter';
 const THREADS = 'heddle threads list prints the stored threads';
 const STORE = 'heddle store backup, restore, check, repair and vacuum work with the database';
+const MCP_LIST = 'heddle mcp list shows all servers';
 const PIPES = 'heddle speaks on stdin and stdout, and listens on no port';
 const CONFIGURED =
   'put base_url and env_key of the provider into config.toml: heddle init writes it';
@@ -62,7 +63,10 @@ const COMMANDS = new Map(
     'mcp add': SERVERS,
     'mcp remove': SERVERS,
     'mcp rm': SERVERS,
-    'mcp logout': 'type mcpServer/oauth/logout in heddle wire',
+    'mcp get': MCP_LIST,
+    'mcp show': MCP_LIST,
+    'mcp status': MCP_LIST,
+    'mcp test': MCP_LIST,
     plugin: PLUGINS,
     cloud: CLOUD,
     apply: CLOUD,

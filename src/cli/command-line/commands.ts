@@ -349,7 +349,7 @@ them. Until then they have no effect. The project itself must be trusted in conf
   },
   mcp: {
     arguments: '',
-    summary: 'list MCP servers, and log in to them',
+    summary: 'list MCP servers, log in to them and out',
     options: SERVER_SETTINGS,
     actions: {
       list: {
@@ -360,6 +360,11 @@ them. Until then they have no effect. The project itself must be trusted in conf
       login: {
         arguments: 'NAME',
         summary: 'log in to a server by OAuth: print the address to open, and wait',
+        options: {},
+      },
+      logout: {
+        arguments: 'NAME',
+        summary: 'remove the login to a server from the home',
         options: {},
       },
     },

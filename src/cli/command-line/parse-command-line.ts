@@ -169,10 +169,11 @@ function commandFrom(words: Words, values: OptionValues): Command {
         settings: settingsOf({}),
       };
     case 'mcp': {
+      const [server = ''] = args;
       const request: Request =
         action === 'list'
           ? { kind: 'mcpServers', json }
-          : { kind: 'mcpLogin', name: args[0] ?? '' };
+          : { kind: action === 'logout' ? 'mcpLogout' : 'mcpLogin', name: server };
       return { run: 'request', request, settings: settingsOf(values) };
     }
     case 'completion':

@@ -10,6 +10,7 @@ import { listMcpServers } from './list-mcp-servers.ts';
 import { listModels } from './list-models.ts';
 import { listThreads } from './list-threads.ts';
 import { logInToMcp } from './log-in-to-mcp.ts';
+import { logOutOfMcp } from './log-out-of-mcp.ts';
 import { printThread } from './print-thread.ts';
 
 /** A command that asks a server. */
@@ -19,7 +20,7 @@ export type Request =
   | { kind: 'thread'; threadId: string; format: 'jsonl' | 'markdown' }
   | { kind: 'deleteThread'; threadId: string; yes: boolean }
   | { kind: 'mcpServers'; json: boolean }
-  | { kind: 'mcpLogin'; name: string };
+  | { kind: 'mcpLogin' | 'mcpLogout'; name: string };
 
 interface RequestOptions {
   /** The command line of the server: Node, and heddle's executable. */
@@ -73,7 +74,6 @@ const THREAD_IDS = '"heddle threads list" prints the ids';
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   invalid_thread_id: THREAD_IDS,
   thread_not_found: THREAD_IDS,
-  mcp_server_not_found: '"heddle mcp list" prints the names',
 };
 
 /** The same error for a person. */
@@ -98,6 +98,8 @@ function stepOf(request: Request): string {
       return 'starting the MCP servers';
     case 'mcpLogin':
       return `asking the MCP server ${request.name} where to log in`;
+    case 'mcpLogout':
+      return `removing the login to the MCP server ${request.name}`;
     default:
       return request satisfies never;
   }
@@ -137,6 +139,8 @@ function perform(
       return listMcpServers(client, request, terminal);
     case 'mcpLogin':
       return logInToMcp(client, request, terminal);
+    case 'mcpLogout':
+      return logOutOfMcp(client, request, terminal);
     default:
       return request satisfies never;
   }

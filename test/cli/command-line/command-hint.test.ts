@@ -62,8 +62,13 @@ describe('words of other programs are answered with the way to do the same', () 
     ],
     [['store', 'ls'], 'store ls: expected backup, restore, check, repair or vacuum', 'help store'],
     [
+      ['mcp', 'get', 'x'],
+      'mcp get: expected list, login or logout: heddle mcp list shows all servers',
+      'help mcp',
+    ],
+    [
       ['mcp', 'add'],
-      'mcp add: expected list or login: servers are in config.toml, as [mcp_servers.NAME]',
+      'mcp add: expected list, login or logout: servers are in config.toml, as [mcp_servers.NAME]',
       'help mcp',
     ],
     [
