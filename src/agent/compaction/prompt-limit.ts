@@ -25,6 +25,9 @@ const ASK_AGAIN_FACTOR = 4;
 const GROWTH_SHARE = 0.25;
 const GROWTH_TOKENS_MIN = 1_000;
 
+/** After so many compactions of a turn that made no room, it is not compacted again. */
+const VAIN_MAX = 3;
+
 /**
  * How long the prompts of a thread may become: what is configured, what is known of the model, and
  * what it has refused.
@@ -47,6 +50,8 @@ export class PromptLimit {
    * loaded with a response.
    */
   #prefix: number | 'begun' | null = null;
+  /** How many compactions in a row made no room for a turn. */
+  #vain = { turnId: '', count: 0 };
   /** Whether no response since the last compaction has shown how long the prompt still is. */
   #isUnproven = false;
 
@@ -93,6 +98,7 @@ export class PromptLimit {
     prompt: Prompt,
   ): { isReached: boolean; warning: string | null } {
     const limit = this.limit(model);
+    if (this.#vain.turnId !== id) this.#vain = { turnId: id, count: 0 };
     const warning = this.#prove(prompt, limit);
     this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
@@ -103,7 +109,7 @@ export class PromptLimit {
     return {
       isReached:
         (tokens >= limit || isLarge || this.#isBodyLong(prompt)) &&
-        (!isPaused || this.isTooLong(model, tokens)),
+        (!isPaused || (this.isTooLong(model, tokens) && this.#vain.count < VAIN_MAX)),
       warning,
     };
   }
@@ -195,7 +201,11 @@ export class PromptLimit {
     if (!this.#isUnproven || tokensOfModel === 0) return null;
     this.#isUnproven = false;
     const read = this.#deps.lastUsage()?.inputTokens ?? tokensOfModel;
-    if (read < limit) return null;
+    if (read < limit) {
+      this.#vain.count = 0;
+      return null;
+    }
+    this.#vain.count++;
     this.#pause = { turnId: null, tokens: read + this.#growth(limit) };
     const about = `Compactions hardly shorten this thread: the model still reads ${read} tokens, and the limit is ${limit}.`;
     return `${about} Instructions, tools and context stay as they are. Raise model_auto_compact_token_limit, or use a model that reads more.`;
