@@ -8,14 +8,13 @@ import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
 import type { CheckedOptions } from './cli/check-settings.ts';
+import type { ServeOptions } from './cli/command-line/command.ts';
+import { overridesIn } from './cli/command-line/command.ts';
 import { describeProblem, isOfCommandLine } from './cli/command-line/describe-problem.ts';
-import {
-  overridesIn,
-  parseCommandLine,
-  type ServeOptions,
-} from './cli/command-line/parse-command-line.ts';
+import { parseCommandLine } from './cli/command-line/parse-command-line.ts';
 import { versionText } from './cli/command-line/version-text.ts';
-import { createLog } from './cli/create-log.ts';
+import { createLog } from './cli/log/create-log.ts';
+import type { WireLog } from './cli/log/wire-log.ts';
 import { onLostOutput } from './cli/on-lost-output.ts';
 import { openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
@@ -24,7 +23,6 @@ import { EXIT_INTERNAL, type Service } from './cli/service.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import { variableProblems } from './cli/variable-problems.ts';
 import { STDOUT, watchClient } from './cli/watch-client.ts';
-import type { WireLog } from './cli/wire-log.ts';
 import { workingDirectory } from './cli/working-directory.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
@@ -105,8 +103,15 @@ async function check({
   );
 }
 
+function wrongVariables(overrides: readonly string[]): Promise<string[]> {
+  return variableProblems(process.env, async () => {
+    const { configText } = await import('./cli/config-text.ts');
+    return [await configText(homeFolder()), ...overrides].join('\n');
+  });
+}
+
 async function openWireLog(file: string): Promise<WireLog> {
-  const { WireLog } = await import('./cli/wire-log.ts');
+  const { WireLog } = await import('./cli/log/wire-log.ts');
   return openFor(
     '--wire-log',
     file,
@@ -188,7 +193,7 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
-  for (const problem of await variableProblems(process.env, homeFolder(), options.overrides))
+  for (const problem of await wrongVariables(options.overrides))
     log.warn({ problem }, 'wrong variable');
   await check(options);
   const {
@@ -254,9 +259,7 @@ function host(): CommandHost {
 async function run(): Promise<void> {
   const command = parseCommandLine(argv);
   const isQuiet = ['serve', 'help', 'version', 'completion'].includes(command.run);
-  const problems = isQuiet
-    ? []
-    : await variableProblems(process.env, homeFolder(), overridesIn(command));
+  const problems = isQuiet ? [] : await wrongVariables(overridesIn(command));
   for (const problem of problems) process.stderr.write(`warning: ${showText(problem)}\n`);
   if (!['serve', 'exec', 'wire'].includes(command.run))
     onLostOutput(process.stdout, (reason) =>

@@ -276,7 +276,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/base/json-value.ts': 'is parsedJson',
       'src/base/parse-long-json.ts': 'is the door',
       'src/cli/exec/read-prompt.ts': 'a schema within SCHEMA_BYTES_MAX, before the server starts',
-      'src/cli/wire-log.ts': 'only with --wire-log',
+      'src/cli/log/wire-log.ts': 'only with --wire-log',
       'src/cli/wire/json-cursor.ts': 'a part of a line that a person types',
       'src/cli/wire/parse-line.ts': 'a line that a person or a script of theirs writes',
       'src/client/server-connection.ts': 'the client, which is in another process',

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { storeFileIn } from '../base/files/own-file.ts';
 import { editInThread } from '../config/writing/edit-in-thread.ts';
 import type { CheckedOptions } from './check-settings.ts';
-import type { Command } from './command-line/parse-command-line.ts';
+import type { Command } from './command-line/command.ts';
 import { type Terminal, terminalAt } from './terminal/terminal-at.ts';
 
 const SIGINT = 2;

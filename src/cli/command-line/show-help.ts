@@ -1,14 +1,13 @@
 import {
   type ActionRow,
   COMMAND_NAMES,
-  COMMON_OPTIONS,
   type CommandName,
   type CommandRow,
   commandRow,
-  type OptionRow,
-  type OptionRows,
   optionRows,
 } from './commands.ts';
+import { HELP_TEXTS } from './help-texts.ts';
+import { COMMON_OPTIONS, type OptionRow, type OptionRows } from './option-rows.ts';
 import { letterOf, type OptionName } from './read-options.ts';
 
 /** The usual width of a terminal. */
@@ -43,7 +42,8 @@ The log level is --log-level, else $HEDDLE_LOG.
 }
 
 function helpOf(name: CommandName, row: CommandRow): string {
-  const { actions = {}, summary, text } = row;
+  const { actions = {}, summary } = row;
+  const text = HELP_TEXTS[name];
   const usages =
     Object.keys(actions).length === 0
       ? [usage(name, row)]

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Log } from '../base/log.ts';
-import { showJsonLine } from '../base/text/show-text.ts';
+import type { Log } from '../../base/log.ts';
+import { showJsonLine } from '../../base/text/show-text.ts';
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const;
 const LEVELS = [...METHODS, 'off'] as const;

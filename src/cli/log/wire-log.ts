@@ -1,12 +1,12 @@
-import type { Clock } from '../base/clock.ts';
-import type { Env } from '../base/env.ts';
-import { AppendedFile } from '../base/files/appended-file.ts';
-import { isObject, parsedJson } from '../base/json-value.ts';
-import { cutText } from '../base/text/cut-text.ts';
-import { showJsonLine } from '../base/text/show-text.ts';
-import { idText } from '../protocol/id-text.ts';
-import { jsonRedactor } from '../secrets/json-redactor.ts';
-import type { WireTap } from '../transport/wire-tap.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Env } from '../../base/env.ts';
+import { AppendedFile } from '../../base/files/appended-file.ts';
+import { isObject, parsedJson } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
+import { showJsonLine } from '../../base/text/show-text.ts';
+import { idText } from '../../protocol/id-text.ts';
+import { jsonRedactor } from '../../secrets/json-redactor.ts';
+import type { WireTap } from '../../transport/wire-tap.ts';
 
 /**
  * When the file has grown to this size, it is renamed to `FILE.1` and replaces an earlier one.

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { AppendedFile } from '../base/files/appended-file.ts';
+import { AppendedFile } from '../../base/files/appended-file.ts';
 
 /** The maximum number of bytes of the log that wait for their reader. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;

@@ -1,8 +1,8 @@
-import type { Env } from '../base/env.ts';
-import type { Log } from '../base/log.ts';
+import type { Env } from '../../base/env.ts';
+import type { Log } from '../../base/log.ts';
+import { openFor } from '../option-error.ts';
 import { isLogLevel, type LogLevel, lazyLog } from './lazy-log.ts';
 import { logToFile, logToStream } from './log-to-file.ts';
-import { openFor } from './option-error.ts';
 
 interface LogOptions {
   /** Null: `HEDDLE_LOG` decides, else `byDefault`. */
