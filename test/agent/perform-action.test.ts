@@ -71,7 +71,7 @@ async function performed({
     },
   };
   const deps: ActionDeps = {
-    parts: new TurnParts([], { threadId, log: new RecordingLog() }),
+    parts: new TurnParts([], { threadId, log: new RecordingLog() }).calls,
     guardian: { review: broken },
     person,
     questions: { answerMsMax: null } as ClientQuestions,

@@ -19,7 +19,7 @@ import type { Outbox } from '../outbox.ts';
 import type { StepAddition } from '../step.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { TurnParts } from '../turn/turn-parts.ts';
+import type { CallParts } from './call-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import { both, demandedAsk } from './demanded-ask.ts';
 import type { PerformedAction, PerformedCall } from './performed-call.ts';
@@ -27,7 +27,8 @@ import type { ActionQuestion, ForPerson, Reviewer } from './reviewer.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
-  parts: TurnParts;
+  /** The parts at the moments of calls. */
+  parts: CallParts;
   guardian: Reviewer<ActionQuestion, Verdict | ForPerson>;
   person: Reviewer;
   questions: ClientQuestions;

@@ -75,7 +75,7 @@ export class ThreadCalls {
       drained: () => clients.drained({ threadId }),
     });
     this.#actions = {
-      parts,
+      parts: parts.calls,
       guardian: parts.get(Guardian),
       person: new PersonReviewer(questions),
       questions,
@@ -103,10 +103,10 @@ export class ThreadCalls {
         tools,
         withoutOwn,
         context: ({ call_id }) => this.#context(turn, call_id),
-        before: (call) => parts.beforeCall(call, turn),
+        before: (call) => parts.calls.beforeCall(call, turn),
         perform: (action, called) => performAction(action, turn, { ...this.#actions, called }),
-        watches: (call) => parts.watchesCall(call),
-        after: (call, outcome) => parts.afterCall(call, outcome, turn),
+        watches: (call) => parts.calls.watchesCall(call),
+        after: (call, outcome) => parts.calls.afterCall(call, outcome, turn),
         store: (entries) => outbox.commit({ entries }),
         learnId: (call) => this.#learnId(call),
         // An output whose item could not be stored is owed. The model is not asked without it.

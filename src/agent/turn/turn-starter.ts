@@ -15,8 +15,6 @@ import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { ActiveTurn, type InputReservation } from './active-turn.ts';
-import type { TurnBeginning } from './run-turn.ts';
-import type { TurnOpening } from './turn-deps.ts';
 import {
   type InputAuthor,
   inputEntries,
@@ -25,6 +23,7 @@ import {
   turnInput,
   withheldItem,
 } from './turn-input.ts';
+import type { TurnBeginning, TurnOpening } from './turn-opening.ts';
 import type { DueTurn, TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import { orAborted } from '../../base/or-aborted.ts';
-import type { ModelEvent, ModelRequest } from '../../model/model.ts';
+import { orAborted } from '../../../base/or-aborted.ts';
+import type { ModelEvent, ModelRequest } from '../../../model/model.ts';
 import type {
   ResponseItem,
   TokenUsageBreakdown,
   TurnError,
-} from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/log-entry.ts';
-import type { Tool } from '../../tools/tool.ts';
-import type { ResponseCalls } from '../calls/response-calls.ts';
-import { findTool, isToolCall, type ToolCall } from '../calls/run-tool-call.ts';
-import { PatchPreviews } from '../items/patch-previews.ts';
-import { ResponseItems } from '../items/response-items.ts';
-import type { Step } from '../step.ts';
+} from '../../../protocol/generated/types.ts';
+import type { StoredItem } from '../../../store/log-entry.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import type { ResponseCalls } from '../../calls/response-calls.ts';
+import { findTool, isToolCall, type ToolCall } from '../../calls/run-tool-call.ts';
+import { PatchPreviews } from '../../items/patch-previews.ts';
+import { ResponseItems } from '../../items/response-items.ts';
+import type { Step } from '../../step.ts';
+import { modelEntries } from '../turn-input.ts';
 import { responseLimits } from './response-limits.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
-import { modelEntries } from './turn-input.ts';
 
 /** The longest response that is taken from a model, in characters of its deltas. */
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;

@@ -1,34 +1,26 @@
-import { interruptedMessage } from '../../instructions/interrupted-message.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
-import type { LogEntry } from '../../store/log-entry.ts';
-import { settleItem } from '../../store/settle-item.ts';
-import { StoreError } from '../../store/store-error.ts';
-import type { Tool } from '../../tools/tool.ts';
-import { itemShown } from '../items/item-shown.ts';
-import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
-import type { ActiveTurn } from './active-turn.ts';
-import { type Conversation, type Ending, threadConversation } from './conversation.ts';
+import { interruptedMessage } from '../../../instructions/interrupted-message.ts';
+import type { Announcement } from '../../../protocol/announcement.ts';
+import type { ResponseItem, TurnError, UntimedItem } from '../../../protocol/generated/types.ts';
+import type { LogEntry } from '../../../store/log-entry.ts';
+import { settleItem } from '../../../store/settle-item.ts';
+import { StoreError } from '../../../store/store-error.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import { itemShown } from '../../items/item-shown.ts';
+import { mergedSteps, type Step, type StepAddition, StepSequence } from '../../step.ts';
+import type { ActiveTurn } from '../active-turn.ts';
+import { type Ending, threadConversation } from '../conversation.ts';
+import { modelEntries } from '../turn-input.ts';
+import type { TurnBeginning, TurnOpening } from '../turn-opening.ts';
+import { turnView } from '../turn-view.ts';
 import { respond } from './respond.ts';
 import { leaveInputs, takeInputs } from './take-inputs.ts';
-import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
-import { modelEntries } from './turn-input.ts';
-import { turnView } from './turn-view.ts';
+import { otherError, type RunningTurn, type TurnDeps } from './turn-deps.ts';
 
 /**
  * How many requests one turn may send to the model: a limit for models that never stop calling
  * tools.
  */
 const MODEL_REQUESTS_MAX = 1000;
-
-export interface TurnBeginning {
-  /** Work before the model is asked; null: none. */
-  opening: TurnOpening | null;
-  /** Absent: that of the thread. */
-  conversation?: Conversation;
-  /** The step of the turn's parts, committed with `turn/started`. */
-  step: StepAddition;
-}
 
 /**
  * Runs a turn to its end: asks the model, runs the tools that it calls, and asks again until it

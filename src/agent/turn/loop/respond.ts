@@ -1,5 +1,6 @@
-import { sleep } from '../../base/clock.ts';
-import type { Tool } from '../../tools/tool.ts';
+import { sleep } from '../../../base/clock.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import type { EndedResponse } from '../turn-part.ts';
 import {
   askModel,
   type CompletedResponse,
@@ -7,7 +8,6 @@ import {
   type RequestTools,
 } from './ask-model.ts';
 import type { RunningTurn } from './turn-deps.ts';
-import type { EndedResponse } from './turn-part.ts';
 
 /**
  * Asks the model once, and runs the calls of its response while it still responds. Resolves when
