@@ -1,12 +1,8 @@
 import { sleep } from '../../../base/clock.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import type { EndedResponse } from '../turn-part.ts';
-import {
-  askModel,
-  type CompletedResponse,
-  type ModelResponse,
-  type RequestTools,
-} from './ask-model.ts';
+import { askModel } from './ask-model.ts';
+import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './turn-deps.ts';
 
 /**
