@@ -165,7 +165,7 @@ function cutOffEntries(
   return entries;
 }
 
-/** The end of a turn in which something threw, which is logged. Errors of the store are expected. */
+/** The end of a turn in which something threw, which is logged, but not if the store failed. */
 export function failedEnding(
   error: unknown,
   { log, threadId }: TurnDeps,
