@@ -50,7 +50,7 @@ const FIGURES: readonly Figure[] = [
   { name: 'moments of a part', limit: 27, found: membersOf(src, 'TurnPart').length },
   {
     name: 'lines of the files that run parts',
-    limit: 919,
+    limit: 915,
     found: sum(matching(RUNS_PARTS).map(linesOf)),
   },
   ...(
