@@ -3,7 +3,7 @@ import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { ThreadPrograms } from './agent/settings/thread-programs.ts';
 import { Threads } from './agent/threads.ts';
-import type { TurnPartKind } from './agent/turn/turn-part.ts';
+import type { TurnPartKind } from './agent/turn/turn-part-deps.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import type { Clock } from './base/clock.ts';
 import type { Env } from './base/env.ts';

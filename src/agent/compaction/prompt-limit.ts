@@ -1,7 +1,8 @@
 import { orAborted } from '../../base/or-aborted.ts';
 import { estimatedTokens } from '../prompt/check-window.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
-import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** A prompt that takes this part of the context window is compacted before the next request. */
 const WINDOW_SHARE = 0.9;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PromptLimit } from '../../../src/agent/compaction/prompt-limit.ts';
 import { transcript } from '../../../src/agent/compaction/transcript.ts';
 import { PromptBudget } from '../../../src/agent/prompt/prompt-budget.ts';
-import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part-deps.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { StoreError } from '../../../src/store/store-error.ts';

@@ -1,13 +1,9 @@
-import { sleep } from '../../base/clock.ts';
-import type { Tool } from '../../tools/tool.ts';
-import {
-  askModel,
-  type CompletedResponse,
-  type ModelResponse,
-  type RequestTools,
-} from './ask-model.ts';
+import { sleep } from '../../../base/clock.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import type { EndedResponse } from '../turn-part.ts';
+import { askModel } from './ask-model.ts';
+import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './turn-deps.ts';
-import type { EndedResponse } from './turn-part.ts';
 
 /**
  * Asks the model once, and runs the calls of its response while it still responds. Resolves when

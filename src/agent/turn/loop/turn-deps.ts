@@ -1,26 +1,26 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Model, ModelRequest, SpentRetries } from '../../model/model.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
+import type { Model, ModelRequest, SpentRetries } from '../../../model/model.ts';
 import type {
   ThreadItem,
   ThreadTokenUsage,
   TokenUsageBreakdown,
   TurnError,
-} from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/log-entry.ts';
-import type { Tool } from '../../tools/tool.ts';
-import type { ToolCall } from '../calls/run-tool-call.ts';
-import type { ThreadCalls } from '../calls/thread-calls.ts';
-import type { ResponseItems } from '../items/response-items.ts';
-import type { ShownReasoning } from '../items/shown-reasoning.ts';
-import type { ShownPart } from '../items/streamed-item.ts';
-import type { Outbox } from '../outbox.ts';
-import type { RawEvents } from '../raw-events.ts';
-import type { Step, StepAddition, StepSequence } from '../step.ts';
-import type { ActiveTurn, Arrival } from './active-turn.ts';
-import type { Conversation, PreparedRequest } from './conversation.ts';
-import type { TurnInput } from './turn-part.ts';
-import type { TurnParts } from './turn-parts.ts';
+} from '../../../protocol/generated/types.ts';
+import type { StoredItem } from '../../../store/log-entry.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import type { ToolCall } from '../../calls/run-tool-call.ts';
+import type { ThreadCalls } from '../../calls/thread-calls.ts';
+import type { ResponseItems } from '../../items/response-items.ts';
+import type { ShownReasoning } from '../../items/shown-reasoning.ts';
+import type { ShownPart } from '../../items/streamed-item.ts';
+import type { Outbox } from '../../outbox.ts';
+import type { RawEvents } from '../../raw-events.ts';
+import type { Step, StepAddition, StepSequence } from '../../step.ts';
+import type { ActiveTurn, Arrival } from '../active-turn.ts';
+import type { Conversation, PreparedRequest } from '../conversation.ts';
+import type { TurnInput } from '../turn-part.ts';
+import type { TurnParts } from '../turn-parts.ts';
 
 /** The collaborators of a turn. */
 export interface TurnDeps {
@@ -77,12 +77,6 @@ export interface TurnDeps {
   /** Ends the grants that were given for the turn. */
   endGrants(): void;
 }
-
-/**
- * Work of a turn before the model is asked. Returns the error that fails the turn; null: none.
- * Rejects only with the store's error.
- */
-export type TurnOpening = (turn: ActiveTurn) => Promise<TurnError | null>;
 
 /** A response that broke off, as the request that continues it needs it. */
 export interface BrokenResponse {

@@ -1,9 +1,9 @@
-import type { Announcement } from '../../protocol/announcement.ts';
-import { itemShown } from '../items/item-shown.ts';
-import type { Arrival } from './active-turn.ts';
+import type { Announcement } from '../../../protocol/announcement.ts';
+import { itemShown } from '../../items/item-shown.ts';
+import type { Arrival } from '../active-turn.ts';
+import { inputEntries, modelEntries, storedInput } from '../turn-input.ts';
+import type { TurnInput } from '../turn-part.ts';
 import type { RunningTurn } from './turn-deps.ts';
-import { inputEntries, modelEntries, storedInput } from './turn-input.ts';
-import type { TurnInput } from './turn-part.ts';
 
 /**
  * Takes the input that has arrived: announces input that was stored before its request was

@@ -1,19 +1,20 @@
-import type { TurnError } from '../../protocol/generated/types.ts';
-import type { Tool } from '../../tools/tool.ts';
-import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
-import { withAdditional } from '../prompt/additional-context.ts';
-import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
-import { modelRequest } from '../prompt/model-request.ts';
-import type { PromptHistory } from '../prompt/prompt-history.ts';
-import { requestIdentity } from '../prompt/request-identity.ts';
-import { previewPatch, threadPreview } from '../prompt/thread-preview.ts';
-import type { RawEvents } from '../raw-events.ts';
-import { mergedSteps } from '../step.ts';
-import type { ActiveTurn } from './active-turn.ts';
-import type { PreparedRequest } from './conversation.ts';
-import { runTurn, type TurnBeginning } from './run-turn.ts';
+import type { TurnError } from '../../../protocol/generated/types.ts';
+import type { Tool } from '../../../tools/tool.ts';
+import { ThreadCalls, type ThreadCallsDeps } from '../../calls/thread-calls.ts';
+import { withAdditional } from '../../prompt/additional-context.ts';
+import { checkWindow, promptTooLarge } from '../../prompt/check-window.ts';
+import { modelRequest } from '../../prompt/model-request.ts';
+import type { PromptHistory } from '../../prompt/prompt-history.ts';
+import { requestIdentity } from '../../prompt/request-identity.ts';
+import { previewPatch, threadPreview } from '../../prompt/thread-preview.ts';
+import type { RawEvents } from '../../raw-events.ts';
+import { mergedSteps } from '../../step.ts';
+import type { ActiveTurn } from '../active-turn.ts';
+import type { PreparedRequest } from '../conversation.ts';
+import { modelEntries } from '../turn-input.ts';
+import type { TurnBeginning } from '../turn-opening.ts';
+import { runTurn } from './run-turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import { modelEntries } from './turn-input.ts';
 
 /** Of more facts, the oldest are told again. */
 const TOLD_MAX = 100;
