@@ -19,8 +19,45 @@ interface Field {
   experimental: boolean;
 }
 
-/** The page that describes every method, as Markdown. */
-export function generateMethodsPage(definitions: Definitions, { methods, errors }: Tables): string {
+/** A page with requests of clients. */
+interface Subject {
+  name: string;
+  title: string;
+  /** What its methods are for, in words that follow "you know". */
+  purpose: string;
+  /** The first parts of the names of its methods. Null: all that no other page has. */
+  families: readonly string[] | null;
+}
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    name: 'threads',
+    title: 'Methods of threads',
+    purpose: 'each method that starts, reads, lists or changes threads',
+    families: ['thread'],
+  },
+  {
+    name: 'work',
+    title: 'Methods of turns, commands and files',
+    purpose: 'each method that runs turns, reviews and programs, or uses files',
+    families: ['turn', 'review', 'command', 'process', 'fs', 'fuzzyFileSearch', 'gitDiffToRemote'],
+  },
+  {
+    name: 'settings',
+    title: 'Methods of settings and accounts',
+    purpose:
+      'the handshake, and each method about settings, models, accounts, MCP servers and other lists',
+    families: null,
+  },
+];
+
+const GENERATED = '<!-- Generated from schema/ by `npm run generate`. Do not edit. -->';
+
+/** The pages that describe every method, as Markdown, by their paths. */
+export function generateMethodsPages(
+  definitions: Definitions,
+  { methods, errors }: Tables,
+): Record<string, string> {
   const { clientRequests, serverRequests, serverNotifications, clientNotifications } = methods;
   const rows = Object.entries(clientRequests);
   const served = rows.filter(([, row]) => row.result !== undefined);
@@ -28,16 +65,28 @@ export function generateMethodsPage(definitions: Definitions, { methods, errors 
   const own = Object.entries(clientNotifications).map(
     ([method, row]) => `${heading(method)}${row.description}\n`,
   );
-  return [
+  const subjects = SUBJECTS.map((subject) => ({
+    subject,
+    rows: served.filter(([method]) => subjectOf(method) === subject),
+  }));
+  const main = [
     head(any),
     '## Requests of clients\n',
-    index(served.map(([method]) => method)),
-    ...served.map(([method, row]) => `${heading(method)}${clientRequest(definitions, row)}`),
+    ...subjects.map(
+      ({ subject: { name, title }, rows: its }) =>
+        `### ${title}\n\n${index(methodsOf(its), `methods/${name}.md`)}`,
+    ),
     '## Notifications of clients\n',
     ...own,
+    '## Methods that heddle refuses\n',
+    'These methods belong to the protocol. heddle refuses them with `not_supported`.\n',
+    table(['methods', 'why'], refused(rows.filter(([, row]) => row.result === undefined))),
+  ];
+  const ofServer = [
+    pageHead('Messages of the server', 'each request and each notification that the server sends'),
     '## Requests of the server\n',
-    'The client must respond to each. [approvals-on-the-wire.md](approvals-on-the-wire.md) has whole messages and all responses.\n',
-    index(Object.keys(serverRequests)),
+    'The client must respond to each. [approvals-on-the-wire.md](../approvals-on-the-wire.md) has whole messages and all responses.\n',
+    index(Object.keys(serverRequests), ''),
     ...Object.entries(serverRequests).map(([method, { description, params, result, clients }]) =>
       [
         `${heading(method)}${description}\n`,
@@ -49,19 +98,50 @@ export function generateMethodsPage(definitions: Definitions, { methods, errors 
     '## Notifications of the server\n',
     '`optOutNotificationMethods` of `initialize` names those that a client does not want.\n',
     table(['notification', 'meaning'], Object.entries(serverNotifications).map(notificationCells)),
-    '## Methods that heddle refuses\n',
-    'These methods belong to the protocol. heddle refuses them with `not_supported`.\n',
-    table(['methods', 'why'], refused(rows.filter(([, row]) => row.result === undefined))),
-  ].join('\n');
+  ];
+  const ofClients = subjects.map(
+    ({ subject: { name, title, purpose }, rows }): [string, string] => {
+      const parts = rows.map(
+        ([method, row]) => `${heading(method)}${clientRequest(definitions, row)}`,
+      );
+      return [
+        `docs/methods/${name}.md`,
+        [pageHead(title, purpose), ...parts].join('\n').replaceAll(/^### /gm, '## '),
+      ];
+    },
+  );
+  return {
+    'docs/methods.md': main.join('\n'),
+    ...Object.fromEntries(ofClients),
+    'docs/methods/server.md': ofServer.join('\n'),
+  };
+}
+
+function methodsOf(rows: readonly [string, ClientRequestRow][]): string[] {
+  return rows.map(([method]) => method);
+}
+
+function subjectOf(method: string): Subject | undefined {
+  const [family = ''] = method.split('/');
+  return (
+    SUBJECTS.find(({ families }) => families?.includes(family)) ??
+    SUBJECTS.find(({ families }) => families === null)
+  );
+}
+
+function pageHead(title: string, purpose: string): string {
+  return `# ${title}\n\nAfter this page, you know ${purpose}.\n[methods.md](../methods.md) explains the lists.\n\n${GENERATED}\n`;
 }
 
 function head(any: readonly string[]): string {
   return `# Methods
 
-<!-- Generated from schema/ by \`npm run generate\`. Do not edit. -->
+After this page, you can find each method of a client, and read its description. [server.md](methods/server.md) has the requests and
+notifications of the server.
 
-This page lists all requests and notifications: those that a client sends, and those that the server sends. [clients.md](clients.md)
-describes how they belong together. \`heddle generate-json-schema\` writes the types of all messages.
+${GENERATED}
+
+[clients.md](clients.md) describes how messages belong together. \`heddle generate-json-schema\` writes the types of all messages.
 
 - *Experimental* methods and fields need \`experimentalApi: true\` in the \`capabilities\` of \`initialize\`.
 - Fields that heddle refuses unless they are empty, and fields that have no effect, are left out.
@@ -70,7 +150,7 @@ describes how they belong together. \`heddle generate-json-schema\` writes the t
 - [errors.md](errors.md) describes the errors. Those with the number -32603, which the server or its machine causes, are only examples: they
   can come with any request. Any request can also fail with these:
   ${codes(any)}.
-- 19 clients of this protocol were examined in 2026. If at least four of them use a request, this page says how many.
+- 19 clients of this protocol were examined in 2026. If at least four of them use a request, its description says how many.
 `;
 }
 
@@ -141,7 +221,7 @@ function refused(rows: readonly [string, ClientRequestRow][]): string[][] {
  * Links to the headings of methods. Those that begin with the same one or two parts are in one
  * line, all others in the last one.
  */
-function index(methods: readonly string[]): string {
+function index(methods: readonly string[], page: string): string {
   const begin = (method: string, parts: number) => method.split('/').slice(0, parts).join('/');
   const isShared = (method: string, parts: number) =>
     methods.filter((other) => begin(other, parts) === begin(method, parts)).length > 1;
@@ -152,7 +232,7 @@ function index(methods: readonly string[]): string {
       '';
     groups.set(group, [
       ...(groups.get(group) ?? []),
-      `[${method}](#${method.toLowerCase().replaceAll('/', '')})`,
+      `[${method}](${page}#${method.toLowerCase().replaceAll('/', '')})`,
     ]);
   }
   const lines = [...groups].sort(([one], [other]) => Number(one === '') - Number(other === ''));
