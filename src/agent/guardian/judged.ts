@@ -33,8 +33,8 @@ export function failedReview(why: string): Judged {
 }
 
 /**
- * The end of a review with this assessment. `deciding`: how many secrets were hidden from the model,
- * in what it read, that may decide what the action does.
+ * The end of a review with this assessment. `deciding`: how many secrets that may decide what the
+ * action does were hidden from the model.
  */
 export function judgedBy(assessment: Assessment, deciding: number): Judged {
   const { outcome, ...review } = assessment;

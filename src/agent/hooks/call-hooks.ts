@@ -60,8 +60,8 @@ export class CallHooks {
   }
 
   /**
-   * Runs the hooks after a call. A command in the background is over when the call has returned that
-   * has read its end.
+   * Runs the hooks after a call. A command in the background is over when the call that has read
+   * its end has returned.
    */
   async after(
     call: PendingCall,

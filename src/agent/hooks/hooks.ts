@@ -18,7 +18,7 @@ import { approvalFacts } from './approval-facts.ts';
 import { CallHooks } from './call-hooks.ts';
 import { ConfiguredHooks } from './configured-hooks.ts';
 import { continuation } from './continuation.ts';
-import { agentType } from './hook-input.ts';
+import { agentType, responseFacts } from './hook-input.ts';
 import { hookMessages } from './hook-messages.ts';
 
 /** How often hooks may go on with one turn that would end. */
@@ -95,15 +95,8 @@ export class Hooks implements TurnPart {
     };
   }
 
-  async afterRequest({ status, error, usage }: EndedResponse, turn: TurnContext): Promise<void> {
-    const counted = usage && {
-      input_tokens: usage.inputTokens,
-      cached_input_tokens: usage.cachedInputTokens,
-      output_tokens: usage.outputTokens,
-      reasoning_output_tokens: usage.reasoningOutputTokens,
-      total_tokens: usage.totalTokens,
-    };
-    const facts = { status, error: error?.message ?? null, token_usage: counted };
+  async afterRequest(response: EndedResponse, turn: TurnContext): Promise<void> {
+    const facts = responseFacts(response);
     if (!turn.signal.aborted) await this.#hooks.run('postModelRequest', { turn, facts });
     // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by
     // side.
