@@ -356,7 +356,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
   'copy values': {
     use: /\bstructuredClone\(/,
     files: {
-      'src/agent/items/response-items.ts': 'a reasoning item; others are copied at their top only',
+      'src/agent/items/open-items.ts': 'a reasoning item; others are copied at their top only',
       'src/agent/items/unfinished-items.ts':
         'a reasoning item; others are copied at their top only',
     },

@@ -1,4 +1,8 @@
-import type { ThreadGoal, ThreadGoalStatus } from '../../protocol/generated/types.ts';
+import type {
+  ThreadGoal,
+  ThreadGoalStatus,
+  TokenUsageBreakdown,
+} from '../../protocol/generated/types.ts';
 import {
   emptyObjective,
   invalidTokenBudget,
@@ -103,6 +107,18 @@ export function charged(
     timeUsedMs: goal.timeUsedMs + ms,
     updatedAtMs: nowMs,
   });
+}
+
+/**
+ * The tokens of a response that count for a goal: its input without the cached part, and its
+ * output.
+ */
+export function chargedTokens({
+  inputTokens,
+  cachedInputTokens,
+  outputTokens,
+}: TokenUsageBreakdown): number {
+  return Math.max(0, inputTokens - cachedInputTokens) + outputTokens;
 }
 
 /** The goal as clients see it. */
