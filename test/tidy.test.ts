@@ -486,7 +486,7 @@ describe('the source', () => {
     expect(others).toEqual(Object.keys(STARTS_NO_GIT));
   });
 
-  test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
+  test('reads the files of a project that set anything in config/trust/find-project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
     // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and
     // codex-home.ts is about another home.
@@ -496,7 +496,7 @@ describe('the source', () => {
     ];
     expect(naming).toEqual([
       'src/cli/codex-home.ts',
-      'src/config/trust/project-files.ts',
+      'src/config/trust/find-project-files.ts',
       ...others,
     ]);
   });
@@ -526,7 +526,7 @@ describe('the source', () => {
       // The files of profiles, which all contain `config.toml`.
       'src/config/load-config.ts: name',
       // Compares paths only.
-      'src/config/trust/project-files.ts: name',
+      'src/config/trust/find-project-files.ts: name',
       // Locks, which nobody reads.
       'src/mcp/oauth/credential-store.ts: name',
     ]);

@@ -8,7 +8,8 @@ import { NO_LOCATION } from '../config-error.ts';
 import { emptyTable, isTable, toTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
-import { FILE_BYTES_MAX, type ProjectFile } from '../trust/project-files.ts';
+import { FILE_BYTES_MAX } from '../trust/find-project-files.ts';
+import type { ProjectFile } from '../trust/project-files.ts';
 import {
   HOOKS_FILE,
   type HookDefinition,
