@@ -280,7 +280,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/cli/wire/json-cursor.ts': 'a part of a line that a person types',
       'src/cli/wire/parse-line.ts': 'a line that a person or a script of theirs writes',
       'src/client/server-connection.ts': 'the client, which is in another process',
-      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/key-ranges.ts': 'a key',
       'src/config/login/stored-login.ts': 'a small file',
       'src/config/trust/trust-record.ts':
@@ -324,7 +324,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\bnew TextDecoder\(/,
     files: {
       'src/base/text/decode-utf8.ts': 'is the door',
-      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/layer.ts': 'a file within CONFIG_BYTES_MAX',
       'src/config/rules-files.ts': 'a file within a limit',
       'src/config/trust/trusted-files.ts': 'a file within RECORD_BYTES_MAX',
