@@ -24,9 +24,9 @@ export type RolloutDraft =
 type ModelDraft = Extract<LogEntry, { kind: 'model' }> & { isTyped?: true };
 
 /**
- * Makes the log to store from the parts that a rollout has, in their order. Adds the authors of what
- * models read, and the items that clients see if the file records none. Lets other work run in
- * between.
+ * Makes the log to store from the parts that a rollout has, in their order. Adds the authors of
+ * what models read, and the items that clients see if the file records none. Lets other work run
+ * in between.
  */
 export async function rolloutEntries(
   drafts: readonly RolloutDraft[],

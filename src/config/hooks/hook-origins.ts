@@ -39,8 +39,8 @@ export interface HookOrigin {
 }
 
 /**
- * Returns the tables of hooks, in the order in which clients see their hooks. Adds an error for each
- * file that cannot be used, and a warning for each key in it that has no effect.
+ * Returns the tables of hooks, in the order in which clients see their hooks. Adds an error for
+ * each file that cannot be used, and a warning for each key in it that has no effect.
  */
 export function hookOrigins(
   sources: HookSources,
