@@ -280,7 +280,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/cli/wire/json-cursor.ts': 'a part of a line that a person types',
       'src/cli/wire/parse-line.ts': 'a line that a person or a script of theirs writes',
       'src/client/server-connection.ts': 'the client, which is in another process',
-      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/key-ranges.ts': 'a key',
       'src/config/login/stored-login.ts': 'a small file',
       'src/config/trust/trust-record.ts':
@@ -324,7 +324,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\bnew TextDecoder\(/,
     files: {
       'src/base/text/decode-utf8.ts': 'is the door',
-      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/layer.ts': 'a file within CONFIG_BYTES_MAX',
       'src/config/rules-files.ts': 'a file within a limit',
       'src/config/trust/trusted-files.ts': 'a file within RECORD_BYTES_MAX',
@@ -486,7 +486,7 @@ describe('the source', () => {
     expect(others).toEqual(Object.keys(STARTS_NO_GIT));
   });
 
-  test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
+  test('reads the files of a project that set anything in config/trust/find-project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
     // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and
     // codex-home.ts is about another home.
@@ -496,7 +496,7 @@ describe('the source', () => {
     ];
     expect(naming).toEqual([
       'src/config/login/codex-home.ts',
-      'src/config/trust/project-files.ts',
+      'src/config/trust/find-project-files.ts',
       ...others,
     ]);
   });
@@ -526,7 +526,7 @@ describe('the source', () => {
       // The files of profiles, which all contain `config.toml`.
       'src/config/load-config.ts: name',
       // Compares paths only.
-      'src/config/trust/project-files.ts: name',
+      'src/config/trust/find-project-files.ts: name',
       // Locks, which nobody reads.
       'src/mcp/oauth/credential-store.ts: name',
     ]);

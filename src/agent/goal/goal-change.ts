@@ -8,8 +8,8 @@ import {
   invalidTokenBudget,
   noGoal,
   objectiveTooLong,
-  type RpcError,
-} from '../../protocol/rpc-error.ts';
+} from '../../protocol/goal-errors.ts';
+import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';

@@ -5,7 +5,7 @@ import { suggestKey } from '../../base/text/suggest-key.ts';
 import { longestFirst, secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
-import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
+import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings/setting.ts';
 import { HEADERS, headersFromEnv } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/variables.ts';
 import { commandProblem } from './command-problem.ts';

@@ -1,12 +1,7 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import type { JsonValue } from '../../base/json-value.ts';
-import {
-  internal,
-  type RpcError,
-  refused,
-  turnActive,
-  turnMismatch,
-} from '../../protocol/rpc-error.ts';
+import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
+import { turnActive, turnMismatch } from '../../protocol/turn-errors.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
