@@ -762,8 +762,10 @@ test('every method that is served is named in a test', () => {
   expect(served.filter((method) => !text.includes(`'${method}'`))).toEqual([]);
 });
 
-test('docs/durability.md names only tests and kinds of faults that exist', () => {
-  const text = textOf('docs/durability.md');
+test('the pages on durability name only tests and kinds of faults that exist', () => {
+  const text = ['docs/durability.md', 'docs/durability/disk.md', 'docs/durability/tests.md']
+    .map(textOf)
+    .join('\n');
   const kinds = tests
     .filter((path) => /\/faults\/.*-faults\.ts$/.test(path))
     .map(textOf)
