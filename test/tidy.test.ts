@@ -194,6 +194,14 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database, and the database while nobody has it open",
   },
+  'src/store/sqlite/maintenance/database-findings.ts': {
+    uses: 'statSync',
+    because: "heddle's own database",
+  },
+  'src/store/sqlite/maintenance/seal-copy.ts': {
+    uses: 'statSync',
+    because: "a copy of heddle's own database",
+  },
   'src/store/sqlite/maintenance/store-maintenance.ts': {
     uses: 'copyFileSync linkSync openSync renameSync statSync',
     because: 'makes and reads backups where the user says, in a process of its own',
@@ -380,7 +388,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/search/path-index.ts': 'in the thread of searches',
       'src/server/connection.ts': 'orders messages',
       'src/server/dispatcher.ts': 'orders messages',
-      'src/store/sqlite/store-connection.ts': 'in the thread of the store',
+      'src/store/sqlite/store-databases.ts': 'in the thread of the store',
       'src/store/sqlite/store-queue.ts': 'in the thread of the store',
       'src/store/sqlite/worker/serve-store.ts': 'in the thread of the store',
       'src/tools/command/network/turn-of-event-loop.ts': 'connections, in rounds of their own',
@@ -955,7 +963,7 @@ function isNamedAfterExport(path: string): boolean {
   const name = posix.basename(path, posix.extname(path)).replaceAll('-', '');
   const exported = [
     ...textOf(path).matchAll(
-      /^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm,
+      /^export (?:async )?(?:const|let|function\*?|(?:abstract )?class|interface|type) (\w+)/gm,
     ),
   ];
   return exported.some(([, word = '']) => word.replaceAll('_', '').toLowerCase() === name);
