@@ -88,15 +88,16 @@ export class ServerRun {
 
   async #startProcess(cwd: string, signal: AbortSignal): Promise<void> {
     const { transport, name } = this.#config;
-    if (this.process === null || transport.type === 'http') return;
+    const starting = this.process;
+    if (starting === null || transport.type === 'http') return;
     try {
       const stdio = { ...transport, cwd: transport.cwd ?? cwd };
-      await this.process.start(name, stdio, this.#deps.processes);
+      await starting.start(name, stdio, this.#deps.processes);
     } catch (error) {
       this.connection.close(new McpError('closed', 'its process could not be started'));
       throw error instanceof ProcessStartError ? new McpError('other', error.message) : error;
     }
-    if (signal.aborted) await this.process.kill();
+    if (signal.aborted) await starting.kill();
   }
 }
 

@@ -48,8 +48,8 @@ interface ConfineOptions {
 }
 
 /**
- * Returns how to start bubblewrap with a command. Rejects as `Sandbox.confine` does; the caller then
- * closes the filter and releases the lease.
+ * Returns how to start bubblewrap with a command. Rejects as `Sandbox.confine` does; the caller
+ * then closes the filter and releases the lease.
  */
 export async function confineCommand(options: ConfineOptions): Promise<Confinement> {
   const { command, bounds, view: deps } = options;
