@@ -126,10 +126,6 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'rename',
     because: 'renames a folder that it has made',
   },
-  'src/sandbox/linux/create-bubblewrap.ts': {
-    uses: 'openSync',
-    because: "opens the server's own descriptors",
-  },
   'src/sandbox/linux/make-unnamed-file.ts': {
     uses: 'openSync unlinkSync',
     because: 'creates a file in a new folder',
@@ -141,6 +137,10 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/linux/prepare-namespace.ts': {
     uses: 'openSync',
     because: 'opens namespaces, which cannot be read',
+  },
+  'src/sandbox/linux/seccomp-files.ts': {
+    uses: 'openSync',
+    because: "opens the server's own descriptors",
   },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/sandbox/places/guard-list.ts': { uses: 'rmSync', because: 'removes its own list' },
@@ -256,9 +256,9 @@ const STARTS_NO_GIT: Record<string, string> = {
   'src/handlers/command.ts': 'what a client names',
   'src/handlers/process.ts': 'what a client names',
   'src/mcp/server-process.ts': 'the servers of the configuration',
-  'src/sandbox/linux/create-bubblewrap.ts': 'bubblewrap',
   'src/sandbox/linux/enter-namespace.ts': 'bubblewrap',
   'src/sandbox/linux/mount-first.ts': 'mount and bubblewrap',
+  'src/sandbox/linux/probe-bubblewrap.ts': 'bubblewrap',
   'src/sandbox/local-listeners.ts': 'a script of its own',
   'src/sandbox/processes/pipes.ts': 'a shell that holds pipes',
   'src/sandbox/processes/process-table.ts': 'ps',

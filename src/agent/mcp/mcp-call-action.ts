@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { isWithin } from '../../mcp/host/json-limits.ts';
+import { isWithin } from '../../mcp/host/limits/json-limits.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { Progress } from '../../mcp/mcp-host-client.ts';
 import type { McpCallOutcome } from '../../mcp/to-host.ts';
