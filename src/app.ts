@@ -51,14 +51,8 @@ const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inne
  */
 export function createApp(options: AppParts): App {
   const releaseStore = protectStore(storeFileIn(options.storeDir ?? options.home));
-  const {
-    home,
-    version,
-    platform,
-    clock = systemClock,
-    ids = systemIds,
-    pacing = unordered,
-  } = options;
+  const { home, version, platform } = options;
+  const { clock = systemClock, ids = systemIds, pacing = unordered } = options;
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
   const keepAlive = new KeepAlive();
@@ -69,8 +63,7 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     await backend.load().then(
       (loaded) => {
-        for (const [client, method, params] of early.splice(0))
-          loaded.unknownNames.heed(client, method, params);
+        backend.heedEarly(loaded);
         return loaded.tellOfProblems(connection);
       },
       (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
@@ -98,18 +91,12 @@ export function createApp(options: AppParts): App {
   };
   const backend = new LateBackend(options, front);
   const warned = (connection: number) => handshakes.tail(`${connection}`);
-  /** The requests that were read before the backend was loaded. */
-  const early: Parameters<UnknownNames['heed']>[] = [];
-  const heed: UnknownNames['heed'] = (client, method, params) => {
-    if (backend.loaded !== null) backend.loaded.unknownNames.heed(client, method, params);
-    else if (early.length < EARLY_REQUESTS_MAX) early.push([client, method, params]);
-  };
   const served = {
     ...front,
     tap: options.tap ?? null,
     backend: () => backend.loaded,
     warned,
-    heed,
+    heed: backend.heed,
   };
   let connections = 0;
 
@@ -137,10 +124,24 @@ class LateBackend {
     this.#front.keepAlive.during(this.#front.pace.during(this.#load())),
   );
   #loaded: Backend | null = null;
+  /** The requests that were read before the backend was loaded. */
+  readonly #early: Parameters<UnknownNames['heed']>[] = [];
 
   constructor(options: AppParts, front: Front) {
     this.#options = options;
     this.#front = front;
+  }
+
+  /** Looks for unknown names in a request, once the backend is there. */
+  readonly heed: UnknownNames['heed'] = (client, method, params) => {
+    if (this.#loaded !== null) this.#loaded.unknownNames.heed(client, method, params);
+    else if (this.#early.length < EARLY_REQUESTS_MAX) this.#early.push([client, method, params]);
+  };
+
+  /** Looks at the requests that came before the backend was there. */
+  heedEarly({ unknownNames }: Backend): void {
+    for (const [client, method, params] of this.#early.splice(0))
+      unknownNames.heed(client, method, params);
   }
 
   /** Null before it is loaded. */
