@@ -109,7 +109,7 @@ function isLong({ itemType }: ExternalAgentConfigWantedItem): boolean {
   return itemType === 'SESSIONS';
 }
 
-function requireKnownAgent(...named: Parameters<typeof unknownAgent>): void {
+function requireKnownAgent(...named: (string | null | undefined)[]): void {
   const unknown = unknownAgent(...named);
   if (unknown !== null)
     throw invalidParams(
