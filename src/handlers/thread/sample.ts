@@ -1,4 +1,4 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
