@@ -2,7 +2,7 @@ import { arch } from 'node:os';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { ThreadPrograms } from './agent/settings/thread-programs.ts';
-import { Threads } from './agent/threads.ts';
+import { Threads } from './agent/threads/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import type { Clock } from './base/clock.ts';

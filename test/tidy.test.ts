@@ -357,14 +357,14 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\bstructuredClone\(/,
     files: {
       'src/agent/items/response-items.ts': 'a reasoning item; others are copied at their top only',
-      'src/agent/items/unfinished-items.ts':
+      'src/agent/outbox/unfinished-items.ts':
         'a reasoning item; others are copied at their top only',
     },
   },
   'yield without a turn': {
     use: /\bsetImmediate\b/,
     files: {
-      'src/agent/outbox.ts': 'gathers what is stored in one round',
+      'src/agent/outbox/outbox.ts': 'gathers what is stored in one round',
       'src/app.ts': 'loads the server in steps',
       'src/base/event-loop-yield.ts': 'is the door',
       'src/base/processes/spawn-program.ts': 'is the door of starts',
@@ -426,10 +426,10 @@ describe('the source', () => {
   });
 
   test('keeps the rooms of the agent below its threads', () => {
-    const threads = ['src/agent/threads.ts', 'src/agent/loaded-thread.ts'];
-    const rooms = source.filter((path) => /^src\/agent\/[^/]+\//.test(path));
+    const threads = 'src/agent/threads/';
+    const others = source.filter((path) => part(path) === 'agent' && !path.startsWith(threads));
     expect(
-      rooms.filter((path) => importsOf(path).some((target) => threads.includes(target))),
+      others.filter((path) => importsOf(path).some((target) => target.startsWith(threads))),
     ).toEqual([]);
   });
 

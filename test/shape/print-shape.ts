@@ -67,7 +67,7 @@ const FIGURES: readonly Figure[] = [
   })),
   {
     name: 'files at the root of the agent',
-    limit: 20,
+    limit: 8,
     found: src.map(({ path }) => path).filter((path) => posix.dirname(path) === 'src/agent'),
   },
   {
@@ -80,7 +80,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'pairs of a folder and its parent that import each other',
-    limit: 67,
+    limit: 61,
     found: tiedToParents(imports),
   },
   {

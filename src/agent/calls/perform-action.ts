@@ -15,8 +15,8 @@ import type {
 } from '../../tools/action.ts';
 import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
-import type { Outbox } from '../outbox.ts';
-import type { StepAddition } from '../step.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';

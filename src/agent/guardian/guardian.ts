@@ -9,7 +9,7 @@ import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, ForPerson, Reviewer } from '../calls/reviewer.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';

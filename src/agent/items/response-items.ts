@@ -6,8 +6,8 @@ import { beginItem, completeItem, messageText, withoutResults } from '../../roll
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
 import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
-import type { Outbox } from '../outbox.ts';
-import type { StepSequence } from '../step.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { StepSequence } from '../outbox/step.ts';
 import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
 import { itemCompleted, itemStarted } from './item-shown.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';

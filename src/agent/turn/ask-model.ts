@@ -12,7 +12,7 @@ import type { ResponseCalls } from '../calls/response-calls.ts';
 import { findTool, isToolCall, type ToolCall } from '../calls/run-tool-call.ts';
 import { PatchPreviews } from '../items/patch-previews.ts';
 import { ResponseItems } from '../items/response-items.ts';
-import type { Step } from '../step.ts';
+import type { Step } from '../outbox/step.ts';
 import { responseLimits } from './response-limits.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';

@@ -6,7 +6,7 @@ import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { itemShown } from '../items/item-shown.ts';
-import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
+import { mergedSteps, type Step, type StepAddition, StepSequence } from '../outbox/step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { type Conversation, type Ending, threadConversation } from './conversation.ts';
 import { respond } from './respond.ts';

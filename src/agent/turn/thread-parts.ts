@@ -2,9 +2,9 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { mergedSteps } from '../outbox/step.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
-import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type {
   CompactionTrigger,

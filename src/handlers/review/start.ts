@@ -1,6 +1,6 @@
-import { copiedThread } from '../../agent/copied-thread.ts';
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { checkInput } from '../../agent/prompt/check-input.ts';
+import { copiedThread } from '../../agent/threads/copied-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Joined } from '../../agent/turn/turn-starter.ts';
 import { reviewTask } from '../../instructions/review-instructions.ts';
 import type { ReviewTarget } from '../../protocol/generated/types.ts';

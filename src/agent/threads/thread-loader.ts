@@ -1,20 +1,20 @@
-import { noRolloutFound, threadArchived } from '../protocol/rpc-error.ts';
-import type { LogEntry } from '../store/log-entry.ts';
-import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
-import type { ForkPoint } from '../store/thread-store.ts';
-import type { AgentDeps } from './agent-deps.ts';
+import { noRolloutFound, threadArchived } from '../../protocol/rpc-error.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { ForkPoint } from '../../store/thread-store.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { costAt } from '../history/cost-at.ts';
+import { historyFacts } from '../history/history-facts.ts';
+import { isBeforeAll } from '../history/reverting-patch.ts';
+import { keptSettings } from '../settings/resolve-settings.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
+import type { NewAgent } from '../sub-agents/agent-tree.ts';
 import { configureAgentAgain } from './configure-agent-again.ts';
-import { costAt } from './history/cost-at.ts';
-import { historyFacts } from './history/history-facts.ts';
-import { isBeforeAll } from './history/reverting-patch.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import type { LoadedTree } from './loaded-tree.ts';
 import { newAgentThread } from './new-agent-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
-import { keptSettings } from './settings/resolve-settings.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
-import type { NewAgent } from './sub-agents/agent-tree.ts';
 
 /**
  * A thread with its writer. `above`: the threads above it, the nearest first; none if it is no

@@ -1,25 +1,25 @@
-import type { Timer } from '../base/clock.ts';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { isUuid } from '../base/ids.ts';
-import { KeyedQueue } from '../base/keyed-queue.ts';
-import type { Thread, Turn } from '../protocol/generated/types.ts';
-import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
-import type { LogEntry } from '../store/log-entry.ts';
-import type { ThreadPatch, ThreadRecord } from '../store/thread-record.ts';
-import type { ForkPoint } from '../store/thread-store.ts';
-import type { InterruptCause } from '../tools/denial.ts';
-import type { AgentDeps } from './agent-deps.ts';
-import type { ImportSource } from './history/import-thread.ts';
-import { revertingPatch } from './history/reverting-patch.ts';
+import type { Timer } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { isUuid } from '../../base/ids.ts';
+import { KeyedQueue } from '../../base/keyed-queue.ts';
+import type { Thread, Turn } from '../../protocol/generated/types.ts';
+import { invalidThreadId, threadNotFound } from '../../protocol/rpc-error.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
+import type { ForkPoint } from '../../store/thread-store.ts';
+import type { InterruptCause } from '../../tools/denial.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { revertingPatch } from '../history/reverting-patch.ts';
+import { type SharedLimits, sharedLimits } from '../shared-limits.ts';
+import { AgentRefused, type NewAgent } from '../sub-agents/agent-tree.ts';
+import { revertedPatch, type TurnPart } from '../turn/turn-part.ts';
+import type { ImportSource } from './import-thread.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
 import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { type Reload, reloadConfiguration } from './reload-configuration.ts';
-import { type SharedLimits, sharedLimits } from './shared-limits.ts';
-import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
-import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 import { turnsEnded } from './turns-ended.ts';
 
 /** How long a loaded thread without followers stays in memory after its last turn. */
@@ -198,7 +198,7 @@ export class Threads {
    */
   import(source: ImportSource): Promise<ThreadRecord> {
     const load = async () =>
-      (await import('./history/import-thread.ts')).importThread(
+      (await import('./import-thread.ts')).importThread(
         source,
         this.#deps,
         () => this.#closing !== null,

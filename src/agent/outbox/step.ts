@@ -1,6 +1,6 @@
-import type { Announcement } from '../protocol/announcement.ts';
-import type { LogEntry, StoredItem } from '../store/log-entry.ts';
-import type { ThreadPatch } from '../store/thread-record.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
 
 /** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {

@@ -1,4 +1,4 @@
-import { spawnSource } from '../store/spawn-source.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 
 /**

@@ -1,34 +1,34 @@
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
-import type { UserInput } from '../protocol/generated/types.ts';
-import type { AuthoredItem } from '../store/model-items.ts';
-import type { AgentRecord, ThreadRecord } from '../store/thread-record.ts';
-import type { ThreadStore } from '../store/thread-store.ts';
-import type { InterruptCause } from '../tools/denial.ts';
-import type { ClientChannel } from './client-channel.ts';
-import { GoalKeeper } from './goal/goal-keeper.ts';
-import { Denials } from './guardian/denials.ts';
-import { Guardian } from './guardian/guardian.ts';
-import { saidAsGoal, saidIn } from './guardian/said-in.ts';
-import type { LoadedThread } from './loaded-thread.ts';
-import { inTurn } from './settings/confined-settings.ts';
-import { Admission } from './sub-agents/admission.ts';
-import { AgentEnds } from './sub-agents/agent-ends.ts';
-import { type AgentState, agentState } from './sub-agents/agent-state.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { UserInput } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
+import type { AgentRecord, ThreadRecord } from '../../store/thread-record.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
+import type { InterruptCause } from '../../tools/denial.ts';
+import type { ClientChannel } from '../client-channel.ts';
+import { GoalKeeper } from '../goal/goal-keeper.ts';
+import { Denials } from '../guardian/denials.ts';
+import { Guardian } from '../guardian/guardian.ts';
+import { saidAsGoal, saidIn } from '../guardian/said-in.ts';
+import { inTurn } from '../settings/confined-settings.ts';
+import { Admission } from '../sub-agents/admission.ts';
+import { AgentEnds } from '../sub-agents/agent-ends.ts';
+import { type AgentState, agentState } from '../sub-agents/agent-state.ts';
 import {
   type AgentLimits,
   AgentRefused,
   type AgentTree,
   type NewAgent,
   type StartedAgent,
-} from './sub-agents/agent-tree.ts';
-import { AgentsUsage } from './sub-agents/agents-usage.ts';
-import { IdleAgents } from './sub-agents/idle-agents.ts';
-import { isAgentOf, isOpen, parentOf } from './sub-agents/parent-of.ts';
-import { type Retired, type RetireOptions, retireTree } from './sub-agents/retire-tree.ts';
-import { SubAgents } from './sub-agents/sub-agents.ts';
-import { sweepAgents } from './sub-agents/sweep-agents.ts';
-import { TreeInterrupts } from './sub-agents/tree-interrupts.ts';
+} from '../sub-agents/agent-tree.ts';
+import { AgentsUsage } from '../sub-agents/agents-usage.ts';
+import { IdleAgents } from '../sub-agents/idle-agents.ts';
+import { isAgentOf, isOpen, parentOf } from '../sub-agents/parent-of.ts';
+import { type Retired, type RetireOptions, retireTree } from '../sub-agents/retire-tree.ts';
+import { SubAgents } from '../sub-agents/sub-agents.ts';
+import { sweepAgents } from '../sub-agents/sweep-agents.ts';
+import { TreeInterrupts } from '../sub-agents/tree-interrupts.ts';
+import type { LoadedThread } from './loaded-thread.ts';
 
 interface LoadedTreeDeps {
   store: ThreadStore;

@@ -1,46 +1,46 @@
-import { pathIdentity } from '../base/paths/path-identity.ts';
-import { Grants } from '../policy/permissions/grants.ts';
-import type { Announcement } from '../protocol/announcement.ts';
+import { pathIdentity } from '../../base/paths/path-identity.ts';
+import { Grants } from '../../policy/permissions/grants.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
 import type {
   ResponseItem,
   ReviewTarget,
   ThreadStatus,
   TurnStartParams,
   TurnSteerParams,
-} from '../protocol/generated/types.ts';
+} from '../../protocol/generated/types.ts';
 import {
   noActiveTurnToInterrupt,
   noActiveTurnToSteer,
   turnMismatch,
   turnNotSteerable,
-} from '../protocol/rpc-error.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
-import type { ThreadWriter } from '../store/thread-store.ts';
-import type { UserCommand } from '../tools/command/user-command.ts';
-import type { InterruptCause } from '../tools/denial.ts';
-import type { AgentDeps } from './agent-deps.ts';
-import type { AsideAnswer } from './aside/ask-aside.ts';
-import { type SampleRequest, sampleThread } from './aside/sample-thread.ts';
-import type { ClientQuestions } from './calls/client-questions.ts';
-import { Outbox, type Unstored } from './outbox.ts';
-import { checkAdditionalContext } from './prompt/additional-context.ts';
-import { checkInput } from './prompt/check-input.ts';
-import { PromptHistory } from './prompt/prompt-history.ts';
-import { RawEvents } from './raw-events.ts';
-import { beginReview } from './review/begin-review.ts';
-import { SettingsChanges } from './settings/settings-changes.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
-import { ThreadState } from './thread-state.ts';
-import type { ActiveTurn } from './turn/active-turn.ts';
-import { injectModelItems } from './turn/inject-model-items.ts';
-import { joinCommand, openWithCommand } from './turn/join-command.ts';
-import type { TurnBeginning } from './turn/run-turn.ts';
-import { threadParts } from './turn/thread-parts.ts';
-import { TurnBeginnings } from './turn/turn-beginnings.ts';
-import { revertedPatch, type ThreadOrigin, type TurnPart } from './turn/turn-part.ts';
-import type { TurnParts } from './turn/turn-parts.ts';
-import { TurnRunner } from './turn/turn-runner.ts';
-import { type Joined, TurnStarter, type TurnStarterDeps } from './turn/turn-starter.ts';
+} from '../../protocol/rpc-error.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { ThreadWriter } from '../../store/thread-store.ts';
+import type { UserCommand } from '../../tools/command/user-command.ts';
+import type { InterruptCause } from '../../tools/denial.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import type { AsideAnswer } from '../aside/ask-aside.ts';
+import { type SampleRequest, sampleThread } from '../aside/sample-thread.ts';
+import type { ClientQuestions } from '../calls/client-questions.ts';
+import { Outbox, type Unstored } from '../outbox/outbox.ts';
+import { RawEvents } from '../outbox/raw-events.ts';
+import { checkAdditionalContext } from '../prompt/additional-context.ts';
+import { checkInput } from '../prompt/check-input.ts';
+import { PromptHistory } from '../prompt/prompt-history.ts';
+import { beginReview } from '../review/begin-review.ts';
+import { SettingsChanges } from '../settings/settings-changes.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
+import { ThreadState } from '../thread-state.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import { injectModelItems } from '../turn/inject-model-items.ts';
+import { joinCommand, openWithCommand } from '../turn/join-command.ts';
+import type { TurnBeginning } from '../turn/run-turn.ts';
+import { threadParts } from '../turn/thread-parts.ts';
+import { TurnBeginnings } from '../turn/turn-beginnings.ts';
+import { revertedPatch, type ThreadOrigin, type TurnPart } from '../turn/turn-part.ts';
+import type { TurnParts } from '../turn/turn-parts.ts';
+import { TurnRunner } from '../turn/turn-runner.ts';
+import { type Joined, TurnStarter, type TurnStarterDeps } from '../turn/turn-starter.ts';
 
 interface LoadedThreadOptions {
   record: ThreadRecord;

@@ -1,13 +1,13 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { jsonWeight } from '../base/json-pieces.ts';
-import type { Announcement } from '../protocol/announcement.ts';
-import type { LogEntry, StoredItem } from '../store/log-entry.ts';
-import { StoreError } from '../store/store-error.ts';
-import type { ThreadPatch } from '../store/thread-record.ts';
-import type { ThreadWriter } from '../store/thread-store.ts';
-import { UnfinishedItems } from './items/unfinished-items.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { jsonWeight } from '../../base/json-pieces.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
+import type { ThreadWriter } from '../../store/thread-store.ts';
 import { type Step, type StepSequence, stores } from './step.ts';
+import { UnfinishedItems } from './unfinished-items.ts';
 
 /**
  * To store entries that are longer, in characters, takes some milliseconds. Other work runs before
