@@ -262,7 +262,7 @@ const LIMITS: [
   ['the name of a thread', 'src/store/thread-store.ts', 'NAME_CHARS_MAX', 'characters'],
   [
     'the time that a thread stays loaded without a client',
-    'src/agent/threads/threads.ts',
+    'src/agent/threads/thread-unloader.ts',
     'IDLE_MS_MAX',
     'min',
   ],
