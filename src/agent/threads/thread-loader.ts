@@ -8,7 +8,7 @@ import type { AgentDeps } from '../agent-deps.ts';
 import { costAt } from '../history/cost-at.ts';
 import { historyFacts } from '../history/history-facts.ts';
 import { isBeforeAll } from '../history/reverting-patch.ts';
-import { keptSettings } from '../settings/resolve-settings.ts';
+import { keptSettings } from '../settings/kept-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import { AgentRefused, type NewAgent } from '../sub-agents/agent-tree.ts';
 import { parentOf } from '../sub-agents/parent-of.ts';
