@@ -131,7 +131,7 @@ export class LoadedTree implements AgentTree {
           for (const change of changes)
             clients.publish({ threadId: agentId }, change.method, change.params);
           const params = { threadId: agentId, input, rootTurnId: owner?.rootTurnId ?? null };
-          const { turn, afterAnswer } = await thread.startTurn(params, () => {}, 'parent');
+          const { turn, afterAnswer } = await thread.turns.start(params, () => {}, 'parent');
           afterAnswer();
           return turn.id;
         } finally {
@@ -261,7 +261,7 @@ export class LoadedTree implements AgentTree {
       if (signal.aborted) throw new AgentRefused(NOT_BEGUN);
       this.#unloader.noteBusy(thread.record.sessionId, thread.id);
       clients.subscribeFollowers(thread.id, { of: parent.id });
-      const { afterAnswer } = await thread.startTurn(
+      const { afterAnswer } = await thread.turns.start(
         { threadId: thread.id, input, rootTurnId: parent.rootTurnId },
         () => {},
         'parent',

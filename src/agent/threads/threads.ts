@@ -125,7 +125,7 @@ export class Threads {
 
   /** Lets an idle thread begin a due turn, if a follower can still send messages. */
   beginDueTurn(threadId: string): void {
-    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
+    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.turns.beginDue();
   }
 
   /**
