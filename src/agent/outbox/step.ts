@@ -39,6 +39,28 @@ export function mergedSteps(
   return merged;
 }
 
+/** The unfinished items to save and to discard once all steps are done. */
+export function unfinishedIn(steps: readonly Step[]): {
+  partials: StoredItem[];
+  dropped: string[];
+} {
+  const partials = new Map<string, StoredItem>();
+  const dropped = new Set<string>();
+  for (const step of steps) {
+    if (step.partial !== undefined) partials.set(step.partial.item.id, step.partial);
+    for (const entry of step.entries ?? [])
+      if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
+    for (const { item } of step.dropped ?? []) {
+      partials.delete(item.id);
+      dropped.add(item.id);
+    }
+  }
+  return {
+    partials: [...partials.values()],
+    dropped: [...dropped].filter((id) => !partials.has(id)),
+  };
+}
+
 /**
  * Steps that follow each other: after one that failed, the outbox fails those behind it, with the
  * same error.

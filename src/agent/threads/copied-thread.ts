@@ -1,4 +1,4 @@
-import { copiedSettings } from '../settings/resolve-settings.ts';
+import { copiedSettings } from '../settings/kept-settings.ts';
 import type { ResolvedThread } from './new-thread.ts';
 
 /**

@@ -168,6 +168,8 @@ export async function resolveThread(
   await breaks.worked(1);
   const mcp = mcpSettings(config);
   await breaks.worked(1);
+  const { embeddedInPlaceOf } = settings;
+  const wanted = overrides.model ?? embeddedInPlaceOf ?? config.get('model') ?? last.model ?? null;
   let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
@@ -175,18 +177,7 @@ export async function resolveThread(
       config,
       requested: config.layers.find(isRequestLayer)?.config ?? null,
       model: await modelFor(provider),
-      warnings: threadWarnings(config, {
-        provider,
-        embeddedDefault,
-        wanted:
-          overrides.model ??
-          settings.embeddedInPlaceOf ??
-          config.get('model') ??
-          last.model ??
-          null,
-        notAllowed,
-        agents,
-      }),
+      warnings: threadWarnings(config, { provider, embeddedDefault, wanted, notAllowed, agents }),
       instructions,
       commands,
       mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },

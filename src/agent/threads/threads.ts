@@ -1,9 +1,5 @@
-import type { Timer } from '../../base/clock.ts';
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { isUuid } from '../../base/ids.ts';
-import { KeyedQueue } from '../../base/keyed-queue.ts';
 import type { Thread, Turn } from '../../protocol/generated/types.ts';
-import { invalidThreadId, threadNotFound } from '../../protocol/thread-errors.ts';
+import { threadNotFound } from '../../protocol/thread-errors.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
@@ -11,97 +7,60 @@ import type { InterruptCause } from '../../tools/denial.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { revertingPatch } from '../history/reverting-patch.ts';
 import { type SharedLimits, sharedLimits } from '../shared-limits.ts';
-import { AgentRefused, type NewAgent } from '../sub-agents/agent-tree.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
 import { revertedPatch } from '../turn/turn-part-deps.ts';
 import type { ImportSource } from './import-thread.ts';
 import type { LoadedThread } from './loaded-thread.ts';
+import { checkThreadId, LoadedThreads } from './loaded-threads.ts';
 import { LoadedTree } from './loaded-tree.ts';
-import { changesSettings, type NewThread, type ThreadRequest } from './new-thread.ts';
+import type { NewThread, ThreadRequest } from './new-thread.ts';
 import { type Reload, reloadConfiguration } from './reload-configuration.ts';
 import { ThreadLoader } from './thread-loader.ts';
-import { threadView } from './thread-view.ts';
-import { turnsEnded } from './turns-ended.ts';
+import { type Attendance, ThreadUnloader } from './thread-unloader.ts';
 
-/** How long a loaded thread without followers stays in memory after its last turn. */
-const IDLE_MS_MAX = 30 * 60 * 1000;
-/** The work of closing a thread, in the units of `EventLoopYield`. */
-const CLOSE_UNITS = 1_000;
-
-/** Knows which threads have clients. */
-interface Attendance {
-  /** Whether a client follows the thread. */
-  isFollowed(threadId: string): boolean;
-  /** Whether a follower can still send messages. Only then may the thread begin turns by itself. */
-  isAttended(threadId: string): boolean;
-}
-
-/** The loaded threads, and the ways to load one. */
+/** The threads of a server: what loads, unloads and changes them. */
 export class Threads {
   readonly #deps: AgentDeps;
   readonly #attendance: Attendance;
-  readonly #loaded = new Map<string, LoadedThread>();
-  readonly #idle = new Map<string, Timer>();
-  /**
-   * By thread id. Two requests may name one thread by its id and by its path, and must not load it
-   * twice.
-   */
-  readonly #loading = new KeyedQueue();
+  readonly #loaded: LoadedThreads;
   readonly #loader: ThreadLoader;
-  /**
-   * Many threads may be closed at once, by the end of the server or by timers that were set
-   * together.
-   */
-  readonly #breaks = new EventLoopYield();
+  readonly #unloader: ThreadUnloader;
   /** The agents that threads have started. */
   readonly agents: LoadedTree;
-  #closing: Promise<void> | null = null;
 
   constructor(
     deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>,
     attendance: Attendance,
   ) {
     this.#attendance = attendance;
-    const { store, clients, clock, log } = deps;
-    this.agents = new LoadedTree({
-      store,
-      clients,
-      clock,
-      log,
-      threads: {
-        loaded: () => this.#loaded.values(),
-        find: (threadId) => this.find(threadId),
-        startAgent: (parent, agent) => this.#startAgent(parent, agent),
-        using: (agentId, owner, use) => this.#using(agentId, owner, use),
-        retire: (threadId, change) => this.retire(threadId, change),
-        loadingNone: (threadIds, work) => this.#loading.runAll(threadIds, work),
-        announce: (thread) =>
-          clients.publish({ threadId: thread.id }, 'thread/started', {
-            thread: this.view(thread.record),
-          }),
-        unloadAgent: (thread) => this.unload(thread, { followed: true }),
-      },
+    const shared = { ...deps, ...sharedLimits(deps.clock) };
+    const loaded = new LoadedThreads(deps.clients);
+    const unloader = new ThreadUnloader(loaded, shared, attendance, (id) =>
+      this.agents.noteUnloaded(id),
+    );
+    this.agents = new LoadedTree(deps, loaded, unloader, {
+      startAgent: (parent, agent) => this.#loader.startAgent(parent, agent),
+      using: (agentId, owner, use) => this.#loader.using(agentId, owner, use),
     });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
-    this.#deps = { ...deps, ...sharedLimits(deps.clock), agents: this.agents, onTurnEnded };
-    this.#loader = new ThreadLoader(this.#deps, this.agents);
+    this.#deps = { ...shared, agents: this.agents, onTurnEnded };
+    this.#loaded = loaded;
+    this.#unloader = unloader;
+    this.#loader = new ThreadLoader(this.#deps, loaded, unloader, (id) => this.agents.tidy(id));
   }
 
   /** The ids of all loaded threads, oldest first. */
   ids(): string[] {
-    return [...this.#loaded.keys()].sort();
+    return this.#loaded.ids();
   }
 
   find(threadId: string): LoadedThread | null {
-    return this.#loaded.get(threadId) ?? null;
+    return this.#loaded.find(threadId);
   }
 
   /** Returns the loaded thread. Throws `thread_not_found` if it is not loaded. */
   require(threadId: string): LoadedThread {
-    checkThreadId(threadId);
-    const thread = this.#loaded.get(threadId);
-    if (thread === undefined) throw threadNotFound(threadId);
-    return thread;
+    return this.#loaded.require(threadId);
   }
 
   /**
@@ -125,12 +84,12 @@ export class Threads {
 
   /** A thread, loaded or not, as clients see it: its record, its current status and these turns. */
   view(record: ThreadRecord, turns: Turn[] = []): Thread {
-    return threadView(record, this.find(record.id)?.status ?? { type: 'notLoaded' }, turns);
+    return this.#loaded.view(record, turns);
   }
 
   /** Starts a thread that begins with this history. */
-  async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
-    return this.#load(await this.#loader.create(request, history));
+  start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
+    return this.#loader.create(request, history);
   }
 
   /**
@@ -138,59 +97,7 @@ export class Threads {
    * are ignored.
    */
   resume(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
-    checkThreadId(threadId);
-    return this.#loading.run(threadId, async () => {
-      const loaded = this.find(threadId);
-      if (loaded !== null) return this.#rejoin(loaded, request);
-      const thread = await this.#loadStored(threadId, request);
-      this.agents.noteOpened(thread);
-      return thread;
-    });
-  }
-
-  async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
-    const { thread, above } = await this.#loader.open(threadId, request);
-    this.#load(thread, above);
-    try {
-      await this.agents.tidy(threadId);
-      return thread;
-    } catch (error) {
-      // Nobody follows it yet, so nothing else would unload it.
-      this.#unregister(thread);
-      await thread.close();
-      throw error;
-    }
-  }
-
-  /**
-   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner,
-   * and uses it. Shares the queue of loading, so the agent is not unloaded meanwhile.
-   */
-  #using<T>(
-    agentId: string,
-    owner: LoadedThread | null,
-    use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>,
-  ): Promise<T> {
-    return this.#loading.run(agentId, async () => {
-      if (this.#closing !== null)
-        throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
-      const loaded = this.find(agentId);
-      this.keepLoaded(agentId);
-      const inherited = owner?.configuration.requested ?? null;
-      try {
-        const thread =
-          loaded ??
-          (await this.#loadStored(agentId, {
-            overrides: {},
-            config: null,
-            inherited,
-            knowsModes: true,
-          }));
-        return await use(thread, loaded !== null);
-      } finally {
-        this.unloadWhenIdle(agentId);
-      }
-    });
+    return this.#loader.resume(threadId, request);
   }
 
   /**
@@ -198,18 +105,15 @@ export class Threads {
    * may be large.
    */
   import(source: ImportSource): Promise<ThreadRecord> {
+    const isClosing = () => this.closing !== null;
     const load = async () =>
-      (await import('./import-thread.ts')).importThread(
-        source,
-        this.#deps,
-        () => this.#closing !== null,
-      );
-    return this.#loading.run('import', load);
+      (await import('./import-thread.ts')).importThread(source, this.#deps, isClosing);
+    return this.#loaded.loading.run('import', load);
   }
 
   /** Starts a thread with the source's history up to this point. */
-  async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    return this.#load(await this.#loader.fork(source, point, request));
+  fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
+    return this.#loader.fork(source, point, request);
   }
 
   /** The part of a loaded thread; null if the thread is not loaded. */
@@ -222,7 +126,7 @@ export class Threads {
 
   /** Lets an idle thread begin a due turn, if a follower can still send messages. */
   beginDueTurn(threadId: string): void {
-    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
+    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.turns.beginDue();
   }
 
   /**
@@ -240,43 +144,17 @@ export class Threads {
 
   /** Starts the timer that unloads a thread without followers or a running turn. */
   unloadWhenIdle(threadId: string): void {
-    this.keepLoaded(threadId);
-    const thread = this.find(threadId);
-    if (
-      this.#closing !== null ||
-      thread === null ||
-      thread.turn !== null ||
-      this.#attendance.isFollowed(threadId)
-    )
-      return;
-    this.#idle.set(
-      threadId,
-      this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
-    );
+    this.#unloader.unloadWhenIdle(threadId);
   }
 
-  /**
-   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it
-   * is tried again later. `followed`: also if clients follow it. Shares the queue of loading, so a
-   * resume at the same time finds the thread either loaded or unloaded.
-   */
-  unload(thread: LoadedThread, { followed = false } = {}): Promise<void> {
-    return this.#loading.run(thread.id, async () => {
-      await this.#breaks.worked(CLOSE_UNITS);
-      if (this.find(thread.id) !== thread) return;
-      const isUsed =
-        thread.isRunning ||
-        this.agents.runsBelow(thread.id) ||
-        (!followed && this.#attendance.isFollowed(thread.id));
-      if (isUsed) {
-        this.unloadWhenIdle(thread.id);
-        return;
-      }
-      this.#unregister(thread);
-      await thread.close();
-      this.#deps.clients.publish('everyone', 'thread/closed', { threadId: thread.id });
-      this.#deps.clients.unsubscribeAll(thread.id);
-    });
+  /** Stops the timer that unloads the thread. */
+  keepLoaded(threadId: string): void {
+    this.#unloader.keepLoaded(threadId);
+  }
+
+  /** Unloads a thread, unless it is used: then it is tried again later. */
+  unload(thread: LoadedThread): Promise<void> {
+    return this.#unloader.unload(thread);
   }
 
   /**
@@ -285,17 +163,7 @@ export class Threads {
    * without its turn.
    */
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean> {
-    return this.#loading.run(threadId, async () => {
-      const thread = this.find(threadId);
-      if (thread === null) {
-        await change();
-        return false;
-      }
-      await thread.retire(change);
-      this.#unregister(thread);
-      await thread.close();
-      return true;
-    });
+    return this.#unloader.retire(threadId, change);
   }
 
   /**
@@ -303,7 +171,7 @@ export class Threads {
    * interrupted first.
    */
   revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
-    return this.#loading.run(threadId, async () => {
+    return this.#loaded.loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
       const prepare = async () => revertingPatch(store, await this.record(threadId), beforeTurnId);
       const thread = this.find(threadId);
@@ -326,21 +194,15 @@ export class Threads {
    * begin after that.
    */
   reloadConfiguration(reload: Reload): Promise<void> {
-    return reloadConfiguration([...this.#loaded.values()], this.#deps, {
+    return reloadConfiguration(this.#loaded.all(), this.#deps, {
       reload,
       onDone: ({ id }) => this.beginDueTurn(id),
     });
   }
 
-  /** Stops the timer that unloads the thread. */
-  keepLoaded(threadId: string): void {
-    this.#idle.get(threadId)?.clear();
-    this.#idle.delete(threadId);
-  }
-
   /** How many turns run or are being begun. */
   get turnsRunning(): number {
-    return [...this.#loaded.values()].filter(({ isRunning }) => isRunning).length;
+    return this.#loaded.running().length;
   }
 
   /**
@@ -348,7 +210,7 @@ export class Threads {
    * agents.
    */
   turnsEnded(): Promise<void> {
-    return turnsEnded(() => this.#loaded.values());
+    return this.#loaded.turnsEnded();
   }
 
   /**
@@ -356,28 +218,12 @@ export class Threads {
    * the server is not closing.
    */
   get closing(): Promise<void> | null {
-    return this.#closing;
+    return this.#unloader.closing;
   }
 
   /** Interrupts every turn and closes every thread. */
   close(cause: InterruptCause): Promise<void> {
-    this.#closing ??= this.#deps.lastPrograms.endDuring(this.#close(cause));
-    return this.#closing;
-  }
-
-  async #close(cause: InterruptCause): Promise<void> {
-    for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
-    await this.#loading.idle();
-    const close = async (thread: LoadedThread) => {
-      await this.#breaks.worked(CLOSE_UNITS);
-      await thread.close(cause);
-    };
-    // Again, because a turn may have started an agent until it was interrupted.
-    while (this.#loaded.size > 0) {
-      const threads = [...this.#loaded.values()];
-      await Promise.all(threads.map(close));
-      for (const { id } of threads) this.#loaded.delete(id);
-    }
+    return this.#unloader.closeAll(cause);
   }
 
   #afterTurn(threadId: string, turnId: string): void {
@@ -386,43 +232,4 @@ export class Threads {
     this.unloadWhenIdle(threadId);
     this.beginDueTurn(threadId);
   }
-
-  #load(thread: LoadedThread, above: readonly string[] = []): LoadedThread {
-    this.#loaded.set(thread.id, thread);
-    this.agents.noteLoaded(thread, above);
-    return thread;
-  }
-
-  #unregister(thread: LoadedThread): void {
-    this.keepLoaded(thread.id);
-    this.#loaded.delete(thread.id);
-    this.agents.noteUnloaded(thread);
-  }
-
-  /** Starts the thread of an agent. */
-  async #startAgent(
-    parent: LoadedThread,
-    agent: NewAgent & { nickname: string },
-  ): Promise<LoadedThread> {
-    // Its configuration is read at once, and a response may start many.
-    await this.#breaks.yielded();
-    if (this.#closing !== null)
-      throw new AgentRefused('The server is being shut down, so it cannot start agents.');
-    const { thread, above } = await this.#loader.startAgent(parent, agent);
-    return this.#load(thread, above);
-  }
-
-  async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
-    this.keepLoaded(thread.id);
-    this.agents.noteOpened(thread);
-    if (!changesSettings(request))
-      await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
-    else
-      await thread.settingsChanges.reconfigure(() => this.#loader.configureLoaded(thread, request));
-    return thread;
-  }
-}
-
-function checkThreadId(threadId: string): void {
-  if (!isUuid(threadId)) throw invalidThreadId(threadId);
 }

@@ -37,7 +37,7 @@ interface Begun extends Joined {
 }
 
 async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun> {
-  return { thread, ...(await thread.startReview(target)) };
+  return { thread, ...(await thread.turns.startReview(target)) };
 }
 
 /**
@@ -62,7 +62,7 @@ async function detached(
   });
   let begun: Joined;
   try {
-    begun = await thread.startReview(target);
+    begun = await thread.turns.startReview(target);
   } catch (error) {
     await threads.retire(thread.id, () => store.deleteThread(thread.id));
     throw error;

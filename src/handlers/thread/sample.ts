@@ -42,7 +42,7 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
         const thread = threads.require(threadId);
         sampling.interrupt = () => {
           if (params.interruptOnCancel === true && thread.turn?.id === expectedTurnId)
-            thread.interrupt(expectedTurnId)();
+            thread.turns.interrupt(expectedTurnId)();
         };
         const signal = AbortSignal.any([sampling.abort.signal, caller.gone]);
         if (signal.aborted) {
