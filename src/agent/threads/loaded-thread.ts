@@ -19,7 +19,6 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 import { TurnRunner } from '../turn/loop/turn-runner.ts';
 import { threadParts } from '../turn/thread-parts.ts';
 import { TurnBeginnings } from '../turn/turn-beginnings.ts';
-import type { TurnBeginning } from '../turn/turn-opening.ts';
 import type { ThreadOrigin, TurnPart } from '../turn/turn-part.ts';
 import { revertedPatch } from '../turn/turn-part-deps.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';

@@ -9,11 +9,9 @@ import { mergeTables } from '../../config/layers/config-table.ts';
 import { isRequestLayer } from '../../config/layers/request-layer.ts';
 import { mcpSettings } from '../../config/mcp/mcp-settings.ts';
 import { NoModelError } from '../../config/providers/choose-provider.ts';
-import { contextWindow } from '../../config/providers/context-window.ts';
-import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { reasoningEfforts } from '../../config/providers/reasoning-efforts.ts';
 import { searchesTools } from '../../config/providers/searches-tools.ts';
-import { shortWindow } from '../../config/providers/short-window.ts';
 import { standInWarning } from '../../config/providers/stand-in-warning.ts';
 import { webSearch } from '../../config/web-search.ts';
 import { readGitInfo } from '../../git/read-git-info.ts';
@@ -24,6 +22,7 @@ import type { AgentDeps } from '../agent-deps.ts';
 import { shownReasoning } from '../items/shown-reasoning.ts';
 import { requireServers } from '../mcp/require-servers.ts';
 import { Instructions } from '../prompt/instructions.ts';
+import { contextWindows } from '../settings/context-windows.ts';
 import {
   resolveSettings,
   type SettingsSources,
@@ -162,15 +161,12 @@ export async function resolveThread(
     settings,
   );
   const agents = agentSettings(config, provider);
-  const configured = config.get('model_context_window');
-  const isLocal = provider.localServer !== null;
   const commands = commandSettings(config);
   await breaks.worked(1);
   const mcp = mcpSettings(config);
   await breaks.worked(1);
   const { embeddedInPlaceOf } = settings;
   const wanted = overrides.model ?? embeddedInPlaceOf ?? config.get('model') ?? last.model ?? null;
-  let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
     configuration: {
@@ -197,16 +193,7 @@ export async function resolveThread(
       webSearch: ({ sandboxPolicy }) =>
         webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
       searchesTools: (model) => !modelGiven && searchesTools(provider, model),
-      contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
-      learnContextWindow: async (model) => {
-        if (modelGiven || isOffline(provider)) return null;
-        const windows = await deps.listedWindows(provider);
-        const short = shortWindow(provider, model, windows.get(model) ?? null);
-        // A window that has little more room than instructions and tools take would be compacted
-        // before each request.
-        listed = short === null ? windows : new Map();
-        return short === null ? null : `${short.problem} ${short.advice}`;
-      },
+      ...contextWindows(deps, config, provider),
       compactionLimit: config.get('model_auto_compact_token_limit'),
       limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',
       compactPrompt: config.get('compact_prompt'),
