@@ -5,7 +5,7 @@ const WORDS_MAX = 28;
 const PAGE_WORDS_MAX = 1800;
 const CELL_WORDS_MAX = 35;
 
-/** Words and turns of phrase that are not plain English for what these pages mean, with the plain ones. */
+/** Words and turns of phrase that are not plain English here, with the plain ones. */
 const UNPLAIN: readonly [RegExp, string][] = [
   [/(?<!leaves? (?:files )?|left )\bbehind\b(?! an? (?:proxy|public))/i, 'after'],
   [/\balso (?:if|when|where|without|from|for|in|by|with|after)\b/i, 'even if'],

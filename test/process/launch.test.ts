@@ -171,7 +171,7 @@ describe('what cannot be served is told in a line', () => {
       ['-c', '-s'],
       '-c requires a value: write one that begins with a hyphen as --config=VALUE',
     ],
-    ['an unknown option', ['app-server', '--port', '1'], 'unknown option --port'],
+    ['an unknown option', ['app-server', '--colour', '1'], 'unknown option --colour'],
     [
       'an option like another',
       ['--analytics-defualt-enabled', 'app-server'],

@@ -176,7 +176,7 @@ test('wrong settings of the command line are refused in one line, with the help 
     [['-c', 'model'], '-c model: expected key=value'],
     [
       ['-p', 'nope'],
-      `--profile nope: there is no such profile: config.toml has no profiles, and there is no nope.config.toml in ${where.home}`,
+      `-p nope: there is no such profile: config.toml has no profiles, and there is no nope.config.toml in ${where.home}`,
     ],
   ];
   for (const command of [['models'], ['mcp', 'list'], ['exec', 'hi'], ['wire']])
