@@ -139,7 +139,7 @@ const OPTIONS = new Map(
     '--cyber-access-program': 'heddle has no such programs',
     '--ignore-user-config': OTHER_HOME,
     '--ignore-rules': OTHER_HOME,
-    'exec --provider': 'use -c model_provider=NAME',
+    'exec --provider': 'to choose the provider, use -c model_provider=NAME',
     '--force': 'use --yes',
     '--env': SERVERS,
     '--url': SERVERS,
