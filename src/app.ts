@@ -71,8 +71,7 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     await backend.load().then(
       (loaded) => {
-        for (const [client, method, params] of early.splice(0))
-          loaded.unknownNames.heed(client, method, params);
+        backend.heedEarly(loaded.unknownNames);
         return loaded.tellOfProblems(connection);
       },
       (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
@@ -99,19 +98,12 @@ export function createApp(options: AppParts): App {
     store: pacing.store(options.store),
   };
   const backend = new LateBackend(options, front);
-  const warned = (connection: number) => handshakes.tail(`${connection}`);
-  /** The requests that were read before the backend was loaded. */
-  const early: Parameters<UnknownNames['heed']>[] = [];
-  const heed: UnknownNames['heed'] = (client, method, params) => {
-    if (backend.loaded !== null) backend.loaded.unknownNames.heed(client, method, params);
-    else if (early.length < EARLY_REQUESTS_MAX) early.push([client, method, params]);
-  };
   const served = {
     ...front,
     tap: options.tap ?? null,
     backend: () => backend.loaded,
-    warned,
-    heed,
+    warned: (connection: number) => handshakes.tail(`${connection}`),
+    heed: backend.heed.bind(backend),
   };
   let connections = 0;
 
@@ -139,6 +131,8 @@ class LateBackend {
     this.#front.keepAlive.during(this.#front.pace.during(this.#load())),
   );
   #loaded: Backend | null = null;
+  /** The requests that were read before it was loaded. */
+  readonly #early: Parameters<UnknownNames['heed']>[] = [];
 
   constructor(options: AppParts, front: Front) {
     this.#options = options;
@@ -152,6 +146,17 @@ class LateBackend {
 
   load(): Promise<Backend> {
     return this.#loading.get();
+  }
+
+  /** Looks at the names in a request; before it is loaded, keeps the request for `heedEarly`. */
+  heed(...request: Parameters<UnknownNames['heed']>): void {
+    if (this.#loaded !== null) this.#loaded.unknownNames.heed(...request);
+    else if (this.#early.length < EARLY_REQUESTS_MAX) this.#early.push(request);
+  }
+
+  /** Looks at the requests that were kept. */
+  heedEarly(names: UnknownNames): void {
+    for (const request of this.#early.splice(0)) names.heed(...request);
   }
 
   /**
