@@ -22,7 +22,7 @@ export interface ScenesOptions {
   isEmbedded: boolean;
 }
 
-/** What agents do in the demo, each in a new thread. A scene rejects if something in it is wrong. */
+/** What agents do in the demo, in threads of their own. Rejects if something is wrong. */
 export class AgentScenes {
   readonly #editor: Editor;
   readonly #screen: Screen;
