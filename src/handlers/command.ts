@@ -25,7 +25,7 @@ import {
   checkRunParams,
   resize,
   terminalOf,
-  writeTo,
+  writeToClientProcess,
 } from './client-processes/check-run-params.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
@@ -97,7 +97,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
       queue: null,
       async handle({ processId, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processId));
-        await writeTo(run, {
+        await writeToClientProcess(run, {
           method: 'command/exec/write',
           id: processId,
           deltaBase64,

@@ -14,7 +14,7 @@ import {
   type HookResult,
 } from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
-import { failedCheck, readOutput, readText } from '../../hooks/read-output.ts';
+import { failedCheck, readHookText, readOutput } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { HookRunSummary } from '../../protocol/generated/types.ts';
 import { killed } from '../../sandbox/processes/killed.ts';
@@ -232,7 +232,7 @@ export class HookRunner {
     );
     return 'problem' in outcome
       ? failedHook(`the call of the tool ${tool} failed: ${outcome.problem}`)
-      : readText(event, outcome.text);
+      : readHookText(event, outcome.text);
   }
 
   /** Does work that ends at the time limit of the hook, or with its run. */

@@ -20,16 +20,17 @@ import type {
   McpAnswer,
   McpQuestion,
   McpRequest,
+  Progress,
   StoredCredentials,
 } from '../to-host.ts';
 import { connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
-import { isWithin } from './json-limits.ts';
+import { fitsLimits } from './json-limits.ts';
 import { limitPages } from './limit-pages.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { Noise } from './noise.ts';
 import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
-import { type Progress, sendRequest } from './send-request.ts';
+import { sendRequest } from './send-request.ts';
 import { toProblem } from './to-problem.ts';
 import { UserLogin } from './user-login.ts';
 import { Visits } from './visits.ts';
@@ -108,7 +109,7 @@ export class HostedClient {
       this.#client = client;
       client.onclose = () => this.#ended(null);
       const server = describe(client);
-      if (!isWithin(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
+      if (!fitsLimits(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
       post({ type: 'connected', connection, server });
     } catch (error) {
       post({ type: 'refused', connection, problem: toProblem(error) });

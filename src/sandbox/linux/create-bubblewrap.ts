@@ -37,7 +37,7 @@ import { type NetworkLease, NetworkNamespaces } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds } from './open-binds.ts';
 import { type NetworkNamespace, type PrepareDeps, prepareNamespace } from './prepare-namespace.ts';
 import { requireFewArguments } from './require-few-arguments.ts';
-import { requireFolder } from './require-folder.ts';
+import { requireShownFolder } from './require-shown-folder.ts';
 import { RunningViews } from './running-views.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -278,7 +278,7 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
   const built = await sandboxView(bounds, deps);
   let binds: readonly CheckedBind[] = [];
   try {
-    requireFolder(command.cwd, built);
+    requireShownFolder(command.cwd, built);
     const mounts = firstMounts(built.view, built.concealed);
     const mount = mounts === null ? null : await options.mountsFirst.get();
     binds = openBinds(built.unsure);
