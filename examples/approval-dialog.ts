@@ -123,20 +123,22 @@ client.handle(
 );
 
 // Two kinds of questions come in one request. If `_meta` names a kind of approval, heddle asks
-// whether it may call a tool. Otherwise an MCP server asks the user: it wants a form to be filled
-// in, or a page to be visited.
+// whether it may call a tool, or send a prompt of the MCP server to the model. Otherwise an MCP
+// server asks the user: it wants a form to be filled in, or a page to be visited.
 client.handle(
   'mcpServer/elicitation/request',
   async (params, { signal }): Promise<McpServerElicitationRequestResponse> => {
     const { threadId, turnId, serverName, message } = params;
+    // A call of a tool has its arguments, and a prompt for the model its messages.
     const {
       codex_approval_kind: kind,
       tool_params: call,
+      sampling,
       persist,
     } = (params._meta ?? {}) as Record<string, unknown>;
     if (kind !== undefined) {
       const decision = await decide(
-        `${showText(message)}\n  ${showText(JSON.stringify(call) ?? '')}`,
+        `${showText(message)}\n  ${showText(JSON.stringify(call ?? sampling) ?? '')}`,
         signal,
       );
       if (decision === 'cancel' && turnId !== null)

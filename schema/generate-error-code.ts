@@ -9,8 +9,8 @@ export function generateErrorCode({ codes }: ErrorTable): string {
   return `// Generated from schema/ by \`npm run generate\`. Do not edit.
 
 /**
- * The values of \`error.data.code\`, which docs/errors.md describes. A value never changes its meaning, and none is removed. Later
- * versions, and other servers of this protocol, may send others: a \`switch\` needs a \`default\`.
+ * The values of \`error.data.code\`, which docs/errors.md and docs/errors/machine.md describe. A value never changes its meaning, and none is
+ * removed. Later versions, and other servers of this protocol, may send others: a \`switch\` needs a \`default\`.
  */
 export type ErrorCode =
 ${members.join('').trimEnd()};

@@ -19,7 +19,15 @@ export function generateMethods(definitions: Definitions, methods: MethodTable):
     const facts = `served: ${served}, stability: '${row.stability}', params: '${params}', experimentalFields: ${fields('x-experimental')}`;
     return `  '${method}': { ${facts}${unserved === '[]' ? '' : `, notServedFields: ${unserved}`} },\n`;
   });
-  return `${HEAD}${rows.join('')}};\n`;
+  const names = (name: string, comment: string, of: object) =>
+    `\n/** ${comment} */\nexport const ${name}: readonly string[] = [\n${Object.keys(of)
+      .map((method) => `  '${method}',\n`)
+      .join('')}];\n`;
+  const others = [
+    names('serverRequests', 'Every request of a server.', methods.serverRequests),
+    names('serverNotifications', 'Every notification of a server.', methods.serverNotifications),
+  ];
+  return `${HEAD}${rows.join('')}};\n${others.join('')}`;
 }
 
 function fieldList(fields: readonly MarkedField[]): string {

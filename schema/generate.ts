@@ -9,9 +9,9 @@ import {
   readSchema,
 } from './bundle.ts';
 import { generateErrorCode } from './generate-error-code.ts';
-import { generateErrorsPage } from './generate-errors-page.ts';
+import { generateErrorsPages } from './generate-errors-pages.ts';
 import { generateMethods } from './generate-methods.ts';
-import { generateMethodsPage } from './generate-methods-page.ts';
+import { generateMethodsPages } from './generate-methods-pages.ts';
 import { generateModelScript } from './generate-model-script.ts';
 import { generateParamNames, PARAM_NAMES_TYPES } from './generate-param-names.ts';
 import { generateTypes } from './generate-types.ts';
@@ -78,8 +78,11 @@ write(
   }),
 );
 write('test/support/generated/validate-required.d.ts', declareValidators({ validateRequired: {} }));
-write('docs/methods.md', generateMethodsPage(definitions, { methods, errors }));
-write('docs/errors.md', generateErrorsPage(errors));
+const pages = {
+  ...generateMethodsPages(definitions, { methods, errors }),
+  ...generateErrorsPages(errors),
+};
+for (const [path, text] of Object.entries(pages)) write(path, text);
 
 /** A schema that clients require the server to follow, with its definitions. */
 function readRequired(name: string): Definitions {

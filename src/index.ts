@@ -6,9 +6,10 @@ import { PassThrough } from 'node:stream';
 import { type App, createApp } from './app.ts';
 import { systemClock } from './base/clock.ts';
 import { storeFileIn } from './base/files/own-file.ts';
-import type { JsonObject } from './base/json-value.ts';
+import { isObject, type JsonObject } from './base/json-value.ts';
 import { type Log, SILENT_LOG } from './base/log.ts';
-import { requireKnownOptions } from './base/text/require-known-options.ts';
+import { isFolder } from './base/paths/is-folder.ts';
+import { KIND, requireOptions } from './base/text/require-options.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
@@ -103,7 +104,7 @@ export interface AppServer {
  * Throws a TypeError of one line if an option does not exist or is wrong.
  */
 export function createAppServer(options: AppServerOptions): AppServer {
-  requireOptions(options);
+  requireServerOptions(options);
   const { transport } = options;
   const server = createServer(options);
   let closing: Promise<string[]> | null = null;
@@ -116,6 +117,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
   return {
     async connect(client) {
       if (closing !== null) throw new Error(CLOSED);
+      requireTransport('connect', client);
       await serve(client);
     },
     connectClient(clientOptions = {}) {
@@ -135,18 +137,24 @@ export function createAppServer(options: AppServerOptions): AppServer {
 
 const CLOSED = 'the server is closed';
 
-function requireOptions(options: AppServerOptions): void {
+function requireServerOptions(options: AppServerOptions): void {
   const known = {
-    home: true,
-    cwd: true,
-    env: true,
-    overrides: true,
-    transport: true,
-    model: true,
-    deterministic: true,
-    log: true,
-  } as const;
-  requireKnownOptions<AppServerOptions>('createAppServer', options, known);
+    home: KIND.any,
+    cwd: KIND.string,
+    env: KIND.variables,
+    overrides: KIND.any,
+    transport: KIND.any,
+    model: KIND.any,
+    deterministic: KIND.boolean,
+    log: KIND.log,
+  };
+  requireOptions<AppServerOptions>('createAppServer', options, known);
+  const { cwd = '.' } = options;
+  if (!isFolder(resolve(cwd)))
+    throw new TypeError(
+      `createAppServer: cwd must be a folder that exists, and ${resolve(cwd)} is none`,
+    );
+  if (options.transport !== undefined) requireTransport('createAppServer', options.transport);
   // Code without types passes anything.
   const { home, model }: { home?: unknown; model?: unknown } = options;
   if (typeof home !== 'string' || home === '')
@@ -155,6 +163,16 @@ function requireOptions(options: AppServerOptions): void {
     return;
   throw new TypeError(
     `createAppServer: model must be an object with the method stream${typeof model === 'string' ? modelAdvice(model) : ''}`,
+  );
+}
+
+function requireTransport(place: string, transport: StreamPair | Transport): void {
+  const { listen, input, output } = (isObject(transport) ? transport : {}) as Partial<
+    StreamPair & Transport
+  >;
+  if (typeof listen === 'function' || (KIND.readable.is(input) && KIND.writable.is(output))) return;
+  throw new TypeError(
+    `${place}: the transport must be an object with the streams input and output, or with the methods of a Transport`,
   );
 }
 

@@ -7,22 +7,21 @@ import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/text/show-text.ts';
 import type { CheckedOptions } from './cli/check-settings.ts';
+import type { ServeOptions } from './cli/command-line/command.ts';
+import { overridesIn } from './cli/command-line/command.ts';
 import { describeProblem, isOfCommandLine } from './cli/command-line/describe-problem.ts';
-import {
-  type Command,
-  overridesIn,
-  parseCommandLine,
-  type ServeOptions,
-} from './cli/command-line/parse-command-line.ts';
+import { parseCommandLine } from './cli/command-line/parse-command-line.ts';
 import { versionText } from './cli/command-line/version-text.ts';
-import { createLog } from './cli/create-log.ts';
+import { createLog } from './cli/log/create-log.ts';
+import type { WireLog } from './cli/log/wire-log.ts';
 import { onLostOutput } from './cli/on-lost-output.ts';
 import { openFor } from './cli/option-error.ts';
 import { requireValidOverrides } from './cli/require-valid-overrides.ts';
+import type { CommandHost } from './cli/run-command.ts';
+import { EXIT_INTERNAL, type Service } from './cli/service.ts';
 import { tellOfUnused } from './cli/tell-of-unused.ts';
 import { variableProblems } from './cli/variable-problems.ts';
-import { watchClient } from './cli/watch-client.ts';
-import type { WireLog } from './cli/wire-log.ts';
+import { STDOUT, watchClient } from './cli/watch-client.ts';
 import { workingDirectory } from './cli/working-directory.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { editInThread } from './config/writing/edit-in-thread.ts';
@@ -36,17 +35,9 @@ import { type StreamPair, streamTransport } from './transport/stream-transport.t
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
 
-const STDOUT = 1;
-/**
- * The exit code after an error inside the server that nothing has handled: EX_SOFTWARE of sysexits.
- */
-const EXIT_INTERNAL = 70;
-
 const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
-const PROGRESS = join(__dirname, '..', 'bin', 'load-progress.js');
 const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
 const MIGRATIONS = join(__dirname, '..', 'migrations');
-const SCHEMA = join(__dirname, '..', 'schema');
 const INSTALLATION = {
   manifest: join(__dirname, '..', 'package.json'),
   executable: process.execPath,
@@ -64,14 +55,6 @@ function homeSource(): string {
 }
 
 type Streams = Pick<StreamPair, 'input' | 'output'>;
-
-/** A server, and its client's transport. */
-interface Service {
-  server: Pick<App, 'connect' | 'close'>;
-  transport: ReturnType<typeof streamTransport>;
-  /** Closes the wire log. */
-  end(): void;
-}
 
 /** The parts of every server of this process, except its store. */
 type CommonParts = Omit<AppParts, 'store'>;
@@ -120,8 +103,15 @@ async function check({
   );
 }
 
+function wrongVariables(overrides: readonly string[]): Promise<string[]> {
+  return variableProblems(process.env, async () => {
+    const { configText } = await import('./cli/config-text.ts');
+    return [await configText(homeFolder()), ...overrides].join('\n');
+  });
+}
+
 async function openWireLog(file: string): Promise<WireLog> {
-  const { WireLog } = await import('./cli/wire-log.ts');
+  const { WireLog } = await import('./cli/log/wire-log.ts');
   return openFor(
     '--wire-log',
     file,
@@ -203,7 +193,7 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog({ ...options, byDefault: 'warn' }, process.env, process.stderr);
   tellOfUnused(options.unused, log);
-  for (const problem of await variableProblems(process.env, homeFolder(), options.overrides))
+  for (const problem of await wrongVariables(options.overrides))
     log.warn({ problem }, 'wrong variable');
   await check(options);
   const {
@@ -252,171 +242,41 @@ async function serve(options: ServeOptions): Promise<void> {
   await end(0, 'clientGone');
 }
 
-/** One turn, or a session, of a server in this process. */
-async function converse(command: Extract<Command, { run: 'exec' | 'wire' }>): Promise<void> {
-  const { options } = command;
-  protectStore(storeFileIn(homeFolder()));
-  // A person reads stderr: what concerns them comes as warnings.
-  const log = createLog(
-    { ...options, byDefault: options.logFile === null ? 'off' : 'warn' },
-    process.env,
-    process.stderr,
-  );
-  onFault(log, (error) => process.exit(fail(error, EXIT_INTERNAL)));
-  await check(options);
-  const { env, stdin, stdout, stderr } = process;
-  const host = {
-    ...{ version: HEDDLE_VERSION, env, stdin, stdout, stderr, schemaDir: SCHEMA },
-    folder: { path: workingDirectory(options.cwd), isGiven: options.cwd !== null },
-    ignored: options.unused.allowing,
-    log,
-    start: (streams: Streams) => start(options, log, streams),
-    onSignal,
-    // The parent may end first, as with nohup.
-    onReaderGone: (handler: () => void) =>
-      void watchClient({ parent: () => 0, output: STDOUT, onGone: handler }),
-    exit: (code: number) => process.exit(code),
-    limitClose: (code: number) => void setTimeout(() => process.exit(code), CLOSE_MS_MAX).unref(),
-  };
-  const exitCode =
-    command.run === 'wire'
-      ? await (await import('./cli/wire/run-wire.ts')).runWire(command.asked, host)
-      : await (await import('./cli/exec/run-exec.ts')).runExec(command.asked, host);
-  stdout.write('', () => process.exit(exitCode));
-}
-
-async function init({ values }: Extract<Command, { run: 'init' }>): Promise<void> {
-  const { runInit } = await import('./cli/init/run-init.ts');
-  const { env, stdin, stdout, stderr } = process;
-  const exitCode = await runInit(values, {
-    ...{
-      home: homeFolder(),
-      cwd: process.cwd(),
-      env,
-      systemDir: systemDir(),
-      version: HEDDLE_VERSION,
-      stdin,
-      stdout,
-      stderr,
-    },
-    ...{ editToml: editInThread(TOML_EDITOR), onSignal, exit: (code) => process.exit(code) },
-  });
-  // A provider that does not answer would be waited for.
-  stdout.write('', () => process.exit(exitCode));
-}
-
-async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
-  const { trustProject } = await import('./cli/trust-project.ts');
-  const options = { home: homeFolder(), systemDir: systemDir(), folder: resolve(folder), yes };
-  process.exitCode = (await trustProject(options, await terminal())) ? 0 : 1;
-}
-
-async function store({ action, file, json }: Extract<Command, { run: 'store' }>): Promise<void> {
-  const { maintainStore } = await import('./cli/maintain-store.ts');
-  const isWell = await maintainStore(
-    {
-      action,
-      json,
-      target: file === null ? null : resolve(file),
-      file: storeFileIn(homeFolder()),
-      migrationsDir: MIGRATIONS,
-      nodeVersions: process.versions,
-      progressScript: PROGRESS,
-    },
-    { print, stderr: process.stderr, env: process.env },
-  );
-  process.exitCode = isWell ? 0 : 1;
-}
-
-async function doctor({ settings, json }: Extract<Command, { run: 'doctor' }>): Promise<void> {
-  await check(settings);
-  const { runDoctor } = await import('./cli/doctor/run-doctor.ts');
-  const isWell = await runDoctor(
-    {
-      home: homeFolder(),
-      homeSource: homeSource(),
-      ...{ cwd: process.cwd(), env: process.env, overrides: settings.overrides, json },
-      sendSignal: (pid, signal) => process.kill(pid, signal),
-      version: HEDDLE_VERSION,
-      platform: process.platform,
-      nodeVersions: process.versions,
-      installation: INSTALLATION,
-      systemDir: systemDir(),
-    },
-    { print, stderr: process.stderr },
-  );
-  process.stdout.write('', (error) => (error ? undefined : process.exit(isWell ? 0 : 1)));
-}
-
-async function request({
-  request: wanted,
-  settings,
-}: Extract<Command, { run: 'request' }>): Promise<void> {
-  await check(settings);
-  const { runRequest } = await import('./cli/requests/run-request.ts');
-  const server: [string, string] = [process.execPath, join(__dirname, '..', 'bin', 'heddle.js')];
-  const options = {
-    server,
-    overrides: settings.overrides,
+function host(): CommandHost {
+  return {
+    system: process,
     version: HEDDLE_VERSION,
-    userHome: process.env.HOME || null,
+    packageFolder: join(__dirname, '..'),
+    home: homeFolder(),
+    homeSource: homeSource(),
+    systemDir: systemDir(),
+    check,
+    onSignal,
+    fail,
   };
-  process.exitCode = (await runRequest(wanted, options, await terminal())) ? 0 : 1;
 }
-
-async function terminal() {
-  const { stdin, stdout, stderr, env } = process;
-  const onInterrupt = () => process.exit(128 + SIGNALS.SIGINT);
-  return (await import('./cli/terminal/terminal-at.ts')).terminalAt({
-    stdin,
-    stdout,
-    stderr,
-    env,
-    onInterrupt,
-  });
-}
-
-const print = (text: string) => void process.stdout.write(text);
 
 async function run(): Promise<void> {
   const command = parseCommandLine(argv);
   const isQuiet = ['serve', 'help', 'version', 'completion'].includes(command.run);
-  const problems = isQuiet
-    ? []
-    : await variableProblems(process.env, homeFolder(), overridesIn(command));
+  const problems = isQuiet ? [] : await wrongVariables(overridesIn(command));
   for (const problem of problems) process.stderr.write(`warning: ${showText(problem)}\n`);
   if (!['serve', 'exec', 'wire'].includes(command.run))
     onLostOutput(process.stdout, (reason) =>
       process.exit(reason === null ? 1 : fail(new Error(reason))),
     );
   switch (command.run) {
-    case 'help':
-      return print((await import('./cli/command-line/show-help.ts')).showHelp(command.command));
     case 'version':
-      return print(versionText(process.argv[1] ?? '', HEDDLE_VERSION));
-    case 'completion':
-      return print(
-        (await import('./cli/command-line/show-completion.ts')).showCompletion(command.shell),
-      );
-    case 'init':
-      return init(command).catch((error: unknown) => process.exit(fail(error)));
-    case 'trust':
-      return trust(command);
-    case 'store':
-      return store(command);
-    case 'doctor':
-      return doctor(command);
-    case 'generate':
-      return (await import('./cli/generate/run-generator.ts')).runGenerator(command, SCHEMA);
-    case 'request':
-      return request(command);
+      return void process.stdout.write(versionText(process.argv[1] ?? '', HEDDLE_VERSION));
     case 'exec':
     case 'wire':
-      return converse(command).catch((error: unknown) => process.exit(fail(error)));
+      return (await import('./cli/converse.ts'))
+        .converse(command, { ...host(), start, onFault })
+        .catch((error: unknown) => process.exit(fail(error)));
     case 'serve':
       return serve(command.options);
     default:
-      return command satisfies never;
+      return (await import('./cli/run-command.ts')).runCommand(command, host());
   }
 }
 

@@ -117,6 +117,10 @@ describe('overrides', () => {
     ],
     [{ '.model': 'x' }, 'overrides: ".model" is not a key'],
     [['config.toml'], 'overrides config.toml: expected key=value'],
+    [
+      { sandbox_workspace_write: { network_access: () => true } },
+      'overrides sandbox_workspace_write.network_access: expected a value, found a function',
+    ],
     ['model=x', 'overrides must be an object with settings, or an array of key=value strings'],
   ])('%j is refused in one line that names the setting', (overrides, problem) => {
     const options = { home: tempFolder(), overrides } as unknown as AppServerOptions;
@@ -211,6 +215,13 @@ test('the path of a script is no script', () => {
     expect(() => createScriptedModel(path)).toThrow(
       `the model script: ${path} looks like the path of a script, not a script: pass the text of the file, readFileSync(path, 'utf8')`,
     );
+});
+
+test('a program that is missing is named, with the place where it was looked for', async () => {
+  const client = spawnServer({ command: 'heddle-nowhere' });
+  await expect(client.request('thread/list')).rejects.toThrow(
+    /heddle-nowhere ENOENT: there is no such program, or it is not in the PATH/,
+  );
 });
 
 test('a command with its arguments in one string is told from a program that is missing', async () => {

@@ -22,7 +22,7 @@ import type { TurnNotifier } from './notify/turn-notifier.ts';
 import type { ThreadPrograms } from './settings/thread-programs.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
-import type { TurnPartKind } from './turn/turn-part.ts';
+import type { TurnPartKind } from './turn/turn-part-deps.ts';
 
 /** The collaborators that backend.ts passes to the agent. */
 export interface AgentDeps extends SharedLimits {

@@ -34,12 +34,13 @@ import { ThreadState } from './thread-state.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 import { injectModelItems } from './turn/inject-model-items.ts';
 import { joinCommand, openWithCommand } from './turn/join-command.ts';
-import type { TurnBeginning } from './turn/run-turn.ts';
+import { TurnRunner } from './turn/loop/turn-runner.ts';
 import { threadParts } from './turn/thread-parts.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
-import { revertedPatch, type ThreadOrigin, type TurnPart } from './turn/turn-part.ts';
+import type { TurnBeginning } from './turn/turn-opening.ts';
+import type { ThreadOrigin, TurnPart } from './turn/turn-part.ts';
+import { revertedPatch } from './turn/turn-part-deps.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
-import { TurnRunner } from './turn/turn-runner.ts';
 import { type Joined, TurnStarter, type TurnStarterDeps } from './turn/turn-starter.ts';
 
 interface LoadedThreadOptions {

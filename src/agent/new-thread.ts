@@ -13,6 +13,7 @@ import { contextWindow } from '../config/providers/context-window.ts';
 import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';
 import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
 import { searchesTools } from '../config/providers/searches-tools.ts';
+import { shortWindow } from '../config/providers/short-window.ts';
 import { standInWarning } from '../config/providers/stand-in-warning.ts';
 import { webSearch } from '../config/web-search.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
@@ -206,8 +207,14 @@ export async function resolveThread(
         webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
       searchesTools: (model) => !modelGiven && searchesTools(provider, model),
       contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
-      learnContextWindows: async () => {
-        if (!modelGiven && !isOffline(provider)) listed = await deps.listedWindows(provider);
+      learnContextWindow: async (model) => {
+        if (modelGiven || isOffline(provider)) return null;
+        const windows = await deps.listedWindows(provider);
+        const short = shortWindow(provider, model, windows.get(model) ?? null);
+        // A window that has little more room than instructions and tools take would be compacted
+        // before each request.
+        listed = short === null ? windows : new Map();
+        return short === null ? null : `${short.problem} ${short.advice}`;
       },
       compactionLimit: config.get('model_auto_compact_token_limit'),
       limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',

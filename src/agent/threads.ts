@@ -19,7 +19,8 @@ import { type SharedLimits, sharedLimits } from './shared-limits.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
-import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import type { TurnPart } from './turn/turn-part.ts';
+import { revertedPatch } from './turn/turn-part-deps.ts';
 import { turnsEnded } from './turns-ended.ts';
 
 /** How long a loaded thread without followers stays in memory after its last turn. */

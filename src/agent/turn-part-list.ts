@@ -8,7 +8,7 @@ import { Hooks } from './hooks/hooks.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { ToolFinder } from './tool-search/tool-finder.ts';
-import type { TurnPartKind } from './turn/turn-part.ts';
+import type { TurnPartKind } from './turn/turn-part-deps.ts';
 
 /**
  * The parts of every thread's turns, in the order in which they act. A new part needs its own file

@@ -1,5 +1,5 @@
 import type { Log } from '../base/log.ts';
-import type { ServeOptions } from './command-line/parse-command-line.ts';
+import type { ServeOptions } from './command-line/command.ts';
 
 /** Logs the given options that have no effect, so that nobody relies on them. */
 export function tellOfUnused({ harmless, allowing }: ServeOptions['unused'], log: Log): void {

@@ -1,14 +1,10 @@
-import { join } from 'node:path';
 import type { Env } from '../base/env.ts';
-import { FileRefusedError } from '../base/files/file-refused-error.ts';
-import { readRegularFile } from '../base/files/read-regular-file.ts';
 import { isFolder } from '../base/paths/is-folder.ts';
 import { statOf } from '../base/paths/stat-of.ts';
-import { systemErrorCode } from '../base/system-error-code.ts';
 import { suggestKey } from '../base/text/suggest-key.ts';
 import { choiceProblem } from './command-line/choice-problem.ts';
 import { listed } from './command-line/listed.ts';
-import { LOG_LEVELS } from './lazy-log.ts';
+import { LOG_LEVELS } from './log/lazy-log.ts';
 
 /** The variables that a user sets for heddle alone. */
 const OWN: readonly string[] = ['HEDDLE_HOME', 'HEDDLE_LOG'];
@@ -16,19 +12,14 @@ const OWN: readonly string[] = ['HEDDLE_HOME', 'HEDDLE_LOG'];
 const OF_COMMANDS = 'HEDDLE_COMMAND';
 /** The first one that is set names the home. */
 const HOMES = ['HEDDLE_HOME', 'CODEX_HOME'];
-const CONFIG_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * Returns a sentence for each wrong value of the variables that heddle reads, and for each variable
  * that looks like heddle's and that it does not read. Those that config.toml or the command line
- * names are the user's own, such as the `env_key` of a provider. `overrides`: settings of the
- * command line, as `key=value` strings.
+ * names are the user's own, such as the `env_key` of a provider. `given`: reads the text of both; a
+ * start without such a variable does not need it.
  */
-export async function variableProblems(
-  env: Env,
-  home: string,
-  overrides: readonly string[],
-): Promise<string[]> {
+export async function variableProblems(env: Env, given: () => Promise<string>): Promise<string[]> {
   const { HEDDLE_LOG: level = '' } = env;
   const ofLog = level === '' ? null : choiceProblem('HEDDLE_LOG', level, LOG_LEVELS);
   const name = HOMES.find((each) => env[each]);
@@ -36,7 +27,7 @@ export async function variableProblems(
   const unknown = Object.keys(env).filter(
     (each) => /^HEDDLE_/i.test(each) && each !== OF_COMMANDS && !OWN.includes(each),
   );
-  const settings = unknown.length === 0 ? '' : [await configText(home), ...overrides].join('\n');
+  const settings = unknown.length === 0 ? '' : await given();
   const ofUnknown = unknown.filter((each) => !settings.includes(each)).map(unknownProblem);
   return [ofHome, ofLog, ...ofUnknown].filter((problem) => problem !== null);
 }
@@ -50,17 +41,4 @@ function homeProblem(name: string, value: string): string | null {
 function unknownProblem(name: string): string {
   const nearest = suggestKey(name, OWN);
   return `${name}: heddle does not read this variable, but ${listed(OWN, 'and')}${nearest === null ? '' : `: did you mean ${nearest}?`}`;
-}
-
-/** Empty if the file cannot be read, which the server reports. */
-async function configText(home: string): Promise<string> {
-  try {
-    const content = await readRegularFile(join(home, 'config.toml'), {
-      bytesMax: CONFIG_BYTES_MAX,
-    });
-    return content?.bytes.toString('utf8') ?? '';
-  } catch (error) {
-    if (error instanceof FileRefusedError || systemErrorCode(error) !== null) return '';
-    throw error;
-  }
 }

@@ -2,6 +2,8 @@ import { fstatSync, writeSync } from 'node:fs';
 import { namesInProc, type ProcPath, readProc, readProcLink } from '../base/files/read-proc.ts';
 import { systemErrorCode } from '../base/system-error-code.ts';
 
+/** The file descriptor of a process's output. */
+export const STDOUT = 1;
 /** The time between two checks. */
 const LOOK_MS = 2_000;
 

@@ -1,5 +1,6 @@
-import { requireKnownOptions } from '../base/text/require-known-options.ts';
-import { methods } from '../protocol/generated/methods.ts';
+import { requireNoTypo } from '../base/text/require-no-typo.ts';
+import { KIND, requireOptions } from '../base/text/require-options.ts';
+import { methods, serverNotifications, serverRequests } from '../protocol/generated/methods.ts';
 import type {
   ClientRequests,
   InitializeParams,
@@ -29,7 +30,7 @@ import { TurnRun } from './turn-run.ts';
 /** How long a server may take to end the connection once the client has closed its side. */
 const CLOSE_MS_MAX = 5000;
 
-const SUBSCRIPTION_OPTIONS = { threadId: true, signal: true } as const;
+const SUBSCRIPTION_OPTIONS = { threadId: KIND.string, signal: KIND.signal } as const;
 
 /** The params of `turn/start`, but the input can be a string. */
 export type TurnInput = Omit<TurnStartParams, 'input'> & { input: string | UserInput[] };
@@ -115,6 +116,8 @@ export class Client {
     method: Method,
     listener: (params: ServerNotifications[Method]) => void,
   ): () => void {
+    requireNoTypo('on', method, serverNotifications);
+    requireFunction('on: the listener', method, listener);
     const take = (notification: Notification) => {
       if (notification.method === method)
         listener(notification.params as ServerNotifications[Method]);
@@ -131,7 +134,8 @@ export class Client {
     method: Method,
     options: SubscriptionOptions = {},
   ): AsyncIterableIterator<ServerNotifications[Method]> {
-    requireKnownOptions<SubscriptionOptions>('notifications', options, SUBSCRIPTION_OPTIONS);
+    requireNoTypo('notifications', method, serverNotifications);
+    requireOptions<SubscriptionOptions>('notifications', options, SUBSCRIPTION_OPTIONS);
     return this.#subscriptions.iterate(options, (notification) =>
       notification.method === method
         ? (notification.params as ServerNotifications[Method])
@@ -141,7 +145,7 @@ export class Client {
 
   /** The same as `notifications`, for all methods: iterates over whole notifications. */
   events(options: SubscriptionOptions = {}): AsyncIterableIterator<Notification> {
-    requireKnownOptions<SubscriptionOptions>('events', options, SUBSCRIPTION_OPTIONS);
+    requireOptions<SubscriptionOptions>('events', options, SUBSCRIPTION_OPTIONS);
     return this.#subscriptions.iterate(options, (notification) => notification);
   }
 
@@ -153,6 +157,8 @@ export class Client {
     method: Method,
     handler: ServerRequestHandler<Method>,
   ): () => void {
+    requireNoTypo('handle', method, serverRequests);
+    requireFunction('handle: the handler', method, handler);
     return this.#handlers.add(method, handler as Parameters<ServerRequestHandlers['add']>[1]);
   }
 
@@ -162,7 +168,7 @@ export class Client {
    * thread: it does if it started, resumed or forked it.
    */
   turn({ input, ...settings }: TurnInput, options: { signal?: AbortSignal } = {}): TurnRun {
-    requireKnownOptions<{ signal?: AbortSignal }>('turn', options, { signal: true });
+    requireOptions<{ signal?: AbortSignal }>('turn', options, { signal: KIND.signal });
     const { threadId } = settings;
     const content: UserInput[] =
       typeof input === 'string' ? [{ type: 'text', text: input }] : input;
@@ -207,6 +213,11 @@ export class Client {
       this.#handlers.release(notification.params.requestId);
     this.#subscriptions.deliver(notification);
   }
+}
+
+/** Code without types passes anything. */
+function requireFunction(what: string, method: string, value: unknown): void {
+  if (typeof value !== 'function') throw new TypeError(`${what} of ${method} must be a function`);
 }
 
 /** Resolves when the server has ended its side, or either side has failed. */

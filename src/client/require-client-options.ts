@@ -1,14 +1,14 @@
-import { requireKnownOptions } from '../base/text/require-known-options.ts';
+import { KIND, oneOf, requireOptions } from '../base/text/require-options.ts';
 import type { ClientOptions } from './client-options.ts';
 
-/** The names of the options that every client has. */
+/** The options that every client has. */
 export const CLIENT_OPTIONS = {
-  unhandledRequests: true,
-  onMessage: true,
-  onSkipped: true,
-} as const satisfies Record<keyof Required<ClientOptions>, true>;
+  unhandledRequests: oneOf('refuse', 'leave'),
+  onMessage: KIND.function,
+  onSkipped: KIND.function,
+};
 
-/** Throws a TypeError if one of the options does not exist. */
+/** Throws a TypeError if one of the options does not exist or is wrong. */
 export function requireClientOptions(place: string, options: ClientOptions): void {
-  requireKnownOptions<ClientOptions>(place, options, CLIENT_OPTIONS);
+  requireOptions<ClientOptions>(place, options, CLIENT_OPTIONS);
 }

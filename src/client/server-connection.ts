@@ -1,6 +1,6 @@
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { LineSplitter } from '../base/text/line-splitter.ts';
-import { requireKnownOptions } from '../base/text/require-known-options.ts';
+import { KIND, requireOptions } from '../base/text/require-options.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { ClientOptions, ClientTransport, RequestOptions } from './client-options.ts';
 import { ConnectionError, RequestError, RequestTimeoutError } from './request-error.ts';
@@ -62,7 +62,10 @@ export class ServerConnection {
     const id = this.#nextId++;
     let release = () => {};
     const answer = new Promise<unknown>((resolve, reject) => {
-      requireKnownOptions<RequestOptions>(method, options, { signal: true, timeoutMs: true });
+      requireOptions<RequestOptions>(method, options, {
+        signal: KIND.signal,
+        timeoutMs: KIND.milliseconds,
+      });
       if (signal?.aborted) return reject(signal.reason);
       this.#pending.set(id, { method, resolve, reject });
       const onAbort = () => reject(signal?.reason);
@@ -105,7 +108,7 @@ export class ServerConnection {
   finish(reason: string): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#over = reason;
+    this.#over ??= reason;
     for (const { method, reject } of this.#pending.values())
       reject(new ConnectionError(`${method}: ${reason}`));
     this.#pending.clear();

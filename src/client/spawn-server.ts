@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { isFolder } from '../base/paths/is-folder.ts';
 import { spawnProgram } from '../base/processes/spawn-program.ts';
-import { requireKnownOptions } from '../base/text/require-known-options.ts';
+import { KIND, requireOptions } from '../base/text/require-options.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
 import { CLIENT_OPTIONS } from './require-client-options.ts';
@@ -53,12 +53,17 @@ const LOG_TAIL_CHARS = 2000;
 /**
  * Starts a server and connects to it. The server ends with `close()`, and at the latest with this
  * process. If the server cannot be started, every request rejects with the reason. Throws a
- * TypeError of one line if an option does not exist.
+ * TypeError of one line if an option does not exist or is wrong.
  */
 export function spawnServer(options: SpawnOptions = {}): SpawnedClient {
-  requireKnownOptions<SpawnOptions>('spawnServer', options, {
+  requireOptions<SpawnOptions>('spawnServer', options, {
     ...CLIENT_OPTIONS,
-    ...{ command: true, args: true, cwd: true, env: true, home: true, onStderr: true },
+    command: KIND.string,
+    args: KIND.strings,
+    cwd: KIND.string,
+    env: KIND.variables,
+    home: KIND.string,
+    onStderr: KIND.function,
   });
   return new SpawnedClient(options);
 }
@@ -184,9 +189,13 @@ function notStarted(error: Error, { command, cwd }: SpawnOptions): End {
   const end = { code: null, signal: null };
   if (cwd !== undefined && !isFolder(cwd))
     return { ...end, error: new Error(`its working directory is not a directory: ${cwd}`) };
-  const advice =
-    command !== undefined && /\s/.test(command.trim())
-      ? ': `command` is one program, and its arguments belong in `args`'
+  const { code } = error as NodeJS.ErrnoException;
+  const isMissing = command !== undefined && code === 'ENOENT';
+  const hasArguments = command !== undefined && /\s/.test(command.trim());
+  const advice = hasArguments
+    ? ': `command` is one program, and its arguments belong in `args`'
+    : isMissing
+      ? ': there is no such program, or it is not in the PATH'
       : '';
   return { ...end, error: new Error(`${error.message}${advice}`, { cause: error }) };
 }

@@ -105,7 +105,7 @@ export function hookProblems(
   const missing = hooks.hooks.flatMap((hook): HookProblem[] => {
     const { key, sourcePath: path, source } = hook;
     const what = (source === 'project') === isProjects ? missingProgram(hook, config) : null;
-    const message = `${path}: the hook ${key} fails each time and decides nothing: ${what} is missing or cannot be used.`;
+    const message = `${path}: the hook ${key} cannot do its work: ${what} is missing or cannot be used.`;
     return what === null ? [] : [{ path, message, isProjects, isAdvice: true }];
   });
   const asked = [...hooks.errors, ...hooks.warnings].filter(

@@ -89,8 +89,9 @@ export function idleWebSearch(config: Config): LocatedWarning[] {
   const isWrong =
     errorThrownBy(() => [chooseProvider(config, null), asksForWebSearch(config)]) !== null;
   if (config.modelGiven || isWrong || !asksForWebSearch(config)) return [];
-  const { provider } = chooseProvider(config, null);
-  if (provider.wireApi === 'responses') return [];
+  const { provider, embeddedDefault } = chooseProvider(config, null);
+  // Another warning says that the provider is missing.
+  if (provider.wireApi === 'responses' || embeddedDefault) return [];
   const key = KEYS.find((path) => config.layerOf(path) !== null) ?? [];
   return [
     {

@@ -85,6 +85,7 @@ export function createDeterministic(
           await pacing.settle(server, { isLast });
           deliver();
           if (isLast) void pacing.settleRequests(server);
+          else await pacing.settle(server, { isLast, isLeaving: () => clients.has(transport) });
         }),
     });
     await server.connect(paced, options).finally(() => {

@@ -46,8 +46,9 @@ interface FixedPaceDeps {
 /**
  * Lets one thing happen after another: a call begins, a process is heard or time passes only when
  * the server has done everything that it can do before. Time passes while a turn runs and no client
- * is asked; after the last message, also for questions and requests. While a command is waited for,
- * time stands still until all its processes have slept for as long as the wait may take.
+ * is asked, and while a client leaves; after the last message, also for questions and requests.
+ * While a command is waited for, time stands still until all its processes have slept for as long
+ * as the wait may take.
  */
 export class FixedPace implements Pacing {
   readonly #deps: FixedPaceDeps;
@@ -87,17 +88,23 @@ export class FixedPace implements Pacing {
 
   /**
    * Resolves when the server has done everything that it can do without another message, which may
-   * be the answer to a question, or an interrupt of a turn that hangs.
+   * be the answer to a question, or an interrupt of a turn that hangs. Time also passes while
+   * `isLeaving` returns true: while the server still waits for the requests of a client that can
+   * send nothing more.
    */
-  async settle(server: App, { isLast }: { isLast: boolean }): Promise<void> {
-    this.#processes?.messageCame();
+  async settle(
+    server: App,
+    { isLast, isLeaving }: { isLast: boolean; isLeaving?: () => boolean },
+  ): Promise<void> {
+    // The end of a client is no message for a process.
+    if (isLeaving === undefined) this.#processes?.messageCame();
     while (!this.#released) {
       await this.#rest();
       if (this.#beginNext()) continue;
       const { turns, questions, requests } = server.open();
       const timePasses = isLast ? turns + requests > 0 : turns > 0 && questions === 0;
       if (await this.#processes?.hearNext({ timePasses })) continue;
-      if (!timePasses || !this.#deps.clock.advance()) return;
+      if (!(timePasses || isLeaving?.()) || !this.#deps.clock.advance()) return;
     }
   }
 

@@ -34,6 +34,8 @@ export interface ThreadDeps {
   answers: HistoryAnswers;
   clock: Clock;
   ids: Ids;
+  /** The server's working directory. */
+  cwd: string;
   /** The provider of threads that name none; null if the configuration is invalid. */
   defaultProvider: () => Promise<string | null>;
 }

@@ -9,13 +9,13 @@ import type { ThreadDeps } from './thread-deps.ts';
 
 const ROOT_TURN_ID_CHARS_MAX = 256;
 
-export function turnMethods({ threads }: ThreadDeps) {
+export function turnMethods({ threads, cwd }: ThreadDeps) {
   return {
     'turn/start': {
       queue: perThread,
       async handle(given, { after, effective }) {
         const params = withEnvironment(given);
-        requireFolder(params.cwd);
+        if (params.cwd) requireFolder(params.cwd, cwd);
         checkRequestedSandbox(params, 'sandboxPolicy');
         checkToolOutput(params);
         if ((params.rootTurnId ?? '').length > ROOT_TURN_ID_CHARS_MAX)

@@ -1,11 +1,26 @@
 import { isObject, type JsonObject, strictJson } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import { suggestKey } from '../base/text/suggest-key.ts';
 import type { HookEvent } from '../config/hooks/hook-events.ts';
 import { OUTPUT_BYTES_MAX, type ProgramResult } from '../sandbox/run-program.ts';
 import { entry, failedHook, type HookEffect, type HookResult } from './hook-result.ts';
 
 /** The exit code with which a hook refuses. */
 const REFUSES = 2;
+const FIELDS = [
+  'continue',
+  'stopReason',
+  'systemMessage',
+  'decision',
+  'reason',
+  'hookSpecificOutput',
+];
+const SPECIFIC_FIELDS = [
+  'additionalContext',
+  'permissionDecision',
+  'permissionDecisionReason',
+  'updatedInput',
+];
 /** The most of stderr that tells why a hook failed, in UTF-16 units. */
 const STDERR_CHARS_MAX = 2_000;
 
@@ -115,7 +130,7 @@ function readObject(event: HookEvent, output: JsonObject): HookResult {
     hookSpecificOutput,
     ...unknown
   } = output;
-  checkNone(unknown, '');
+  checkNone(unknown, '', FIELDS);
   // Nothing of an output is shown in any case.
   optional(suppressOutput, 'suppressOutput', 'boolean');
   const specific = readSpecific(event, hookSpecificOutput ?? {});
@@ -178,7 +193,7 @@ function readSpecific(event: HookEvent, value: JsonObject[string]): HookEffect {
 
 function readPermission(event: HookEvent, output: JsonObject): HookEffect {
   const { permissionDecision, permissionDecisionReason, updatedInput, ...unknown } = output;
-  checkNone(unknown, 'hookSpecificOutput.');
+  checkNone(unknown, 'hookSpecificOutput.', SPECIFIC_FIELDS);
   const reason = optional(permissionDecisionReason, 'permissionDecisionReason', 'string');
   const changed = updatedInput ?? null;
   if (changed !== null && !isObject(changed))
@@ -226,10 +241,19 @@ function readApproval(event: HookEvent, output: JsonObject): HookEffect {
 }
 
 /** Throws for a field that has no meaning, so that no decision is lost by a wrong name. */
-function checkNone(unknown: JsonObject, prefix: string): void {
+function checkNone(unknown: JsonObject, prefix: string, known: readonly string[] = []): void {
   const given = Object.keys(unknown).filter((key) => unknown[key] !== null);
   if (given.length > 0)
-    throw new OutputProblem(`unknown fields: ${given.map((key) => prefix + key).join(', ')}`);
+    throw new OutputProblem(
+      `unknown fields: ${given.map((key) => prefix + key + meant(key, known)).join(', ')}`,
+    );
+}
+
+function meant(key: string, known: readonly string[]): string {
+  if (known === FIELDS && SPECIFIC_FIELDS.includes(key))
+    return ' (it belongs into hookSpecificOutput)';
+  const nearest = suggestKey(key, known);
+  return nearest === null ? '' : ` (did you mean ${nearest}?)`;
 }
 
 interface Types {

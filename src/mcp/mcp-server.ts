@@ -6,6 +6,7 @@ import {
   hasOwnAuthorization,
   type McpHttp,
   type McpServerConfig,
+  missingTokenVariable,
 } from '../config/mcp/mcp-server-config.ts';
 import { type Processes, ProcessStartError } from '../sandbox/processes/processes.ts';
 import { longestFirst, redact } from '../secrets/redact.ts';
@@ -350,22 +351,30 @@ export class McpServer {
   #failed(error: unknown): void {
     this.#hasFailed = true;
     this.#restart.failed();
-    const message = this.#messageOf(error);
+    const isRefused = error instanceof McpError && error.kind === 'unauthorized';
+    const variable = isRefused ? missingTokenVariable(this.config) : null;
+    const message =
+      variable === null
+        ? this.#messageOf(error)
+        : `the server wants a token, and the variable ${variable} is not set`;
     this.#connection?.close(
       new McpError('closed', `the MCP server ${this.config.name} has ended: ${message}`),
     );
     this.#connection = null;
     void this.#process?.kill();
     this.#process = null;
-    const needsLogin = error instanceof McpError && error.kind === 'unauthorized';
     if (!(error instanceof McpError))
       this.#deps.log.error(
         { err: error, server: this.config.name },
         'an MCP server could not be started',
       );
-    if (this.#connected !== null && !needsLogin && this.isUsed)
+    if (this.#connected !== null && !isRefused && this.isUsed)
       this.#restart.whenDue(() => this.#start());
-    this.#setState({ status: 'failed', error: message, needsLogin });
+    this.#setState({
+      status: 'failed',
+      error: message,
+      needsLogin: isRefused && variable === null,
+    });
   }
 
   #setState(state: McpServerState): void {

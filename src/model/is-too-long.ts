@@ -18,6 +18,7 @@ const TEXTS = [
   /\bexceed(?:s|ed)? (?:the |its )?(?:maximum |available )?(?:context|prompt) (?:size|length|window|limit)\b/i,
   /\bcontext (?:size|length|window|limit) (?:is |was |has been )?(?:exceed|overflow|too (?:small|short))/i,
   /\bcontext length of only\b/i,
+  /\bgreater than the context (?:length|size|window)\b|\bn_keep\b.*\bn_ctx\b/i,
   // Anthropic, Bedrock, GLM
   /\b(?:prompt|input|conversation|context)(?: is)? too (?:long|large)\b/i,
   /\bprompt exceeds max(?:imum)? length\b/i,

@@ -83,10 +83,17 @@ class ProviderLists {
     return 'problem' in listed ? listed : listed.ids;
   }
 
-  /** The context windows that the provider lists. */
+  /**
+   * The context windows that the provider lists, and those with which a program on the user's
+   * machine runs its models now.
+   */
   async windows(provider: ProviderConfig): Promise<ReadonlyMap<string, number>> {
-    const listed = await this.#list(provider).listing;
-    return 'problem' in listed ? new Map() : listed.windows;
+    const { loadedWindows } = await import('./http/installed-models.ts');
+    const [listed, loaded] = await Promise.all([
+      this.#list(provider).listing,
+      loadedWindows(provider, this.#deps),
+    ]);
+    return new Map([...('problem' in listed ? [] : listed.windows), ...loaded]);
   }
 
   /** Fresh: one that is under way, or that no client has got because it came too late. */

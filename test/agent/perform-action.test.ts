@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ActionDeps } from '../../src/agent/calls/action-deps.ts';
 import type { ClientQuestions } from '../../src/agent/calls/client-questions.ts';
-import { type ActionDeps, performAction } from '../../src/agent/calls/perform-action.ts';
+import { performAction } from '../../src/agent/calls/perform-action.ts';
 import type { Reviewer } from '../../src/agent/calls/reviewer.ts';
 import { ThreadItems } from '../../src/agent/items/thread-items.ts';
 import { Outbox } from '../../src/agent/outbox.ts';
@@ -71,7 +72,7 @@ async function performed({
     },
   };
   const deps: ActionDeps = {
-    parts: new TurnParts([], { threadId, log: new RecordingLog() }),
+    parts: new TurnParts([], { threadId, log: new RecordingLog() }).calls,
     guardian: { review: broken },
     person,
     questions: { answerMsMax: null } as ClientQuestions,

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { TurnPart, TurnPartDeps } from '../../src/agent/turn/turn-part.ts';
+import type { TurnPart } from '../../src/agent/turn/turn-part.ts';
+import type { TurnPartDeps } from '../../src/agent/turn/turn-part-deps.ts';
 import { contextMessage } from '../../src/instructions/context-message.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';

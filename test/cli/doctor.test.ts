@@ -208,6 +208,43 @@ describe('heddle doctor', () => {
     expect(headed.check('provider')?.facts).toMatchObject({ key: 'config.toml' });
   });
 
+  test.each([
+    {
+      ...{ id: 'ollama', name: 'Ollama', path: '/api/ps', advice: 'OLLAMA_CONTEXT_LENGTH=16384' },
+      loaded: { models: [{ name: 'm:latest', context_length: 4_096 }] },
+    },
+    {
+      ...{
+        id: 'lmstudio',
+        name: 'LM Studio',
+        path: '/api/v0/models',
+        advice: 'larger context length',
+      },
+      loaded: { data: [{ id: 'm', loaded_context_length: 4_096 }] },
+    },
+  ])('a short context window of $name', async ({ id, name, path, advice, loaded }) => {
+    const answers: Record<string, object> = {
+      '/v1/models': { data: [{ id: 'm' }] },
+      [path]: loaded,
+    };
+    const server = createServer(({ url = '' }, response) =>
+      response.end(JSON.stringify(answers[url] ?? {})),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const overrides = [
+      `model_provider=${id}`,
+      'model=m',
+      `model_providers.${id}.base_url="${url}"`,
+    ];
+    const { check } = await doctor({}, { overrides });
+    const message = `${name} runs m with a context window of 4096 tokens, which is too short for most work.`;
+    expect(check('provider')?.problems).toEqual([
+      { severity: 'warning', message, fix: expect.stringContaining(advice) },
+    ]);
+  });
+
   test('a model that the chosen provider does not have: one thing to do', async () => {
     const { check } = await doctor({}, { overrides: ['model_provider=scripted', 'model=x'] });
     expect(check('provider')?.problems).toEqual([

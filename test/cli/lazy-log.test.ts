@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lazyLog } from '../../src/cli/lazy-log.ts';
+import { lazyLog } from '../../src/cli/log/lazy-log.ts';
 
 test('a line of the log has no control characters, which a terminal would obey', () => {
   const lines: string[] = [];

@@ -34,7 +34,12 @@ async function seenProject(seen: Record<string, string>) {
     const print = (text: string) => {
       shown += text;
     };
-    const terminal = { print, columns: null, confirm: answer === null ? null : confirm };
+    const terminal = {
+      print,
+      note: print,
+      columns: null,
+      confirm: answer === null ? null : confirm,
+    };
     const isDone = await trustProject(
       { home, systemDir, folder: join(project, folder), yes },
       terminal,

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Env } from '../../src/base/env.ts';
-import { WireLog } from '../../src/cli/wire-log.ts';
+import { WireLog } from '../../src/cli/log/wire-log.ts';
 import { namesSecret } from '../../src/secrets/names-secret.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { FakeClock } from '../support/fake-clock.ts';

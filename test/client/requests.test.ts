@@ -214,6 +214,9 @@ describe('the end of the connection', () => {
     expect(await open).toBe('whole');
     server.end();
     await closing;
+    await expect(server.client.call('one/more')).rejects.toThrow(
+      'one/more: this client has been closed',
+    );
   });
 
   test('by close() is waited for up to a limit', async () => {

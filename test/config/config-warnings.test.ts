@@ -26,6 +26,19 @@ async function warningsOf(text: string, sources = {}) {
   };
 }
 
+test('without a provider there is no warning that it cannot search the web', async () => {
+  expect((await warningsOf('web_search = "live"\n', { env: {} })).warnings).toEqual([EMBEDDED]);
+});
+
+test('for a user of Codex, whose home is not the one of heddle', async () => {
+  const user = tempFolder({ '.codex/config.toml': 'model = "m"\n' });
+  const warnings = (folder: string) =>
+    configWarnings(sourcesIn(join(user, folder), { env: { HOME: user } }));
+  const details = `${EMBEDDED.details} To use the settings and the key of Codex, set CODEX_HOME=${join(user, '.codex')}.`;
+  expect(await warnings('.heddle')).toEqual([{ ...EMBEDDED, details }]);
+  expect(await warnings('named')).toEqual([EMBEDDED]);
+});
+
 test('a file that does not parse is the only warning', async () => {
   const { path, warnings } = await warningsOf('modle = 1\nmodel = [broken', { env: {} });
   expect(warnings).toEqual([

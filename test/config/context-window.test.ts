@@ -23,18 +23,42 @@ test.each([
   ['Qwen/Qwen3-Coder-480B-A35B-Instruct', 262_144],
   ['gpt-oss-120b', 131_072],
 ])('the context window of %s is known', (model, tokens) => {
-  expect(contextWindow(model, sources)).toEqual({ tokens, isKnown: true });
+  expect(contextWindow(model, sources)).toEqual({ tokens, isKnown: true, mayChange: false });
 });
 
 test('the configured context window counts before a known one; of other models it is a guess', () => {
   expect(contextWindow('gpt-5', { ...sources, configured: 1_000 })).toEqual({
     tokens: 1_000,
     isKnown: true,
+    mayChange: false,
   });
-  expect(contextWindow('listed', sources)).toEqual({ tokens: 64_000, isKnown: true });
-  expect(contextWindow('no-such-model', sources)).toEqual({ tokens: 258_400, isKnown: false });
+  expect(contextWindow('listed', sources)).toEqual({
+    tokens: 64_000,
+    isKnown: true,
+    mayChange: false,
+  });
+  expect(contextWindow('no-such-model', sources)).toEqual({
+    tokens: 258_400,
+    isKnown: false,
+    mayChange: false,
+  });
 });
 
 test("a program on the user's machine may run a known model with a shorter context", () => {
-  expect(contextWindow('gpt-oss-120b', { ...sources, isLocal: true }).isKnown).toBe(false);
+  const local = { ...sources, isLocal: true };
+  expect(contextWindow('gpt-oss-120b', local)).toEqual({
+    tokens: 258_400,
+    isKnown: false,
+    mayChange: true,
+  });
+  expect(contextWindow('listed', local)).toEqual({
+    tokens: 64_000,
+    isKnown: true,
+    mayChange: true,
+  });
+  expect(contextWindow('listed', { ...local, configured: 1_000 })).toEqual({
+    tokens: 1_000,
+    isKnown: true,
+    mayChange: false,
+  });
 });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -6,6 +5,8 @@ import { mcpSettings } from '../../src/config/mcp/mcp-settings.ts';
 import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
 import { tempFolder } from './temp-folder.ts';
 
+const NO_FILE =
+  'no file is at this path. If it has arguments, write only the program here, and the rest as a list in args';
 const ENV = {
   PATH: '/bin',
   HOME: '/h',
@@ -307,18 +308,56 @@ test('a program that is named by a relative path needs a folder, so that no proj
   );
 });
 
-test('a command with its arguments in it is refused with the way to write it, unless a file has that name', async () => {
+test.each([
+  [
+    'npx -y @a/b',
+    'expected only the program: write command = "npx", and the rest as a list in args',
+  ],
+  [
+    'node /x/y.js',
+    'expected only the program: write command = "node", and the rest as a list in args',
+  ],
+  [
+    'FOLDER/my server --token t0ken',
+    'expected only the program: write command = "FOLDER/my server", and the rest as a list in args',
+  ],
+  [
+    'my server --token t0ken',
+    'expected only the program: write command = "my server", and the rest as a list in args',
+  ],
+  ['FOLDER/my servers', NO_FILE],
+  ['FOLDER/no such folder/server --token t0ken', NO_FILE],
+  ['FOLDER/server --token t0ken', NO_FILE],
+  [
+    'TOKEN=t0ken npx',
+    'expected only the program: write the variables as a table in env, and the arguments as a list in args',
+  ],
+  ['~/server', 'expected a program or its whole path: `~` and variables have no meaning here'],
+  ['$HOME/server', 'expected a program or its whole path: `~` and variables have no meaning here'],
+])('the command %s is refused with the way to write it', async (command, problem) => {
   const folder = tempFolder({ 'my server': '' });
-  const named = join(folder, 'my server');
+  const line = command.replace('FOLDER', folder);
   const { settings } = await read(
-    `[mcp_servers.a]\ncommand = "npx -y @a/b"\n[mcp_servers.b]\ncommand = ${JSON.stringify(named)}\n[mcp_servers.c]\ncommand = "node /x/y.js"\n[mcp_servers.d]\ncommand = "my server"\nenv = { PATH = ${JSON.stringify(folder)} }\n`,
+    `[mcp_servers.a]\ncommand = ${JSON.stringify(line)}\nenv = { PATH = ${JSON.stringify(folder)} }\n`,
   );
-  expect(settings.servers.map(({ name }) => name)).toEqual(['b', 'd']);
-  expect(settings.problems.map(({ error }) => error.problem)).toEqual([
-    'mcp_servers.a.command: expected only the program: write command = "npx", and the rest as a list in args',
-    'mcp_servers.c.command: expected only the program: write command = "node", and the rest as a list in args',
+  expect(settings.problems.map(({ error }) => error.problem.replace(folder, 'FOLDER'))).toEqual([
+    `mcp_servers.a.command: ${problem}`,
   ]);
 });
+
+test.each(['my server', 'FOLDER/my server', 'FOLDER/missing'])(
+  'the command %s may be one program',
+  async (command) => {
+    const folder = tempFolder({ 'my server': '' });
+    const line = command.replace('FOLDER', folder);
+    const { settings } = await read(
+      `[mcp_servers.a]\ncommand = ${JSON.stringify(line)}\nenv = { PATH = ${JSON.stringify(folder)} }\n`,
+    );
+    expect(settings.servers).toMatchObject([
+      { name: 'a', transport: { type: 'stdio', command: line } },
+    ]);
+  },
+);
 
 test.each([
   [
@@ -353,6 +392,10 @@ test.each([
   [
     'command = "x"\ntimeout_sec = 1000',
     'mcp_safety_check.timeout_sec: expected a number of seconds, more than 0 and at most 300, found 1000',
+  ],
+  [
+    'command = "x --y"',
+    'mcp_safety_check.command: expected only the program: write command = "x", and the rest as a list in args',
   ],
   [
     'url = "https://e.com"\nargs = ["x"]',

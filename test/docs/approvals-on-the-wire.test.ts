@@ -12,16 +12,36 @@ import { functionCall, message, response, type Step } from '../support/test-mode
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 import { FREE_CONFIG } from '../tools/command-server.ts';
 import { dialToWebServer, MANAGED_CONFIG } from '../tools/network/managed-server.ts';
-import { blocksOf, codeIn, ROOT, section } from './pages.ts';
+import { blocksOf, codeIn, ROOT, section, textOf } from './pages.ts';
 
-const PAGE = 'docs/approvals-on-the-wire.md';
+/** The pages with the JSON of requests and fields. No two of them have a heading in common. */
+const WIRE_PAGES = [
+  'docs/approvals-on-the-wire.md',
+  'docs/approvals/elicitations.md',
+  'docs/approvals/fields.md',
+];
 const SCHEMA = join(ROOT, 'schema');
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
+const titled = (options: Record<string, string>) =>
+  Object.entries(options).map(([value, title]) => ({ const: value, title }));
 const FORM = {
   message: 'Which branch?',
   requestedSchema: {
     type: 'object',
-    properties: { branch: { type: 'string', title: 'Branch' } },
+    properties: {
+      branch: {
+        type: 'string',
+        title: 'Branch',
+        description: 'Where the release begins',
+        minLength: 1,
+      },
+      number: { type: 'integer', title: 'Number', minimum: 1, default: 1 },
+      sign: { type: 'boolean', title: 'Sign it', default: true },
+      channel: { type: 'string', enum: ['stable', 'beta'] },
+      speed: { type: 'string', oneOf: titled({ now: 'At once', night: 'Tonight' }) },
+      targets: { type: 'array', items: { type: 'string', enum: ['linux', 'macos'] } },
+      mails: { type: 'array', items: { anyOf: titled({ team: 'The team', all: 'Everybody' }) } },
+    },
     required: ['branch'],
   },
 };
@@ -136,10 +156,21 @@ async function ends({ server: { client }, turnId }: Asked): Promise<string[]> {
   return [item !== undefined && 'status' in item ? String(item.status) : 'none', status];
 }
 
+function pageOf(heading: string): string {
+  const page = WIRE_PAGES.find((name) =>
+    textOf(name)
+      .split('\n')
+      .some((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading),
+  );
+  if (page === undefined) throw new Error(`no page has the heading "${heading}"`);
+  return page;
+}
+
 /** The blocks of JSON below a heading, without those of the headings below it. */
 function jsonBelow(heading: string): Record<string, unknown>[][] {
-  const all = section(PAGE, heading).split(/^#/m)[0] ?? '';
-  const blocks = blocksOf(PAGE).filter(
+  const page = pageOf(heading);
+  const all = section(page, heading).split(/^#/m)[0] ?? '';
+  const blocks = blocksOf(page).filter(
     ({ language, text: json }) => language === 'json' && all.includes(json),
   );
   return blocks.map(({ text: json }) => {
@@ -152,7 +183,7 @@ function jsonBelow(heading: string): Record<string, unknown>[][] {
 
 /** The cells of the table below a heading that begins with this title. */
 function cells(heading: string, title: string): string[][] {
-  const [, rows = ''] = section(PAGE, heading).split(`| ${title} |`);
+  const [, rows = ''] = section(pageOf(heading), heading).split(`| ${title} |`);
   const [table = ''] = rows.split('\n\n');
   return table
     .split('\n')
@@ -211,7 +242,7 @@ test('the request about a host is what the server sends', { tags: 'slow' }, asyn
   expect(await ends(asking)).toEqual(['failed', 'interrupted']);
 });
 
-test('the page has a section for each request of the server, and the responses are valid', () => {
+test('the pages have a section for each request of the server, and the responses are valid', () => {
   const { serverRequests } = readMethodTable(SCHEMA);
   const headings = [...Object.keys(CASES), 'Hosts'];
   const all = headings.map((heading) => documented(heading));

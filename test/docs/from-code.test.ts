@@ -1,19 +1,20 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bundleDefinitions, readErrorTable, readMethodTable } from '../../schema/bundle.ts';
-import { generateErrorsPage } from '../../schema/generate-errors-page.ts';
-import { generateMethodsPage } from '../../schema/generate-methods-page.ts';
+import { generateErrorsPages } from '../../schema/generate-errors-pages.ts';
+import { generateMethodsPages } from '../../schema/generate-methods-pages.ts';
 import { INPUT_CHARS_MAX } from '../../src/agent/prompt/check-input.ts';
 import { LINE_BYTES_MAX } from '../../src/base/text/line-splitter.ts';
 import { FEATURE_LIST } from '../../src/config/features/feature-list.ts';
 import { HOOK_EVENTS } from '../../src/config/hooks/hook-events.ts';
 import { KNOWN_TABLES, UNSERVED_PROVIDER_KEYS } from '../../src/config/keys/known-tables.ts';
 import { PROJECT_SETTING_NAMES } from '../../src/config/layers/with-project-settings.ts';
+import { DENIED_KEYS, REQUIREMENT_LISTS } from '../../src/config/requirements/requirements.ts';
 import { SETTING_NAMES } from '../../src/config/settings.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../../src/transport/json-reader.ts';
 import { workloads } from '../bench/workloads.ts';
 import { LOADS } from '../process/hostile/busy-loads.ts';
-import { codeIn, ROOT, section, sourceFiles, textOf } from './pages.ts';
+import { codeIn, PAGES, ROOT, section, sourceFiles, textOf } from './pages.ts';
 
 const schemaFolder = join(ROOT, 'schema');
 const definitions = bundleDefinitions(schemaFolder);
@@ -46,7 +47,7 @@ test('the errors of schema/errors.json are those that the source uses: the compi
   expect(Object.keys(errors.turnErrors).sort()).toEqual(kinds?.sort());
 });
 
-test('only imported rollouts and scripts have the kinds of failures for which docs/errors.md has no advice', () => {
+test('only imported rollouts and scripts have the kinds of failures for which docs/errors/turns.md has no advice', () => {
   const ofTurns = wordsIn(
     sourceFiles().filter((path) => !/^src\/(?:rollout|model\/script)\//.test(path)),
   );
@@ -63,19 +64,28 @@ test('only imported rollouts and scripts have the kinds of failures for which do
   ).toEqual([]);
 });
 
-test('docs/errors.md and docs/methods.md are generated from the schema, and have every error and every method once', () => {
-  const [errorsPage, methodsPage] = [textOf('docs/errors.md'), textOf('docs/methods.md')];
-  expect([errorsPage, methodsPage]).toEqual([
-    generateErrorsPage(errors),
-    generateMethodsPage(definitions, { methods, errors }),
-  ]);
-  const cells = [...errorsPage.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
+test('the pages on errors and methods are generated from the schema, and have every error and every method once', () => {
+  const [errorPages, methodPages] = [
+    generateErrorsPages(errors),
+    generateMethodsPages(definitions, { methods, errors }),
+  ];
+  for (const [path, text] of Object.entries({ ...errorPages, ...methodPages }))
+    expect([path, textOf(path)]).toEqual([path, text]);
+  expect(PAGES.filter((page) => /^docs\/(?:errors|methods)(?:\.md|\/)/.test(page))).toEqual(
+    Object.keys({ ...errorPages, ...methodPages }).sort(),
+  );
+  const [errorsText, methodsText] = [errorPages, methodPages].map((pages) =>
+    Object.values(pages).join('\n'),
+  );
+  const cells = [...(errorsText ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code);
   expect([...cells].sort()).toEqual(
     [...Object.keys(errors.codes), ...Object.keys(errors.turnErrors)].sort(),
   );
-  const headings = [...methodsPage.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
-  const firstCells = [...methodsPage.matchAll(/^\| (`.*?`) \| /gm)].flatMap(([, cell = '']) =>
-    codeIn(cell),
+  const headings = [...(methodsText ?? '').matchAll(/^##+ ([a-z]\S*)$/gm)].map(
+    ([, heading]) => heading,
+  );
+  const firstCells = [...(methodsText ?? '').matchAll(/^\| (`.*?`) \| /gm)].flatMap(
+    ([, cell = '']) => codeIn(cell),
   );
   expect([...headings, ...firstCells].sort()).toEqual(rows.map(([method]) => method).sort());
 });
@@ -174,7 +184,7 @@ function firstCells(page: string, heading: string, head: string): string[] {
 test('the pages have every setting that heddle uses', () => {
   const pages: Record<string, string> = {
     agents: 'docs/agents.md',
-    mcp_safety_check: 'docs/mcp.md',
+    mcp_safety_check: 'docs/mcp/approvals.md',
     shell_environment_policy: 'docs/configuration/environment.md',
   };
   /** Their keys stand without the table in a section of their own. */
@@ -201,8 +211,17 @@ test('docs/configuration/model-providers.md lists the keys of a provider', () =>
   expect(used.filter((key) => !listed.includes(key))).toEqual([]);
 });
 
-test('docs/hooks.md lists the events of hooks, and no other', () => {
-  expect(firstCells('docs/hooks.md', 'Events', 'event').sort()).toEqual(
+test('docs/configuration/requirements.md lists the limits that heddle enforces, and no other', () => {
+  const limits = [
+    ...Object.keys(REQUIREMENT_LISTS),
+    'features.NAME',
+    ...DENIED_KEYS.map((key) => `permissions.filesystem.${key}`),
+  ];
+  expect(firstCells('docs/configuration/requirements.md', 'The files', 'key')).toEqual(limits);
+});
+
+test('docs/hooks/events.md lists the events of hooks, and no other', () => {
+  expect(firstCells('docs/hooks/events.md', 'Events of hooks', 'event').sort()).toEqual(
     HOOK_EVENTS.map(({ label }) => label).sort(),
   );
 });
@@ -302,7 +321,7 @@ const LIMITS: [
   ['hooks of one file', 'src/config/hooks/parse-hooks.ts', 'HOOKS_MAX', ''],
   ['MCP servers', 'src/config/mcp/read-mcp-servers.ts', 'SERVERS_MAX', ''],
   ['a message of an MCP server', 'src/mcp/host/pipe-transport.ts', 'MESSAGE_BYTES_MAX', 'MiB'],
-  ['the wire log', 'src/cli/wire-log.ts', 'FILE_BYTES_MAX', 'MiB'],
+  ['the wire log', 'src/cli/log/wire-log.ts', 'FILE_BYTES_MAX', 'MiB'],
   ['the end of a server', 'src/agent/last-programs.ts', 'CLOSE_MS_MAX', 's'],
 ];
 const UNITS = {

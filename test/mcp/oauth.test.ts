@@ -145,7 +145,13 @@ test('an answer with another state is not taken; one that refuses ends the login
     404,
   );
   expect(
-    (await back({ error: 'access_denied', state: searchParams.get('state') ?? '' })).status,
+    (
+      await back({
+        error: 'access_denied',
+        error_description: 'Not you',
+        state: searchParams.get('state') ?? '',
+      })
+    ).status,
   ).toBe(200);
   await until(
     server,
@@ -155,14 +161,14 @@ test('an answer with another state is not taken; one that refuses ends the login
   const [completed] = server.client.notifications('mcpServer/oauthLogin/completed');
   expect(completed).toMatchObject({
     success: false,
-    error: expect.stringMatching(/access_denied|refused/) as string,
+    error: expect.stringContaining('access_denied: Not you') as string,
   });
   expect(oauth.asked).toEqual([]);
 });
 
 test.each([
   [exampleServer('web'), {}, 'OAuth login is only supported for streamable HTTP servers.'],
-  ['', {}, "No MCP server named 'web' found."],
+  ['', {}, "No MCP server named 'web' found. The servers are: none"],
   [
     '[mcp_servers.web]\nurl = "https://e.com"\nbearer_token_env_var = "T"\n',
     {},
@@ -206,4 +212,19 @@ test('a server with an Authorization header in the configuration is not shown as
     threadId: server.threadId,
   });
   expect(data.map(({ authStatus }) => authStatus)).toEqual(['bearerToken']);
+});
+
+test('a server whose variable with the token is not set says so, and asks for no login', async () => {
+  const oauth = await startOauthServer();
+  const server = await mcpThread([], {
+    config: web(oauth.url, 'bearer_token_env_var = "WEB_TOKEN"'),
+  });
+  await until(server, 'the failure', () => statuses(server).includes('failed'));
+  const updates = server.client.notifications('mcpServer/startupStatus/updated');
+  expect(updates.filter(({ status }) => status === 'failed')).toMatchObject([
+    {
+      error: 'the server wants a token, and the variable WEB_TOKEN is not set',
+      failureReason: null,
+    },
+  ]);
 });

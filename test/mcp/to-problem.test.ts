@@ -9,6 +9,10 @@ test('a cause is said once, even if the error repeats it', () => {
     new Error('the probe failed: no response: connect ECONNREFUSED', { cause: lost }),
   );
   expect(message).toBe('the probe failed: no response: connect ECONNREFUSED');
+  const first = new Error('Version negotiation probe failed: no response: connect ECONNREFUSED', {
+    cause: lost,
+  });
+  expect(toProblem(first).message).toBe('no response: connect ECONNREFUSED');
   expect(toProblem(new Error('the probe failed', { cause: lost })).message).toBe(
     'the probe failed: no response: connect ECONNREFUSED',
   );

@@ -20,24 +20,24 @@ export interface OllamaOptions {
   withoutTools?: string[];
   /** Models that do not think. */
   withoutThinking?: string[];
+  /** How many tokens it counts for each prompt. */
+  promptTokens?: number;
+  /** The context with which it runs the models that are loaded now. */
+  loaded?: () => Record<string, number>;
 }
 
 const EFFORTS = ['high', 'medium', 'low', 'none'];
-const PROMPT_TOKENS = 26;
 
 /** Ollama's OpenAI-like API, as it answers: chunk by chunk, calls whole, errors in its words. */
 export function ollama(options: OllamaOptions = {}): Reply {
-  const { models = ['llama3.2:latest'], answers = [{ text: ['ok'] }] } = options;
+  const { models = ['llama3.2:latest'], answers = [{ text: ['ok'] }], promptTokens = 26 } = options;
   const left = [...answers];
   return (res, req, body) => {
     if (req.method === 'GET' && req.url === '/v1/models') {
-      const listed = models.map((id) => ({
-        id,
-        object: 'model',
-        created: 1_700_000_000,
-        owned_by: 'library',
-      }));
-      return json({ object: 'list', data: listed.length === 0 ? null : listed })(res, req, body);
+      return json({ object: 'list', data: listedModels(models) })(res, req, body);
+    }
+    if (req.url === '/api/ps') {
+      return json({ models: runningModels(options) })(res, req, body);
     }
     if (req.url !== '/v1/chat/completions' || !isObject(body)) {
       return res.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
@@ -45,8 +45,26 @@ export function ollama(options: OllamaOptions = {}): Reply {
     const refusal = refused(body, { ...options, models });
     if (refusal !== null) return refusal(res, req, body);
     const answer = (left.length > 1 ? left.shift() : left[0]) ?? {};
-    return streamed(answer, body)(res, req, body);
+    return streamed(answer, body, promptTokens)(res, req, body);
   };
+}
+
+function listedModels(models: readonly string[]): object[] | null {
+  const listed = models.map((id) => ({
+    id,
+    object: 'model',
+    created: 1_700_000_000,
+    owned_by: 'library',
+  }));
+  return listed.length === 0 ? null : listed;
+}
+
+function runningModels({ loaded = () => ({}) }: OllamaOptions): object[] {
+  return Object.entries(loaded()).map(([name, context_length]) => ({
+    name,
+    model: name,
+    context_length,
+  }));
 }
 
 function json(value: object): Reply {
@@ -119,7 +137,11 @@ function parsed(text: string): unknown {
   }
 }
 
-function streamed(answer: OllamaAnswer, body: Record<string, unknown>): Reply {
+function streamed(
+  answer: OllamaAnswer,
+  body: Record<string, unknown>,
+  prompt_tokens: number,
+): Reply {
   const { thinking = [], text = [], calls = [], doneReason = 'stop', cutAfter } = answer;
   const base = {
     id: 'chatcmpl-838',
@@ -148,9 +170,9 @@ function streamed(answer: OllamaAnswer, body: Record<string, unknown>): Reply {
   ];
   const completion_tokens = thinking.length + text.length + calls.length;
   const usage = {
-    prompt_tokens: PROMPT_TOKENS,
+    prompt_tokens,
     completion_tokens,
-    total_tokens: PROMPT_TOKENS + completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
   };
   const wantsUsage = isObject(body.stream_options) && body.stream_options.include_usage === true;
   const all = [...said, ...(wantsUsage ? [{ ...base, choices: [], usage }] : [])].map(data);

@@ -35,6 +35,8 @@ const TOO_LONG = [
   'Input validation error: `inputs` must have less than 4096 tokens. Given: 5000',
   'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 5000',
   'Trying to keep the first 9001 tokens when context the overflows. However, the model is loaded with context length of only 8192 tokens',
+  'The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger one.',
+  'Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)',
   'context window exceeds limit (2013)',
   'too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000',
 ];

@@ -400,7 +400,9 @@ describe('the models that are installed', () => {
   test('are told to the next client if they come too late for one', async () => {
     const asked: (() => void)[] = [];
     const reply: Reply = (res, req, body) =>
-      void asked.push(() => ollama({ models: [`m${asked.length}`] })(res, req, body));
+      req.url === '/v1/models'
+        ? void asked.push(() => ollama({ models: [`m${asked.length}`] })(res, req, body))
+        : ollama()(res, req, body);
     await using server = await ProviderServer.start(reply);
     const provider = providerAt(server.port, { localServer: 'ollama' });
     const clock = new FakeClock();

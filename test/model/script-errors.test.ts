@@ -33,11 +33,11 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['[]', 's.yaml:1:1: expected a non-empty array'],
     [
       'respones:\n- a',
-      's.yaml:1:1: unknown key "respones": expected one of responses, order, chunk, delay',
+      's.yaml:1:1: unknown key "respones": expected one of responses, order, chunk, delay: did you mean responses?',
     ],
     [
       'responses: [a]\norder: strikt',
-      's.yaml:2:8: order: expected one of any, strict, found "strikt"',
+      's.yaml:2:8: order: expected one of any, strict, found "strikt": did you mean strict?',
     ],
     [
       'responses: [a]\nchunk: 0',
@@ -45,7 +45,7 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ],
     [
       'responses: [a]\nchunk: words',
-      's.yaml:2:8: chunk: expected a whole number from 1 to 1000000 or one of word, all, found "words"',
+      's.yaml:2:8: chunk: expected a whole number from 1 to 1000000 or one of word, all, found "words": did you mean word?',
     ],
     [
       'responses: [a]\ndelay: 1.5',
@@ -56,13 +56,22 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['- true', `s.yaml:1:3: response 1: expected ${RESPONSE}, found true (a string needs quotes)`],
     [
       '- mesage: a',
-      `s.yaml:1:3: response 1: unknown key "mesage": expected one of ${STEPS}, reply`,
+      `s.yaml:1:3: response 1: unknown key "mesage": expected one of ${STEPS}, reply: did you mean message?`,
     ],
     [
       '- Note: a',
       `s.yaml:1:3: response 1: unknown key "Note": expected one of ${STEPS}, reply (a string with a colon needs quotes)`,
     ],
-    ['- delay: 1', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply among the keys`],
+    ['- delay: 1', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply beside "delay"`],
+    ['- {}', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply`],
+    [
+      '- tool_call: a',
+      `s.yaml:1:3: response 1: unknown key "tool_call": expected one of ${STEPS}, reply`,
+    ],
+    [
+      '- reply: a\n  match: hi',
+      's.yaml:2:10: response 1, match: expected an object with one of user, prompt, output, tool, calls, model, tools, thread, turn, request, found "hi"',
+    ],
     ['- match: { user: a }', 's.yaml:1:3: response 1: "match" needs "reply" beside it'],
     ['- usage: { input: 1, output: 1 }', 's.yaml:1:3: response 1: "usage" needs "reply" beside it'],
     [
@@ -90,7 +99,7 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['- reply: []', 's.yaml:1:10: response 1, reply: expected a non-empty array'],
     [
       '- reply: a\n  time: 2',
-      's.yaml:2:3: response 1: unknown key "time": expected one of name, match, reply, times, optional, usage',
+      's.yaml:2:3: response 1: unknown key "time": expected one of name, match, reply, times, optional, usage: did you mean times?',
     ],
     [
       '- [a, [b]]',
@@ -98,7 +107,7 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ],
     [
       '-\n  - call: t\n    argument: {}',
-      's.yaml:3:5: response 1, step 1: unknown key "argument": expected one of call, arguments, id',
+      's.yaml:3:5: response 1, step 1: unknown key "argument": expected one of call, arguments, id: did you mean arguments?',
     ],
     [
       '- call: t\n  arguments: [1]',
@@ -113,8 +122,20 @@ describe('a mistake is told with file, line, column and what was expected', () =
       '- plan: {a: done}',
       's.yaml:1:13: response 1, plan, a: expected one of pending, in_progress, completed, found "done"',
     ],
+    [
+      '- plan: {a: inprogres}',
+      's.yaml:1:13: response 1, plan, a: expected one of pending, in_progress, completed, found "inprogres": did you mean in_progress?',
+    ],
     ['- plan: {}', 's.yaml:1:9: response 1, plan: expected a non-empty object'],
     ['- hang: false', 's.yaml:1:9: response 1, hang: expected true, found false'],
+    [
+      '- hang: ture',
+      's.yaml:1:9: response 1, hang: expected true, found "ture": did you mean true?',
+    ],
+    [
+      '- reply: a\n  optional: flase',
+      's.yaml:2:13: response 1, optional: expected true or false, found "flase": did you mean false?',
+    ],
     [
       '- error: 200',
       's.yaml:1:10: response 1, error: expected a whole number from 300 to 599, found 200',
@@ -178,6 +199,38 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['- *nothing\n', 's.yaml:1:3: this is not valid YAML or JSON: '],
   ])('%j, and more', (script, expected) => {
     expect(errorOf(script).message).toContain(expected);
+  });
+
+  test('a value that is nearly a word of the schema gets that word, for each word and each place of it', () => {
+    const places: [string, readonly string[]][] = [
+      ['responses: [a]\norder: WORD', ['strict']],
+      ['responses: [a]\nchunk: WORD', ['word']],
+      ['- message: a\n  phase: WORD', ['commentary', 'partial_answer', 'final_answer']],
+      ['- plan: { a: WORD }', ['pending', 'in_progress', 'completed']],
+      ['- error: WORD', schema.definitions.ErrorStep.properties.error.anyOf[0]?.enum ?? []],
+      ['- cut: WORD', ['true']],
+      ['- error: other\n  retry: WORD', ['true', 'false']],
+      ['- reply: a\n  usage: WORD', ['none']],
+    ];
+    const unlike = places.flatMap(([script, words]) =>
+      words.flatMap((word) => {
+        // Two letters in the wrong order, a letter too many, and words between underscores.
+        const typos = [
+          `${word.slice(0, -2)}${word.at(-1)}${word.at(-2)}`,
+          `${word}x`,
+          word.replace(/[A-Z]/g, (letter) => `_${letter}`),
+        ];
+        const wrong = typos.filter((typo) => !words.includes(typo));
+        return wrong.filter(
+          (typo) =>
+            !errorOf(script.replace('WORD', typo)).message.endsWith(
+              `, found "${typo}": did you mean ${word}?`,
+            ),
+        );
+      }),
+    );
+    expect(unlike).toEqual([]);
+    expect(places.flatMap(([, words]) => words).length).toBeGreaterThan(30);
   });
 
   test('all mistakes are told, up to ten', () => {

@@ -4,7 +4,7 @@ import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { strictRule } from '../../src/policy/rules/strict-rule.ts';
 
-const docs = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8');
+const docs = readFileSync(new URL('../../docs/rules/forced-removal.md', import.meta.url), 'utf8');
 const text = /<!-- destructive-rules -->\n```python\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
 
 const ASKED = [
@@ -72,7 +72,7 @@ const FREE = [
   'git log --format=x',
 ];
 
-test('the rules of docs/rules.md ask about destructive commands, and not about their relatives', async () => {
+test('the rules of docs/rules/forced-removal.md ask about destructive commands, and not about their relatives', async () => {
   const rules = await parseRules(text, 'x.rules');
   const decisions = async (scripts: string[]) =>
     Promise.all(

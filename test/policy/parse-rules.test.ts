@@ -109,14 +109,20 @@ describe('an invalid rule is a problem with its line', () => {
       'decision must be "allow", "prompt" or "forbidden"',
     ],
     ['prefix_rule(pattern=["a"], justification=["b"])', 'justification must be a string'],
-    ['prefix_rule(pattern=["a"], because="b")', 'prefix_rule has no argument because'],
+    [
+      'prefix_rule(pattern=["a"], because="b")',
+      'prefix_rule has no argument because: its arguments are pattern, decision, justification, match, not_match',
+    ],
     ['prefix_rule(pattern=["a"], pattern=["b"])', 'pattern is given twice'],
     ['prefix_rule(["a"])', 'expected the name of an argument, found "[\\"a\\"])"'],
     ['prefix_rule(pattern=["\\q"])', '\\q is not a valid escape in a string'],
     ['prefix_rule(pattern=["a"], match=["b"])', 'match: the pattern does not match ["b"]'],
     ['prefix_rule(pattern=["a"], not_match=["a b"])', 'not_match: the pattern matches ["a","b"]'],
     ['prefix_rule(pattern=["a"], match="a")', 'match must be a list of commands'],
-    ['suffix_rule(pattern=["a"])', 'unknown rule suffix_rule'],
+    [
+      'suffix_rule(pattern=["a"])',
+      'unknown rule suffix_rule: the rules are prefix_rule and network_rule',
+    ],
     ['network_rule(host="*.a", protocol="https", decision="allow")', HOST],
     ['network_rule(host="a:443", protocol="https", decision="allow")', HOST],
     [

@@ -157,6 +157,22 @@ test('the example shows the page that an MCP server wants to be visited', {
   expect(code).toBe(0);
 });
 
+test('the example shows the prompt that an MCP server wants to send to the model', {
+  timeout: DIALOG_MS_MAX,
+}, async () => {
+  const where = place({ 'config.toml': exampleServer() });
+  const request = {
+    messages: [{ role: 'user', content: { type: 'text', text: 'Name a colour.' } }],
+    maxTokens: 100,
+  };
+  const input = `call mcp__ex__ask ${JSON.stringify({ method: 'sampling/createMessage', request })}`;
+  const { code, shown } = await dialog(where, { input, keys: ['n'] });
+  expect(shown).toContain(
+    `Allow the MCP server ex to send a prompt to the model?\n  ${JSON.stringify(request)}\n`,
+  );
+  expect(code).toBe(0);
+});
+
 test('the example passes on a question of the agent', { timeout: DIALOG_MS_MAX }, async () => {
   const where = place({ 'config.toml': '[features]\ndefault_mode_request_user_input = true\n' });
   const options = [

@@ -7,7 +7,7 @@ import { startOauthServer } from '../mcp/oauth-server.ts';
 import { startLogin } from './start-login.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
-const page = section('docs/mcp.md', 'A login, step by step');
+const page = section('docs/mcp/logins.md', 'A login, step by step');
 const blocks = (language: string) =>
   [...page.matchAll(new RegExp(`^ *\`\`\`${language}\\n(.*?)^ *\`\`\``, 'gms'))].map(
     ([, text = '']) => text.replaceAll(/^ {3}/gm, ''),
@@ -30,7 +30,7 @@ async function listed(where: Place): Promise<string> {
   return stdout;
 }
 
-test('the steps of a login in docs/mcp.md print what is on the page', async () => {
+test('the steps of a login in docs/mcp/logins.md print what is on the page', async () => {
   const where = await home();
   expect(await listed(where)).toBe(outputOf(list));
   const started = startLogin(where, 'issues');
@@ -42,7 +42,7 @@ test('the steps of a login in docs/mcp.md print what is on the page', async () =
   expect(await listed(where)).toMatch(/^issues +ready +oAuth +1\n$/m);
 });
 
-test('the messages of a login in docs/mcp.md are those of the wire', async () => {
+test('the messages of a login in docs/mcp/logins.md are those of the wire', async () => {
   const heddle = await startHeddle(await home());
   const { authorizationUrl, loginId } = await heddle.request('mcpServer/oauth/login', {
     name: 'issues',

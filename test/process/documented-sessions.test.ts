@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { blocksOf, ROOT, section } from '../docs/pages.ts';
@@ -100,3 +100,23 @@ test.skipIf(!hasPython)('the session in Python prints what the quickstart says',
   const [printed] = blocksOf(QUICKSTART).filter(({ text }) => text.startsWith('userMessage'));
   expect(stdout).toBe(printed?.text);
 });
+
+test.skipIf(!hasPython)(
+  'the tests in Python pass, in a copy of the example',
+  { tags: 'slow' },
+  () => {
+    const where = place();
+    const copy = join(where.work, 'test_scripted.py');
+    copyFileSync(join(ROOT, 'examples', 'python', 'test_scripted.py'), copy);
+    const env = { ...environment(where), HEDDLE_JS: EXECUTABLE };
+    const { status, stderr } = spawnSync('python3', ['-m', 'unittest', 'test_scripted.py'], {
+      cwd: where.work,
+      env,
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: expect.stringMatching(/^\.{6}\n.*\nRan 6 tests in .*\n\nOK\n$/),
+    });
+  },
+);

@@ -289,6 +289,20 @@ describe('--from-codex', () => {
     expect(written(where)).toContain('model = "large"');
   });
 
+  test('says that there is no key, which is not taken', async () => {
+    const where = place();
+    writeFiles(where.work, {
+      '.codex/config.toml': 'model = "gpt-5.5"\n',
+      '.codex/auth.json': `{"OPENAI_API_KEY":"${KEY}"}`,
+    });
+    const { status, stdout } = await init(where, ['--from-codex']);
+    expect(status).toBe(0);
+    expect(stdout).toContain(
+      'Note: no API key was found, so the embedded model answers, offline. Set model_provider in config.toml',
+    );
+    expect(stdout).not.toContain(KEY);
+  });
+
   test.each([
     ['none', {}, 2, 'does not exist: answer the questions of heddle init instead'],
     ['one that is not TOML', { '.codex/config.toml': 'model = ' }, 1, 'not valid TOML'],

@@ -214,4 +214,36 @@ describe('a deterministic server', () => {
     for (let run = 0; run < 3; run++) expect(program(where, code)).toEqual(first);
     expect(readdirSync(where.temp)).toEqual([]);
   });
+
+  test('lets a client leave that has open requests, without a message of the others', () => {
+    const code = `
+      import { createAppServer } from 'heddle';
+      const server = createAppServer({ home: process.env.HEDDLE_HOME, cwd: process.env.WORK, env: {}, deterministic: true });
+      const received = { stays: [], leaves: [] };
+      const connect = async (name) => {
+        const client = server.connectClient({ onMessage: ({ direction, line }) => direction === 'received' && received[name].push(line) });
+        await client.initialize({ clientInfo: { name, version: '1.0.0' } });
+        return client;
+      };
+      const [stays, leaves] = [await connect('stays'), await connect('leaves')];
+      const { thread } = await stays.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'untrusted' });
+      let answer;
+      stays.handle('item/commandExecution/requestApproval', () => new Promise((resolve) => { answer = resolve; }));
+      const asking = stays.turn({ threadId: thread.id, input: ${JSON.stringify(command('touch made'))} });
+      await asking.started;
+      const open = leaves.request('command/exec', { command: ['sleep', '60'], sandboxPolicy: { type: 'dangerFullAccess' } });
+      const closed = leaves.close();
+      const { exitCode } = await open;
+      await closed;
+      answer({ decision: 'accept' });
+      const { turn } = await asking.result;
+      await stays.close();
+      await server.close();
+      console.log(JSON.stringify({ exitCode, status: turn.status, received }));`;
+    const where = place();
+    const first = program(where, code);
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(first.stdout)).toMatchObject({ exitCode: 137, status: 'completed' });
+    expect(program(where, code)).toEqual(first);
+  });
 });

@@ -1,12 +1,16 @@
 // @module-tag slow
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { COMMAND_NAMES, COMMON_OPTIONS, commandRow } from '../../src/cli/command-line/commands.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { COMMAND_NAMES, commandRow } from '../../src/cli/command-line/commands.ts';
+import { COMMON_OPTIONS } from '../../src/cli/command-line/option-rows.ts';
+import { CLEAR_LINE } from '../../src/cli/progress/progress-line.ts';
 import { browse } from '../mcp/logging-in.ts';
 import { startOauthServer } from '../mcp/oauth-server.ts';
 import { atTerminal } from './at-terminal.ts';
+import { TerminalRun } from './exec/terminal-run.ts';
 import { startLogin } from './start-login.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
@@ -18,8 +22,11 @@ function heddle(where: Place, args: string[]) {
     input: '',
     timeout: 60_000,
   });
-  return { status, stdout, stderr };
+  // On a busy machine, the server may take longer than a second.
+  return { status, stdout, stderr: stderr.replace(PROGRESS, '') };
 }
+
+const PROGRESS = /^heddle: .* … (?:\d+ min )?\d+ s\n/gm;
 
 /** A place with threads, one for each message, and their ids. */
 async function withThreads(...messages: string[]): Promise<{ where: Place; ids: string[] }> {
@@ -72,6 +79,27 @@ describe('heddle threads', () => {
     expect(items.map(({ item }) => item.type)).toEqual(['userMessage', 'agentMessage']);
   });
 
+  test('at a terminal of 80 columns, list shows the whole id, the end of the folder and the beginning of the title', async () => {
+    const where = place();
+    const folder = join(where.work, 'a-folder-with-a-long-name', 'inside-of-it');
+    mkdirSync(folder, { recursive: true });
+    const server = await startHeddle(where);
+    const { thread } = await server.request('thread/start', { cwd: folder });
+    await server.turn(thread.id, `say ${'words '.repeat(30)}`);
+    await server.finish();
+    const run = await TerminalRun.start(where, ['threads', 'list']);
+    expect((await run.exit).code).toBe(0);
+    const [head = '', row = ''] = run.lines();
+    // On a busy machine, the progress was in this line before.
+    expect(head.split(CLEAR_LINE).at(-1)).toBe(
+      `${'ID'.padEnd(36)}  ${'LAST USED'.padEnd(16)}  ${'FOLDER'.padEnd(11)}  TITLE`,
+    );
+    expect(row).toMatch(
+      new RegExp(`^${thread.id}  \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d  …side-of-it  say words …$`),
+    );
+    expect(row).toHaveLength(80);
+  });
+
   test('delete asks at a terminal, needs --yes without one, and deletes', async () => {
     const { where, ids } = await withThreads('say a', 'say b');
     const [first = '', second = ''] = ids;
@@ -102,11 +130,12 @@ describe('heddle threads', () => {
       stdout: 'There are no threads.\n',
       stderr: '',
     });
-    expect(heddle(where, ['threads', 'show', second])).toMatchObject({
-      status: 1,
-      stdout: '',
-      stderr: expect.stringContaining(second),
-    });
+    for (const id of [second, second.slice(0, 8)]) {
+      const stderr = expect.stringMatching(
+        new RegExp(`^heddle: .*${id}.*: "heddle threads list" prints the ids\\n$`),
+      );
+      expect(heddle(where, ['threads', 'show', id])).toEqual({ status: 1, stdout: '', stderr });
+    }
   });
 });
 
@@ -122,37 +151,131 @@ test('heddle models lists the models of the provider, which -c can choose', () =
   ]);
   const none = {
     status: 1,
-    stdout: 'No model is known. "heddle doctor" says what is wrong with the provider.\n',
+    stdout:
+      'No model is known. "heddle doctor", with the same -c and -p, says what is wrong with the provider.\n',
     stderr: '',
   };
   expect(heddle(where, ['models', '-c', 'model_provider=nope'])).toEqual(none);
-  expect(heddle(where, ['models', '-c', 'model=5']).stderr).toContain(
-    '-c model: expected a non-empty string, found 5',
-  );
+  const silent = heddle(where, [
+    'models',
+    '-c',
+    'model_provider=ollama',
+    '-c',
+    'model=m',
+    '-c',
+    'model_providers.ollama.base_url="http://127.0.0.1:9"',
+  ]);
+  expect(silent).toMatchObject({ status: 0, stdout: expect.stringMatching(/\nm +default +.*\n$/) });
+  expect(silent.stderr).toMatch(/^Only the configured model is listed. "heddle doctor" says/);
+});
+
+test('wrong settings of the command line are refused in one line, with the help of the command', () => {
+  const where = place();
+  const settings: [string[], string][] = [
+    [['-c', 'model=5'], '-c model: expected a non-empty string, found 5'],
+    [['-c', 'model'], '-c model: expected key=value'],
+    [
+      ['-p', 'nope'],
+      `--profile nope: there is no such profile: config.toml has no profiles, and there is no nope.config.toml in ${where.home}`,
+    ],
+  ];
+  for (const command of [['models'], ['mcp', 'list'], ['exec', 'hi'], ['wire']])
+    for (const [options, problem] of settings) {
+      const stderr = `heddle: ${problem} (see "heddle help ${command[0]}")\n`;
+      expect(heddle(where, [...command, ...options])).toEqual({ status: 2, stdout: '', stderr });
+    }
 });
 
 test('heddle mcp list starts the servers and prints their tools; login says why it cannot be', () => {
   const script = join(import.meta.dirname, '..', 'mcp', 'example-server.js');
   const server = `[mcp_servers.mine]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(script)}]\n`;
-  const where = place({ 'config.toml': server });
+  const others =
+    '[mcp_servers.off]\ncommand = "x"\nenabled = false\n[mcp_servers.wrong]\ncommand = "x --y"\n';
+  const where = place({ 'config.toml': `${server}${others}` });
   const { status, stdout } = heddle(where, ['mcp', 'list']);
+  const ready = String.raw`mine +ready +unsupported +[1-9]\d*`;
+  const off = 'off +disabled +unsupported +0';
+  const wrong = 'wrong +failed +unknown +0 +.*expected only the program: .* in args';
   expect({ status, stdout }).toEqual({
     status: 0,
-    stdout: expect.stringMatching(/^SERVER .*\nmine +ready +unsupported +[1-9]\d*\n$/),
+    stdout: expect.stringMatching(new RegExp(`^SERVER .*\n${ready}\n${off}\n${wrong}\n$`)),
   });
   expect(JSON.parse(heddle(where, ['mcp', 'list', '--json']).stdout).data).toMatchObject([
     { name: 'mine' },
+    { name: 'off' },
+    { name: 'wrong' },
   ]);
   expect(heddle(where, ['mcp', 'login', 'other'])).toMatchObject({
     status: 1,
-    stderr: "heddle: No MCP server named 'other' found.\n",
+    stderr: "heddle: No MCP server named 'other' found. The servers are: mine, off, wrong\n",
   });
-  expect(heddle(place(), ['mcp', 'list']).stdout).toBe(
-    'config.toml has no MCP servers: docs/mcp.md says how to add one.\n',
-  );
+  expect(heddle(place(), ['mcp', 'list']).stdout).toContain('config.toml has no MCP servers');
 });
 
-test('heddle mcp login prints the address, and ends when the user has logged in', async () => {
+describe('while an MCP server starts', () => {
+  /** A place whose MCP server starts when the test opens a gate. */
+  function heldPlace(): { where: Place; release(): void } {
+    const script = join(import.meta.dirname, '..', 'mcp', 'example-server.js');
+    const where = place();
+    const gate = join(where.temp, 'gate');
+    execFileSync('mkfifo', [gate]);
+    const args = ['-c', `read line < '${gate}'; exec '${process.execPath}' '${script}'`];
+    const server = `[mcp_servers.slow]\ncommand = "sh"\nargs = ${JSON.stringify(args)}\nstartup_timeout_sec = 60\n`;
+    writeFileSync(join(where.home, 'config.toml'), server);
+    return { where, release: () => writeFileSync(gate, 'open\n') };
+  }
+
+  test('mcp list says so in one line of a terminal, which goes away', async () => {
+    const { where, release } = heldPlace();
+    const run = await TerminalRun.start(where, ['mcp', 'list']);
+    await run.until(`${CLEAR_LINE}starting the MCP servers … `);
+    release();
+    expect((await run.exit).code).toBe(0);
+    const [head = '', row = ''] = run.lines();
+    expect(head.replaceAll(CLEAR_LINE, '|')).toMatch(
+      /^(?:\|starting the MCP servers … \d+ s)+\|SERVER +STATUS/,
+    );
+    expect(row).toMatch(/^slow +ready /);
+  });
+
+  test('without a terminal it says so in lines of stderr, and with --json it does not', async () => {
+    const runs = [[], ['--json']].map((more) => {
+      const { where, release } = heldPlace();
+      const child = spawn(process.execPath, [EXECUTABLE, 'mcp', 'list', ...more], {
+        cwd: where.work,
+        env: environment(where),
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const run = {
+        stdout: '',
+        stderr: '',
+        release,
+        ended: once(child, 'close'),
+        spoken: once(child.stderr, 'data'),
+      };
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (run.stdout += text));
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (run.stderr += text));
+      return run;
+    });
+    const [shown, silent] = runs as [(typeof runs)[0], (typeof runs)[0]];
+    await shown.spoken;
+    for (const { release } of runs) release();
+    expect([await shown.ended, await silent.ended]).toEqual([
+      [0, null],
+      [0, null],
+    ]);
+    expect(shown).toMatchObject({
+      stdout: expect.stringMatching(/^SERVER /),
+      stderr: expect.stringMatching(/^(?:heddle: starting the MCP servers … \d+ s\n)+$/),
+    });
+    expect(silent).toMatchObject({
+      stdout: expect.stringMatching(/^\{"data":\[\{"name":"slow"/),
+      stderr: '',
+    });
+  });
+});
+
+test('heddle mcp login prints the address, and ends when the user has logged in; logout removes the login', async () => {
   const { url } = await startOauthServer();
   const where = place({ 'config.toml': `[mcp_servers.web]\nurl = "${url}"\n` });
   const started = startLogin(where, 'web');
@@ -163,6 +286,14 @@ test('heddle mcp login prints the address, and ends when the user has logged in'
     /^Open this address in a browser and log in:\n\n {2}http:\S+\n\nLogged in to web\.\n$/,
   );
   expect(existsSync(join(where.home, 'heddle-mcp.credentials.json'))).toBe(true);
+  expect(heddle(where, ['mcp', 'logout', 'web'])).toMatchObject({
+    status: 0,
+    stdout: 'Logged out of web.\n',
+  });
+  expect(heddle(where, ['mcp', 'logout', 'web'])).toMatchObject({
+    status: 0,
+    stdout: 'There was no login to web.\n',
+  });
 });
 
 describe('heddle completion', () => {

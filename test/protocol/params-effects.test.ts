@@ -39,6 +39,7 @@ const USED_IN: Record<string, string[]> = {
     SETTINGS,
     'src/handlers/requested/with-environment.ts',
     'src/agent/turn/turn-starter.ts',
+    'src/agent/turn/new-turn.ts',
     'src/agent/turn/turn-input.ts',
   ],
   'turn/steer': [

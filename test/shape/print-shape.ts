@@ -20,7 +20,7 @@ const crowded = collaborators(src)
   .map(({ name, path, members }) => `${path}: ${name} has ${members.length}`);
 const matching = (pattern: RegExp) => src.filter(({ path }) => pattern.test(path));
 const RUNS_PARTS =
-  /^src\/agent\/(?:turn-part-list|turn\/(?:turn-part|turn-parts|thread-parts))\.ts$/;
+  /^src\/agent\/(?:turn-part-list|calls\/call-parts|turn\/(?:turn-part(?:s|-deps)?|thread-parts))\.ts$/;
 const ORDERED = ['agent', 'config', 'handlers', 'model', 'policy', 'store/sqlite'];
 
 interface Figure {
@@ -50,7 +50,7 @@ const FIGURES: readonly Figure[] = [
   { name: 'moments of a part', limit: 27, found: membersOf(src, 'TurnPart').length },
   {
     name: 'lines of the files that run parts',
-    limit: 919,
+    limit: 915,
     found: sum(matching(RUNS_PARTS).map(linesOf)),
   },
   ...(

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { ToolFinder } from '../../src/agent/tool-search/tool-finder.ts';
-import type { TurnPartDeps } from '../../src/agent/turn/turn-part.ts';
+import type { TurnPartDeps } from '../../src/agent/turn/turn-part-deps.ts';
 import { foundToolsText } from '../../src/model/found-tools.ts';
 import type { DynamicToolSpec, ResponseItem } from '../../src/protocol/generated/types.ts';
 import { rankTools, type ToolWords } from '../../src/tools/tool-search/rank-tools.ts';

@@ -18,7 +18,8 @@ import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
 import type { StepAddition } from '../step.ts';
-import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 interface KeptEnvironment {
   policy: EnvironmentPolicy;

@@ -16,9 +16,10 @@ import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
+import type { ActionDeps } from './action-deps.ts';
 import { BuiltInTools } from './built-in-tools.ts';
 import { ClientQuestions } from './client-questions.ts';
-import { type ActionDeps, performAction, performUserAction } from './perform-action.ts';
+import { performAction, performUserAction } from './perform-action.ts';
 import { PersonReviewer } from './person-reviewer.ts';
 import { ResponseCalls } from './response-calls.ts';
 import { isToolCall, type ToolCall } from './run-tool-call.ts';
@@ -75,7 +76,7 @@ export class ThreadCalls {
       drained: () => clients.drained({ threadId }),
     });
     this.#actions = {
-      parts,
+      parts: parts.calls,
       guardian: parts.get(Guardian),
       person: new PersonReviewer(questions),
       questions,
@@ -103,10 +104,10 @@ export class ThreadCalls {
         tools,
         withoutOwn,
         context: ({ call_id }) => this.#context(turn, call_id),
-        before: (call) => parts.beforeCall(call, turn),
+        before: (call) => parts.calls.beforeCall(call, turn),
         perform: (action, called) => performAction(action, turn, { ...this.#actions, called }),
-        watches: (call) => parts.watchesCall(call),
-        after: (call, outcome) => parts.afterCall(call, outcome, turn),
+        watches: (call) => parts.calls.watchesCall(call),
+        after: (call, outcome) => parts.calls.afterCall(call, outcome, turn),
         store: (entries) => outbox.commit({ entries }),
         learnId: (call) => this.#learnId(call),
         // An output whose item could not be stored is owed. The model is not asked without it.

@@ -2,7 +2,8 @@ import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
 import { createClientTool } from '../../tools/client-tools/create-client-tool.ts';
 import { BYTES_PER_TOKEN } from '../../tools/command/command-report.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnPart } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** The tools that a client provides for the thread. */
 export class ClientTools implements TurnPart {

@@ -19,9 +19,10 @@ import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { requestIdentity } from '../prompt/request-identity.ts';
 import { mergedSteps, type Step, type StepAddition } from '../step.ts';
-import { otherError } from '../turn/turn-deps.ts';
+import { otherError } from '../turn/loop/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
-import type { DueTurn, TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import type { DueTurn, TurnContext, TurnPart } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
 import { isOutage } from './is-outage.ts';
 import { keptUserMessages, recentItems } from './kept-user-messages.ts';
@@ -138,7 +139,8 @@ export class Compaction implements TurnPart {
   async #cause(turn: TurnContext): Promise<Cause | null> {
     const prompt = await this.#deps.history.prompt();
     if (prompt === null) return null;
-    await this.#limit.learnWindow(turn, prompt);
+    const short = await this.#limit.learnWindow(turn, prompt);
+    if (short !== null) await this.#deps.outbox.announce(this.#warnings(short));
     this.#isExceeded ??= await this.#wasExceeded(turn);
     if (this.#isExceeded) return 'exceeded';
     const { isReached, warning } = this.#limit.reached(turn, prompt);

@@ -1,7 +1,8 @@
 import { orAborted } from '../../base/or-aborted.ts';
 import { estimatedTokens } from '../prompt/check-window.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
-import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** A prompt that takes this part of the context window is compacted before the next request. */
 const WINDOW_SHARE = 0.9;
@@ -25,6 +26,9 @@ const ASK_AGAIN_FACTOR = 4;
 const GROWTH_SHARE = 0.25;
 const GROWTH_TOKENS_MIN = 1_000;
 
+/** After so many compactions of a turn that made no room, it is not compacted again. */
+const VAIN_MAX = 3;
+
 /**
  * How long the prompts of a thread may become: what is configured, what is known of the model, and
  * what it has refused.
@@ -35,6 +39,8 @@ export class PromptLimit {
    * The model whose context window the provider was asked for, and the length of the prompt then.
    */
   #asked: { model: string; tokens: number } | null = null;
+  /** The last warning about a short context window. */
+  #told: string | null = null;
   /** The length of the shortest prompt that this model has refused. */
   #refused: { model: string; tokens: number } | null = null;
   /** Shorter prompts are not compacted at the limit: in this turn; null: in any. */
@@ -45,6 +51,8 @@ export class PromptLimit {
    * loaded with a response.
    */
   #prefix: number | 'begun' | null = null;
+  /** How many compactions in a row made no room for a turn. */
+  #vain = { turnId: '', count: 0 };
   /** Whether no response since the last compaction has shown how long the prompt still is. */
   #isUnproven = false;
 
@@ -91,6 +99,7 @@ export class PromptLimit {
     prompt: Prompt,
   ): { isReached: boolean; warning: string | null } {
     const limit = this.limit(model);
+    if (this.#vain.turnId !== id) this.#vain = { turnId: id, count: 0 };
     const warning = this.#prove(prompt, limit);
     this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
@@ -101,7 +110,7 @@ export class PromptLimit {
     return {
       isReached:
         (tokens >= limit || isLarge || this.#isBodyLong(prompt)) &&
-        (!isPaused || this.isTooLong(model, tokens)),
+        (!isPaused || (this.isTooLong(model, tokens) && this.#vain.count < VAIN_MAX)),
       warning,
     };
   }
@@ -163,19 +172,26 @@ export class PromptLimit {
 
   /**
    * Asks the provider for the context window of a model that nothing is known about, when the
-   * thread has grown.
+   * thread has grown. A program on the user's machine is asked before each request: it may have
+   * loaded the model anew, with another window. Resolves with a warning for clients if the window
+   * is short and no warning has said so, else null.
    */
-  async learnWindow({ settings: { model }, signal }: TurnContext, prompt: Prompt): Promise<void> {
+  async learnWindow(
+    { settings: { model }, signal }: TurnContext,
+    prompt: Prompt,
+  ): Promise<string | null> {
     const configuration = this.#deps.configuration();
-    if (configuration.contextWindow(model).isKnown) return;
+    const { isKnown, mayChange } = configuration.contextWindow(model);
+    if (isKnown && !mayChange) return null;
     const tokens = this.tokens(prompt);
-    const from =
-      this.#asked?.model === model
-        ? this.#asked.tokens * ASK_AGAIN_FACTOR
-        : UNKNOWN_WINDOW_TOKENS_MAX;
-    if (tokens < from) return;
+    const asked = this.#asked?.model === model && !mayChange ? this.#asked : null;
+    if (tokens < (asked === null ? UNKNOWN_WINDOW_TOKENS_MAX : asked.tokens * ASK_AGAIN_FACTOR))
+      return null;
     this.#asked = { model, tokens };
-    await orAborted(configuration.learnContextWindows(), signal);
+    const warning = await orAborted(configuration.learnContextWindow(model), signal);
+    if (warning === null || warning === this.#told) return null;
+    this.#told = warning;
+    return warning;
   }
 
   /**
@@ -186,7 +202,11 @@ export class PromptLimit {
     if (!this.#isUnproven || tokensOfModel === 0) return null;
     this.#isUnproven = false;
     const read = this.#deps.lastUsage()?.inputTokens ?? tokensOfModel;
-    if (read < limit) return null;
+    if (read < limit) {
+      this.#vain.count = 0;
+      return null;
+    }
+    this.#vain.count++;
     this.#pause = { turnId: null, tokens: read + this.#growth(limit) };
     const about = `Compactions hardly shorten this thread: the model still reads ${read} tokens, and the limit is ${limit}.`;
     return `${about} Instructions, tools and context stay as they are. Raise model_auto_compact_token_limit, or use a model that reads more.`;

@@ -17,13 +17,8 @@ import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../step.ts';
 import { authored } from '../turn/turn-input.ts';
-import type {
-  DueTurn,
-  TurnContext,
-  TurnOutcome,
-  TurnPart,
-  TurnPartDeps,
-} from '../turn/turn-part.ts';
+import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import {
   changedGoal,
   charged,

@@ -1,4 +1,4 @@
-import type { TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
 import { saidByUsers } from './said-in.ts';

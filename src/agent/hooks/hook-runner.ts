@@ -21,7 +21,8 @@ import { killed } from '../../sandbox/processes/killed.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
-import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { seconds } from '../turn/turn-view.ts';
 import { ModelHooks } from './model-hooks.ts';
 

@@ -21,8 +21,8 @@ import type {
   TurnContext,
   TurnInput,
   TurnPart,
-  TurnPartDeps,
 } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { approvalFacts } from './approval-facts.ts';
 import { continuation } from './continuation.ts';
 import { agentType, hookInput } from './hook-input.ts';

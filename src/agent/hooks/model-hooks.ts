@@ -10,7 +10,8 @@ import { decisionMask } from '../../secrets/decision-mask.ts';
 import { LOOKS_MAX, lookTools } from '../../tools/look-command.ts';
 import { JudgeAnswers } from '../aside/judge-answers.ts';
 import { readVerdict } from '../aside/read-verdict.ts';
-import type { TurnContext, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** The place of the event in a prompt. Without it, the event follows the prompt. */
 const PLACE = '$ARGUMENTS';

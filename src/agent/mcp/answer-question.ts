@@ -15,7 +15,7 @@ import { type ActionHost, type Ask, UNCONFINED } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import { askAside } from '../aside/ask-aside.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import type { TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { elicitationForm } from './elicitation-form.ts';
 
 /** The call in whose course a server asks. */

@@ -1,7 +1,7 @@
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpTool } from '../../mcp/to-host.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import type { ThreadServer } from './thread-servers.ts';
 
 /** A call of a server's tool. */

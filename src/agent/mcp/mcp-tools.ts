@@ -5,7 +5,8 @@ import type { McpTool } from '../../mcp/to-host.ts';
 import type { ToolNamespace } from '../../model/model.ts';
 import { NAMESPACE_DESCRIPTION_CHARS_MAX } from '../../model/offered-schema.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { McpCall, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import type { McpCall, TurnPart } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { answerQuestion } from './answer-question.ts';
 import { callAside } from './call-aside.ts';
 import { McpCallAction } from './mcp-call-action.ts';
@@ -75,8 +76,7 @@ export class McpTools implements TurnPart {
     );
     const known = used.filter(({ server }) => server.connected !== null);
     if (known.length === 0) return [];
-    for (const { config, server } of known)
-      this.#warn(config.name, toolWarning(config.name, server.leftOut));
+    for (const { config, server } of known) this.#warn(config.name, toolWarning(config, server));
     const namespaces = mcpNamespaces(used.map(({ config }) => config.name));
     const all = known.flatMap((each) =>
       this.#toolsOf(each, namespaces.get(each.config.name) ?? each.config.name),

@@ -13,7 +13,7 @@ import {
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import type { TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 

@@ -4,6 +4,7 @@ import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
 import type { Config } from '../../config/config.ts';
+import { readOr } from '../../config/config-error.ts';
 import { environmentPolicy } from '../../config/environment-policy.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../../instructions/agents-md.ts';
@@ -163,7 +164,11 @@ export class Instructions {
       personality,
       cwd,
     } = settings;
-    const startsAgents = mayStartAgents(this.#config);
+    // An invalid setting of agents takes only the agents away.
+    const startsAgents = readOr(
+      () => mayStartAgents(this.#config),
+      () => false,
+    );
     const next: ContextInput = {
       sandboxPolicy,
       approvalPolicy,

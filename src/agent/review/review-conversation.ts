@@ -128,7 +128,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
     if (this.#hasAsked || !isNeeded) return;
     this.#hasAsked = true;
-    await orAborted(configuration.learnContextWindows(), signal);
+    await orAborted(configuration.learnContextWindow(model), signal);
   }
 
   /**

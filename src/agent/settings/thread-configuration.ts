@@ -70,8 +70,11 @@ export interface ThreadConfiguration {
   searchesTools(model: string): boolean;
   /** The context window of this model. */
   contextWindow(model: string): ContextWindow;
-  /** Asks the provider for context windows. Never rejects, and takes a second at most. */
-  learnContextWindows(): Promise<void>;
+  /**
+   * Asks the provider for context windows. Resolves with a warning for clients if that of this
+   * model is short; null: it is not, or not known. Never rejects, and takes five seconds at most.
+   */
+  learnContextWindow(model: string): Promise<string | null>;
   /**
    * The length of a prompt, in tokens, from which the thread is compacted; null: a part of the
    * context window.

@@ -3,7 +3,8 @@ import { foundTools } from '../../model/found-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ToolWords } from '../../tools/tool-search/rank-tools.ts';
 import { toolSearch } from '../../tools/tool-search/tool-search.ts';
-import type { TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+import type { TurnPart } from '../turn/turn-part.ts';
+import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** Lets the model search for the tools that other parts offer as deferred. */
 export class ToolFinder implements TurnPart {

@@ -1,18 +1,13 @@
 import type { Grants } from '../../policy/permissions/grants.ts';
-import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import type { ThreadPatch } from '../../store/thread-record.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import type { ThreadStore } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
-import type {
-  CompactionTrigger,
-  McpCall,
-  ThreadOrigin,
-  TurnContext,
-  TurnPartDeps,
-} from './turn-part.ts';
+import type { ThreadOrigin } from './turn-part.ts';
+import type { TurnPartDeps } from './turn-part-deps.ts';
 import { TurnParts } from './turn-parts.ts';
 
 /** How many turns are read to find the last one that was not a review. */
@@ -40,90 +35,58 @@ export function threadParts({
   turnBegun,
   origin,
 }: ThreadPartsDeps): TurnParts {
-  const {
-    clock,
-    ids,
-    log,
-    processes,
-    sandbox,
-    proxies,
-    shellExports,
-    mcp,
-    home,
-    env,
-    http,
-    partKinds,
-    promptBudget,
-    store,
-    modelFor,
-    agents,
-    lastPrograms,
-  } = agent;
   const deps: TurnPartDeps = {
+    ...agent,
     threadId: state.id,
-    clock,
-    ids,
     outbox,
-    log,
     history,
-    promptBudget,
-    proxies,
-    shellExports,
-    mcp,
-    toolApprovals: agent.toolApprovals,
-    processes,
-    sandbox,
-    home,
-    env,
-    http,
+    turnBegun,
+    origin,
     record: () => state.record,
     configuration: () => state.configuration,
-    keep: (patch: ThreadPatch) => state.keep(patch),
+    keep: (patch) => state.keep(patch),
     granted: () => grants.permissions,
     lastUsage: () => state.lastUsage,
-    tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown) =>
+    tokensStep: (turn, usage) =>
       mergedSteps([
         state.tokensStep(turn, usage, { isAside: true }),
         parts.tokensUsed(turn, usage),
       ]),
-    promptStep: (turn: TurnContext, tokens: number) => state.promptStep(turn, tokens),
-    tools: (signal: AbortSignal) => parts.tools(signal),
-    compacted: (turn: TurnContext) => parts.compacted(turn),
-    lastTurnError: async () => {
-      const { data } = await store.listTurns(state.id, {
-        direction: 'desc',
-        limit: TURNS_READ_MAX,
-        view: 'notLoaded',
-      });
-      for (const turn of data) {
-        if (turn.status === 'inProgress') continue;
-        const { data: items } = await store.listItems(state.id, {
-          turnId: turn.id,
-          direction: 'asc',
-          limit: 1,
-        });
-        if (items[0]?.item.type !== 'enteredReviewMode') return turn.error;
-      }
-      return null;
-    },
-    turnBegun,
-    origin,
-    lastPrograms,
-    beforeCompaction: async (turn: TurnContext, trigger: CompactionTrigger) => {
+    promptStep: (turn, tokens) => state.promptStep(turn, tokens),
+    tools: (signal) => parts.tools(signal),
+    compacted: (turn) => parts.compacted(turn),
+    lastTurnError: () => lastTurnError(agent.store, state.id),
+    beforeCompaction: async (turn, trigger) => {
       const isStopped = await parts.beforeCompaction(turn, trigger);
       if (isStopped) state.turn?.interrupt('hook');
       return isStopped;
     },
-    afterCompaction: async (turn: TurnContext, trigger: CompactionTrigger) => {
+    afterCompaction: async (turn, trigger) => {
       if (await parts.afterCompaction(turn, trigger)) state.turn?.interrupt('hook');
     },
-    callMcpTool: (call: McpCall, signal: AbortSignal) => parts.callMcpTool(call, signal),
-    modelFor,
-    agents,
+    callMcpTool: (call, signal) => parts.calls.callMcpTool(call, signal),
   };
   const parts: TurnParts = new TurnParts(
-    partKinds.map((kind) => kind.create(deps)),
-    { threadId: state.id, log },
+    agent.partKinds.map((kind) => kind.create(deps)),
+    { threadId: state.id, log: agent.log },
   );
   return parts;
+}
+
+async function lastTurnError(store: ThreadStore, threadId: string): Promise<TurnError | null> {
+  const { data } = await store.listTurns(threadId, {
+    direction: 'desc',
+    limit: TURNS_READ_MAX,
+    view: 'notLoaded',
+  });
+  for (const turn of data) {
+    if (turn.status === 'inProgress') continue;
+    const { data: items } = await store.listItems(threadId, {
+      turnId: turn.id,
+      direction: 'asc',
+      limit: 1,
+    });
+    if (items[0]?.item.type !== 'enteredReviewMode') return turn.error;
+  }
+  return null;
 }

@@ -7,19 +7,15 @@ import type {
   UntimedItem,
 } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
+import { CallParts } from '../calls/call-parts.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
 import type {
-  AskedApproval,
-  CallDecision,
   CompactionTrigger,
   DueTurn,
   EndBeforeRequest,
   EndedResponse,
-  McpCall,
-  PendingCall,
   TurnContext,
   TurnInput,
   TurnOutcome,
@@ -34,16 +30,17 @@ interface CheckedInput {
   tell: ResponseItem[];
 }
 
-const INTERRUPTED = 'The turn was interrupted before this was done.';
-
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
   readonly #parts: readonly TurnPart[];
   readonly #guard: PartGuard;
+  /** The parts at the moments of calls. */
+  readonly calls: CallParts;
 
   constructor(parts: readonly TurnPart[], deps: PartGuardDeps) {
     this.#parts = parts;
     this.#guard = new PartGuard(parts, deps);
+    this.calls = new CallParts(parts, this.#guard);
   }
 
   /** The part of this class. Throws if there is none. */
@@ -195,74 +192,6 @@ export class TurnParts {
     return results.flatMap(({ goOn }) => goOn ?? []);
   }
 
-  /**
-   * The decision about a call. Null: the turn was interrupted meanwhile. Rejects only with the
-   * store's error.
-   */
-  async beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision | null> {
-    const decision: CallDecision = {};
-    const tell: ResponseItem[] = [];
-    const failed = { refuse: 'Refused: a check of this call failed inside the server.' };
-    for (const part of this.#parts) {
-      const pending = decision.args === undefined ? call : { ...call, args: decision.args };
-      const result = await this.#guard.decided(
-        async () => returned(part.beforeCall?.(pending, turn) ?? {}, turn.signal),
-        failed,
-      );
-      if (result === null) return null;
-      tell.push(...(result.tell ?? []));
-      if (result.refuse !== undefined) return { refuse: result.refuse, tell };
-      if (result.args !== undefined) decision.args = result.args;
-      if (result.ask !== undefined) decision.ask ??= result.ask;
-    }
-    return { ...decision, tell };
-  }
-
-  /** Whether a part may change the output of this call. */
-  watchesCall(call: PendingCall): boolean {
-    return this.#parts.some((part) =>
-      this.#guard.attempt(
-        () => part.watchesCall?.(call) === true,
-        false,
-        'a part failed to say whether it watches a call',
-      ),
-    );
-  }
-
-  /**
-   * The output of a call as the parts change it, and the messages that the model reads with it.
-   * Rejects only with the store's error.
-   */
-  async afterCall(
-    call: PendingCall,
-    outcome: ActionOutcome,
-    turn: TurnContext,
-  ): Promise<{ outcome: ActionOutcome; tell: ResponseItem[] }> {
-    let changed = outcome;
-    const results = await this.#guard.each(turn, 'a part failed after a call', async (part) => {
-      const result = (await part.afterCall?.(call, changed, turn)) ?? {};
-      if (result.output !== undefined) changed = { ...replaced(changed), output: result.output };
-      return result;
-    });
-    return { outcome: changed, tell: results.flatMap(({ tell = [] }) => tell) };
-  }
-
-  /** The first verdict of a part, in place of a reviewer's. Null: none has one. */
-  async approvalAsked(asked: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
-    const signal =
-      asked.ask.signal === undefined
-        ? turn.signal
-        : AbortSignal.any([turn.signal, asked.ask.signal]);
-    for (const part of this.#parts) {
-      const verdict = await this.#guard.decided(
-        async () => returned(part.approvalAsked?.(asked, turn) ?? null, signal),
-        null,
-      );
-      if (verdict !== null) return verdict;
-    }
-    return null;
-  }
-
   /** Whether a part stops a compaction. */
   async beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
     const results = await this.#guard.each(turn, 'a part failed before a compaction', (part) =>
@@ -277,14 +206,6 @@ export class TurnParts {
       part.afterCompaction?.(turn, trigger),
     );
     return results.some(({ stop }) => stop === true);
-  }
-
-  callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null {
-    for (const part of this.#parts) {
-      const called = part.callMcpTool?.(call, signal) ?? null;
-      if (called !== null) return called;
-    }
-    return null;
   }
 
   /**
@@ -316,25 +237,6 @@ export class TurnParts {
     );
   }
 
-  /** The reason why a part refuses an action, for the model; null: none does. Never rejects. */
-  async beforeAction(action: Action, turn: TurnContext): Promise<string | null> {
-    for (const part of this.#parts) {
-      try {
-        const result = await returned(part.beforeAction?.(action, turn) ?? {}, turn.signal);
-        if (result === null) return INTERRUPTED;
-        if (result.refuse !== undefined) return result.refuse;
-      } catch (error) {
-        this.#guard.failed('a part failed to check an action, so it is refused', {
-          err: error,
-          turnId: turn.id,
-          kind: action.kind,
-        });
-        return 'Refused: a check of this action failed inside the server.';
-      }
-    }
-    return null;
-  }
-
   /** Never rejects. */
   async cleanUp(turn: TurnContext): Promise<void> {
     for (const part of this.#parts) {
@@ -350,21 +252,21 @@ export class TurnParts {
   }
 
   /** Never rejects, and takes as long as the slowest part. */
-  async closed(): Promise<void> {
-    const failed = (error: unknown) =>
-      this.#guard.failed('a part failed at the end of its thread', { err: error });
-    await Promise.all(
-      this.#parts.map(async (part) => part.closed?.()).map((work) => work.catch(failed)),
-    );
+  closed(): Promise<void> {
+    return this.#endAll('a part failed at the end of its thread', (part) => part.closed?.());
   }
 
   /** Never rejects: the error of one part must not keep a thread from being closed. */
-  async endWork(): Promise<void> {
-    const failed = (error: unknown) =>
-      this.#guard.failed('a part failed to end its work', { err: error });
-    await Promise.all(
-      this.#parts.map(async (part) => part.endWork?.()).map((work) => work.catch(failed)),
-    );
+  endWork(): Promise<void> {
+    return this.#endAll('a part failed to end its work', (part) => part.endWork?.());
+  }
+
+  async #endAll(
+    message: string,
+    end: (part: TurnPart) => Promise<void> | undefined,
+  ): Promise<void> {
+    const failed = (error: unknown) => this.#guard.failed(message, { err: error });
+    await Promise.all(this.#parts.map(async (part) => end(part)).map((work) => work.catch(failed)));
   }
 
   /**
@@ -382,12 +284,4 @@ export class TurnParts {
       ),
     );
   }
-}
-
-/**
- * The outcome of a call whose output is replaced: it is not the user's, and the model does not read
- * the tools that a search has found.
- */
-function replaced({ foundTools: _, author: __, ...outcome }: ActionOutcome): ActionOutcome {
-  return outcome;
 }

@@ -1,5 +1,4 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { Config } from '../../config/config.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
@@ -10,13 +9,12 @@ import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
 import { additionalContext } from '../prompt/additional-context.ts';
 import { previewPatch, textPreview, threadPreview } from '../prompt/thread-preview.ts';
-import { askedTier, withTurnOverrides } from '../settings/resolve-settings.ts';
+import { withTurnOverrides } from '../settings/resolve-settings.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
-import { ActiveTurn, type InputReservation } from './active-turn.ts';
-import type { TurnBeginning } from './run-turn.ts';
-import type { TurnOpening } from './turn-deps.ts';
+import type { ActiveTurn, InputReservation } from './active-turn.ts';
+import { type NewTurn, newActiveTurn, settingsOfTurn } from './new-turn.ts';
 import {
   type InputAuthor,
   inputEntries,
@@ -25,6 +23,7 @@ import {
   turnInput,
   withheldItem,
 } from './turn-input.ts';
+import type { TurnBeginning } from './turn-opening.ts';
 import type { DueTurn, TurnInput } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
@@ -47,20 +46,6 @@ export interface TurnStarterDeps {
   granted(): readonly GrantedPermissions[];
   /** Runs a turn to its end. */
   run(turn: ActiveTurn, beginning: TurnBeginning): void;
-}
-
-interface NewTurn {
-  /** The request. Absent: without input. */
-  params?: TurnStartParams;
-  author?: InputAuthor;
-  /** By default those of the thread. */
-  settings?: ThreadSettings;
-  /** For a turn that a part wants; null: a client asked for it. */
-  due?: DueTurn | null;
-  /** Work before the model is asked, for a user command. */
-  opening?: TurnOpening | null;
-  /** The command that the opening runs. */
-  command?: string | null;
 }
 
 /**
@@ -126,17 +111,11 @@ export class TurnStarter {
       ...withheldItem(turnId, input),
     });
     state.keep(patch);
-    const turn = new ActiveTurn({
-      id: turnId,
-      ...root,
-      kind: due?.kind ?? (opening === null ? 'user' : 'shell'),
-      startedAtMs: now,
-      startedMs,
-      settings: ofTurn(settings, params, state.configuration.config),
-      outputSchema: (params.outputSchema ?? null) as JsonValue,
-    });
-    turn.clientMetadata = params.responsesapiClientMetadata ?? {};
-    turn.isOpening = (due?.opening ?? opening) !== null;
+    const turn = newActiveTurn(
+      { ...newTurn, params, settings },
+      { id: turnId, ...root, startedAtMs: now, startedMs },
+      state.configuration.config,
+    );
     if (input !== null) turn.reserveInput()?.deliver(input);
     state.turn = turn;
     state.status = 'active';
@@ -285,7 +264,7 @@ export class TurnStarter {
       (all, overrides) => withTurnOverrides(all, overrides, sources),
       state.settings,
     );
-    turn.settings = ofTurn(changed, params, sources.config);
+    turn.settings = settingsOfTurn(changed, params, sources.config);
     turn.outputSchema = (params.outputSchema ?? turn.outputSchema) as JsonValue;
   }
 
@@ -303,18 +282,4 @@ export class TurnStarter {
     for (const { method, params } of announcements)
       agent.clients.publish({ threadId: state.id }, method, params);
   }
-}
-
-/**
- * The settings of a turn that begins with this request: those of the thread, and the tier for this
- * turn only.
- */
-function ofTurn(
-  settings: ThreadSettings,
-  { serviceTierForTurn }: TurnStartParams,
-  config: Config,
-): ThreadSettings {
-  return serviceTierForTurn
-    ? { ...settings, serviceTier: askedTier(config, serviceTierForTurn) }
-    : settings;
 }

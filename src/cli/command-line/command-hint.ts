@@ -18,6 +18,12 @@ const DOCTOR = 'heddle doctor prints what heddle finds';
 const CHECKS = 'heddle doctor looks at everything, and prints all of it';
 const OTHER_HOME = 'for another configuration, set HEDDLE_HOME to another folder';
 const NO_FORMATTER = 'the files need no formatter';
+const THREADS = 'heddle threads list prints the stored threads';
+const STORE = 'heddle store backup, restore, check, repair and vacuum work with the database';
+const MCP_LIST = 'heddle mcp list shows all servers';
+const PIPES = 'heddle speaks on stdin and stdout, and listens on no port';
+const CONFIGURED =
+  'put base_url and env_key of the provider into config.toml: heddle init writes it';
 
 /**
  * Commands and actions of other agents, and those that people try first, with the way to do the
@@ -57,7 +63,10 @@ const COMMANDS = new Map(
     'mcp add': SERVERS,
     'mcp remove': SERVERS,
     'mcp rm': SERVERS,
-    'mcp logout': 'type mcpServer/oauth/logout in heddle wire',
+    'mcp get': MCP_LIST,
+    'mcp show': MCP_LIST,
+    'mcp status': MCP_LIST,
+    'mcp test': MCP_LIST,
     plugin: PLUGINS,
     cloud: CLOUD,
     apply: CLOUD,
@@ -69,6 +78,18 @@ const COMMANDS = new Map(
     upgrade: UPDATE,
     config: 'heddle doctor prints what heddle finds in config.toml',
     status: DOCTOR,
+    health: DOCTOR,
+    setup: 'heddle init writes config.toml',
+    sessions: THREADS,
+    history: THREADS,
+    list: THREADS,
+    ls: THREADS,
+    import: 'heddle exec --resume FILE imports a rollout of Codex',
+    backup: STORE,
+    restore: STORE,
+    check: STORE,
+    repair: STORE,
+    vacuum: STORE,
     version: 'use heddle --version',
   }),
 );
@@ -146,6 +167,14 @@ const OPTIONS = new Map(
     'generate-ts -p': NO_FORMATTER,
     '--permission-profile': 'use -c default_permissions=NAME',
     '-P': 'use -c default_permissions=NAME',
+    '--provider': 'to choose the provider, use -c model_provider=NAME',
+    '--base-url': CONFIGURED,
+    '--key': CONFIGURED,
+    '--home': 'to use another home, set HEDDLE_HOME',
+    '--port': PIPES,
+    '--host': PIPES,
+    '--daemon': PIPES,
+    '--debug': 'to log more, use --log-level debug',
   }),
 );
 

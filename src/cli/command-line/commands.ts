@@ -1,24 +1,17 @@
-import { APPROVAL_POLICIES } from '../../config/strictness/approval-policies.ts';
-import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
 import { APPROVALS } from '../exec/exec-options.ts';
 import { OFFERED_PROVIDERS } from '../init/offered-providers.ts';
-import { LOG_LEVELS } from '../lazy-log.ts';
+import {
+  COMMON_OPTIONS,
+  EXEC_LOG_LEVEL,
+  EXPORT_OPTIONS,
+  GENERATE_OPTIONS,
+  JSON_OPTION,
+  type OptionRows,
+  SERVER_OPTIONS,
+  SETTING_OPTIONS,
+  YES_OPTION,
+} from './option-rows.ts';
 import { ALLOWING_NOTHING, type OptionName, WITHOUT_EFFECT } from './read-options.ts';
-
-/** An option in the help and in completions. */
-export interface OptionRow {
-  /** The name of its value in the help. Absent: the option takes none. */
-  value?: string;
-  text: string;
-  /** The only valid values. */
-  choices?: readonly string[];
-  /** Some of the valid values, for completions. */
-  offers?: readonly string[];
-  /** The kind of path that its value is, for completions. */
-  names?: 'file' | 'folder';
-}
-
-export type OptionRows = Readonly<Partial<Record<OptionName, OptionRow>>>;
 
 /** Something that a command can do. */
 export interface ActionRow {
@@ -32,8 +25,6 @@ export interface ActionRow {
   options: OptionRows;
   /** Further options that it accepts. The help does not show them. */
   accepts?: readonly OptionName[];
-  /** The rest of its help. */
-  text?: string;
 }
 
 export interface CommandRow extends ActionRow {
@@ -43,84 +34,9 @@ export interface CommandRow extends ActionRow {
   forms?: readonly string[];
 }
 
-const SETTINGS: OptionRows = {
-  config: {
-    value: 'KEY=VALUE',
-    text: 'override a value of config.toml; VALUE is TOML; can be repeated',
-  },
-  model: { value: 'NAME', text: 'use this model, like -c model=NAME' },
-  profile: {
-    value: 'NAME',
-    text: 'use [profiles.NAME] of config.toml, and NAME.config.toml beside it, which wins',
-  },
-  sandbox: {
-    value: 'MODE',
-    text: `limit commands: ${SANDBOX_MODES.join(', ')}`,
-    choices: SANDBOX_MODES,
-  },
-  'ask-for-approval': {
-    value: 'POLICY',
-    text: `when to ask for approval: ${APPROVAL_POLICIES.join(', ')}`,
-    choices: APPROVAL_POLICIES,
-  },
-  enable: { value: 'FEATURE', text: 'like -c features.FEATURE=true; can be repeated' },
-  disable: { value: 'FEATURE', text: 'like -c features.FEATURE=false; can be repeated' },
-  search: { text: 'let the model search the web, like -c web_search="live"' },
-  oss: { text: 'use the models of Ollama on this machine' },
-  'local-provider': {
-    value: 'NAME',
-    text: 'use the models of this provider: ollama or lmstudio',
-    choices: ['ollama', 'lmstudio'],
-  },
-};
-
-const JSON_OPTION: OptionRows = { json: { text: 'print the result as one line of JSON' } };
-const YES_OPTION: OptionRows = { yes: { text: 'do not ask first' } };
-
-const EXPORT_FORMATS = ['jsonl', 'markdown'] as const;
-const EXPORT_OPTIONS: OptionRows = {
-  format: {
-    value: 'FORMAT',
-    text: 'jsonl (the default: a line for the thread and for each item) or markdown',
-    choices: EXPORT_FORMATS,
-  },
-};
-const { config, profile, enable, disable, oss, 'local-provider': localProvider } = SETTINGS;
+const { config, profile, enable, disable, oss, 'local-provider': localProvider } = SETTING_OPTIONS;
 /** The settings of commands that ask a server. */
 const SERVER_SETTINGS: OptionRows = { config, profile, enable, disable } as OptionRows;
-
-/** The options of every server that runs in this process. */
-const SERVER_OPTIONS: OptionRows = {
-  ...SETTINGS,
-  'strict-config': {
-    text: 'do not start if the configuration has a key that heddle does not know',
-  },
-  cd: {
-    value: 'DIR',
-    text: 'the working directory of threads that do not set one',
-    names: 'folder',
-  },
-  'model-script': {
-    value: 'FILE',
-    text: 'use this script (YAML or JSON) in place of the model of every thread; the exit code is 1 if the run did not follow it',
-    names: 'file',
-  },
-  'log-level': {
-    value: 'LEVEL',
-    text: 'off, error, warn (the default), info or debug',
-    choices: LOG_LEVELS,
-  },
-  'log-file': {
-    value: 'FILE',
-    text: 'write the log to this file instead of stderr',
-    names: 'file',
-  },
-  'wire-log': {
-    value: 'FILE',
-    text: 'write all messages in both directions to this file; secrets are hidden, long strings truncated',
-    names: 'file',
-  },
-};
 
 const APP_SERVER: CommandRow = {
   arguments: '',
@@ -143,17 +59,6 @@ const APP_SERVER: CommandRow = {
     },
   },
   accepts: ['stdio', ...WITHOUT_EFFECT, ...ALLOWING_NOTHING],
-  text: `Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdin and stdout, one message per line.
-
-Further options of Codex that clients pass, such as --analytics-default-enabled, are accepted and have no effect.
-
-The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.`,
-};
-
-const EXEC_LOG_LEVEL: OptionRow = {
-  value: 'LEVEL',
-  text: 'off (the default), error, warn, info or debug',
-  choices: LOG_LEVELS,
 };
 
 const EXEC: CommandRow = {
@@ -184,10 +89,6 @@ const EXEC: CommandRow = {
     },
   },
   accepts: [...WITHOUT_EFFECT, ...ALLOWING_NOTHING],
-  text: `Asks at the terminal for approval. Without PROMPT, or with -, stdin is the prompt; otherwise stdin is added to it. As in
-Codex, heddle exec resume ID [PROMPT] is the same as --resume ID, and heddle exec resume --last [PROMPT] the same as --last. Put -- before a
-prompt that begins with a hyphen, or is one of the words resume, review, fork and help. The exit code is 0 if the turn has completed, 1 if
-it has failed, 130 if it was interrupted, 2 if the command line is wrong.`,
 };
 
 const INIT: CommandRow = {
@@ -204,15 +105,13 @@ const INIT: CommandRow = {
       text: 'the environment variable with the key of a provider that is a URL',
     },
     model: { value: 'NAME', text: 'its model' },
-    sandbox: SETTINGS.sandbox,
+    sandbox: SETTING_OPTIONS.sandbox,
     'from-codex': {
       text: 'take the settings of Codex, from $CODEX_HOME or its default home; secrets, and keys that heddle does not use, are left out',
     },
     yes: { text: 'ask nothing: the default for each question that no option answers' },
     replace: { text: 'replace a config.toml that exists; the old one is kept under another name' },
   } as OptionRows,
-  text: `Asks for the provider, the model and the sandbox of commands, and writes config.toml into the home. The file has no keys: it names the
-environment variables that have them.`,
 };
 
 const WIRE: CommandRow = {
@@ -233,18 +132,6 @@ const WIRE: CommandRow = {
     },
     whole: { text: 'show long messages in full at a terminal' },
   },
-  text: `At a terminal, a line is a method and its params: turn/start input="say hello". Tab completes methods, fields and values; help lists
-the other commands. In a pipe, stdin has the lines, and stdout gets the messages of the server. The exit code is then 1 if a line was wrong,
-a request was refused or a turn has failed. docs/wire.md has the whole language.`,
-};
-
-const GENERATE_OPTIONS: OptionRows = {
-  out: {
-    value: 'DIR',
-    text: 'the folder to write to; created if it does not exist',
-    names: 'folder',
-  },
-  experimental: { text: 'include the experimental API' },
 };
 
 /**
@@ -259,17 +146,13 @@ export const COMMANDS = {
   doctor: {
     arguments: '',
     summary: 'print what a server would find, and what to do about each problem',
-    options: { ...SETTINGS, ...JSON_OPTION },
+    options: { ...SETTING_OPTIONS, ...JSON_OPTION },
     accepts: WITHOUT_EFFECT,
-    text: `Checks the home, the configuration, the model provider, the sandbox and more. Changes nothing. The exit code is 0 if there is no
-error, 1 if there is one.`,
   },
   trust: {
     arguments: '[FOLDER]',
     summary: 'show the project files that you have not trusted yet, and trust them',
     options: YES_OPTION,
-    text: `Shows the files of the project in FOLDER (by default the current folder) that are new or have changed, and asks whether to trust
-them. Until then they have no effect. The project itself must be trusted in config.toml.`,
   },
   store: {
     arguments: '',
@@ -296,7 +179,6 @@ them. Until then they have no effect. The project itself must be trusted in conf
       },
       vacuum: { arguments: '', summary: 'return free space to the system', options: {} },
     },
-    text: 'The exit code is 0 if all is well, 1 if not.',
   },
   'generate-json-schema': {
     arguments: '',
@@ -345,11 +227,10 @@ them. Until then they have no effect. The project itself must be trusted in conf
         options: YES_OPTION,
       },
     },
-    text: 'search looks only at names and first messages, not at the text of threads. The exit code is 1 if it finds nothing.',
   },
   mcp: {
     arguments: '',
-    summary: 'list MCP servers, and log in to them',
+    summary: 'list MCP servers, log in to them and out',
     options: SERVER_SETTINGS,
     actions: {
       list: {
@@ -362,16 +243,17 @@ them. Until then they have no effect. The project itself must be trusted in conf
         summary: 'log in to a server by OAuth: print the address to open, and wait',
         options: {},
       },
+      logout: {
+        arguments: 'NAME',
+        summary: 'remove the login to a server from the home',
+        options: {},
+      },
     },
-    text: 'docs/mcp.md says how servers are configured.',
   },
   completion: {
     arguments: 'bash|zsh|fish',
     summary: 'print the completions for a shell',
     options: {},
-    text: `For bash, add this line to ~/.bashrc: source <(heddle completion bash)
-For zsh, add this line to ~/.zshrc: source <(heddle completion zsh)
-For fish: heddle completion fish > ~/.config/fish/completions/heddle.fish`,
   },
   help: { arguments: '[COMMAND...]', summary: 'print the help of a command', options: {} },
 } as const satisfies Readonly<Record<string, CommandRow>>;
@@ -386,12 +268,6 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 export function commandRow(name: CommandName): CommandRow {
   return COMMANDS[name];
 }
-
-/** Every command accepts these. */
-export const COMMON_OPTIONS: OptionRows = {
-  help: { text: 'print this help' },
-  version: { text: "print the protocol's version, and heddle's" },
-};
 
 /**
  * The options that a command of this name takes, also those of its actions. None if there is no

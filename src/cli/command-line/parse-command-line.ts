@@ -1,22 +1,22 @@
 import { suggestKey } from '../../base/text/suggest-key.ts';
-import { type Framing, isFraming } from '../../transport/framing.ts';
-import { type ExecOptions, execOptions, ownForm, requireOnePrompt } from '../exec/exec-options.ts';
-import { isLogLevel, type LogLevel } from '../lazy-log.ts';
+import { isFraming } from '../../transport/framing.ts';
+import { execOptions, ownForm, requireOnePrompt } from '../exec/exec-options.ts';
+import { isLogLevel } from '../log/lazy-log.ts';
 import type { Request } from '../requests/run-request.ts';
-import { type WireOptions, wireOptions } from '../wire/wire-options.ts';
+import { wireOptions } from '../wire/wire-options.ts';
 import { choiceProblem } from './choice-problem.ts';
+import type { Command, GivenSettings, ServeOptions } from './command.ts';
 import { actionHint, actionMeant, commandHint, isForeign, optionHint } from './command-hint.ts';
 import { afterCommand, commandNamed } from './command-named.ts';
 import {
   COMMAND_NAMES,
-  COMMON_OPTIONS,
   type CommandName,
   commandRow,
-  type OptionRow,
   optionsTaken,
   type StoreAction,
 } from './commands.ts';
 import { listed } from './listed.ts';
+import { COMMON_OPTIONS, type OptionRow } from './option-rows.ts';
 import {
   type CommandLine,
   type OptionName,
@@ -28,58 +28,6 @@ import {
 } from './read-options.ts';
 import type { Shell } from './show-completion.ts';
 import { UsageError } from './usage-error.ts';
-
-/** How to run the server. Paths are as in the command line. */
-export interface ServeOptions {
-  /** Settings that override config.toml, as `key=value` strings. */
-  overrides: string[];
-  /** The profile of `--profile`, which is one of the overrides too. */
-  profile: string | null;
-  /** The file of a script that replaces all models. */
-  modelScript: string | null;
-  framing: Framing;
-  /** Whether a key of the configuration that heddle does not know ends the start. */
-  strictConfig: boolean;
-  /** The working directory of threads that name none. Null: that of the process. */
-  cwd: string | null;
-  /**
-   * The given options that have no effect, with their hyphens. `allowing`: those that would allow
-   * more.
-   */
-  unused: { harmless: string[]; allowing: string[] };
-  drain: boolean;
-  deterministic: boolean;
-  /** Null: the environment decides. */
-  logLevel: LogLevel | null;
-  logFile: string | null;
-  wireLog: string | null;
-}
-
-/** The settings of a command line. */
-export type GivenSettings = Pick<ServeOptions, 'overrides' | 'profile'>;
-
-export type Generator = 'generate-json-schema' | 'generate-ts';
-
-/** The command that a command line asks for. */
-export type Command =
-  | { run: 'help'; command: CommandName | null }
-  | { run: 'version' }
-  | { run: 'init'; values: OptionValues }
-  | { run: 'trust'; folder: string; yes: boolean }
-  | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
-  | { run: 'doctor'; settings: GivenSettings; json: boolean }
-  | { run: 'request'; request: Request; settings: GivenSettings }
-  | { run: 'completion'; shell: Shell }
-  | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
-  | { run: 'exec'; asked: ExecOptions; options: ServeOptions }
-  | { run: 'wire'; asked: WireOptions; options: ServeOptions }
-  | { run: 'serve'; options: ServeOptions };
-
-/** The settings that a command line overrides, as `key=value` strings. */
-export function overridesIn(command: Command): readonly string[] {
-  if ('settings' in command) return command.settings.overrides;
-  return 'options' in command ? command.options.overrides : [];
-}
 
 /** The words of a command line, which fit the row of the command. */
 interface Words {
@@ -169,10 +117,11 @@ function commandFrom(words: Words, values: OptionValues): Command {
         settings: settingsOf({}),
       };
     case 'mcp': {
+      const [server = ''] = args;
       const request: Request =
         action === 'list'
           ? { kind: 'mcpServers', json }
-          : { kind: 'mcpLogin', name: args[0] ?? '' };
+          : { kind: action === 'logout' ? 'mcpLogout' : 'mcpLogin', name: server };
       return { run: 'request', request, settings: settingsOf(values) };
     }
     case 'completion':

@@ -1,13 +1,6 @@
 import { FEATURE_LIST } from '../../config/features/feature-list.ts';
-import {
-  COMMAND_NAMES,
-  COMMON_OPTIONS,
-  type CommandName,
-  commandRow,
-  type OptionRow,
-  type OptionRows,
-  optionRows,
-} from './commands.ts';
+import { COMMAND_NAMES, type CommandName, commandRow, optionRows } from './commands.ts';
+import { COMMON_OPTIONS, type OptionRow, type OptionRows } from './option-rows.ts';
 import { letterOf, type OptionName } from './read-options.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';

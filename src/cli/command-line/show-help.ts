@@ -1,17 +1,17 @@
 import {
   type ActionRow,
   COMMAND_NAMES,
-  COMMON_OPTIONS,
   type CommandName,
   type CommandRow,
   commandRow,
-  type OptionRow,
-  type OptionRows,
   optionRows,
 } from './commands.ts';
+import { HELP_TEXTS } from './help-texts.ts';
+import { COMMON_OPTIONS, type OptionRow, type OptionRows } from './option-rows.ts';
 import { letterOf, type OptionName } from './read-options.ts';
 
-const LINE_CHARS_MAX = 120;
+/** The usual width of a terminal. */
+const LINE_CHARS_MAX = 80;
 const LEFT_CHARS = 27;
 /** The left part may be a little longer. Its text is then on the next line. */
 const GAP = '  ';
@@ -27,7 +27,8 @@ function overview(): string {
   return `usage: heddle [app-server] [options]
        heddle COMMAND [options]
 
-heddle is a server for coding agents. An editor or another client starts it, and speaks JSON-RPC with it.
+heddle is a server for coding agents. An editor or another client starts it,
+and speaks JSON-RPC with it.
 
 Commands ("heddle help COMMAND" prints the options of each):
 
@@ -35,12 +36,14 @@ ${commands.join('')}
 Options of app-server:
 
 ${optionLines({ ...options, ...COMMON_OPTIONS })}
-The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. The log level is --log-level, else $HEDDLE_LOG.
+The home folder is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle.
+The log level is --log-level, else $HEDDLE_LOG.
 `;
 }
 
 function helpOf(name: CommandName, row: CommandRow): string {
-  const { actions = {}, summary, text } = row;
+  const { actions = {}, summary } = row;
+  const text = HELP_TEXTS[name];
   const usages =
     Object.keys(actions).length === 0
       ? [usage(name, row)]
@@ -50,7 +53,7 @@ function helpOf(name: CommandName, row: CommandRow): string {
   );
   const parts = [
     usages.map((line, index) => `${index === 0 ? 'usage: ' : '       '}${line}\n`).join(''),
-    text === undefined ? `${capitalized(summary)}.\n` : `${capitalized(summary)}.\n\n${text}\n`,
+    paragraphs(`${capitalized(summary)}.${text === undefined ? '' : `\n\n${text}`}`),
     ...(entries.length === 0 ? [] : [entries.join('')]),
     optionLines(optionRows(row)),
   ];
@@ -84,6 +87,14 @@ function entry(left: string, text: string): string {
   return lines
     .map((line, index) => `${index === 0 ? first.padEnd(LEFT_CHARS) : indent}${line}\n`)
     .join('');
+}
+
+/** Paragraphs, with an empty line between two. */
+function paragraphs(text: string): string {
+  const filled = text
+    .split('\n\n')
+    .map((one) => wrapped(one.replaceAll('\n', ' '), LINE_CHARS_MAX).join('\n'));
+  return `${filled.join('\n\n')}\n`;
 }
 
 function wrapped(text: string, charsMax: number): string[] {

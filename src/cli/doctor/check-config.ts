@@ -44,9 +44,11 @@ export async function checkConfig(sources: ConfigSources): Promise<CheckedConfig
       : allProblems(loaded, sources, policyReads);
   const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
   const layers = loaded instanceof ConfigError ? [] : loaded.layers.map(shownLayer);
-  const names = layers.map(({ source, inForce }) =>
-    inForce ? source : `${source} (not in force)`,
-  );
+  const names = layers.map(({ source, profile, inForce }) => {
+    const isTable =
+      profile !== null && layers.some((other) => other.source === source && other.profile === null);
+    return `${source}${isTable ? ` (profile ${profile})` : ''}${inForce ? '' : ' (not in force)'}`;
+  });
   const summary = loaded instanceof ConfigError ? 'cannot be read' : names.join(', ');
   const problems = [
     ...found.map(({ severity, fix, warning }) => toProblem(warning, { severity, fix })),

@@ -2,8 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
+import { foundCodexHome } from '../../config/login/codex-home.ts';
 import { AUTH_FILE } from '../../config/login/stored-login.ts';
-import { codexHome } from '../codex-home.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 const OPEN_TO_OTHERS = 0o077;
@@ -82,8 +82,8 @@ function placeProblems(home: string, exists: boolean): DoctorProblem[] {
 /** The home of another program with the same files is easily taken for heddle's. */
 function otherHome(home: string, { source, userHome }: HomeDeps): DoctorProblem[] {
   if (userHome === null || HOME_VARIABLES.includes(source)) return [];
-  const other = codexHome(userHome);
-  if (other === home || !OTHERS_FILES.some((name) => statOf(join(other, name)) !== null)) return [];
+  const other = foundCodexHome(userHome);
+  if (other === null || other === home) return [];
   const message = `heddle does not use ${other}, which is there, because CODEX_HOME is not set`;
   return [
     {
@@ -95,7 +95,6 @@ function otherHome(home: string, { source, userHome }: HomeDeps): DoctorProblem[
 }
 
 const HOME_VARIABLES: readonly string[] = ['HEDDLE_HOME', 'CODEX_HOME'];
-const OTHERS_FILES = ['config.toml', AUTH_FILE, 'sessions'];
 
 /** The path, and the folders above it up to the one that exists, outermost first. */
 function pathsBetween(path: string, existing: string): string[] {

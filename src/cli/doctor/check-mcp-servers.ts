@@ -58,6 +58,8 @@ async function problemsOf(
   if (typeof found === 'string') return [];
   const message = `the MCP server ${name} does not start: ${found.problem}`;
   const table = `mcp_servers.${name}`;
+  if (transport.command.includes('/') && found.problem.endsWith('Permission denied'))
+    return [{ severity, message, fix: `Run chmod +x ${transport.command}` }];
   const fix = isFolder(own)
     ? `Install it, or correct ${table}.command`
     : `Make the folder, or correct ${table}.cwd`;

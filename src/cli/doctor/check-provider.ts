@@ -5,9 +5,10 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { chooseModel, chooseProvider, isEmbedded } from '../../config/providers/choose-provider.ts';
 import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
+import { shortWindow } from '../../config/providers/short-window.ts';
 import { modelAdvice, standInWarning } from '../../config/providers/stand-in-warning.ts';
 import { resolveEndpoint } from '../../model/http/endpoint.ts';
-import { askProvider } from '../../model/http/installed-models.ts';
+import { askProvider, loadedWindows } from '../../model/http/installed-models.ts';
 import { shownUrl } from '../../model/http/shown-url.ts';
 import { baseUrlProblem } from './base-url-problem.ts';
 import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
@@ -52,11 +53,16 @@ export async function checkProvider(
     };
   }
   const { problem, listed } = await askProvider(provider, withKey(config, deps));
+  const windows =
+    problem === null
+      ? await loadedWindows(provider, withKey(config, deps))
+      : new Map<string, number>();
   const isAsked = !('message' in resolveEndpoint(provider, 'models', withKey(config, deps)));
   const problems = [
     ...baseUrlProblem(config, provider, { answers: problem === null, lists: listed !== null }),
     ...(problem === null ? [] : [unusable(provider, problem)]),
     ...modelProblem(config, { provider, model, listed: listed ?? [] }),
+    ...windowProblem(provider, model, windows.get(model) ?? null),
   ];
   return {
     name: 'provider',
@@ -101,6 +107,16 @@ function keySource(
     return 'config.toml';
   if (usesLogin && login.apiKey !== null) return 'auth.json';
   return envKey !== null && Object.hasOwn(env, envKey) && env[envKey] ? envKey : null;
+}
+
+/** A program on this machine has the model loaded with a short context window. */
+function windowProblem(
+  provider: ProviderConfig,
+  model: string,
+  tokens: number | null,
+): DoctorProblem[] {
+  const short = shortWindow(provider, model, tokens);
+  return short === null ? [] : [{ severity: 'warning', message: short.problem, fix: short.advice }];
 }
 
 function unusable({ id }: ProviderConfig, message: string): DoctorProblem {

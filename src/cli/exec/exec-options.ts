@@ -1,5 +1,5 @@
 import { actionHint } from '../command-line/command-hint.ts';
-import type { OptionValues } from '../command-line/read-options.ts';
+import { type OptionValues, overridesOf } from '../command-line/read-options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 
 /**
@@ -29,7 +29,7 @@ export interface ExecOptions {
   outputSchema: string | null;
   approve: Approve;
   /** Settings of the command line. They count more than those that a thread has kept. */
-  settings: { model?: string; sandbox?: string; approvalPolicy?: string };
+  settings: { model?: string; modelProvider?: string; sandbox?: string; approvalPolicy?: string };
 }
 
 /**
@@ -57,10 +57,24 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
     approve: APPROVALS.find((name) => name === approve) ?? 'ask',
     settings: {
       ...(model === undefined ? {} : { model }),
+      ...chosenProvider(values),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
     },
   };
+}
+
+/**
+ * A thread keeps its provider, which the configuration may not have any more. So the command line
+ * chooses by the request, too.
+ */
+function chosenProvider(values: OptionValues): { modelProvider?: string } {
+  const [, value = ''] = overridesOf(values).reduce<string[]>(
+    (found, one) => /^\s*model_provider\s*=\s*(.*?)\s*$/.exec(one) ?? found,
+    [],
+  );
+  const modelProvider = value.replace(/^(["'])(.*)\1$/, '$2');
+  return modelProvider === '' ? {} : { modelProvider };
 }
 
 /**

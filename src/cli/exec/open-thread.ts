@@ -28,7 +28,10 @@ export async function openThread(
   { resume, ephemeral, settings }: ExecOptions,
   folder: Folder,
 ): Promise<OpenedThread> {
-  const params = settings as Pick<ThreadStartParams, 'model' | 'sandbox' | 'approvalPolicy'>;
+  const params = settings as Pick<
+    ThreadStartParams,
+    'model' | 'modelProvider' | 'sandbox' | 'approvalPolicy'
+  >;
   if (resume === null)
     return client.request('thread/start', {
       ...params,

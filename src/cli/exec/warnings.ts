@@ -27,6 +27,7 @@ export class Warnings {
   readonly #screen: Screen | null;
   readonly #log: Log;
   readonly #known = new Set<string>();
+  readonly #wereReady = new Set<string>();
   #isShown = false;
   #waiting: Warning[] = [];
 
@@ -42,15 +43,18 @@ export class Warnings {
     client.on('warning', ({ message }) => this.#take(message));
     client.on('guardianWarning', ({ message }) => this.#take(message));
     client.on('mcpServer/startupStatus/updated', ({ name, status, error, failureReason }) => {
+      if (status === 'ready') this.#wereReady.add(name);
       if (status !== 'failed') return;
       const details =
         failureReason === 'reauthenticationRequired'
           ? `Log in with: heddle mcp login ${name}`
           : null;
-      this.#take(
-        `the MCP server ${name} did not start, so its tools are missing: ${error ?? 'the reason is not known'}`,
-        { details },
-      );
+      const what = this.#wereReady.has(name)
+        ? 'has failed, so its calls fail until it runs again'
+        : 'did not start, so its tools are missing';
+      this.#take(`the MCP server ${name} ${what}: ${error ?? 'the reason is not known'}`, {
+        details,
+      });
     });
   }
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Command, Generator } from '../command-line/parse-command-line.ts';
+import type { Command, Generator } from '../command-line/command.ts';
 import { generateJsonSchema } from './generate-json-schema.ts';
 import { generateTs } from './generate-ts.ts';
 

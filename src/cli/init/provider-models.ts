@@ -7,7 +7,7 @@ import { isOffline } from '../../config/providers/provider-config.ts';
 import { readProvider } from '../../config/providers/read-provider.ts';
 import { listProviderModels, slowListing } from '../../model/http/installed-models.ts';
 import { modelProblem } from '../doctor/model-problem.ts';
-import { configText } from './config-text.ts';
+import { newConfigText } from './new-config-text.ts';
 import type { OfferedProvider } from './offered-providers.ts';
 
 interface ProviderModelsDeps {
@@ -49,7 +49,7 @@ export class ProviderModels {
   async of(offered: OfferedProvider, msMax: number): Promise<FoundModels> {
     const { env, userAgent, configWith } = this.#deps;
     const config = await configWith(
-      configText({ provider: offered, model: null, sandbox: 'read-only' }),
+      newConfigText({ provider: offered, model: null, sandbox: 'read-only' }),
     );
     const provider = readProvider(config, offered.id);
     if (isOffline(provider))

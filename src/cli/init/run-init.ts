@@ -8,14 +8,15 @@ import type { Config } from '../../config/config.ts';
 import { readOr } from '../../config/config-error.ts';
 import { readConfigText } from '../../config/layers/layer.ts';
 import { loadConfig } from '../../config/load-config.ts';
+import { codexHome } from '../../config/login/codex-home.ts';
 import { AUTH_FILE } from '../../config/login/stored-login.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import { EMBEDDED } from '../../config/providers/embedded-names.ts';
+import { modelAdvice } from '../../config/providers/stand-in-warning.ts';
 import { TrustedFiles } from '../../config/trust/trusted-files.ts';
 import type { EditToml } from '../../config/writing/toml-edit.ts';
 import { ConfigWriter } from '../../handlers/config-writing/config-writer.ts';
 import { policyReads } from '../../policy/permissions/policy-reads.ts';
-import { codexHome } from '../codex-home.ts';
 import type { OptionValues } from '../command-line/read-options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { type Dialog, Dialogs, NobodyThere } from '../exec/asking/dialogs.ts';
@@ -23,8 +24,8 @@ import type { KeyboardStream } from '../exec/asking/keyboard.ts';
 import { type Output, Screen } from '../exec/screen.ts';
 import { OptionError } from '../option-error.ts';
 import { type Chosen, chooseSettings } from './choose-settings.ts';
-import { configText } from './config-text.ts';
 import { type InitOptions, initOptions } from './init-options.ts';
+import { newConfigText } from './new-config-text.ts';
 import { ProviderModels } from './provider-models.ts';
 import { takeCodex } from './take-codex.ts';
 
@@ -158,7 +159,7 @@ class Writing {
     });
     return chosen === 'codex'
       ? this.#taken(codexFile)
-      : { text: configText(chosen.settings), notes: chosen.notes };
+      : { text: newConfigText(chosen.settings), notes: chosen.notes };
   }
 
   /** Null: Codex has the home of heddle. */
@@ -244,11 +245,18 @@ function summaryOf(config: Config): string {
   );
 }
 
-/** Says that the variable with the provider's key is not set. */
+/**
+ * Says that the variable with the provider's key is not set, or that there is no provider for want
+ * of a key.
+ */
 function missingKey(config: Config): string[] {
   return readOr(
     () => {
-      const { provider } = chooseProvider(config, null);
+      const { provider, embeddedDefault } = chooseProvider(config, null);
+      if (embeddedDefault)
+        return [
+          `no API key was found, so the embedded model answers, offline. ${modelAdvice(config)}`,
+        ];
       const { envKey, usesLogin } = provider;
       const isThere =
         envKey === null ||

@@ -2,12 +2,19 @@ import type { Client } from '../../client/client.ts';
 import type { Thread, ThreadSourceKind } from '../../protocol/generated/types.ts';
 import type { Terminal } from '../terminal/terminal-at.ts';
 import { allPages, collected } from './all-pages.ts';
-import { table } from './table.ts';
+import { type Column, table } from './table.ts';
 
 const PAGE = 100;
 /** All but agents, which belong to the thread that has started them. */
 const SOURCES: ThreadSourceKind[] = ['cli', 'vscode', 'exec', 'appServer', 'unknown'];
 const TITLE_CHARS_MAX = 100;
+/** Other commands take the whole id. */
+const COLUMNS: Column[] = [
+  { title: 'ID' },
+  { title: 'LAST USED' },
+  { title: 'FOLDER', keeps: 'end' },
+  { title: 'TITLE', keeps: 'start' },
+];
 
 interface Listing {
   json: boolean;
@@ -49,7 +56,7 @@ export async function listThreads(
       shortFolder(thread.cwd, userHome),
       titleOf(thread),
     ]);
-    print(table(['ID', 'LAST USED', 'FOLDER', 'TITLE'], rows, columns));
+    print(table(COLUMNS, rows, columns));
   }
   return searchTerm === null || threads.length > 0;
 }

@@ -7,6 +7,8 @@ import { columnsOf } from './columns-of.ts';
 /** A place to print to, and a person there, if the input is a terminal. */
 export interface Terminal {
   print(text: string): void;
+  /** Prints beside the result. */
+  note(text: string): void;
   /** The width of the terminal. Null: the output is no terminal, so nothing is cut. */
   columns: number | null;
   /** Asks a person. Resolves with true for `y` or `yes`. Null if no person can answer. */
@@ -38,6 +40,7 @@ export function terminalAt({ stdin, stdout, stderr, env, onInterrupt }: Terminal
       });
   return {
     print: (text) => void stdout.write(text),
+    note: (text) => void stderr.write(text),
     columns: stdout.isTTY === true ? columnsOf(stdout) : null,
     confirm: stdin.isTTY === true && screen.questions !== null ? confirm : null,
   };

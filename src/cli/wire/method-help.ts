@@ -1,3 +1,4 @@
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import {
   namesIn,
   type ProtocolFields,
@@ -10,14 +11,17 @@ import { shownValue } from './shown-value.ts';
 
 const COMMANDS = `METHOD [NAME=VALUE...]   send a request: turn/start input="say hello"
 METHOD {JSON}            send a request with exactly these params
-answer CHOICE            answer the oldest request of the server; answer ID ... answers that one
+answer CHOICE            answer the oldest request of the server
+answer ID CHOICE         answer the request of the server with this id
 answer NAME=VALUE...     the same with fields, or with {JSON}
 refuse [TEXT]            answer it with an error
-show, show METHOD        print the last response, or the last message of this method, in full
+show                     print the last response in full
+show METHOD              print the last message of this method in full
 help METHOD              print the fields of a method
 exit                     end the session, like Ctrl-D
 
-@thread and @turn are the ids of the last thread and turn, @thread1 that of the first thread.
+@thread and @turn are the ids of the last thread and turn, @thread1 is that of
+the first thread.
 Tab completes methods, fields and values. Ctrl-C interrupts the running turns.`;
 
 const NAME_CHARS = 24;
@@ -25,7 +29,12 @@ const NAME_CHARS = 24;
 /** The lines that explain the language of sessions, or the params of a method. */
 export function methodHelp(method: string | null, fields: ProtocolFields): string[] {
   if (method === null) return COMMANDS.split('\n');
-  if (!fields.methods.includes(method)) return [`there is no method ${method}`];
+  if (!fields.methods.includes(method)) {
+    const nearest = suggestKey(method, fields.methods);
+    return [
+      `a client cannot send ${method}${nearest === null ? '' : `: did you mean ${nearest}?`}`,
+    ];
+  }
   const shape = fields.params(method);
   const names = namesIn(shape);
   const required = requiredIn(shape);

@@ -4,6 +4,10 @@ import { LineError } from './line-error.ts';
 type Kind = 'thread' | 'turn';
 
 const REFERENCE = /^@(thread|turn)([1-9]\d{0,5})?$/;
+const NONE_YET: Record<Kind, string> = {
+  thread: 'no thread yet: send thread/start or thread/resume first',
+  turn: 'no turn yet: send turn/start first',
+};
 const ESCAPED = /^@@+(?:thread|turn)\d*$/;
 
 /**
@@ -41,7 +45,7 @@ export class References {
       const id = number === undefined ? this.#last[kind as Kind] : ids[Number(number) - 1];
       if (id == null)
         throw new LineError(
-          `${text}: ${ids.length === 0 ? `no ${kind} yet` : `only ${ids.length} so far`}`,
+          `${text}: ${ids.length === 0 ? NONE_YET[kind as Kind] : `only ${ids.length} so far`}`,
         );
       return id;
     });

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
+import { isTable } from '../layers/config-table.ts';
 import { canonicalJson } from '../layers/layer.ts';
 import type { HookDefinition, HookHandler } from './hook-definition.ts';
 import { HOOK_EVENTS, type HookEvent, separatedName } from './hook-events.ts';
 import { HookFields } from './hook-fields.ts';
-import { readMatcher } from './read-matcher.ts';
+import { misspeltTool, readMatcher } from './read-matcher.ts';
 
 /** A hook without the facts that depend on its source. */
 export type ParsedHook = Omit<
@@ -73,6 +74,13 @@ function parseGroup(
   parsed: Parsed,
 ): void {
   const where = `${event.label}[${index}]`;
+  if (isTable(group) && group.hooks === undefined && (group.type ?? group.command) !== undefined) {
+    const form = '{ "matcher": …, "hooks": [{ "type": …, … }] }';
+    parsed.problems.push(
+      `${where}: a hook belongs into the list "hooks" of a group, so this one is not used: ${form}`,
+    );
+    return;
+  }
   const fields = new HookFields(group, where, parsed);
   const matcher = fields.text('matcher');
   const handlers = fields.list('hooks');
@@ -85,6 +93,8 @@ function parseGroup(
     );
     return;
   }
+  const misspelt = event.matches === 'tool' ? misspeltTool(matcher) : null;
+  if (misspelt !== null) parsed.advice.push(`${where}: ${misspelt}`);
   for (const [position, handler] of handlers.entries()) {
     const key = `${source}:${separatedName(event.name, '_')}:${index}:${position}`;
     const place = {

@@ -34,3 +34,27 @@ export function readMatcher(
 function escaped(both: string, char: string): string {
   return /[\w\s^$\\.*+?()[\]{}|/]/.test(char) ? both : `\\u{${char.codePointAt(0)?.toString(16)}}`;
 }
+
+/**
+ * The names of tools in hooks that people write otherwise, and those of the model for the same
+ * tools.
+ */
+const TOOL_NAMES = new Map([
+  ...['Bash', 'Edit', 'Write', 'apply_patch'].map((name) => [name.toLowerCase(), name] as const),
+  ...['exec_command', 'shell', 'local_shell', 'terminal'].map((name) => [name, 'Bash'] as const),
+]);
+
+/**
+ * Advice about a matcher with a name that no tool of heddle has, but another spelling has. Null:
+ * there is none to give.
+ */
+export function misspeltTool(matcher: string | null): string | null {
+  if (matcher === null || !PLAIN.test(matcher)) return null;
+  const names = matcher.split(/[|,]/).map((name) => name.trim());
+  const wrong = names.find(
+    (name) => ![undefined, name].includes(TOOL_NAMES.get(name.toLowerCase())),
+  );
+  return wrong === undefined
+    ? null
+    : `no tool of heddle has the name "${wrong}": did you mean "${TOOL_NAMES.get(wrong.toLowerCase())}"?`;
+}

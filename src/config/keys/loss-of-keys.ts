@@ -5,7 +5,10 @@ const LOSSES = [
     pattern: /^(web_search|tools\.web_search|features\.web_search_request)$/,
     details: untilCorrected('Models do not search the web'),
   },
-  { pattern: /^agents\./, details: untilCorrected('Models do not get the tools for sub-agents') },
+  {
+    pattern: /^(agents\.|features\.multi_agent$)/,
+    details: untilCorrected('Models do not get the tools for sub-agents'),
+  },
   { pattern: /^review_model$/, details: untilCorrected('The server refuses reviews') },
   { pattern: /^features\.hooks$/, details: untilCorrected('Hooks run') },
   { pattern: /^projects$/, details: untilCorrected('The folder counts as untrusted') },

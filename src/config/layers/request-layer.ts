@@ -45,8 +45,23 @@ export function flagsLayer(overrides: readonly string[], toml: Toml, flag = '-c'
  */
 export function optionLayer(overrides: JsonObject): Layer {
   const config = emptyTable();
-  putAll(config, Object.entries(toTable(overrides, NO_LOCATION)), 'overrides');
+  const table = toTable(overrides, NO_LOCATION);
+  requireData(overrides, 'overrides ');
+  putAll(config, Object.entries(table), 'overrides');
   return sessionLayer(config, 'given in the option `overrides`');
+}
+
+/**
+ * Throws a ConfigError about a value that only a program can have, and that a table would lose in
+ * silence.
+ */
+function requireData(given: object, place: string): void {
+  for (const [key, value] of Object.entries(given) as [string, unknown][]) {
+    const kind = typeof value;
+    if (kind === 'function' || kind === 'symbol')
+      throw new ConfigError(`${place}${key}: expected a value, found a ${kind}`);
+    if (typeof value === 'object' && value !== null) requireData(value, `${place}${key}.`);
+  }
 }
 
 function isList(overrides: Overrides): overrides is readonly string[] {

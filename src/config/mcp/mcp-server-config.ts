@@ -93,6 +93,13 @@ export function hasOwnAuthorization({ headers, bearerTokenVariable }: McpHttp): 
   );
 }
 
+/** The variable that should have the token of the server, and is not set. Null: none is missing. */
+export function missingTokenVariable({ transport }: McpServerConfig): string | null {
+  return transport.type === 'http' && transport.bearerToken === null
+    ? transport.bearerTokenVariable
+    : null;
+}
+
 /**
  * When calls of a tool of this name need approval, if its definition is the one that was approved.
  */

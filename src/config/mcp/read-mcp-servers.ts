@@ -1,7 +1,6 @@
-import { delimiter, isAbsolute, resolve } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
-import { isFile } from '../../base/paths/is-file.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { longestFirst, secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
@@ -9,6 +8,7 @@ import { ConfigError } from '../config-error.ts';
 import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
 import { HEADERS, headersFromEnv } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/variables.ts';
+import { commandProblem } from './command-problem.ts';
 import type { McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 
@@ -262,18 +262,8 @@ function readStdio(config: Config, path: readonly string[], command: string): Mc
   const names = [...INHERITED, ...read('env_vars', VARIABLE_NAMES)];
   const cwd = read('cwd', FOLDER);
   const env = { ...pickVariables(config.env, names), ...read('env', VARIABLES) };
-  const [program = ''] = command.split(/\s+/);
-  // The name of a program may have spaces.
-  const folders = [cwd ?? '', ...(env.PATH ?? '').split(delimiter).filter(isAbsolute)];
-  if (program !== command && !folders.some((folder) => isFile(resolve(folder, command)))) {
-    const fix = `write command = ${JSON.stringify(program)}, and the rest as a list in args`;
-    throw config.error([...path, 'command'], `expected only the program: ${fix}`);
-  }
-  if (cwd === null && command.includes('/') && !isAbsolute(command))
-    throw config.error(
-      [...path, 'command'],
-      'a relative path needs cwd. Otherwise each project could have a program at it',
-    );
+  const problem = commandProblem(command, { cwd, searchPath: env.PATH ?? '' });
+  if (problem !== null) throw config.error([...path, 'command'], problem);
   return {
     type: 'stdio',
     command,

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { HTTP_URL, name, nullable, type Setting } from '../settings.ts';
 import { HEADERS } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLES } from '../values/variables.ts';
+import { commandProblem } from './command-problem.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
 
 /**
@@ -55,6 +56,11 @@ export function readSafetyCheck(config: Config): SafetyCheck | null {
     return { type: 'http', timeoutMs, url, headers, secrets: secretsOf(new URL(url), headers) };
   }
   const program = { args: read('args', TEXT_LIST), env: read('env', VARIABLES) };
+  const problem = commandProblem(command ?? '', {
+    cwd: config.home,
+    searchPath: program.env.PATH ?? config.env.PATH ?? '',
+  });
+  if (problem !== null) throw config.error([TABLE, 'command'], problem);
   return {
     type: 'command',
     timeoutMs,

@@ -8,6 +8,11 @@ export interface ContextWindow {
    * with.
    */
   isKnown: boolean;
+  /**
+   * Whether it depends on how a program on the user's machine has loaded the model, which the user
+   * can change at any time.
+   */
+  mayChange: boolean;
 }
 
 /** The common context window of large models, in tokens, for a model whose window is not known. */
@@ -34,5 +39,8 @@ export function contextWindow(
   { configured, isLocal, listed }: WindowSources,
 ): ContextWindow {
   const tokens = configured ?? listed.get(model) ?? (isLocal ? null : knownContextWindow(model));
-  return tokens === null ? { tokens: GUESSED_TOKENS, isKnown: false } : { tokens, isKnown: true };
+  const mayChange = isLocal && configured === null;
+  return tokens === null
+    ? { tokens: GUESSED_TOKENS, isKnown: false, mayChange }
+    : { tokens, isKnown: true, mayChange };
 }

@@ -1,12 +1,25 @@
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { foundCodexHome } from '../login/codex-home.ts';
 import { loginAdvice } from '../login/stored-login.ts';
 import { isEmbedded } from './choose-provider.ts';
 import { isEmbeddedName } from './embedded-names.ts';
 import type { ProviderConfig } from './provider-config.ts';
 
 /** The advice how to get answers of a real model. Sentences. */
-export function modelAdvice({ login }: Config): string {
-  return `${loginAdvice(login)} Set model_provider in config.toml, or OPENAI_API_KEY in the environment.`.trimStart();
+export function modelAdvice(config: Config): string {
+  const advice = `${loginAdvice(config.login)} Set model_provider in config.toml, or OPENAI_API_KEY in the environment.`;
+  return `${advice}${homeAdvice(config)}`.trimStart();
+}
+
+/** For users of Codex, who expect its settings and its key to count. */
+function homeAdvice({ home, env }: Config): string {
+  const userHome = env.HOME || null;
+  const codex =
+    userHome !== null && home === join(userHome, '.heddle') ? foundCodexHome(userHome) : null;
+  return codex === null
+    ? ''
+    : ` To use the settings and the key of Codex, set CODEX_HOME=${codex}.`;
 }
 
 /** The provider of a thread, and the model that its request or the configuration names. */

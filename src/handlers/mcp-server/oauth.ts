@@ -92,8 +92,13 @@ function httpServer(
   const problem = problems.find((each) => each.name === name);
   if (problem !== undefined) throw refused('mcp_login_refused', problem.error.message);
   const config = servers.find((each) => each.name === name);
-  if (config === undefined)
-    throw refused('mcp_server_not_found', `No MCP server named '${name}' found.`);
+  if (config === undefined) {
+    const known = [...servers, ...problems].map((each) => each.name);
+    throw refused(
+      'mcp_server_not_found',
+      `No MCP server named '${name}' found. The servers are: ${known.join(', ') || 'none'}`,
+    );
+  }
   const { transport } = config;
   if (transport.type === 'stdio')
     throw refused(

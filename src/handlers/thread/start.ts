@@ -14,7 +14,7 @@ export function startMethods(deps: ThreadDeps) {
       queue: null,
       async handle(params, { caller, after }) {
         const request = newThreadRequest(params, caller);
-        requireFolder(request.overrides.cwd);
+        requireFolder(request.overrides.cwd ?? '', deps.cwd);
         const thread = await threads.start(request);
         followers.subscribe(thread.id, caller.id);
         offerTools(deps, thread, caller);

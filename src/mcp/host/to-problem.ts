@@ -9,6 +9,8 @@ import {
 import { cutMiddle } from '../../base/text/cut-middle.ts';
 import type { McpProblem } from '../to-host.ts';
 
+/** The library's name for the first request, which says nothing to a user. */
+const PROBE = /^Version negotiation probe failed: /;
 const NOT_FOUND = 404;
 const UNAUTHORIZED = 401;
 const DEPTH_MAX = 5;
@@ -61,7 +63,7 @@ function withoutPrefix(message: string, code: number): string {
 /** The message of an error with those of its causes, which say why a fetch failed. */
 function chainOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error);
-  const own = error.message || error.name;
+  const own = (error.message || error.name).replace(PROBE, '');
   const { cause } = error;
   if (error instanceof AggregateError && error.errors.length > 0)
     return chainOf(error.errors[0], depth + 1);

@@ -61,8 +61,7 @@ export class UserLogin implements AuthProvider {
     await auth(this.#provider, { ...options, ...told, forceReauthorization: true });
     const answer = await this.#provider.sendUser();
     const code = answer.get('code');
-    if (code === null)
-      throw new Error(`the login was refused: ${answer.get('error') ?? 'no reason was given'}`);
+    if (code === null) throw new Error(`the login was refused: ${reasonIn(answer)}`);
     const iss = answer.get('iss');
     await auth(this.#provider, {
       ...options,
@@ -82,4 +81,12 @@ export class UserLogin implements AuthProvider {
     const granted = typeof tokens?.scope === 'string' ? tokens.scope.split(' ') : [];
     return [...new Set([...granted, ...(scopes ?? []), ...neededScopes])].join(' ');
   }
+}
+
+/** Why the user was sent back without a code. */
+function reasonIn(answer: URLSearchParams): string {
+  const given = [answer.get('error'), answer.get('error_description')].filter(
+    (text) => text !== null && text !== '',
+  );
+  return given.length === 0 ? 'no reason was given' : given.join(': ');
 }

@@ -4,13 +4,15 @@ import type { Break, HttpExchange } from '../../base/http/http-exchange.ts';
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import { parseLongJson } from '../../base/parse-long-json.ts';
-import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { LocalServer, ProviderConfig } from '../../config/providers/provider-config.ts';
 import { redact } from '../../secrets/redact.ts';
 import { type Endpoint, type EndpointDeps, resolveEndpoint } from './endpoint.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
 import { startAdvice } from './refusal-advice.ts';
 import { unansweredFailure } from './unanswered-failure.ts';
 
+/** The path below `base_url`. */
+const LIST_PATH = 'models';
 /** How long a provider may take to list its models. */
 export const LISTING_MS_MAX = 5_000;
 /** Gateways list hundreds of models, each with a long description. */
@@ -49,7 +51,7 @@ export async function listProviderModels(
   provider: ProviderConfig,
   deps: ListingDeps,
 ): Promise<ModelListing> {
-  const listing = await askListing(provider, deps);
+  const listing = await askListing(provider, LIST_PATH, deps);
   if ('problem' in listing) return { problem: listing.problem };
   const { endpoint, body } = listing;
   const entries = listedModels(await parseLongJson(body));
@@ -72,7 +74,7 @@ export function slowListing(
   deps: EndpointDeps,
   ms: number,
 ): { problem: string } {
-  const endpoint = resolveEndpoint(provider, 'models', deps);
+  const endpoint = resolveEndpoint(provider, LIST_PATH, deps);
   if ('message' in endpoint) return { problem: endpoint.message };
   return {
     problem: `${endpoint.label} did not answer within ${ms / 1_000} s. ${startAdvice(endpoint.localServer)}`,
@@ -95,7 +97,7 @@ export async function askProvider(
   provider: ProviderConfig,
   deps: ListingDeps,
 ): Promise<ProviderAnswer> {
-  const listing = await askListing(provider, deps);
+  const listing = await askListing(provider, LIST_PATH, deps);
   if (!('problem' in listing)) {
     const entries = listedModels(await parseLongJson(listing.body));
     return {
@@ -114,15 +116,57 @@ export async function askProvider(
 const REFUSED_KEY = new Set([401, 403]);
 const SERVER_ERROR = 500;
 
+/**
+ * The context windows, in tokens, with which a program on the user's machine runs the models that
+ * it has loaded, by their names. Empty for other providers, and if it does not say so. Never
+ * rejects, and takes five seconds at most.
+ */
+export async function loadedWindows(
+  provider: ProviderConfig,
+  deps: ListingDeps,
+): Promise<ReadonlyMap<string, number>> {
+  const { localServer, baseUrl } = provider;
+  if (localServer === null || baseUrl === null) return new Map();
+  const { path, list, name, field } = LOADED[localServer];
+  const listing = await askListing(
+    { ...provider, baseUrl: baseUrl.replace(/\/v1\/*$/, '') },
+    path,
+    deps,
+  );
+  const body = 'problem' in listing ? null : await parseLongJson(listing.body);
+  const entries = isObject(body) && Array.isArray(body[list]) ? body[list] : [];
+  return new Map(
+    entries.filter(isObject).flatMap((entry): [string, number][] => {
+      const id = entry[name];
+      const tokens = tokensOf(entry, [field]);
+      return typeof id !== 'string' || tokens === null
+        ? []
+        : [id, id.replace(/:latest$/, '')].map((known) => [known, tokens]);
+    }),
+  );
+}
+
+/** Where these programs say which models they have loaded, beside their APIs for models. */
+const LOADED: Record<LocalServer, { path: string; list: string; name: string; field: string }> = {
+  ollama: { path: 'api/ps', list: 'models', name: 'name', field: 'context_length' },
+  lmstudio: { path: 'api/v0/models', list: 'data', name: 'id', field: 'loaded_context_length' },
+};
+
 function windowsOf(entries: readonly (JsonObject & { id: string })[]): Map<string, number> {
   return new Map(
     entries.flatMap((entry): [string, number][] => {
-      const tokens = WINDOW_FIELDS.map((field) => entry[field]).find(
-        (value) => Number.isSafeInteger(value) && Number(value) > 0,
-      );
-      return tokens === undefined ? [] : [[entry.id, Number(tokens)]];
+      const tokens = tokensOf(entry, WINDOW_FIELDS);
+      return tokens === null ? [] : [[entry.id, tokens]];
     }),
   );
+}
+
+/** The first of these fields that is a number of tokens. Null: none is. */
+function tokensOf(entry: Record<string, unknown>, fields: readonly string[]): number | null {
+  const tokens = fields
+    .map((field) => entry[field])
+    .find((value) => Number.isSafeInteger(value) && Number(value) > 0);
+  return tokens === undefined ? null : Number(tokens);
 }
 
 /** The fields in which providers list context windows. */
@@ -136,8 +180,12 @@ const WINDOW_FIELDS = [
 /** `status`: the HTTP status of an answer that is no success; null: there was no answer. */
 type Listing = { endpoint: Endpoint; body: string } | { problem: string; status: number | null };
 
-async function askListing(provider: ProviderConfig, deps: ListingDeps): Promise<Listing> {
-  const endpoint = resolveEndpoint(provider, 'models', deps);
+async function askListing(
+  provider: ProviderConfig,
+  path: string,
+  deps: ListingDeps,
+): Promise<Listing> {
+  const endpoint = resolveEndpoint(provider, path, deps);
   if ('message' in endpoint) return { problem: endpoint.message, status: null };
   const { url, proxy, headers } = endpoint;
   const tooLate = new AbortController();

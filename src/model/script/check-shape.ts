@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json-value.ts';
+import { suggestKey } from '../../base/text/suggest-key.ts';
 import { quoteText, showValue } from '../../protocol/show-value.ts';
 
 /**
@@ -111,23 +112,25 @@ class Checker {
 
   /** Checks an object that has none of the keys which tell the variants apart. */
   #checkUntagged(value: Record<string, unknown>, variants: ScriptShape[], path: ShapePath): void {
-    const tags = `one of ${[...new Set(variants.map(tagOf))].join(', ')}`;
+    const tagKeys = [...new Set(variants.map(tagOf))];
+    const tags = `one of ${tagKeys.join(', ')}`;
     const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
     const strange = Object.keys(value).filter((key) => !known.has(key));
+    const [first] = Object.keys(value);
     const besideReply = Object.keys(value).find(
       (key) => this.#isBesideReply(key) && known.has(key),
     );
     for (const key of strange) {
-      const text = this.#isBesideReply(key)
-        ? besideReplyText(key)
-        : `unknown key ${quoteText(key)}: expected ${tags}${colonHint(key)}`;
+      const unknown = () =>
+        `unknown key ${quoteText(key)}: expected ${tags}${colonHint(key)}${meant(key, tagKeys)}`;
+      const text = this.#isBesideReply(key) ? besideReplyText(key) : unknown();
       this.#report([...path, key], text, true);
     }
     if (strange.length === 0)
       this.#report(
         path,
         besideReply === undefined
-          ? `expected ${tags} among the keys`
+          ? `expected ${tags}${first === undefined ? '' : ` beside "${first}"`}`
           : `"${besideReply}" needs "reply" beside it`,
       );
     this.#checkKnown(value, variants, path);
@@ -177,9 +180,10 @@ class Checker {
     if (known !== undefined) this.check(member, known, path);
     else if (additionalProperties === false) {
       const keys = Object.keys(properties);
+      const expected = `${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`;
       this.#report(
         path,
-        `unknown key ${quoteText(key)}: expected ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`,
+        `unknown key ${quoteText(key)}: expected ${expected}${meant(key, keys)}`,
         true,
       );
     } else if (additionalProperties !== true) this.check(member, additionalProperties, path);
@@ -225,7 +229,9 @@ function tagOf({ required = [] }: ScriptShape): string {
 
 function expectation(shapes: readonly ScriptShape[]): string {
   const objects = shapes.filter(({ type }) => type === 'object');
-  const tags = [...new Set(objects.map(tagOf))].filter((tag) => tag !== '');
+  const tags = [
+    ...new Set(objects.flatMap((shape) => tagOf(shape) || Object.keys(shape.properties ?? {}))),
+  ];
   const object =
     tags.length === 0
       ? 'an object'
@@ -269,7 +275,22 @@ function found(value: unknown, expected: readonly ScriptShape[]): string {
   const isUnquoted = typeof value !== 'object' && typeof value !== 'string';
   const hint =
     isUnquoted && expected.some(({ type }) => type === 'string') ? ' (a string needs quotes)' : '';
-  return `${showValue(value)}${hint}`;
+  return `${showValue(value)}${hint}${typeof value === 'string' ? meant(value, expected.flatMap(wordsOf)) : ''}`;
+}
+
+/** The words that a value may be. */
+function wordsOf({ type, enum: words, const: constant }: ScriptShape): string[] {
+  return [
+    ...(words ?? []),
+    ...(constant === undefined ? [] : [constant]),
+    ...(type === 'boolean' ? [true, false] : []),
+  ].map(String);
+}
+
+/** Advice about a misspelled word. */
+function meant(word: string, known: readonly string[]): string {
+  const nearest = suggestKey(word, known);
+  return nearest === null ? '' : `: did you mean ${nearest}?`;
 }
 
 /**
@@ -281,5 +302,5 @@ function besideReplyText(key: string, tag = ''): string {
 
 /** YAML reads `- Note: this` as an object. */
 function colonHint(key: string): string {
-  return /^[a-z]+$/.test(key) ? '' : ' (a string with a colon needs quotes)';
+  return /^[a-z_]+$/.test(key) ? '' : ' (a string with a colon needs quotes)';
 }

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { requireKnownOptions } from '../../base/text/require-known-options.ts';
+import { KIND, requireOptions } from '../../base/text/require-options.ts';
 import type { ModelScript } from '../../protocol/generated/model-script.ts';
 import { pacedEvents } from '../embedded/answer-writer.ts';
 import type { Model } from '../model.ts';
@@ -41,10 +41,10 @@ export function createScriptedModel(
   script: string | ModelScript,
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
-  requireKnownOptions<ScriptedModelOptions>('createScriptedModel', options, {
-    clock: true,
-    log: true,
-    file: true,
+  requireOptions<ScriptedModelOptions>('createScriptedModel', options, {
+    clock: KIND.clock,
+    log: KIND.log,
+    file: KIND.string,
   });
   const { clock = systemClock, log, file = 'the model script' } = options;
   return modelOf(new ScriptRun(readScript(script, file)), log, clock);

@@ -42,7 +42,10 @@ export async function parseRules(
       const call = reader.readCall();
       if (call.name === 'prefix_rule') rules.push(prefixRule(call.args));
       else if (call.name === 'network_rule') networkRules.push(readNetworkRule(call.args));
-      else if (call.name !== IGNORED_RULE) throw new SyntaxError(`unknown rule ${call.name}`);
+      else if (call.name !== IGNORED_RULE)
+        throw new SyntaxError(
+          `unknown rule ${call.name}: the rules are prefix_rule and network_rule`,
+        );
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       problems.push({ message: error.message, path, line });
@@ -91,7 +94,10 @@ async function parseFiles({ files, accepted, problems }: RulesFiles): Promise<Pa
 
 function prefixRule(args: Arguments): PrefixRule {
   for (const name of args.keys())
-    if (!ARGUMENTS.has(name)) throw new SyntaxError(`prefix_rule has no argument ${name}`);
+    if (!ARGUMENTS.has(name))
+      throw new SyntaxError(
+        `prefix_rule has no argument ${name}: its arguments are ${[...ARGUMENTS].join(', ')}`,
+      );
   const rule = {
     pattern: pattern(args),
     decision: decision(args),

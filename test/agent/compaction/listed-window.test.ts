@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ollama } from '../../model/fake-ollama.ts';
 import {
   completed,
   created,
@@ -89,4 +90,55 @@ test('a provider whose list is long, or does not come at first, is heard all the
   server.clock.advance(5_000);
   expect(await window('four')).toBe(100_000);
   await provider[Symbol.asyncDispose]();
+});
+
+const SHORT =
+  'Ollama runs m with a context window of 8000 tokens, which is too short for most work. Start Ollama with OLLAMA_CONTEXT_LENGTH=16384 or more: it leaves out the beginning of longer prompts, and reports no error.';
+
+test('Ollama is asked for the context with which it runs the model: a short one is a warning, once, and the one of now counts', async () => {
+  const loaded = [{}, { 'm:latest': 8_000 }, { 'm:latest': 8_000 }, { 'm:latest': 32_768 }, {}];
+  const given = loaded.values();
+  const fake = ollama({
+    models: ['m:latest'],
+    promptTokens: 4_500,
+    loaded: () => given.next().value ?? {},
+  });
+  await using provider = await ProviderServer.start(fake);
+  const config = 'model = "m"\nmodel_provider = "ollama"\n';
+  const server = await startServer({
+    config,
+    model: null,
+    env: { OLLAMA_HOST: `http://127.0.0.1:${provider.port}` },
+  });
+  await server.client.request('thread/start', {});
+  await server.client.turn(idOf(1), 'short, so nothing is asked');
+  for (const _ of loaded) await server.client.turn(idOf(1), 'go on');
+  expect(provider.requests.filter(({ url }) => url === '/api/ps')).toHaveLength(loaded.length);
+  const windows = server.client
+    .notifications('thread/tokenUsage/updated')
+    .map(({ tokenUsage }) => tokenUsage.modelContextWindow);
+  expect(windows).toEqual([258_400, 258_400, 258_400, 258_400, 32_768, 258_400]);
+  expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([SHORT]);
+});
+
+test('Ollama has loaded the model with less than the prompt has', async () => {
+  const fake = ollama({
+    models: ['m:latest'],
+    promptTokens: 4_096,
+    loaded: () => ({ 'm:latest': 4_096 }),
+  });
+  await using provider = await ProviderServer.start(fake);
+  const config = 'model = "m"\nmodel_provider = "ollama"\n';
+  const server = await startServer({
+    config,
+    model: null,
+    env: { OLLAMA_HOST: `http://127.0.0.1:${provider.port}` },
+  });
+  await server.client.request('thread/start', {});
+  await server.client.turn(idOf(1), 'one');
+  await server.client.turn(idOf(1), 'two');
+  expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
+    SHORT.replace('8000', '4096'),
+  ]);
+  expect(server.client.notifications('thread/compacted')).toEqual([]);
 });

@@ -44,7 +44,7 @@ function judgeWith(settings: Record<string, string>, deps: Partial<JudgeDeps> = 
     config: () =>
       ({ get: (key: string) => values[key] ?? null, modelGiven: true }) as unknown as Config,
     ownModel: () => model,
-    ownWindow: () => ({ tokens: 258_400, isKnown: false }),
+    ownWindow: () => ({ tokens: 258_400, isKnown: false, mayChange: false }),
     modelFor: async () => model,
     history: async () => [{ item: asked('hi'), author: 'user' }],
     goal: () => null,
@@ -150,7 +150,10 @@ test('a small window: the request fits into it, with what the user said last', a
   }));
   const { judge, model } = judgeWith(
     {},
-    { ownWindow: () => ({ tokens: 8_192, isKnown: true }), history: async () => history },
+    {
+      ownWindow: () => ({ tokens: 8_192, isKnown: true, mayChange: false }),
+      history: async () => history,
+    },
   );
   expect(await judge.judge(PLANNED, turn())).toMatchObject({ status: 'approved' });
   const { instructions, input } = model.request(1);
@@ -167,7 +170,10 @@ test('an action that is too long is denied before anything else is done with it'
     rationale: 'The automatic review failed. The action is too long to be reviewed.',
   });
   expect([history.mock.calls.length, model.requests.length]).toEqual([0, 0]);
-  const small = judgeWith({}, { ownWindow: () => ({ tokens: 8_192, isKnown: true }) });
+  const small = judgeWith(
+    {},
+    { ownWindow: () => ({ tokens: 8_192, isKnown: true, mayChange: false }) },
+  );
   const command = Array.from({ length: 5_000 }, (_, index) => `word${index}`);
   expect(await small.judge.judge({ ...PLANNED, command }, turn())).toMatchObject({
     rationale: 'The automatic review failed. The action is too long for the context window of m.',

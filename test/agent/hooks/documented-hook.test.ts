@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/base/json-value.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { blocksOf } from '../../docs/pages.ts';
-import { TestModel } from '../../support/test-model.ts';
+import { message, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { completed, done, FREE_CONFIG, runs } from '../../tools/command-server.ts';
 import { ended, kept, read, THREAD } from './hook-server.ts';
 
 /** The example is the first thing on the page. */
-const example = blocksOf('docs/hooks.md').slice(0, 4);
+const blocks = blocksOf('docs/hooks.md');
+const example = blocks.slice(0, 4);
 const [hooks = '', script = '', input = '', session = ''] = example.map(({ text }) => text);
 const REFUSED = 'rm data/production.db';
 
@@ -60,4 +61,42 @@ test('the session on the page is what the script does', () => {
     encoding: 'utf8',
   });
   expect(stdout).toBe(output.join('\n'));
+});
+
+test('the hooks in Python and Node change the command, and let the turn go on until the agent mentions the tests', async () => {
+  const [both, python, node] = blocks.slice(4, 7);
+  expect([both, python, node].map((block) => block?.language)).toEqual(['json', 'python', 'js']);
+  // npm would take long.
+  const changing =
+    python?.text.replace('"npm install"', '"echo install"').replace('"npm ci"', '"echo ci"') ?? '';
+  const model = new TestModel(
+    runs('echo install'),
+    runs('echo other', {}, 'call_2'),
+    response(message('All done.')),
+    response(message('All tests pass.')),
+  );
+  const folder = tempFolder();
+  const server = await startServer({
+    config: FREE_CONFIG,
+    model,
+    folder,
+    files: {
+      'home/hooks.json': both?.text.replaceAll('~/.heddle', `${folder}/home`) ?? '',
+      'home/npm_ci.py': changing,
+      'home/say-tests.mjs': node?.text ?? '',
+    },
+  });
+  await server.client.request('thread/start', {});
+  expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
+  expect(completed(server).map(({ aggregatedOutput }) => aggregatedOutput)).toEqual([
+    'ci\n',
+    'other\n',
+  ]);
+  expect(ended(server).map(({ eventName, status }) => [eventName, status])).toEqual([
+    ['preToolUse', 'completed'],
+    ['preToolUse', 'completed'],
+    ['stop', 'blocked'],
+    ['stop', 'completed'],
+  ]);
+  expect(read(server, 4).at(-1)).toContain('Run the tests, and say how they ended.');
 });

@@ -32,7 +32,12 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
     [
       'prints unknown fields',
       prints({ decison: 'block' }),
-      'PreToolUse hook printed unknown fields: decison',
+      'PreToolUse hook printed unknown fields: decison (did you mean decision?)',
+    ],
+    [
+      'prints a field outside of its table',
+      prints({ permissionDecision: 'deny' }),
+      'PreToolUse hook printed unknown fields: permissionDecision (it belongs into hookSpecificOutput)',
     ],
     [
       'prints fields of wrong types',

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { expect, test } from 'vitest';
-import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part-deps.ts';
 import {
   exampleServer,
   mcpCall,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part-deps.ts';
 import type { ConfigBatchWriteParams } from '../../../src/protocol/generated/types.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import {

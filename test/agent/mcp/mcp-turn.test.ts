@@ -175,15 +175,18 @@ test('a result that is too long for the server is an error', async () => {
   );
 });
 
-test('enabled_tools and disabled_tools choose the tools; a disabled server is not started', async () => {
+test('enabled_tools and disabled_tools choose the tools, and a warning names unknown ones; a disabled server is not started', async () => {
   const log = join(tempFolder(), 'log');
   const servers =
-    exampleServer('ex', 'enabled_tools = ["echo", "fail"]\ndisabled_tools = ["fail"]') +
+    exampleServer('ex', 'enabled_tools = ["echo", "fail", "eccho"]\ndisabled_tools = ["fail"]') +
     exampleServer('off', 'enabled = false', { MCP_LOG: log });
   const server = await mcpThread([], { config: withServers(servers) });
   await runTurn(server);
   expect(offeredBy(server.model.request(1)).map(({ name }) => name)).toEqual(['echo']);
   expect([offeredBy(server.model.request(1), 'off'), existsSync(log)]).toEqual([[], false]);
+  expect(server.client.notifications('warning').map(({ message }) => message)).toEqual([
+    'The MCP server ex has no tools of these names in enabled_tools: eccho.',
+  ]);
 });
 
 test('a server that fails is announced with the reason, without secrets, and the turn runs', async () => {

@@ -32,6 +32,23 @@ describe('words of other programs are answered with the way to do the same', () 
       ['resume', '--last'],
       "unknown command 'resume': to continue a thread, use heddle exec --resume ID or --last",
     ],
+    [
+      ['backup', 'f'],
+      "unknown command 'backup': heddle store backup, restore, check, repair and vacuum work with the database",
+    ],
+    [
+      ['--port', '8080'],
+      'unknown option --port: heddle speaks on stdin and stdout, and listens on no port',
+    ],
+    [
+      ['exec', '--provider', 'ollama', 'x'],
+      '--provider cannot be used with exec: to choose the provider, use -c model_provider=NAME',
+      'help exec',
+    ],
+    [
+      ['--provider', 'ollama'],
+      '--provider cannot be used with app-server: to choose the provider, use -c model_provider=NAME',
+    ],
     [['constructor'], "unknown command 'constructor'"],
     [
       ['threads', 'ls'],
@@ -45,8 +62,13 @@ describe('words of other programs are answered with the way to do the same', () 
     ],
     [['store', 'ls'], 'store ls: expected backup, restore, check, repair or vacuum', 'help store'],
     [
+      ['mcp', 'get', 'x'],
+      'mcp get: expected list, login or logout: heddle mcp list shows all servers',
+      'help mcp',
+    ],
+    [
       ['mcp', 'add'],
-      'mcp add: expected list or login: servers are in config.toml, as [mcp_servers.NAME]',
+      'mcp add: expected list, login or logout: servers are in config.toml, as [mcp_servers.NAME]',
       'help mcp',
     ],
     [

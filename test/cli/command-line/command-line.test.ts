@@ -2,12 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   type ActionRow,
   COMMAND_NAMES,
-  COMMON_OPTIONS,
   type CommandName,
   commandRow,
-  type OptionRow,
 } from '../../../src/cli/command-line/commands.ts';
 import { describeProblem } from '../../../src/cli/command-line/describe-problem.ts';
+import { COMMON_OPTIONS, type OptionRow } from '../../../src/cli/command-line/option-rows.ts';
 import { parseCommandLine } from '../../../src/cli/command-line/parse-command-line.ts';
 import { letterOf, type OptionName } from '../../../src/cli/command-line/read-options.ts';
 import { UsageError } from '../../../src/cli/command-line/usage-error.ts';

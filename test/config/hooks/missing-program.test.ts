@@ -33,7 +33,7 @@ async function told(handler: string | object, more = '', env = variables()): Pro
   const warnings = await configWarnings(sourcesIn(home, { env }));
   return warnings.map(
     ({ summary }) =>
-      / decides nothing: (.*)$/.exec(summary)?.[1]?.replace(env.HOME ?? '-', 'HOME') ?? summary,
+      / cannot do its work: (.*)$/.exec(summary)?.[1]?.replace(env.HOME ?? '-', 'HOME') ?? summary,
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMatcher } from '../../../src/config/hooks/read-matcher.ts';
+import { misspeltTool, readMatcher } from '../../../src/config/hooks/read-matcher.ts';
 
 test.each([
   [null, 'Bash', true],
@@ -30,4 +30,18 @@ test('an expression that is not valid has a problem', () => {
   expect(readMatcher('(')).toEqual({
     problem: expect.stringContaining('Invalid regular expression'),
   });
+});
+
+test.each([
+  ['bash', 'no tool of heddle has the name "bash": did you mean "Bash"?'],
+  ['Edit|write', 'no tool of heddle has the name "write": did you mean "Write"?'],
+  ['Apply_Patch', 'no tool of heddle has the name "Apply_Patch": did you mean "apply_patch"?'],
+  ['exec_command', 'no tool of heddle has the name "exec_command": did you mean "Bash"?'],
+  ['Bash|Edit, Write|apply_patch', null],
+  ['Read|my_tool', null],
+  ['(?i)bash', null],
+  ['', null],
+  [null, null],
+])('the matcher %j is misspelt: %j', (matcher, advice) => {
+  expect(misspeltTool(matcher)).toBe(advice);
 });

@@ -170,6 +170,14 @@ describe('what cannot be used is named', () => {
     [{ PreToolUse: [5] }, 'PreToolUse[0]: expected a table'],
     [{ PreToolUse: [{}] }, 'PreToolUse[0]: hooks: expected a list'],
     [
+      { PreToolUse: [{ type: 'command', command: 'x' }] },
+      'PreToolUse[0]: a hook belongs into the list "hooks" of a group',
+    ],
+    [
+      { PreToolUse: [{ matcher: 'bash', hooks: [] }] },
+      'no tool of heddle has the name "bash": did you mean "Bash"?',
+    ],
+    [
       { PreToolUse: [{ matcher: '[', hooks: [] }] },
       'PreToolUse[0]: the matcher "[" is not a valid regular expression',
     ],

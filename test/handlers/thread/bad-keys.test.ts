@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SETTING_NAMES, type SettingName } from '../../../src/config/settings.ts';
+import { text } from '../../support/test-client.ts';
+import { message, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 
 const BASE = [
@@ -52,9 +54,9 @@ const NEEDED: readonly SettingName[] = [
   'tools.view_image',
 ];
 
-describe('a thread that names its model, approvals and sandbox is refused for an invalid setting only if it needs it', () => {
+describe('a thread that names its model, approvals and sandbox is refused for an invalid setting only if it needs it, and else runs turns', () => {
   test.each(SETTING_NAMES)('%s', async (name) => {
-    const { client } = await startServer({
+    const { client, model } = await startServer({
       config: '',
       overrides: [...BASE.filter((set) => !set.startsWith(`${name}=`)), `${name}={ bad = 1 }`],
     });
@@ -71,6 +73,13 @@ describe('a thread that names its model, approvals and sandbox is refused for an
       NEEDED.includes(name),
       isRefused ? expect.stringContaining(name) : undefined,
     ]);
+    if (asked.error !== undefined) return;
+    model.push(response(message('done')));
+    const { thread } = asked.result as { thread: { id: string } };
+    const started = await client.ask('turn/start', { threadId: thread.id, input: text('go') });
+    expect([name, started.error]).toEqual([name, undefined]);
+    const { turn } = started.result as { turn: { id: string } };
+    expect([name, (await client.turnCompleted(turn.id)).status]).toEqual([name, 'completed']);
   });
 });
 

@@ -37,7 +37,7 @@ describe('thread/start refuses', () => {
   });
 
   test('a working directory that is no folder, as turn/start does; a thread whose folder is gone can be resumed and forked', async () => {
-    const { client, home } = await startServer();
+    const { client, home, cwd } = await startServer();
     const gone = join(home, 'gone');
     mkdirSync(gone);
     writeFileSync(join(home, 'file'), '');
@@ -55,6 +55,12 @@ describe('thread/start refuses', () => {
     expect(await client.refusal('thread/start', { cwd: join(home, 'file') })).toEqual(
       refused(join(home, 'file')),
     );
+    expect(await client.refusal('thread/start', { cwd: 'nope' })).toEqual(
+      refused(join(cwd, 'nope')),
+    );
+    expect(
+      await client.refusal('turn/start', { threadId: thread.id, input, cwd: './nope' }),
+    ).toEqual(refused(join(cwd, 'nope')));
     expect(await client.refusal('turn/start', { threadId: thread.id, input, cwd: gone })).toEqual(
       refused(gone),
     );

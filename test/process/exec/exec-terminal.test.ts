@@ -51,6 +51,7 @@ describe('a command', () => {
     for (const wrong of ['', 'yes', 'q']) {
       await run.until(']: ');
       run.type(`${wrong}\n`);
+      await run.until('Type one of these letters, and Enter: y, s, a, n, c.');
     }
     await run.until(']: ');
     run.type('Y\n');

@@ -444,6 +444,23 @@ describe('--resume and --last', () => {
     });
   });
 
+  test('a thread whose provider is not configured any more is continued with another one', async () => {
+    const where = scripted();
+    const gone = ['-c', 'model_providers.gone={wire_api="embedded"}', '-c', 'model_provider=gone'];
+    const { threadId = '' } = asked(exec(['--json', ...gone, 'say one'], { where }).stdout);
+    const refused = exec(['--resume', threadId, 'say two'], { where });
+    expect(refused).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('unknown model provider: gone'),
+    });
+    for (const choice of [['-c', 'model_provider = "embedded"'], []])
+      expect(exec([...choice, '--resume', threadId, 'say two'], { where })).toMatchObject({
+        status: 0,
+        stdout: 'two\n',
+      });
+  });
+
   test('a thread that does not exist is refused, with what to do', () => {
     const unknown = '01900000-0000-7000-8000-000000000000';
     const hint =

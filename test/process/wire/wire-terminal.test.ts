@@ -74,14 +74,15 @@ test('a wrong line is not sent, an unknown name is reported, and help and show e
   const end = await converseToEnd(
     run,
     ['heddle: expected NAME=VALUE, found hello', 'turn/start input=hi\n'],
-    ['heddle: @thread: no thread yet', 'show\n'],
+    ['heddle: @thread: no thread yet: send thread/start or thread/resume first', 'show\n'],
     ['heddle: show: there was no response yet', 'thread/start aprovalPolicy=never\n'],
     [
       'heddle: thread/start has no params.aprovalPolicy: the server ignores it: did you mean approvalPolicy?',
     ],
     ['← {"id":2', 'show\n'],
     ['"thread": {', 'show thread/started\n'],
-    ['"method": "thread/started"', 'help turn/interrupt\n'],
+    ['"method": "thread/started"', 'help turn/strat\n'],
+    ['a client cannot send turn/strat: did you mean turn/start?', 'help turn/interrupt\n'],
     ['threadId                 string, required', 'wait\n'],
     ['heddle: wait: only lines of files and pipes can wait', 'exit\n'],
   );

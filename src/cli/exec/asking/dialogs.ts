@@ -92,6 +92,9 @@ class OpenDialog implements Dialog {
       const typed = await this.line(`[${choices.map(({ key }) => key).join('/')}]: `);
       const choice = choices.find(({ key }) => key === typed.trim().toLowerCase());
       if (choice !== undefined) return choice.value;
+      this.show(
+        `Type one of these letters, and Enter: ${choices.map(({ key }) => key).join(', ')}.`,
+      );
     }
   }
 

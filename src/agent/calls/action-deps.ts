@@ -1,0 +1,32 @@
+import type { Log } from '../../base/log.ts';
+import type { Grants } from '../../policy/permissions/grants.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { Verdict } from '../../tools/action.ts';
+import type { ThreadItems } from '../items/thread-items.ts';
+import type { Outbox } from '../outbox.ts';
+import type { StepAddition } from '../step.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
+import type { CallParts } from './call-parts.ts';
+import type { ClientQuestions } from './client-questions.ts';
+import type { PerformedCall } from './performed-call.ts';
+import type { ActionQuestion, ForPerson, Reviewer } from './reviewer.ts';
+
+/** The collaborators that a thread's actions are performed with. */
+export interface ActionDeps {
+  /** The parts at the moments of calls. */
+  parts: CallParts;
+  guardian: Reviewer<ActionQuestion, Verdict | ForPerson>;
+  person: Reviewer;
+  questions: ClientQuestions;
+  grants: Grants;
+  items: ThreadItems;
+  outbox: Outbox;
+  /**
+   * Adds the usage of a request aside to that of the thread at once, and returns the step that
+   * stores and announces it.
+   */
+  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  /** The call that prepared the action. Absent: the model did not call for it. */
+  called?: PerformedCall;
+  log: Log;
+}
