@@ -53,14 +53,8 @@ const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inne
  */
 export function createApp(options: AppParts): App {
   const releaseStore = protectStore(storeFileIn(options.storeDir ?? options.home));
-  const {
-    home,
-    version,
-    platform,
-    clock = systemClock,
-    ids = systemIds,
-    pacing = unordered,
-  } = options;
+  const { home, version, platform } = options;
+  const { clock = systemClock, ids = systemIds, pacing = unordered } = options;
   const log = new RecentLog(options.log, clock);
   const clients = new Clients({ clock, log });
   const keepAlive = new KeepAlive();
@@ -71,7 +65,7 @@ export function createApp(options: AppParts): App {
     options.onHandshake?.();
     await backend.load().then(
       (loaded) => {
-        backend.heedEarly(loaded.unknownNames);
+        backend.heedEarly(loaded);
         return loaded.tellOfProblems(connection);
       },
       (error: unknown) => log.error({ err: error }, 'the server could not be loaded'),
@@ -98,12 +92,13 @@ export function createApp(options: AppParts): App {
     store: pacing.store(options.store),
   };
   const backend = new LateBackend(options, front);
+  const warned = (connection: number) => handshakes.tail(`${connection}`);
   const served = {
     ...front,
     tap: options.tap ?? null,
     backend: () => backend.loaded,
-    warned: (connection: number) => handshakes.tail(`${connection}`),
-    heed: backend.heed.bind(backend),
+    warned,
+    heed: backend.heed,
   };
   let connections = 0;
 
@@ -131,12 +126,24 @@ class LateBackend {
     this.#front.keepAlive.during(this.#front.pace.during(this.#load())),
   );
   #loaded: Backend | null = null;
-  /** The requests that were read before it was loaded. */
+  /** The requests that were read before the backend was loaded. */
   readonly #early: Parameters<UnknownNames['heed']>[] = [];
 
   constructor(options: AppParts, front: Front) {
     this.#options = options;
     this.#front = front;
+  }
+
+  /** Looks for unknown names in a request, once the backend is there. */
+  readonly heed: UnknownNames['heed'] = (client, method, params) => {
+    if (this.#loaded !== null) this.#loaded.unknownNames.heed(client, method, params);
+    else if (this.#early.length < EARLY_REQUESTS_MAX) this.#early.push([client, method, params]);
+  };
+
+  /** Looks at the requests that came before the backend was there. */
+  heedEarly({ unknownNames }: Backend): void {
+    for (const [client, method, params] of this.#early.splice(0))
+      unknownNames.heed(client, method, params);
   }
 
   /** Null before it is loaded. */
@@ -146,17 +153,6 @@ class LateBackend {
 
   load(): Promise<Backend> {
     return this.#loading.get();
-  }
-
-  /** Looks at the names in a request; before it is loaded, keeps the request for `heedEarly`. */
-  heed(...request: Parameters<UnknownNames['heed']>): void {
-    if (this.#loaded !== null) this.#loaded.unknownNames.heed(...request);
-    else if (this.#early.length < EARLY_REQUESTS_MAX) this.#early.push(request);
-  }
-
-  /** Looks at the requests that were kept. */
-  heedEarly(names: UnknownNames): void {
-    for (const request of this.#early.splice(0)) names.heed(...request);
   }
 
   /**

@@ -27,7 +27,7 @@ import type { AppParts } from './services/app-parts.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
-import type { StoreThreadOptions } from './store/sqlite/worker/store-thread.ts';
+import type { StoreThreadOptions } from './store/sqlite/worker/start-store-worker.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';

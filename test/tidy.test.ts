@@ -127,10 +127,6 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'rename',
     because: 'renames a folder that it has made',
   },
-  'src/sandbox/linux/create-bubblewrap.ts': {
-    uses: 'openSync',
-    because: "opens the server's own descriptors",
-  },
   'src/sandbox/linux/make-unnamed-file.ts': {
     uses: 'openSync unlinkSync',
     because: 'creates a file in a new folder',
@@ -142,6 +138,10 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/linux/prepare-namespace.ts': {
     uses: 'openSync',
     because: 'opens namespaces, which cannot be read',
+  },
+  'src/sandbox/linux/seccomp-files.ts': {
+    uses: 'openSync',
+    because: "opens the server's own descriptors",
   },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/sandbox/places/guard-list.ts': { uses: 'rmSync', because: 'removes its own list' },
@@ -194,6 +194,14 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/store/sqlite/maintenance/repair-database.ts': {
     uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database, and the database while nobody has it open",
+  },
+  'src/store/sqlite/maintenance/database-findings.ts': {
+    uses: 'statSync',
+    because: "heddle's own database",
+  },
+  'src/store/sqlite/maintenance/seal-copy.ts': {
+    uses: 'statSync',
+    because: "a copy of heddle's own database",
   },
   'src/store/sqlite/maintenance/store-maintenance.ts': {
     uses: 'copyFileSync linkSync openSync renameSync statSync',
@@ -249,9 +257,9 @@ const STARTS_NO_GIT: Record<string, string> = {
   'src/handlers/command.ts': 'what a client names',
   'src/handlers/process.ts': 'what a client names',
   'src/mcp/server-process.ts': 'the servers of the configuration',
-  'src/sandbox/linux/create-bubblewrap.ts': 'bubblewrap',
   'src/sandbox/linux/enter-namespace.ts': 'bubblewrap',
   'src/sandbox/linux/mount-first.ts': 'mount and bubblewrap',
+  'src/sandbox/linux/probe-bubblewrap.ts': 'bubblewrap',
   'src/sandbox/local-listeners.ts': 'a script of its own',
   'src/sandbox/processes/pipes.ts': 'a shell that holds pipes',
   'src/sandbox/processes/process-table.ts': 'ps',
@@ -281,7 +289,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/cli/wire/json-cursor.ts': 'a part of a line that a person types',
       'src/cli/wire/parse-line.ts': 'a line that a person or a script of theirs writes',
       'src/client/server-connection.ts': 'the client, which is in another process',
-      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/key-ranges.ts': 'a key',
       'src/config/login/stored-login.ts': 'a small file',
       'src/config/trust/trust-record.ts':
@@ -325,7 +333,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\bnew TextDecoder\(/,
     files: {
       'src/base/text/decode-utf8.ts': 'is the door',
-      'src/config/hooks/read-hooks.ts': 'a file within FILE_BYTES_MAX',
+      'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
       'src/config/layers/layer.ts': 'a file within CONFIG_BYTES_MAX',
       'src/config/rules-files.ts': 'a file within a limit',
       'src/config/trust/trusted-files.ts': 'a file within RECORD_BYTES_MAX',
@@ -357,7 +365,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
   'copy values': {
     use: /\bstructuredClone\(/,
     files: {
-      'src/agent/items/response-items.ts': 'a reasoning item; others are copied at their top only',
+      'src/agent/items/open-items.ts': 'a reasoning item; others are copied at their top only',
       'src/agent/items/unfinished-items.ts':
         'a reasoning item; others are copied at their top only',
     },
@@ -381,7 +389,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/search/path-index.ts': 'in the thread of searches',
       'src/server/connection.ts': 'orders messages',
       'src/server/dispatcher.ts': 'orders messages',
-      'src/store/sqlite/store-connection.ts': 'in the thread of the store',
+      'src/store/sqlite/store-databases.ts': 'in the thread of the store',
       'src/store/sqlite/store-queue.ts': 'in the thread of the store',
       'src/store/sqlite/worker/serve-store.ts': 'in the thread of the store',
       'src/tools/command/network/turn-of-event-loop.ts': 'connections, in rounds of their own',
@@ -487,7 +495,7 @@ describe('the source', () => {
     expect(others).toEqual(Object.keys(STARTS_NO_GIT));
   });
 
-  test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
+  test('reads the files of a project that set anything in config/trust/find-project-files.ts only: they need the trust of the user', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
     // Skills set nothing. sandbox-bounds.ts has the name because commands cannot write there, and
     // codex-home.ts is about another home.
@@ -497,7 +505,7 @@ describe('the source', () => {
     ];
     expect(naming).toEqual([
       'src/config/login/codex-home.ts',
-      'src/config/trust/project-files.ts',
+      'src/config/trust/find-project-files.ts',
       ...others,
     ]);
   });
@@ -527,7 +535,7 @@ describe('the source', () => {
       // The files of profiles, which all contain `config.toml`.
       'src/config/load-config.ts: name',
       // Compares paths only.
-      'src/config/trust/project-files.ts: name',
+      'src/config/trust/find-project-files.ts: name',
       // Locks, which nobody reads.
       'src/mcp/oauth/credential-store.ts: name',
     ]);
@@ -763,8 +771,10 @@ test('every method that is served is named in a test', () => {
   expect(served.filter((method) => !text.includes(`'${method}'`))).toEqual([]);
 });
 
-test('docs/durability.md names only tests and kinds of faults that exist', () => {
-  const text = textOf('docs/durability.md');
+test('the pages on durability name only tests and kinds of faults that exist', () => {
+  const text = ['docs/durability.md', 'docs/durability/disk.md', 'docs/durability/tests.md']
+    .map(textOf)
+    .join('\n');
   const kinds = tests
     .filter((path) => /\/faults\/.*-faults\.ts$/.test(path))
     .map(textOf)
@@ -954,7 +964,7 @@ function isNamedAfterExport(path: string): boolean {
   const name = posix.basename(path, posix.extname(path)).replaceAll('-', '');
   const exported = [
     ...textOf(path).matchAll(
-      /^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm,
+      /^export (?:async )?(?:const|let|function\*?|(?:abstract )?class|interface|type) (\w+)/gm,
     ),
   ];
   return exported.some(([, word = '']) => word.replaceAll('_', '').toLowerCase() === name);

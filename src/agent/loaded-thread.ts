@@ -13,7 +13,7 @@ import {
   noActiveTurnToSteer,
   turnMismatch,
   turnNotSteerable,
-} from '../protocol/rpc-error.ts';
+} from '../protocol/turn-errors.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
 import type { ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';

@@ -1,4 +1,4 @@
-import { noRolloutFound, threadArchived } from '../protocol/rpc-error.ts';
+import { noRolloutFound, threadArchived } from '../protocol/thread-errors.ts';
 import type { LogEntry } from '../store/log-entry.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';

@@ -3,7 +3,7 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
-import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
+import { invalidThreadId, threadNotFound } from '../protocol/thread-errors.ts';
 import type { LogEntry } from '../store/log-entry.ts';
 import type { ThreadPatch, ThreadRecord } from '../store/thread-record.ts';
 import type { ForkPoint } from '../store/thread-store.ts';

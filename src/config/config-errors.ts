@@ -3,7 +3,8 @@ import type { Config } from './config.ts';
 import { type ConfigError, readOr } from './config-error.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
-import { choice, SETTING_NAMES, type SettingName } from './settings.ts';
+import { choice } from './settings/setting.ts';
+import { SETTING_NAMES, type SettingName } from './settings.ts';
 
 /** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];

@@ -13,7 +13,8 @@ import {
   requiredValue,
   withRequiredFeatures,
 } from './requirements/requirements.ts';
-import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
+import type { Setting } from './settings/setting.ts';
+import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
 import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 
 interface ConfigParts {

@@ -8,22 +8,25 @@ import type {
   SandboxMode,
 } from '../protocol/generated/types.ts';
 import { isTable } from './layers/config-table.ts';
-import { SKILL_SWITCHES, type SkillSwitch } from './skill-switches.ts';
+import {
+  choice,
+  flag,
+  HTTP_URL,
+  list,
+  name,
+  nullable,
+  type Setting,
+  text,
+  wholeNumber,
+} from './settings/setting.ts';
+import { SKILL_SWITCHES, type SkillSwitch } from './settings/skill-switches.ts';
+import {
+  WEB_SEARCH_MODES,
+  WEB_SEARCH_TABLE,
+  type WebSearchTable,
+} from './settings/web-search-table.ts';
 import { APPROVAL_POLICIES } from './strictness/approval-policies.ts';
 import { SANDBOX_MODES } from './strictness/sandbox-modes.ts';
-import { WEB_SEARCH_MODES, WEB_SEARCH_TABLE, type WebSearchTable } from './web-search-table.ts';
-
-/** How a setting is read. */
-export interface Setting<T> {
-  /** Describes a valid value. Follows the word "expected" in messages. */
-  expected: string;
-  /** The value if nothing is set. */
-  absent: T;
-  /** The value may contain a key or a password, so errors do not quote it. */
-  secret?: true;
-  /** Returns undefined if the value is invalid. */
-  read(value: JsonValue): T | undefined;
-}
 
 /** The settings that heddle uses, by dotted key, with the types of their values. */
 interface SettingTypes {
@@ -119,17 +122,6 @@ const OUTPUT_TOKENS_DEFAULT = 10_000;
 const AGENTS_DEFAULT = 6;
 const AGENTS_MAX = 64;
 const AGENT_DEPTH_MAX = 16;
-
-/** Errors do not quote it: a URL may have a password. */
-export const HTTP_URL: Setting<string> = {
-  expected: 'an http or https URL',
-  absent: '',
-  secret: true,
-  read: (value) =>
-    typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value)
-      ? value
-      : undefined,
-};
 
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
   'agents.default_subagent_model': nullable(name()),
@@ -236,59 +228,6 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 /** Whether `[agents]` has a setting of this name. Every other table in it is a role. */
 export function isAgentSetting(name: string): boolean {
   return Object.hasOwn(SETTINGS, `agents.${name}`);
-}
-
-export function nullable<T>(setting: Setting<T>): Setting<T | null> {
-  return { ...setting, absent: null };
-}
-
-function text(): Setting<string> {
-  return {
-    expected: 'a string',
-    absent: '',
-    read: (value) => (typeof value === 'string' ? value : undefined),
-  };
-}
-
-/** A string that is not blank. */
-export function name(): Setting<string> {
-  const read = (value: JsonValue) =>
-    typeof value === 'string' && value.trim() !== '' ? value : undefined;
-  return { expected: 'a non-empty string', absent: '', read };
-}
-
-export function flag(): Setting<boolean> {
-  return {
-    expected: 'true or false',
-    absent: false,
-    read: (value) => (typeof value === 'boolean' ? value : undefined),
-  };
-}
-
-/** A whole number of at least `min`. A number above `max` becomes `max`. */
-export function wholeNumber(min: number, max: number): Setting<number> {
-  const read = (value: JsonValue) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= min
-      ? Math.min(value, max)
-      : undefined;
-  return { expected: `a whole number, ${min} or more`, absent: min, read };
-}
-
-export function choice<T extends string>(words: readonly T[], absent: T): Setting<T> {
-  return {
-    expected: `one of ${words.map((word) => `"${word}"`).join(', ')}`,
-    absent,
-    read: (value) => words.find((word) => word === value),
-  };
-}
-
-function list(of: string, accepts: (element: string) => boolean): Setting<string[]> {
-  const read = (value: JsonValue) => {
-    if (!Array.isArray(value)) return undefined;
-    const elements = value.filter((element) => typeof element === 'string');
-    return elements.length === value.length && elements.every(accepts) ? elements : undefined;
-  };
-  return { expected: `a list of ${of}`, absent: [], read };
 }
 
 /** The system cannot pass a NUL in an argument. */

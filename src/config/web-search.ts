@@ -4,7 +4,7 @@ import { errorThrownBy } from './config-errors.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import type { ProviderConfig } from './providers/provider-config.ts';
 import { allowedSearch } from './requirements/requirements.ts';
-import { WEB_SEARCH_MODES, type WebSearchTable } from './web-search-table.ts';
+import { WEB_SEARCH_MODES, type WebSearchTable } from './settings/web-search-table.ts';
 
 /** How the provider searches the web for its model, with its own tool. */
 export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {

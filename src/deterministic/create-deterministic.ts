@@ -48,8 +48,6 @@ export function createDeterministic(
     nodeVersions: host.nodeVersions,
   });
   const clients = new Set<Transport>();
-  /** Those of which more messages may come. */
-  const writing = new Set<Transport>();
   const outputWaits = () => [...clients].some(({ backlog }) => backlog > 0);
   const pacing = new FixedPace({ clock, activeResources: host.activeResources, outputWaits });
   const server = createApp({
@@ -63,39 +61,10 @@ export function createDeterministic(
     recordsTrust: false,
     pacing,
   });
-  let last = Promise.resolve();
-  const next = (work: () => Promise<void>) => {
-    last = last.then(work);
-  };
-
-  const connect: App['connect'] = async (transport, options) => {
-    clients.add(transport);
-    writing.add(transport);
-    const paced = pacedTransport(transport, {
-      pass: (deliver, onSettled) =>
-        next(async () => {
-          deliver();
-          await pacing.settle(server, { isLast: false });
-          onSettled();
-        }),
-      end: (deliver) =>
-        next(async () => {
-          writing.delete(transport);
-          const isLast = writing.size === 0;
-          await pacing.settle(server, { isLast });
-          deliver();
-          if (isLast) void pacing.settleRequests(server);
-          else await pacing.settle(server, { isLast, isLeaving: () => clients.has(transport) });
-        }),
-    });
-    await server.connect(paced, options).finally(() => {
-      clients.delete(transport);
-      writing.delete(transport);
-    });
-  };
+  const paced = new PacedClients(server, pacing, clients);
 
   return {
-    connect,
+    connect: (transport, options) => paced.connect(transport, options),
     async close(reason) {
       pacing.release();
       try {
@@ -105,4 +74,55 @@ export function createDeterministic(
       }
     },
   };
+}
+
+/** Passes on the messages of all clients one by one, whenever the server is at rest. */
+class PacedClients {
+  readonly #server: App;
+  readonly #pacing: FixedPace;
+  readonly #clients: Set<Transport>;
+  /** Those of which more messages may come. */
+  readonly #writing = new Set<Transport>();
+  #last = Promise.resolve();
+
+  constructor(server: App, pacing: FixedPace, clients: Set<Transport>) {
+    this.#server = server;
+    this.#pacing = pacing;
+    this.#clients = clients;
+  }
+
+  async connect(...[transport, options]: Parameters<App['connect']>): Promise<void> {
+    this.#clients.add(transport);
+    this.#writing.add(transport);
+    const paced = pacedTransport(transport, {
+      pass: (deliver, onSettled) =>
+        this.#next(async () => {
+          deliver();
+          await this.#pacing.settle(this.#server, { isLast: false });
+          onSettled();
+        }),
+      end: (deliver) => this.#next(() => this.#end(transport, deliver)),
+    });
+    await this.#server.connect(paced, options).finally(() => {
+      this.#clients.delete(transport);
+      this.#writing.delete(transport);
+    });
+  }
+
+  async #end(transport: Transport, deliver: () => void): Promise<void> {
+    this.#writing.delete(transport);
+    const isLast = this.#writing.size === 0;
+    await this.#pacing.settle(this.#server, { isLast });
+    deliver();
+    if (isLast) void this.#pacing.settleRequests(this.#server);
+    else
+      await this.#pacing.settle(this.#server, {
+        isLast,
+        isLeaving: () => this.#clients.has(transport),
+      });
+  }
+
+  #next(work: () => Promise<void>): void {
+    this.#last = this.#last.then(work);
+  }
 }

@@ -30,7 +30,7 @@ import {
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable, RequestContext } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
 
 /** The timeout of a command whose request sets none. */
@@ -53,36 +53,12 @@ export interface ClientProcessMethodsDeps {
 }
 
 export function commandMethods(deps: ClientProcessMethodsDeps) {
-  const { clientProcesses, clients } = deps;
+  const { clientProcesses } = deps;
   return {
     'command/exec': {
       queue: null,
       handle(params, { caller }) {
-        checkParams(params);
-        const { processId = null } = params;
-        const terminal = terminalOf(params);
-        const streamed =
-          (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
-        const audience = { connection: caller.id };
-        const cwd = resolve(deps.cwd, params.cwd ?? '');
-        const run = clientProcesses.start(processId === null ? null : named(processId), {
-          connection: caller.id,
-          argv: params.command,
-          cwd,
-          input: params.streamStdin === true || terminal !== null,
-          terminal,
-          timeoutMs:
-            params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
-          outputBytesCap:
-            params.disableOutputCap === true
-              ? null
-              : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
-          onOutput: streamed
-            ? (delta) =>
-                clients.publish(audience, 'command/exec/outputDelta', { processId, ...delta })
-            : null,
-          rights: rightsOf(params, cwd, deps),
-        });
+        const run = startRun(params, caller, deps);
         return run.ended.then(
           ({ exitCode, output }): CommandExecResponse => ({
             exitCode,
@@ -128,6 +104,34 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+function startRun(
+  params: CommandExecParams,
+  caller: RequestContext['caller'],
+  deps: ClientProcessMethodsDeps,
+) {
+  const { clientProcesses, clients } = deps;
+  checkParams(params);
+  const { processId = null } = params;
+  const terminal = terminalOf(params);
+  const streamed = (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
+  const audience = { connection: caller.id };
+  const cwd = resolve(deps.cwd, params.cwd ?? '');
+  return clientProcesses.start(processId === null ? null : named(processId), {
+    connection: caller.id,
+    argv: params.command,
+    cwd,
+    input: params.streamStdin === true || terminal !== null,
+    terminal,
+    timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
+    outputBytesCap:
+      params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
+    onOutput: streamed
+      ? (delta) => clients.publish(audience, 'command/exec/outputDelta', { processId, ...delta })
+      : null,
+    rights: rightsOf(params, cwd, deps),
+  });
 }
 
 function named(id: string): ProcessName {

@@ -42,10 +42,8 @@ export function externalAgentConfigMethods(
           sessionsMax: maxSessions ?? null,
           sessionDaysMax: maxSessionAgeDays ?? null,
         };
-        return {
-          items: await agent.detect({ includesHome: includeHome === true, cwds: named, ...limits }),
-          connectors: [],
-        };
+        const places = { includesHome: includeHome === true, cwds: named };
+        return { items: await agent.detect({ ...places, ...limits }), connectors: [] };
       },
     },
     'externalAgentConfig/import': {
@@ -59,11 +57,7 @@ export function externalAgentConfigMethods(
           throw invalidParams(
             `migrationItems: at most ${ITEMS_MAX} can be imported at once, found ${migrationItems.length}`,
           );
-        const unknown = unknownAgent(source, migrationSource);
-        if (unknown !== null)
-          throw invalidParams(
-            `heddle does not know the agent ${JSON.stringify(unknown)}: it imports from Claude Code`,
-          );
+        requireKnownAgent(source, migrationSource);
         const { agent, byType } = await loaded.get();
         const importId = ids.next();
         const results: ExternalAgentConfigImportTypeResult[] = [];
@@ -77,22 +71,16 @@ export function externalAgentConfigMethods(
         for (const item of migrationItems.filter((one) => !isLong(one))) await take(item);
         effective();
         after(async () => {
-          for (const one of results) tell('externalAgentConfig/import/progress', [one]);
           try {
+            for (const one of results) tell('externalAgentConfig/import/progress', [one]);
             for (const item of migrationItems.filter(isLong)) {
               await take(item);
               tell('externalAgentConfig/import/progress', results.slice(-1));
             }
           } finally {
-            const successes = results.flatMap((one) => one.successes);
-            const failures = results.flatMap((one) => one.failures);
-            histories.unshift({
-              importId,
-              providerId: providerId ?? null,
-              completedAtMs: clock.now(),
-              successes,
-              failures,
-            });
+            histories.unshift(
+              historyOf(results, { importId, providerId: providerId ?? null, at: clock.now() }),
+            );
             histories.length = Math.min(histories.length, HISTORIES_MAX);
             tell('externalAgentConfig/import/completed', byType(results));
           }
@@ -107,9 +95,26 @@ export function externalAgentConfigMethods(
   } satisfies Partial<MethodTable>;
 }
 
+function historyOf(
+  results: readonly ExternalAgentConfigImportTypeResult[],
+  { importId, providerId, at }: { importId: string; providerId: string | null; at: number },
+): ExternalAgentConfigImportHistory {
+  const successes = results.flatMap((one) => one.successes);
+  const failures = results.flatMap((one) => one.failures);
+  return { importId, providerId, completedAtMs: at, successes, failures };
+}
+
 /** Whether it may take so long to take an item that the response does not wait for it. */
 function isLong({ itemType }: ExternalAgentConfigWantedItem): boolean {
   return itemType === 'SESSIONS';
+}
+
+function requireKnownAgent(...named: (string | null | undefined)[]): void {
+  const unknown = unknownAgent(...named);
+  if (unknown !== null)
+    throw invalidParams(
+      `heddle does not know the agent ${JSON.stringify(unknown)}: it imports from Claude Code`,
+    );
 }
 
 /** The agent that the params name and heddle does not know; null: none. */

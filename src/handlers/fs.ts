@@ -30,6 +30,8 @@ const perWatch = ({ watchId }: { watchId: string }): string => `fs/watch:${watch
 export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
   const largeReads = new KeyedQueue();
   return {
+    ...changingMethods(),
+
     'fs/readFile': {
       queue: perPath,
       handle(params, { caller }) {
@@ -45,6 +47,44 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       },
     },
 
+    'fs/getMetadata': {
+      queue: perPath,
+      handle(params) {
+        const path = absolutePath('path', params.path);
+        return withFile(path, () => metadata(path));
+      },
+    },
+
+    'fs/readDirectory': {
+      queue: perPath,
+      handle(params) {
+        const path = absolutePath('path', params.path);
+        return withFile(path, async () => ({ entries: await readFolder(path) }));
+      },
+    },
+
+    'fs/watch': {
+      queue: perWatch,
+      async handle({ watchId, path }, { caller, after }) {
+        const watched = absolutePath('path', path);
+        after(await fileWatches.add(caller.id, watchId, watched));
+        return { path: watched };
+      },
+    },
+
+    'fs/unwatch': {
+      queue: perWatch,
+      handle({ watchId }, { caller }) {
+        fileWatches.remove(caller.id, watchId);
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** The methods that change files and folders. */
+function changingMethods() {
+  return {
     'fs/writeFile': {
       queue: perPath,
       async handle(params) {
@@ -62,22 +102,6 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
         const path = absolutePath('path', params.path);
         await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolder(path)));
         return {};
-      },
-    },
-
-    'fs/getMetadata': {
-      queue: perPath,
-      handle(params) {
-        const path = absolutePath('path', params.path);
-        return withFile(path, () => metadata(path));
-      },
-    },
-
-    'fs/readDirectory': {
-      queue: perPath,
-      handle(params) {
-        const path = absolutePath('path', params.path);
-        return withFile(path, async () => ({ entries: await readFolder(path) }));
       },
     },
 
@@ -105,23 +129,6 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
           () => copyPath(source, destination, params.recursive === true),
           `${source} to ${destination}`,
         );
-        return {};
-      },
-    },
-
-    'fs/watch': {
-      queue: perWatch,
-      async handle({ watchId, path }, { caller, after }) {
-        const watched = absolutePath('path', path);
-        after(await fileWatches.add(caller.id, watchId, watched));
-        return { path: watched };
-      },
-    },
-
-    'fs/unwatch': {
-      queue: perWatch,
-      handle({ watchId }, { caller }) {
-        fileWatches.remove(caller.id, watchId);
         return {};
       },
     },

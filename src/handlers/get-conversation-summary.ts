@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { ConversationSummary } from '../protocol/generated/types.ts';
-import { invalidParams, noRolloutFound } from '../protocol/rpc-error.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
+import { noRolloutFound } from '../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../store/thread-record.ts';
 import type { MethodTable } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';

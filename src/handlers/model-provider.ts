@@ -9,7 +9,7 @@ import {
 } from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import { shownUrl } from '../model/http/shown-url.ts';
-import { configWriteRefused } from '../protocol/config-write-refused.ts';
+import { configWriteInvalid } from '../protocol/config-write-refused.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import { providerEdits } from './config-writing/provider-edits.ts';
@@ -57,8 +57,7 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
       first: true,
       async handle({ settings }) {
         if (settings.type !== 'customGateway') {
-          throw configWriteRefused(
-            'configValidationError',
+          throw configWriteInvalid(
             `heddle has no provider ${settings.providerId}: use settings of the type customGateway, with the URL of a server for its models`,
           );
         }

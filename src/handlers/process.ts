@@ -1,6 +1,8 @@
 import { isAbsolute } from 'node:path';
+import type { ClientChannel } from '../agent/client-channel.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
+import type { ProcessSpawnParams } from '../protocol/generated/types.ts';
 import { emptyProcessHandle } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import {
@@ -20,59 +22,18 @@ import {
 import type { MethodTable } from './method.ts';
 
 export function processMethods(deps: ClientProcessMethodsDeps) {
-  const { clientProcesses, clients } = deps;
-
-  /** Never rejects. */
-  async function announceEnd(run: ClientProcess, processHandle: string): Promise<void> {
-    const { exitCode, output, allRead } = await run.ended;
-    clients.publish({ connection: run.spec.connection }, 'process/exited', {
-      processHandle,
-      exitCode,
-      stdout: output.text('stdout'),
-      stdoutCapReached: output.capReached('stdout'),
-      stderr: output.text('stderr'),
-      stderrCapReached: output.capReached('stderr'),
-      outputDrainTimedOut: !allRead,
-    });
-  }
-
+  const { clientProcesses } = deps;
   return {
     'process/spawn': {
       queue: null,
       async handle(params, { caller, after }) {
-        const {
-          processHandle,
-          command: argv,
-          cwd,
-          timeoutMs = TIMEOUT_MS_DEFAULT,
-          outputBytesCap = OUTPUT_BYTES_DEFAULT,
-        } = params;
-        checkRunParams('process/spawn', params);
-        if (processHandle === '') throw emptyProcessHandle();
-        if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
-        const terminal = terminalOf(params);
-        const audience = { connection: caller.id };
-        const run = clientProcesses.start(named(processHandle), {
-          connection: caller.id,
-          argv,
-          cwd,
-          input: params.streamStdin === true || terminal !== null,
-          terminal,
-          timeoutMs,
-          outputBytesCap,
-          onOutput:
-            params.streamStdoutStderr === true || terminal !== null
-              ? (delta) =>
-                  clients.publish(audience, 'process/outputDelta', { processHandle, ...delta })
-              : null,
-          rights: rightsOf(params.env ?? {}, deps),
-        });
+        const run = startProcess(params, caller.id, deps);
         const running = await run.begun;
         // Output is announced after the response.
         running.pause();
         after(() => {
           running.resume();
-          void announceEnd(run, processHandle);
+          void announceEnd(run, params.processHandle, deps.clients);
         });
         return {};
       },
@@ -110,6 +71,59 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** Throws an RpcError if the params contradict each other, or the handle is taken. */
+function startProcess(
+  params: ProcessSpawnParams,
+  connection: number,
+  deps: ClientProcessMethodsDeps,
+): ClientProcess {
+  const {
+    processHandle,
+    command: argv,
+    cwd,
+    timeoutMs = TIMEOUT_MS_DEFAULT,
+    outputBytesCap = OUTPUT_BYTES_DEFAULT,
+  } = params;
+  checkRunParams('process/spawn', params);
+  if (processHandle === '') throw emptyProcessHandle();
+  if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
+  const terminal = terminalOf(params);
+  const { clientProcesses, clients } = deps;
+  return clientProcesses.start(named(processHandle), {
+    connection,
+    argv,
+    cwd,
+    input: params.streamStdin === true || terminal !== null,
+    terminal,
+    timeoutMs,
+    outputBytesCap,
+    onOutput:
+      params.streamStdoutStderr === true || terminal !== null
+        ? (delta) =>
+            clients.publish({ connection }, 'process/outputDelta', { processHandle, ...delta })
+        : null,
+    rights: rightsOf(params.env ?? {}, deps),
+  });
+}
+
+/** Never rejects. */
+async function announceEnd(
+  run: ClientProcess,
+  processHandle: string,
+  clients: ClientChannel,
+): Promise<void> {
+  const { exitCode, output, allRead } = await run.ended;
+  clients.publish({ connection: run.spec.connection }, 'process/exited', {
+    processHandle,
+    exitCode,
+    stdout: output.text('stdout'),
+    stdoutCapReached: output.capReached('stdout'),
+    stderr: output.text('stderr'),
+    stderrCapReached: output.capReached('stderr'),
+    outputDrainTimedOut: !allRead,
+  });
 }
 
 function named(id: string): ProcessName {

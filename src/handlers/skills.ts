@@ -5,7 +5,7 @@ import { realPathOrSame } from '../base/paths/real-path.ts';
 import type { Config } from '../config/config.ts';
 import { valueAt } from '../config/layers/config-table.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
-import type { SkillSwitch } from '../config/skill-switches.ts';
+import type { SkillSwitch } from '../config/settings/skill-switches.ts';
 import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { skillPresentation } from '../instructions/skills/skill-presentation.ts';

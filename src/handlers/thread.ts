@@ -1,6 +1,7 @@
 import { approvalMessage } from '../agent/guardian/approval-message.ts';
 import { Guardian } from '../agent/guardian/guardian.ts';
 import { ITEMS_MAX, lastReview, namedReview } from '../agent/guardian/named-review.ts';
+import type { GuardianApprovalReview } from '../protocol/generated/types.ts';
 import { type RpcError, refused } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
@@ -49,19 +50,7 @@ export function threadMethods({ threads, store }: ThreadDeps) {
           throw noReview(
             `none of the thread's last ${ITEMS_MAX} items has a review that has ended`,
           );
-        const { review } = last.review;
-        const { status, riskLevel, userAuthorization, rationale } = review;
-        const outcome = status === 'approved' ? ('allow' as const) : ('deny' as const);
-        const isAssessed = riskLevel !== null && userAuthorization !== null;
-        const assessment = isAssessed
-          ? {
-              outcome,
-              riskLevel,
-              userAuthorization,
-              rationale: rationale ?? 'No reason was given.',
-            }
-          : null;
-        return { callId: last.targetItemId, assessment };
+        return { callId: last.targetItemId, assessment: assessmentOf(last.review.review) };
       },
     },
 
@@ -82,6 +71,13 @@ export function threadMethods({ threads, store }: ThreadDeps) {
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** Null: the review has not assessed anything. */
+function assessmentOf({ status, riskLevel, userAuthorization, rationale }: GuardianApprovalReview) {
+  if (riskLevel === null || userAuthorization === null) return null;
+  const outcome = status === 'approved' ? ('allow' as const) : ('deny' as const);
+  return { outcome, riskLevel, userAuthorization, rationale: rationale ?? 'No reason was given.' };
 }
 
 function noReview(problem: string): RpcError {

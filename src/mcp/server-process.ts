@@ -18,7 +18,8 @@ const END_MS_MAX = 1_000;
 
 interface ServerProcessEvents {
   onOutput(bytes: Uint8Array): void;
-  onEnded(): void;
+  /** `reason`: why it ended, with the end of what it wrote to stderr. */
+  onEnded(reason: string): void;
 }
 
 /** The process of a server on stdio, in a process group and with a mark of its own. */
@@ -66,7 +67,7 @@ export class ServerProcess {
     if (this.#isKilled) await running.kill();
     void running.ended.then(({ exitCode }) => {
       this.#exitCode = exitCode;
-      if (!this.#isKilled) this.#events.onEnded();
+      if (!this.#isKilled) this.#events.onEnded(this.#ending);
     });
   }
 
@@ -78,7 +79,7 @@ export class ServerProcess {
     if (this.#untaken > UNTAKEN_BYTES_MAX) {
       this.#isStuck = true;
       this.#waiting = [];
-      this.#events.onEnded();
+      this.#events.onEnded(this.#ending);
     } else if (this.#running !== null) void this.#writeTo(this.#running);
   }
 
@@ -107,8 +108,7 @@ export class ServerProcess {
     return this.#running?.attend(waitMs) ?? (() => {});
   }
 
-  /** Why it ended, with the end of what it wrote to stderr. */
-  get ending(): string {
+  get #ending(): string {
     if (this.#isStuck)
       return `it does not read its input: more than ${UNTAKEN_BYTES_MAX / 1024 / 1024} MiB wait for it`;
     const how =

@@ -18,3 +18,8 @@ const CONFIG_WRITE_CODES: Record<ConfigWriteErrorCode, ErrorCode> = {
 export function configWriteRefused(code: ConfigWriteErrorCode, message: string): RpcError {
   return refused(CONFIG_WRITE_CODES[code], message, { config_write_error_code: code });
 }
+
+/** For a write with invalid edits, or after which the configuration would be invalid. */
+export function configWriteInvalid(message: string): RpcError {
+  return configWriteRefused('configValidationError', message);
+}

@@ -1,4 +1,3 @@
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
 import type {
   ContentItem,
@@ -6,27 +5,10 @@ import type {
   TurnError,
   UntimedItem,
 } from '../protocol/generated/types.ts';
-import type { Author, LogEntry } from '../store/log-entry.ts';
-import { isUserMessage, writtenBy } from './author-of.ts';
-import { rolloutMessageText } from './begin-item.ts';
-import { importedEntry, shownItem } from './history-entries.ts';
-
-/** The work for an entry, in the units of `EventLoopYield`. */
-const ENTRY_UNITS = 10;
-
-/** A part of the log while the rollout is read. */
-type Draft =
-  | LogEntry
-  | ModelDraft
-  | {
-      kind: 'summarized';
-      turnId: string | null;
-      replacement: ResponseItem[] | null;
-      summary: string;
-    };
-
-/** `isTyped`: the user has typed the message, also if its text looks like one of a harness. */
-type ModelDraft = Extract<LogEntry, { kind: 'model' }> & { isTyped?: true };
+import type { LogEntry } from '../store/log-entry.ts';
+import { isUserMessage } from './author-of.ts';
+import { importedEntry } from './history-entries.ts';
+import { type RolloutDraft, rolloutEntries } from './rollout-entries.ts';
 
 interface UnendedTurn {
   id: string;
@@ -64,7 +46,7 @@ export interface ItemRecord {
  */
 export class RolloutLog {
   readonly #ids: Ids;
-  #drafts: Draft[] = [];
+  #drafts: RolloutDraft[] = [];
   #turn: UnendedTurn | null = null;
   #lastTurnId: string | null = null;
   readonly #turnIds = new Set<string>();
@@ -209,45 +191,9 @@ export class RolloutLog {
    * Ends the last turn if the file has not, and resolves with the log to store. Must be the last
    * call. Lets other work run in between.
    */
-  async entries(): Promise<LogEntry[]> {
+  entries(): Promise<LogEntry[]> {
     this.#close(this.#nowMs);
-    const recordsItems = this.#drafts.some((draft) => draft.kind === 'item');
-    const authorOf = recordedAuthors(this.#drafts);
-    const entries: LogEntry[] = [];
-    let read: ResponseItem[] = [];
-    const breaks = new EventLoopYield();
-    for (const draft of this.#drafts) {
-      await breaks.worked(ENTRY_UNITS);
-      if (draft.kind === 'summarized') {
-        const items = draft.replacement ?? summarized(read, draft.summary);
-        const authors = items.map((item) =>
-          isSummary(item, draft.summary) ? 'server' : authorOf(item),
-        );
-        entries.push({ kind: 'compacted', turnId: draft.turnId, items, authors });
-        read = [...items];
-        continue;
-      }
-      if (draft.kind !== 'model') {
-        entries.push(draft);
-        continue;
-      }
-      read.push(draft.item);
-      if (!recordsItems) entries.push(...this.#shown(draft));
-      const { isTyped, ...entry }: ModelDraft = draft;
-      const author = isTyped ? null : authorOf(draft.item);
-      entries.push(author === null ? entry : { ...entry, author });
-    }
-    return entries;
-  }
-
-  /**
-   * The entries of the item that clients see for a model item, in a file without recorded items.
-   */
-  #shown(draft: ModelDraft): LogEntry[] {
-    const item = draft.turnId === null ? null : shownItem(draft.item, this.#ids, draft.isTyped);
-    return item === null || draft.turnId === null
-      ? []
-      : [{ kind: 'item', turnId: draft.turnId, item, startedAtMs: null, completedAtMs: null }];
+    return rolloutEntries(this.#drafts, this.#ids);
   }
 
   /**
@@ -321,46 +267,4 @@ export class RolloutLog {
     this.#lastTurnId = turnId;
     return true;
   }
-}
-
-/** Whether a model wrote this message as a summary, though it has the role of the user. */
-function isSummary(item: ResponseItem, summary: string): boolean {
-  return (
-    item.type === 'message' &&
-    item.role === 'user' &&
-    summary !== '' &&
-    rolloutMessageText(item).includes(summary)
-  );
-}
-
-function summarized(read: readonly ResponseItem[], summary: string): ResponseItem[] {
-  return [
-    ...read.filter(isUserMessage),
-    { type: 'message', role: 'user', content: [{ type: 'input_text', text: summary }] },
-  ];
-}
-
-/**
- * Tells the authors of messages. The user has typed only those that the file also records as sent
- * by the user.
- */
-function recordedAuthors(drafts: readonly Draft[]): (item: ResponseItem) => Author | null {
-  const sent = new Set<string>();
-  for (const draft of drafts) {
-    if (draft.kind !== 'item' || draft.item.type !== 'userMessage') continue;
-    sent.add(
-      bare(draft.item.content.map((part) => (part.type === 'text' ? part.text : '')).join('')),
-    );
-  }
-  return (item) => {
-    const author = writtenBy(item);
-    return author === 'user' && item.type === 'message' && !sent.has(bare(rolloutMessageText(item)))
-      ? 'client'
-      : author;
-  };
-}
-
-/** Programs divide a message into parts in different ways. */
-function bare(text: string): string {
-  return text.replace(/\s+/g, '');
 }

@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
-import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import type { Timer } from '../base/clock.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { Once } from '../base/loading/once.ts';
 import type { Pace } from '../base/pace.ts';
-import type { FuzzyFileSearchResult, ServerNotifications } from '../protocol/generated/types.ts';
+import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import {
   emptySearchField,
   longSearchQuery,
@@ -16,6 +16,7 @@ import {
 import { FileSearch, type FileSearchDeps } from './file-search.ts';
 import type { PathIndex } from './path-index.ts';
 import { ripgrepPath } from './ripgrep-path.ts';
+import { type SearchClients, SearchSession } from './search-session.ts';
 
 const SESSIONS_MAX = 32;
 const ROOTS_MAX = 64;
@@ -24,17 +25,8 @@ const ROOTS_MAX = 64;
  * clients.
  */
 const QUERY_CHARS_MAX = 1_000;
-/**
- * While the files are still being listed, the matches among those that are known are sent so often.
- */
-const PARTIAL_MS = 200;
 /** The thread of the indexes ends when there was no search for so long. */
 const IDLE_MS = 30_000;
-
-type SearchNotification =
-  | 'fuzzyFileSearch/sessionUpdated'
-  | 'fuzzyFileSearch/sessionCompleted'
-  | 'warning';
 
 /** Makes indexes of paths. */
 interface Indexes {
@@ -43,20 +35,14 @@ interface Indexes {
   close(): Promise<void>;
 }
 
-export interface FileSearchesDeps extends Omit<FileSearchDeps, 'index' | 'program' | 'onListed'> {
-  clock: Clock;
+export interface FileSearchesDeps
+  extends SearchClients,
+    Omit<FileSearchDeps, 'index' | 'program' | 'onListed'> {
   pace: Pace;
   /** Folders that are relative are relative to this one. Absolute. */
   cwd: string;
   /** The built script of the thread that ranks paths. Null: they are ranked in this thread. */
   script: string | null;
-  notify<Method extends SearchNotification>(
-    connection: number,
-    method: Method,
-    params: ServerNotifications[Method],
-  ): void;
-  /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
-  drained: (connection: number) => Promise<void> | null;
   /** Returns the path of ripgrep; null: it is not installed. By default `ripgrepPath`. */
   program?: () => string | null;
 }
@@ -290,65 +276,4 @@ async function createIndexes(script: string | null): Promise<Indexes> {
   }
   const { LocalPathIndex } = await import('./path-index.ts');
   return { open: (roots) => new LocalPathIndex(roots), close: async () => {} };
-}
-
-interface SessionOptions extends Pick<FileSearchesDeps, 'clock' | 'pace' | 'notify' | 'drained'> {
-  connection: number;
-  sessionId: string;
-  search: FileSearch;
-  /** The index of the search is lost, so that no query can be answered. */
-  onLost: (error: unknown) => void;
-}
-
-class SearchSession {
-  readonly connection: number;
-  readonly sessionId: string;
-  readonly #options: SessionOptions;
-  /** Ends the work for the current query. */
-  #current = new AbortController();
-
-  constructor(options: SessionOptions) {
-    this.connection = options.connection;
-    this.sessionId = options.sessionId;
-    this.#options = options;
-  }
-
-  query(query: string): void {
-    this.#current.abort();
-    this.#current = new AbortController();
-    void this.#options.pace.during(
-      this.#answer(query, this.#current.signal).catch(this.#options.onLost),
-    );
-  }
-
-  end(): void {
-    this.#current.abort();
-    this.#options.search.end();
-  }
-
-  async #answer(query: string, signal: AbortSignal): Promise<void> {
-    const { connection, sessionId, search, notify, drained } = this.#options;
-    for (let isLast = false; !isLast; ) {
-      await this.#wait(signal);
-      isLast = search.isListed;
-      const files = await search.rank(query);
-      for (let backlog = drained(connection); backlog !== null; backlog = drained(connection))
-        await backlog;
-      if (files === null || signal.aborted) return;
-      notify(connection, 'fuzzyFileSearch/sessionUpdated', { sessionId, query, files });
-    }
-    notify(connection, 'fuzzyFileSearch/sessionCompleted', { sessionId });
-  }
-
-  /** Waits until the files are listed, but not for long. */
-  async #wait(signal: AbortSignal): Promise<void> {
-    const { search, clock } = this.#options;
-    if (search.isListed) return;
-    const waited = new AbortController();
-    await Promise.race([
-      search.listed,
-      sleep(clock, PARTIAL_MS, AbortSignal.any([signal, waited.signal])),
-    ]);
-    waited.abort();
-  }
 }

@@ -80,11 +80,11 @@ function itemLine(item: ThreadItem): string {
   return item.type;
 }
 
-describe('each script of docs/scripted-model.md runs as documented', () => {
-  const docs = readFileSync(join(ROOT, 'docs/scripted-model.md'), 'utf8');
+describe('each script of docs/scripted-model.md, and of its page on matching, runs as documented', () => {
   // Another test runs the recipes.
-  const others = docs.replace(/^## Recipes\n.*?(?=^## )/ms, '');
-  const blocks = [...others.matchAll(/^```yaml\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+  const pages = ['docs/scripted-model.md', 'docs/scripted-model/matching.md'];
+  const docs = pages.map((page) => readFileSync(join(ROOT, page), 'utf8')).join('\n');
+  const blocks = [...docs.matchAll(/^```yaml\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
   const done = 'completed';
 
   /** The user's input, and the lines that follow. */
@@ -199,7 +199,7 @@ describe('each script of docs/scripted-model.md runs as documented', () => {
     test('a mistake in the script', () => {
       const wrong = refund
         .replace('user: refund', 'usr: refund')
-        .replace('order: completed', 'order: done');
+        .replace('order: completed', 'order: complete');
       let message = '';
       try {
         createScriptedModel(wrong, { file: '/home/me/refund.yaml' });

@@ -183,6 +183,17 @@ describe('links', () => {
     });
     expect(broken).toEqual([]);
   });
+
+  test('of docs/README.md lead to every other page', () => {
+    const rows = textOf('docs/README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| '));
+    const linked = rows.flatMap((row) =>
+      [...row.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => posix.join('docs', target)),
+    );
+    const others = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+    expect([...new Set(linked)].sort()).toEqual([...others].sort());
+  });
 });
 
 test('every message in docs/troubleshooting.md is in the source; `…` stands for what is filled in', () => {

@@ -149,7 +149,7 @@ test('the times in README.md are those of docs/performance.md', () => {
   expect(textOf('README.md')).toContain(`heddle adds ${medianOf('later turns, p50')} ms to a turn`);
 });
 
-test('docs/performance.md names the workloads of the bench, their repetitions, and loads that are measured', () => {
+test('the pages on performance name the workloads of the bench, their repetitions, and loads that are measured', () => {
   const text = textOf('docs/performance.md');
   const [, named = ''] = /runs one workload: ([^.]*)\./.exec(text) ?? [];
   expect(codeIn(named)).toEqual(workloads.map(({ name }) => name));
@@ -158,11 +158,8 @@ test('docs/performance.md names the workloads of the bench, their repetitions, a
   expect(others).toBe(
     repetitions.map(({ name, repetitions: { whole } }) => `${whole} for \`${name}\``).join(', '),
   );
-  const rows = [
-    ...section('docs/performance.md', 'How long other requests wait').matchAll(
-      /^\| (\w.*?) +\| [\d.]+ /gm,
-    ),
-  ];
+  const [loads = ''] = textOf('docs/performance/waiting.md').split('\n## ');
+  const rows = [...loads.matchAll(/^\| (\w.*?) +\| [\d.]+ /gm)];
   expect(rows.length).toBeGreaterThan(10);
   expect(rows.map(([, name = '']) => name).filter((name) => !(name in LOADS))).toEqual([
     'resume after a start',
@@ -186,6 +183,7 @@ test('the pages have every setting that heddle uses', () => {
     agents: 'docs/agents.md',
     mcp_safety_check: 'docs/mcp/approvals.md',
     shell_environment_policy: 'docs/configuration/environment.md',
+    features: 'docs/configuration/features.md',
   };
   /** Their keys stand without the table in a section of their own. */
   const apart = ['agents', 'features', 'mcp_safety_check', 'shell_environment_policy'];
@@ -198,8 +196,8 @@ test('the pages have every setting that heddle uses', () => {
   expect(missing).toEqual([]);
 });
 
-test('docs/configuration.md lists the features that heddle has, and no other', () => {
-  const listed = firstCells('docs/configuration.md', 'Settings', 'key of `[features]`');
+test('docs/configuration/features.md lists the features that heddle has, and no other', () => {
+  const listed = firstCells('docs/configuration/features.md', 'Features', 'key of `[features]`');
   expect([...new Set(listed)].sort()).toEqual(FEATURE_LIST.map(({ name }) => name).sort());
 });
 
@@ -278,7 +276,7 @@ const LIMITS: [
     'MiB',
   ],
   ['a page of turns or items', 'src/handlers/history/history-answers.ts', 'PAGE_BYTES_MAX', 'MiB'],
-  ['the name of a thread', 'src/store/thread-store.ts', 'NAME_CHARS_MAX', 'characters'],
+  ['the name of a thread', 'src/store/thread-record.ts', 'NAME_CHARS_MAX', 'characters'],
   [
     'the time that a thread stays loaded without a client',
     'src/agent/threads.ts',

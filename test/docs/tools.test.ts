@@ -7,9 +7,9 @@ import { codeIn, section } from './pages.ts';
 const FEATURES =
   '[features]\nrequest_permissions_tool = true\ndefault_mode_request_user_input = true\n';
 
-/** The tools in the table of docs/scripted-model.md, without those whose names others choose. */
+/** The tools in the table of docs/embedded-model.md, without those whose names others choose. */
 function listedTools(): string[] {
-  const text = section('docs/scripted-model.md', 'Without a script: the embedded model');
+  const text = section('docs/embedded-model.md', 'Tools');
   const [table = ''] = text.slice(text.indexOf('| call |')).split('\n\n');
   const rows = table.split('\n').slice(2);
   const names = rows

@@ -37,7 +37,7 @@ test('model/list returns the configured model as the default, with efforts that 
 });
 
 test.each([
-  ['', 'Works offline and follows requests in the message: see docs/scripted-model.md'],
+  ['', 'Works offline and follows requests in the message: see docs/embedded-model.md'],
   [
     'model_provider = "s"\n[model_providers.s]\nscript = "/a.yaml"\n',
     'Answers from a script: see docs/scripted-model.md',

@@ -6,7 +6,7 @@ import type {
   ThreadItem,
 } from '../../src/protocol/generated/types.ts';
 import { writeFiles } from '../config/temp-folder.ts';
-import { section } from '../docs/pages.ts';
+import { textOf } from '../docs/pages.ts';
 import { type Message, text } from '../support/test-client.ts';
 import { type HeddleProcess, place, startHeddle } from './support.ts';
 
@@ -14,8 +14,8 @@ const THREAD = { sandbox: 'danger-full-access' } as const;
 const OUTPUT_CHARS_SHOWN = 40;
 
 /** The recipes of the page, by their headings: the script, and the lines of the session. */
-const recipes = section('docs/scripted-model.md', 'Recipes')
-  .split(/^### /m)
+const recipes = textOf('docs/scripted-model/recipes.md')
+  .split(/^## /m)
   .slice(1)
   .map((part): [string, string, string[]] => {
     const [name = ''] = part.split('\n');

@@ -1,13 +1,23 @@
 import { expect, test } from 'vitest';
 import * as errors from '../../src/protocol/rpc-error.ts';
+import {
+  invalidThreadId,
+  noRolloutFound,
+  threadNotFound,
+} from '../../src/protocol/thread-errors.ts';
+import {
+  inputTooLarge,
+  noActiveTurnToSteer,
+  turnMismatch,
+} from '../../src/protocol/turn-errors.ts';
 
 test.each([
   [errors.notInitialized(), 'Not initialized'],
   [errors.alreadyInitialized(), 'Already initialized'],
-  [errors.threadNotFound('t'), 'thread not found: t'],
-  [errors.noRolloutFound('t'), 'no rollout found for thread id t'],
-  [errors.noActiveTurnToSteer(), 'no active turn to steer'],
-  [errors.turnMismatch('a', 'b'), 'expected active turn id `a` but found `b`'],
+  [threadNotFound('t'), 'thread not found: t'],
+  [noRolloutFound('t'), 'no rollout found for thread id t'],
+  [noActiveTurnToSteer(), 'no active turn to steer'],
+  [turnMismatch('a', 'b'), 'expected active turn id `a` but found `b`'],
   [errors.notServed('app/read'), 'app/read is not supported by this server'],
   [
     errors.needsExperimentalApi('thread/start.dynamicTools'),
@@ -20,13 +30,13 @@ test.each([
 test('a string of the client is truncated between characters', () => {
   const text = `${'x'.repeat(99)}😀`;
   expect(errors.unknownMethod(text).message).toBe(`unknown method: ${'x'.repeat(99)}`);
-  expect(errors.invalidThreadId(text).message).toBe(
+  expect(invalidThreadId(text).message).toBe(
     `invalid thread id: "${'x'.repeat(99)}" is not a UUID`,
   );
 });
 
 test('the error for too much input has the limit and the length found', () => {
-  const error = errors.inputTooLarge(10, 11);
+  const error = inputTooLarge(10, 11);
   expect([error.code, error.data]).toEqual([
     -32602,
     {

@@ -3,7 +3,7 @@ import {
   createWorkerStore,
   type WorkerStore,
 } from '../../src/store/sqlite/worker/create-worker-store.ts';
-import type { StoreThreadOptions } from '../../src/store/sqlite/worker/store-thread.ts';
+import type { StoreThreadOptions } from '../../src/store/sqlite/worker/start-store-worker.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { TempHome } from './temp-home.ts';

@@ -1,57 +1,24 @@
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { cutMiddle } from '../../base/text/cut-middle.ts';
-import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
-import type { ToolSpec } from '../../model/model.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
-import type {
-  TokenUsageBreakdown,
-  TurnError,
-  UntimedItem,
-} from '../../protocol/generated/types.ts';
+import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
-import { offeredSpecs } from '../../tools/tool.ts';
-import { itemCompleted, itemStarted } from '../items/item-shown.ts';
-import { additionalContextIn, toldAfterCompaction } from '../prompt/additional-context.ts';
-import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
+import { toldAfterCompaction } from '../prompt/additional-context.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
-import { requestIdentity } from '../prompt/request-identity.ts';
-import { mergedSteps, type Step, type StepAddition } from '../step.ts';
+import { mergedSteps, type StepAddition } from '../step.ts';
 import { otherError } from '../turn/loop/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import { CompactionItem, warnings } from './compaction-item.ts';
+import { type Cause, CompactionSummary, tokensOf } from './compaction-summary.ts';
 import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
 import { isOutage } from './is-outage.ts';
-import { keptUserMessages, recentItems } from './kept-user-messages.ts';
 import { PromptLimit } from './prompt-limit.ts';
-import { lossOf, type Summary, summarize, withReason } from './summarize.ts';
+import { lossOf, withReason } from './summarize.ts';
 
-/**
- * The user's messages, the summary and the latest items each take at most this part of the limit,
- * but at least KEPT_TOKENS_MIN.
- */
-const KEPT_SHARE = 0.25;
-const KEPT_TOKENS_MIN = 1_000;
-const KEPT_TOKENS_MAX = 20_000;
-/** A model with less room is asked for a summary without tools. */
-const TOOLS_ROOM_MIN = 32_000;
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
-
-/**
- * Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused
- * as too long.
- */
-type Cause = 'requested' | 'limit' | 'exceeded';
-
-interface Begun {
-  turn: TurnContext;
-  item: UntimedItem;
-  startedAtMs: number;
-}
 
 /**
  * The result of a compaction. If nothing was replaced: the error if a client asked for it, and a
@@ -69,6 +36,7 @@ type Outcome =
 export class Compaction implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #limit: PromptLimit;
+  readonly #summary: CompactionSummary;
   #isRequested = false;
   /**
    * Whether the last request was refused as too long. Null: not known since the thread was loaded.
@@ -83,6 +51,7 @@ export class Compaction implements TurnPart {
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
     this.#limit = new PromptLimit(deps);
+    this.#summary = new CompactionSummary(deps, this.#limit);
   }
 
   /** Makes a turn due that compacts the thread. */
@@ -140,11 +109,11 @@ export class Compaction implements TurnPart {
     const prompt = await this.#deps.history.prompt();
     if (prompt === null) return null;
     const short = await this.#limit.learnWindow(turn, prompt);
-    if (short !== null) await this.#deps.outbox.announce(this.#warnings(short));
+    if (short !== null) await this.#deps.outbox.announce(warnings(this.#deps.threadId, short));
     this.#isExceeded ??= await this.#wasExceeded(turn);
     if (this.#isExceeded) return 'exceeded';
     const { isReached, warning } = this.#limit.reached(turn, prompt);
-    if (warning !== null) await this.#deps.outbox.announce(this.#warnings(warning));
+    if (warning !== null) await this.#deps.outbox.announce(warnings(this.#deps.threadId, warning));
     // Input that the model has not answered yet cannot be summarized.
     return isReached && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
@@ -182,7 +151,7 @@ export class Compaction implements TurnPart {
     const end = await promptBudget.requesting(history, turn.signal);
     try {
       if (turn.signal.aborted) return null;
-      const begun = await this.#begin(turn);
+      const begun = await CompactionItem.begin(this.#deps, turn);
       const outcome = isEmpty
         ? await this.#completeEmpty(begun)
         : await this.#replace(begun, { state, parts, cause });
@@ -191,7 +160,7 @@ export class Compaction implements TurnPart {
         return null;
       }
       // The end of an interrupted turn removes its unfinished items.
-      if (!turn.signal.aborted) await this.#drop(begun, outcome.warning);
+      if (!turn.signal.aborted) await begun.drop(outcome.warning);
       return outcome.error;
     } finally {
       end();
@@ -205,30 +174,19 @@ export class Compaction implements TurnPart {
     return this.#limit.isTooLong(model, tokensOf(tail));
   }
 
-  async #begin(turn: TurnContext): Promise<Begun> {
-    const { threadId, clock, outbox } = this.#deps;
-    const item: UntimedItem = { type: 'contextCompaction', id: this.#deps.ids.next() };
-    const startedAtMs = clock.now();
-    await outbox.commit({
-      partial: { turnId: turn.id, item, startedAtMs, completedAtMs: null },
-      announce: [itemStarted(threadId, { turnId: turn.id, item, startedAtMs })],
-    });
-    return { turn, item, startedAtMs };
-  }
-
   /** For a thread without anything to summarize. */
-  async #completeEmpty(begun: Begun): Promise<Outcome> {
-    await this.#deps.outbox.commit(this.#completion(begun));
+  async #completeEmpty(begun: CompactionItem): Promise<Outcome> {
+    await this.#deps.outbox.commit(begun.completion());
     return { isCompacted: true };
   }
 
   async #replace(
-    begun: Begun,
+    begun: CompactionItem,
     { state, parts, cause }: { state: PromptState; parts: DividedPrompt; cause: Cause },
   ): Promise<Outcome> {
     const { turn } = begun;
     const { log, threadId } = this.#deps;
-    const made = await this.#summary(turn, parts, cause);
+    const made = await this.#summary.make(turn, parts, cause);
     const summary = 'text' in made ? { ...made, isCut: made.isCut || state.isCut } : made;
     if (turn.signal.aborted) return UNCHANGED;
     if ('error' in summary) {
@@ -239,13 +197,14 @@ export class Compaction implements TurnPart {
       if (cause === 'requested') return { ...UNCHANGED, error: summary.error };
       if (
         isOutage(summary.error) ||
-        (cause === 'limit' && !this.#hasToBeCut(turn, state, summary.error))
+        (cause === 'limit' &&
+          !this.#limit.hasToBeCut(turn.settings.model, state.prompt, summary.error))
       ) {
         this.#limit.failed(turn, state.prompt);
         return { ...UNCHANGED, warning: keptWarning(summary.error) };
       }
     }
-    const items = this.#replacement(turn, parts, summary);
+    const items = this.#summary.replacement(turn, parts, summary);
     const isReplaced = await this.#commit(begun, {
       state,
       tail: parts.tail,
@@ -265,99 +224,11 @@ export class Compaction implements TurnPart {
   }
 
   /**
-   * Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has
-   * just refused to read it.
-   */
-  #hasToBeCut(
-    { settings: { model } }: TurnContext,
-    { prompt }: PromptState,
-    error: TurnError | null,
-  ): boolean {
-    return (
-      error?.codexErrorInfo === 'contextWindowExceeded' ||
-      this.#limit.isTooLong(model, this.#limit.tokens(prompt))
-    );
-  }
-
-  async #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
-    const { threadId, clock, outbox } = this.#deps;
-    const configuration = this.#deps.configuration();
-    const { settings } = turn;
-    const request = {
-      model: settings.model,
-      instructions: configuration.instructions.base(settings),
-      effort: settings.effort,
-      summary: null,
-      outputSchema: null,
-      serviceTier: settings.serviceTier,
-      verbosity: configuration.verbosity,
-      promptCacheKey: threadId,
-      ...requestIdentity({ record: this.#deps.record(), turn, kind: 'compaction' }),
-    };
-    const room = this.#limit.room(settings.model);
-    const tokens = tokensOf(body);
-    await new EventLoopYield().yielded();
-    return summarize(
-      {
-        model: configuration.model,
-        clock,
-        onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)),
-      },
-      {
-        items: body,
-        request,
-        tools: await this.#tools(turn, room),
-        prompt: configuration.compactPrompt,
-        room,
-        tokens,
-        isTooLong: cause === 'exceeded' || tokens > room,
-      },
-      turn.signal,
-    );
-  }
-
-  /** The specs of the tools of a turn's own request; none where a summary needs their room. */
-  async #tools({ signal }: TurnContext, room: number): Promise<ToolSpec[]> {
-    if (room < TOOLS_ROOM_MIN) return [];
-    return offeredSpecs(await this.#deps.tools(signal));
-  }
-
-  /** The messages that replace the body in the prompt, without the context. */
-  #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): AuthoredItem[] {
-    const tokensMax = Math.min(
-      KEPT_TOKENS_MAX,
-      Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit.limit(turn.settings.model) * KEPT_SHARE)),
-    );
-    const kept = (items: readonly AuthoredItem[]) => [
-      ...additionalContextIn(items, this.#deps.record().told, tokensMax),
-      ...keptUserMessages(items, tokensMax),
-    ];
-    if ('text' in summary) {
-      const text = cutMiddle(summary.text, tokensMax * CHARS_PER_TOKEN);
-      return [...kept(body), ...authored('server', [summaryMessage(text, summary)])];
-    }
-    const { recent, older } = recentItems(body, tokensMax);
-    return [...kept(body.slice(0, older)), ...authored('server', [cutMessage()]), ...recent];
-  }
-
-  /** Removes the item of a compaction that has replaced nothing. */
-  async #drop({ turn, item, startedAtMs }: Begun, warning: string | null): Promise<void> {
-    const dropped = [{ turnId: turn.id, item, startedAtMs, completedAtMs: null }];
-    await this.#deps.outbox.commit({ dropped, announce: this.#warnings(warning) });
-  }
-
-  #warnings(message: string | null): Announcement[] {
-    return message === null
-      ? []
-      : [{ method: 'warning', params: { threadId: this.#deps.threadId, message } }];
-  }
-
-  /**
    * Stores and announces the compaction. Returns false if the turn was interrupted or the history
    * has changed in other ways.
    */
   async #commit(
-    begun: Begun,
+    begun: CompactionItem,
     {
       state,
       tail,
@@ -404,10 +275,10 @@ export class Compaction implements TurnPart {
           {
             entries: [{ kind: 'compacted', turnId: turn.id, ...entry }],
             patch,
-            announce: this.#warnings(warning),
+            announce: warnings(this.#deps.threadId, warning),
           },
           usage,
-          this.#completion(begun),
+          begun.completion(),
         ]);
       });
     } catch (error) {
@@ -415,18 +286,6 @@ export class Compaction implements TurnPart {
       if (before !== null) keep(before);
       throw error;
     }
-  }
-
-  #completion({ turn, item, startedAtMs }: Begun): Step {
-    const { threadId, clock } = this.#deps;
-    const completed = { turnId: turn.id, item, startedAtMs, completedAtMs: clock.now() };
-    return {
-      entries: [{ kind: 'item', ...completed }],
-      announce: [
-        itemCompleted(threadId, completed),
-        { method: 'thread/compacted', params: { threadId, turnId: turn.id } },
-      ],
-    };
   }
 }
 
@@ -437,8 +296,4 @@ function keptWarning(error: TurnError | null): string {
     'The thread is near its limit and could not be summarized; it does not change for now.',
     error,
   );
-}
-
-function tokensOf(items: readonly AuthoredItem[]): number {
-  return items.reduce((sum, { item }) => sum + itemSize(item).tokens, 0);
 }

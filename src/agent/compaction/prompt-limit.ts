@@ -1,4 +1,5 @@
 import { orAborted } from '../../base/or-aborted.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
 import { estimatedTokens } from '../prompt/check-window.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
@@ -88,6 +89,17 @@ export class PromptLimit {
   isTooLong(model: string, tokens: number): boolean {
     const window = this.#deps.configuration().contextWindow(model);
     return window.isKnown && tokens > window.tokens;
+  }
+
+  /**
+   * Whether a prompt without a summary cannot be sent as it is: it does not fit, or the model has
+   * just refused to read it.
+   */
+  hasToBeCut(model: string, prompt: Prompt, error: TurnError | null): boolean {
+    return (
+      error?.codexErrorInfo === 'contextWindowExceeded' ||
+      this.isTooLong(model, this.tokens(prompt))
+    );
   }
 
   /**

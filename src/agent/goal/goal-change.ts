@@ -1,11 +1,15 @@
-import type { ThreadGoal, ThreadGoalStatus } from '../../protocol/generated/types.ts';
+import type {
+  ThreadGoal,
+  ThreadGoalStatus,
+  TokenUsageBreakdown,
+} from '../../protocol/generated/types.ts';
 import {
   emptyObjective,
   invalidTokenBudget,
   noGoal,
   objectiveTooLong,
-  type RpcError,
-} from '../../protocol/rpc-error.ts';
+} from '../../protocol/goal-errors.ts';
+import type { RpcError } from '../../protocol/rpc-error.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
@@ -103,6 +107,18 @@ export function charged(
     timeUsedMs: goal.timeUsedMs + ms,
     updatedAtMs: nowMs,
   });
+}
+
+/**
+ * The tokens of a response that count for a goal: its input without the cached part, and its
+ * output.
+ */
+export function chargedTokens({
+  inputTokens,
+  cachedInputTokens,
+  outputTokens,
+}: TokenUsageBreakdown): number {
+  return Math.max(0, inputTokens - cachedInputTokens) + outputTokens;
 }
 
 /** The goal as clients see it. */

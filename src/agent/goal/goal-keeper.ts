@@ -19,9 +19,11 @@ import type { StepAddition } from '../step.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import { CurrentGoal } from './current-goal.ts';
 import {
   changedGoal,
   charged,
+  chargedTokens,
   type GoalChange,
   goalProblem,
   goalView,
@@ -40,6 +42,7 @@ const IDLE_GOAL_TURNS_MAX = 2;
  */
 export class GoalKeeper implements GoalAccess, TurnPart {
   readonly #deps: TurnPartDeps;
+  readonly #goal: CurrentGoal;
   /**
    * The running turn. `isUnprompted`: it was begun for the goal, and no client has given input
    * since.
@@ -54,21 +57,21 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
+    this.#goal = new CurrentGoal(deps);
   }
 
   current(): ThreadGoal | null {
-    const goal = this.#goal;
-    return goal === null ? null : goalView(this.#threadId, goal);
+    return this.#goal.shown;
   }
 
   /** Whether the configuration lets the thread have a goal. */
   get isEnabled(): boolean {
-    return this.#deps.configuration().goals;
+    return this.#goal.isEnabled;
   }
 
   /** Whether the thread may have a goal. If so, the model has the tools for goals. */
   get available(): boolean {
-    return this.isEnabled && !this.#deps.record().ephemeral;
+    return this.#goal.isAvailable;
   }
 
   /**
@@ -80,34 +83,24 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     const before = this.#charged();
     const goal = changedGoal(before, change, this.#now());
     if (before === null || before.status !== 'active' || goal.objective !== before.objective)
-      this.#deps.agents.usage.forgetUntold(this.#threadId);
+      this.#deps.agents.usage.forgetUntold(this.#deps.threadId);
     if (before !== null && goal.objective !== before.objective) this.#unreported.add('edited');
     if (change.objective !== null || change.status !== null) this.#startOver();
-    await this.#store({ ...listingPatch(this.#deps.record(), change), goal });
-    return goalView(this.#threadId, goal);
+    await this.#goal.store({ ...listingPatch(this.#deps.record(), change), goal });
+    return goalView(this.#deps.threadId, goal);
   }
 
   /** Removes the goal for a client. Resolves with false if there was none. */
   async clear(): Promise<boolean> {
     await this.#deps.turnBegun();
-    if (this.#goal === null) return false;
-    await this.#store({ goal: null });
+    if (this.#goal.record === null) return false;
+    await this.#goal.store({ goal: null });
     return true;
   }
 
   /** Announces the goal as it is now, after all steps so far. */
   announce(): void {
-    void this.#deps.outbox.announce([this.announcement(null)]);
-  }
-
-  /**
-   * The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null.
-   */
-  announcement(turnId: string | null): Announcement {
-    const threadId = this.#threadId;
-    const goal = this.available ? this.current() : null;
-    if (goal === null) return { method: 'thread/goal/cleared', params: { threadId } };
-    return { method: 'thread/goal/updated', params: { threadId, turnId, goal } };
+    void this.#deps.outbox.announce([this.#goal.announcement(null)]);
   }
 
   async create({
@@ -122,11 +115,11 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     const change: GoalChange = { objective, isModels: true, status: 'active', tokenBudget };
     const problem = goalProblem(change);
     if (problem !== null) return { refused: problem.message };
-    const before = this.#goal;
+    const before = this.#goal.record;
     if (before !== null && before.status !== 'complete') return { refused: UNFINISHED };
     // The turn's time so far is not charged to the new goal, nor are the tokens of agents.
     this.#charged();
-    this.#deps.agents.usage.forgetUntold(this.#threadId);
+    this.#deps.agents.usage.forgetUntold(this.#deps.threadId);
     return this.#change(changedGoal(null, change, this.#now()), turnId);
   }
 
@@ -151,18 +144,18 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     if (!isFree || goal?.status !== 'active' || goal.awaitsUser) return null;
     return {
       kind: 'goal',
-      tell: [goalTurnMessage(goalView(this.#threadId, goal), { idle: this.#idleTurns > 0 })],
+      tell: [goalTurnMessage(goalView(this.#deps.threadId, goal), { idle: this.#idleTurns > 0 })],
     };
   }
 
   resumed(): Announcement[] {
-    return [this.announcement(null)];
+    return [this.#goal.announcement(null)];
   }
 
   inputArrived(): StepAddition {
     this.#startOver();
     if (this.#turn !== null) this.#turn.isUnprompted = false;
-    const goal = this.#goal;
+    const goal = this.#goal.record;
     if (goal?.awaitsUser !== true) return {};
     const patch: ThreadPatch = { goal: { ...goal, awaitsUser: false } };
     this.#deps.keep(patch);
@@ -183,7 +176,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     const goal = this.#charged(chargedTokens(usage));
     if (goal?.status === 'budgetLimited' && before?.status === 'active')
       this.#unreported.add('spent');
-    return this.#step(before, { goal, turnId: id });
+    return this.#goal.step(before, { goal, turnId: id });
   }
 
   /** Charges the tokens of agents that work for the thread, as those of its own turns. */
@@ -192,7 +185,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     const goal = this.#charged(chargedTokens(usage));
     if (goal?.status === 'budgetLimited' && before?.status === 'active')
       this.#unreported.add('spent');
-    const step = this.#step(before, { goal, turnId: null });
+    const step = this.#goal.step(before, { goal, turnId: null });
     // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next
     // change.
     if (step.patch !== undefined)
@@ -227,7 +220,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     let goal = this.#charged();
     const isUnprompted = this.#turn?.isUnprompted === true;
     this.#turn = null;
-    if (goal?.status !== 'active') return this.#step(before, { goal, turnId: id });
+    if (goal?.status !== 'active') return this.#goal.step(before, { goal, turnId: id });
     let warning: string | null = null;
     if (status === 'failed' && kind !== 'compact' && kind !== 'review') {
       goal = {
@@ -242,15 +235,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
       warning = this.#limitPassed(acted);
       if (warning !== null) goal = { ...goal, status: 'blocked' };
     }
-    return this.#step(before, { goal, turnId: id, warning });
-  }
-
-  get #threadId(): string {
-    return this.#deps.record().id;
-  }
-
-  get #goal(): GoalRecord | null {
-    return this.#deps.record().goal;
+    return this.#goal.step(before, { goal, turnId: id, warning });
   }
 
   #startOver(): void {
@@ -276,76 +261,25 @@ export class GoalKeeper implements GoalAccess, TurnPart {
    */
   #charged(tokens = 0): GoalRecord | null {
     const { clock } = this.#deps;
-    const goal = this.#goal;
+    const goal = this.#goal.record;
     const now = clock.monotonic();
     const ms = this.#turn === null ? 0 : Math.max(0, Math.round(now - this.#chargedUntilMs));
     this.#chargedUntilMs = now;
     return goal === null ? null : charged(goal, { tokens, ms, nowMs: clock.now() });
   }
 
-  #now(): { threadId: string; nowMs: number } {
-    return { threadId: this.#threadId, nowMs: this.#deps.clock.now() };
-  }
-
   async #change(goal: GoalRecord, turnId: string): Promise<ThreadGoal> {
-    await this.#store({ goal }, turnId);
-    return goalView(this.#threadId, goal);
+    await this.#goal.store({ goal }, turnId);
+    return goalView(this.#deps.threadId, goal);
   }
 
-  /**
-   * Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is
-   * restored, unless it has changed again.
-   */
-  async #store(
-    patch: ThreadPatch & { goal: GoalRecord | null },
-    turnId: string | null = null,
-  ): Promise<void> {
-    const { goal, listed, preview, previewIsCommand } = this.#deps.record();
-    this.#deps.keep(patch);
-    try {
-      await this.#deps.outbox.commit({
-        patch,
-        announce: turnId === null ? [] : [this.announcement(turnId)],
-      });
-    } catch (error) {
-      if (this.#goal === patch.goal) this.#deps.keep({ goal, listed, preview, previewIsCommand });
-      throw error;
-    }
-  }
-
-  #step(
-    before: ThreadGoal | null,
-    {
-      goal,
-      turnId,
-      warning = null,
-    }: { goal: GoalRecord | null; turnId: string | null; warning?: string | null },
-  ): StepAddition {
-    if (!this.available || goal === null || goal === this.#goal) return {};
-    this.#deps.keep({ goal });
-    const threadId = this.#threadId;
-    const shown =
-      JSON.stringify(this.current()) === JSON.stringify(before) ? [] : [this.announcement(turnId)];
-    const warnings: Announcement[] =
-      warning === null ? [] : [{ method: 'warning', params: { threadId, message: warning } }];
-    return { patch: { goal }, announce: [...shown, ...warnings] };
+  #now(): { threadId: string; nowMs: number } {
+    return { threadId: this.#deps.threadId, nowMs: this.#deps.clock.now() };
   }
 }
 
 const UNFINISHED =
   'The thread already has a goal that is not complete. Complete it first, or let the user clear it.';
-
-/**
- * The tokens of a response that count for a goal: its input without the cached part, and its
- * output.
- */
-function chargedTokens({
-  inputTokens,
-  cachedInputTokens,
-  outputTokens,
-}: TokenUsageBreakdown): number {
-  return Math.max(0, inputTokens - cachedInputTokens) + outputTokens;
-}
 
 function stopped(why: string): string {
   return `The thread no longer works towards its goal by itself: ${why}. Set the goal to active to go on.`;

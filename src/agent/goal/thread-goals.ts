@@ -2,7 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
-import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
+import { goalsDisabled, noGoalsInEphemeral } from '../../protocol/goal-errors.ts';
+import { threadArchived } from '../../protocol/thread-errors.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import {

@@ -1,24 +1,20 @@
-import type { Clock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { Ids } from '../../base/ids.ts';
 import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
-import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, ForPerson, Reviewer } from '../calls/reviewer.ts';
-import type { Outbox } from '../outbox.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
 import type { DenialPlace, Denials } from './denials.ts';
-import { ABORTED, type Judge } from './judge.ts';
-import type { Judged } from './judged.ts';
+import type { Judge } from './judge.ts';
+import { ABORTED, type Judged } from './judged.ts';
+import { OpenReview, type ReviewedThread } from './open-review.ts';
 import { ReviewLog } from './review-log.ts';
 import { saidByUsers } from './said-in.ts';
-import { shownAction } from './shown-action.ts';
 import { withoutSpelling } from './without-spelling.ts';
 
 /** How many denials in a row interrupt a turn. */
@@ -26,11 +22,7 @@ const DENIALS_MAX = 3;
 /** Longer actions, in characters of their JSON, are not kept after their review. */
 const KEPT_CHARS_MAX = 20_000;
 
-export interface GuardianDeps {
-  threadId: string;
-  clock: Clock;
-  ids: Ids;
-  outbox: Outbox;
+interface GuardianDeps extends ReviewedThread {
   judge: Judge;
   sessionId: string;
   /** Those of the whole tree of agents. */
@@ -111,7 +103,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
       hash: files === null ? null : hash,
       item: own ?? action.item ?? null,
       turnId: turn.id,
-      deps: this.#deps,
+      thread: this.#deps,
     });
     await review.begin();
     const signal =
@@ -211,102 +203,6 @@ const APPROVED_BY_USER: Judged = {
   rationale: 'The user approved this action after it had been denied.',
   hasFailed: false,
 };
-
-/** A review with its notifications. Its state is kept with the item that shows the action. */
-class OpenReview {
-  readonly #action: PlannedAction;
-  readonly #item: OpenItem | null;
-  readonly #turnId: string;
-  readonly #deps: GuardianDeps;
-  stored: ItemApprovalReview;
-
-  constructor(
-    action: PlannedAction,
-    {
-      hash,
-      item,
-      turnId,
-      deps,
-    }: { hash: string | null; item: OpenItem | null; turnId: string; deps: GuardianDeps },
-  ) {
-    this.#action = action;
-    this.#item = item;
-    this.#turnId = turnId;
-    this.#deps = deps;
-    this.stored = {
-      reviewId: deps.ids.next(),
-      turnId,
-      startedAtMs: deps.clock.now(),
-      completedAtMs: null,
-      review: { status: 'inProgress', riskLevel: null, userAuthorization: null, rationale: null },
-      action: shownAction(action.shown),
-      actionHash: hash,
-    };
-  }
-
-  begin(): Promise<void> {
-    return this.#show([{ method: 'item/autoApprovalReview/started', params: this.#params() }]);
-  }
-
-  end(judged: Judged, limit: string | null): Promise<void> {
-    const { status, riskLevel, userAuthorization, rationale } = judged;
-    const review = { status, riskLevel, userAuthorization, rationale };
-    const completedAtMs = this.#deps.clock.now();
-    this.stored = { ...this.stored, completedAtMs, review };
-    const warn = (message: string): Announcement => ({
-      method: 'guardianWarning',
-      params: { threadId: this.#deps.threadId, message },
-    });
-    const params = { ...this.#params(), completedAtMs, decisionSource: 'agent' as const };
-    return this.#show([
-      ...(status === 'aborted' ? [] : [warn(warning(judged))]),
-      { method: 'item/autoApprovalReview/completed', params },
-      ...(limit === null
-        ? []
-        : [warn(`The automatic reviewer denied ${limit}, so the turn is interrupted.`)]),
-    ]);
-  }
-
-  /** The review cannot be stored, or failed inside the server. Tells clients that it has ended. */
-  giveUp(): Promise<void> {
-    const review = {
-      status: 'aborted' as const,
-      riskLevel: null,
-      userAuthorization: null,
-      rationale: null,
-    };
-    const completedAtMs = this.#deps.clock.now();
-    const params = { ...this.#params(), review, completedAtMs, decisionSource: 'agent' as const };
-    return this.#deps.outbox.announce([{ method: 'item/autoApprovalReview/completed', params }]);
-  }
-
-  #params() {
-    const { reviewId, startedAtMs, review, action } = this.stored;
-    const { threadId } = this.#deps;
-    return {
-      threadId,
-      turnId: this.#turnId,
-      startedAtMs,
-      reviewId,
-      targetItemId: this.#action.targetItemId,
-      review,
-      action,
-    };
-  }
-
-  /** Stores the review with its item, and then announces. */
-  async #show(announce: Announcement[]): Promise<void> {
-    if (this.#item === null) await this.#deps.outbox.commit({ announce });
-    else await this.#item.review(this.stored, announce);
-  }
-}
-
-function warning(judged: Judged): string {
-  if (judged.hasFailed) return judged.rationale ?? 'The automatic review failed.';
-  const { status, riskLevel, userAuthorization, rationale } = judged;
-  const verdict = status === 'approved' ? 'approved' : 'denied';
-  return `The automatic review ${verdict} an action (risk: ${riskLevel ?? 'unknown'}, authorization: ${userAuthorization ?? 'unknown'}): ${rationale ?? 'no reason was given'}`;
-}
 
 /** The text for the agent about an action that was not approved. */
 function toldOf({ status, rationale, hasFailed }: Judged): string {

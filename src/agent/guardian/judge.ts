@@ -13,11 +13,11 @@ import { type DecisionMask, decisionMask, type Masked } from '../../secrets/deci
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { LOOKS_MAX, type LookDeps, lookTools } from '../../tools/look-command.ts';
-import { type Decided, JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
+import { JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import { ASSESSMENT_SCHEMA, type Assessment, mayPass, readAssessment } from './assessment.ts';
+import { ASSESSMENT_SCHEMA, readAssessment } from './assessment.ts';
 import { type GuardianModel, guardianModel } from './guardian-model.ts';
-import type { Judged } from './judged.ts';
+import { ABORTED, failedReview, type Judged, judgedBy, whyPerson } from './judged.ts';
 import { reviewRequest } from './review-request.ts';
 import { type KnownLines, transcript } from './transcript.ts';
 
@@ -115,7 +115,7 @@ export class Judge {
       if (error instanceof StoreError) throw error;
       return turn.signal.aborted
         ? ABORTED
-        : failure(error instanceof Error ? error.message : String(error));
+        : failedReview(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -123,10 +123,10 @@ export class Judge {
     const { signal } = turn;
     if (signal.aborted) return ABORTED;
     if (jsonWeight(planned, PLANNED_CHARS_MAX) > PLANNED_CHARS_MAX)
-      return failure('The action is too long to be reviewed.');
+      return failedReview('The action is too long to be reviewed.');
     const history = await orAborted(this.#deps.history(), signal);
     if (signal.aborted) return ABORTED;
-    if (history === null) return failure('The conversation is too large to be reviewed.');
+    if (history === null) return failedReview('The conversation is too large to be reviewed.');
     const config = this.#deps.config();
     const timeoutMs = config.get('auto_review.timeout_ms');
     const subject = {
@@ -165,7 +165,7 @@ export class Judge {
     const fixed = visibleJson(planned).length + guardianInstructions(policy).length;
     const room = chosen.window.tokens * CHARS_PER_TOKEN - fixed;
     if (room < fixed / 4)
-      return failure(`The action is too long for the context window of ${chosen.name}.`);
+      return failedReview(`The action is too long for the context window of ${chosen.name}.`);
     let transcriptChars = Math.floor(Math.min(TRANSCRIPT_CHARS_MAX, room * TRANSCRIPT_SHARE));
     let filesChars = Math.floor(Math.min(FILES_CHARS_MAX, room * FILES_SHARE));
     const tools = await lookTools(this.#deps);
@@ -185,7 +185,7 @@ export class Judge {
         filesChars = Math.floor(filesChars / 2);
         request = await this.#request({ ...subject, tools }, chosen, transcriptChars);
       }
-      return failure(
+      return failedReview(
         `The conversation and the action are too long for the context window of ${chosen.name}.`,
       );
     });
@@ -226,10 +226,10 @@ export class Judge {
     reading: Reading,
   ): Promise<Judged | 'tooLong'> {
     const answer = await this.#answers.verdict(model, request, ASSESSMENT, reading);
-    if ('verdict' in answer) return judgedBy(answer);
+    if ('verdict' in answer) return judgedBy(answer.verdict, answer.deciding);
     return answer.error.codexErrorInfo === 'contextWindowExceeded'
       ? 'tooLong'
-      : failure(answer.error.message);
+      : failedReview(answer.error.message);
   }
 
   /** Does work that ends at the deadline, or when the turn is interrupted. */
@@ -244,7 +244,10 @@ export class Judge {
       const result = await work(AbortSignal.any([turn.signal, timeout.signal]));
       if (turn.signal.aborted) return ABORTED;
       if (timeout.signal.aborted)
-        return { ...failure(`It did not end within ${ms / 1000} seconds.`), status: 'timedOut' };
+        return {
+          ...failedReview(`It did not end within ${ms / 1000} seconds.`),
+          status: 'timedOut',
+        };
       return result ?? ABORTED;
     } finally {
       timer.clear();
@@ -257,11 +260,6 @@ export class Judge {
   }
 }
 
-function whyPerson(deciding: number, place: string): string {
-  const secrets = deciding === 1 ? 'a secret' : `${deciding} secrets`;
-  return `The automatic reviewer cannot judge this action, because ${secrets} ${place} would be hidden from its model.`;
-}
-
 function shownPlan({ value, hidden }: Masked<JsonObject>): Pick<Subject, 'planned' | 'hidden'> {
   return { planned: value, hidden };
 }
@@ -269,35 +267,4 @@ function shownPlan({ value, hidden }: Masked<JsonObject>): Pick<Subject, 'planne
 /** The folder that an action runs in. */
 function cwdOf({ cwd }: JsonObject, { settings }: TurnContext): string {
   return typeof cwd === 'string' ? cwd : settings.cwd;
-}
-
-export const ABORTED: Judged = {
-  status: 'aborted',
-  riskLevel: null,
-  userAuthorization: null,
-  rationale: null,
-  hasFailed: true,
-};
-
-function failure(why: string): Judged {
-  return {
-    status: 'denied',
-    riskLevel: null,
-    userAuthorization: null,
-    rationale: `The automatic review failed. ${why}`,
-    hasFailed: true,
-  };
-}
-
-function judgedBy({ verdict: assessment, deciding }: Decided<Assessment>): Judged {
-  const { outcome, ...review } = assessment;
-  if (outcome === 'allow' && deciding > 0) {
-    const person = whyPerson(deciding, 'in a file or an output that it depends on');
-    return { ...ABORTED, rationale: person, person };
-  }
-  if (outcome === 'deny' || mayPass(assessment))
-    return { ...review, status: outcome === 'allow' ? 'approved' : 'denied', hasFailed: false };
-  const rating = `risk ${review.riskLevel}, authorization ${review.userAuthorization}`;
-  const rationale = `The policy denies an action with this rating (${rating}), though the reviewer allowed it: ${review.rationale ?? 'no reason was given'}`;
-  return { ...review, status: 'denied', rationale, hasFailed: false };
 }

@@ -4,6 +4,7 @@ import { hookEvent } from '../../config/hooks/hook-events.ts';
 import type { HookEventName } from '../../protocol/generated/types.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { EndedResponse } from '../turn/turn-part.ts';
 
 interface Occasion {
   record: ThreadRecord;
@@ -43,6 +44,18 @@ export async function hookInput(
     permission_mode: permissionMode(settings),
     ...facts,
   };
+}
+
+/** The facts of a response that has ended. */
+export function responseFacts({ status, error, usage }: EndedResponse): JsonObject {
+  const counted = usage && {
+    input_tokens: usage.inputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    output_tokens: usage.outputTokens,
+    reasoning_output_tokens: usage.reasoningOutputTokens,
+    total_tokens: usage.totalTokens,
+  };
+  return { status, error: error?.message ?? null, token_usage: counted };
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -1,67 +1,30 @@
 import { setVariables } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { type JsonText, jsonText } from '../../base/json-text.ts';
-import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { Places } from '../../base/places.ts';
 import { type HookDefinition, hookName } from '../../config/hooks/hook-definition.ts';
-import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
 import { filledIn } from '../../hooks/filled-in.ts';
-import {
-  boundedEffect,
-  failedHook,
-  type HookEffect,
-  type HookResult,
-} from '../../hooks/hook-result.ts';
+import { failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { failedCheck, readHookText, readOutput } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { HookRunSummary } from '../../protocol/generated/types.ts';
 import { killed } from '../../sandbox/processes/killed.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
-import type { TurnContext } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
-import { seconds } from '../turn/turn-view.ts';
+import { HookRun, isAsync, type Occasion } from './hook-run.ts';
 import { ModelHooks } from './model-hooks.ts';
 
 /** How many hooks of a thread run at a time that somebody waits for. The others wait. */
 const PARALLEL_MAX = 16;
 /** How many asynchronous hooks of a thread may run. */
 const ASYNC_MAX = 32;
-const CHARS_PER_TOKEN = 4;
 /** The owner of all processes of hooks, below the thread. */
 const OWNER = 'hooks';
 
-/** An event that has happened. */
-export interface Occasion {
-  event: HookEvent;
-  input: JsonObject;
-  /** The hooks that the event is for, in their order. */
-  hooks: readonly HookDefinition[];
-  /** Null: no turn runs. */
-  turn: TurnContext | null;
-  /** The working directory of hooks that are not a project's. Absolute. */
-  cwd: string;
-  /** The call that the event is about; null: none. */
-  callId: string | null;
-  signal: AbortSignal;
-}
-
 type McpHandler = Extract<HookDefinition['handler'], { type: 'mcpTool' }>;
-
-interface Run {
-  hook: HookDefinition;
-  occasion: Occasion;
-  id: string;
-  startedAtMs: number;
-  startedMs: number;
-  /** How long it took; null: it has not ended. */
-  durationMs: number | null;
-  /** Ends the run. */
-  signal: AbortSignal;
-}
 
 /** Runs the hooks of a thread: those of one event side by side. Tells clients of each run. */
 export class HookRunner {
@@ -92,24 +55,23 @@ export class HookRunner {
     const closed = this.#closed.signal;
     // Once for all hooks: it may be long.
     const input = await jsonText(occasion.input, this.#breaks);
-    const waited = occasion.hooks
-      .filter((hook) => !isAsync(hook))
-      .map((hook) => this.#begun(hook, occasion, closed));
+    const { threadId, clock } = this.#deps;
+    const begun = (hook: HookDefinition) =>
+      new HookRun(hook, occasion, { threadId, clock, closed });
+    const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map(begun);
     for (const hook of occasion.hooks.filter(isAsync)) {
-      const aside = this.#runAside(this.#begun(hook, occasion, closed), input).finally(() =>
-        this.#aside.delete(aside),
-      );
+      const aside = this.#runAside(begun(hook), input).finally(() => this.#aside.delete(aside));
       this.#aside.add(aside);
     }
-    await this.#announce(waited.map((run) => this.#startedRun(run)));
+    await this.#announce(waited.map((run) => run.started()));
     const results = waited.map((run) => this.#result(run, input));
     // They are awaited one after another, and a later one may reject before.
     for (const result of results) result.catch(() => {});
     const ended: { runId: string; effect: HookEffect }[] = [];
     for (const [index, run] of waited.entries()) {
       const result = (await results[index]) ?? failedHook('it failed inside the server');
-      await this.#announce([this.#completed(run, result)]);
-      ended.push({ runId: run.id, effect: boundedOf(run, result) });
+      await this.#announce([run.completed(result)]);
+      ended.push({ runId: run.id, effect: run.bounded(result) });
     }
     return mergedEffects(ended);
   }
@@ -126,15 +88,15 @@ export class HookRunner {
   }
 
   /** Runs a hook that nobody waits for. Never rejects. */
-  async #runAside(run: Run, input: JsonText): Promise<void> {
+  async #runAside(run: HookRun, input: JsonText): Promise<void> {
     const isTooMany = this.#aside.size >= ASYNC_MAX;
     try {
-      await this.#announce([this.#startedRun(run)]);
+      await this.#announce([run.started()]);
       const result = isTooMany
         ? failedHook(`${ASYNC_MAX} asynchronous hooks of the thread run already`)
         : await this.#result(run, input);
-      await this.#announce([this.#completed(run, result)]);
-      const { context } = boundedOf(run, result);
+      await this.#announce([run.completed(result)]);
+      const { context } = run.bounded(result);
       if (context !== undefined) this.#late(context);
     } catch (error) {
       this.#deps.log.error(
@@ -148,7 +110,7 @@ export class HookRunner {
    * A check by a model that fails in any way counts as no. Never rejects, except with the store's
    * error.
    */
-  async #result(run: Run, input: JsonText): Promise<HookResult> {
+  async #result(run: HookRun, input: JsonText): Promise<HookResult> {
     const result = await this.#placed(run, input);
     const { type } = run.hook.handler;
     return result.status === 'failed' && (type === 'prompt' || type === 'agent')
@@ -156,18 +118,15 @@ export class HookRunner {
       : result;
   }
 
-  async #placed(run: Run, input: JsonText): Promise<HookResult> {
+  async #placed(run: HookRun, input: JsonText): Promise<HookResult> {
     const { hook, signal } = run;
     const { log, threadId } = this.#deps;
-    const isWaitedFor = !isAsync(hook);
+    const isWaitedFor = !run.isAsync;
     if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(STOPPED_EARLY);
     try {
       const result = await this.#handled(run, input);
-      run.durationMs = this.#elapsedMs(run);
-      log.info(
-        { threadId, key: hook.key, status: result.status, ms: run.durationMs },
-        'a hook ended',
-      );
+      const ms = run.end();
+      log.info({ threadId, key: hook.key, status: result.status, ms }, 'a hook ended');
       return result;
     } catch (error) {
       if (error instanceof StoreError) throw error;
@@ -180,7 +139,7 @@ export class HookRunner {
     }
   }
 
-  async #handled(run: Run, input: JsonText): Promise<HookResult> {
+  async #handled(run: HookRun, input: JsonText): Promise<HookResult> {
     const { handler } = run.hook;
     const { event, turn } = run.occasion;
     switch (handler.type) {
@@ -199,7 +158,7 @@ export class HookRunner {
     }
   }
 
-  #command(run: Run, command: string, input: JsonText) {
+  #command(run: HookRun, command: string, input: JsonText) {
     const { hook, occasion, signal } = run;
     const { env, threadId, processes, clock } = this.#deps;
     const program = {
@@ -215,7 +174,7 @@ export class HookRunner {
   }
 
   async #mcpTool(
-    { occasion }: Run,
+    { occasion }: HookRun,
     { server, tool, input }: McpHandler,
     signal: AbortSignal,
   ): Promise<HookResult> {
@@ -237,7 +196,10 @@ export class HookRunner {
   }
 
   /** Does work that ends at the time limit of the hook, or with its run. */
-  async #within(run: Run, work: (signal: AbortSignal) => Promise<HookResult>): Promise<HookResult> {
+  async #within(
+    run: HookRun,
+    work: (signal: AbortSignal) => Promise<HookResult>,
+  ): Promise<HookResult> {
     const timeout = new AbortController();
     const { timeoutSec } = run.hook;
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutSec * 1000);
@@ -251,82 +213,7 @@ export class HookRunner {
     }
   }
 
-  #begun(hook: HookDefinition, occasion: Occasion, closed: AbortSignal): Run {
-    const suffix = occasion.callId === null ? '' : `:${occasion.callId}`;
-    const id = `${separatedName(hook.event, '-')}:${hook.displayOrder}:${hook.sourcePath}${suffix}`;
-    const { clock } = this.#deps;
-    const signal = isAsync(hook) ? closed : AbortSignal.any([occasion.signal, closed]);
-    return {
-      hook,
-      occasion,
-      id,
-      startedAtMs: clock.now(),
-      startedMs: clock.monotonic(),
-      durationMs: null,
-      signal,
-    };
-  }
-
-  #startedRun(run: Run): Announcement {
-    return this.#announcement('hook/started', run, {
-      status: 'running',
-      completedAt: null,
-      durationMs: null,
-      entries: [],
-    });
-  }
-
-  #completed(run: Run, { status, entries }: HookResult): Announcement {
-    const durationMs = run.durationMs ?? this.#elapsedMs(run);
-    return this.#announcement('hook/completed', run, {
-      status,
-      completedAt: seconds(run.startedAtMs + durationMs),
-      durationMs,
-      entries,
-    });
-  }
-
-  #announcement(
-    method: 'hook/started' | 'hook/completed',
-    { hook, occasion, id, startedAtMs }: Run,
-    end: Pick<HookRunSummary, 'status' | 'completedAt' | 'durationMs' | 'entries'>,
-  ): Announcement {
-    const run: HookRunSummary = {
-      id,
-      eventName: hook.event,
-      handlerType: hook.handler.type,
-      executionMode: isAsync(hook) ? 'async' : 'sync',
-      scope: hookEvent(hook.event).scope,
-      sourcePath: hook.sourcePath,
-      source: hook.source,
-      displayOrder: hook.displayOrder,
-      statusMessage: hook.statusMessage,
-      startedAt: seconds(startedAtMs),
-      ...end,
-    };
-    return {
-      method,
-      params: { threadId: this.#deps.threadId, turnId: occasion.turn?.id ?? null, run },
-    };
-  }
-
   async #announce(announcements: readonly Announcement[]): Promise<void> {
     if (announcements.length > 0) await this.#deps.outbox.announce(announcements);
   }
-
-  #elapsedMs({ startedMs }: Run): number {
-    return Math.round(this.#deps.clock.monotonic() - startedMs);
-  }
-}
-
-function isAsync({ handler }: HookDefinition): boolean {
-  return handler.type === 'command' && handler.isAsync;
-}
-
-/** The effect of a run, whose context is no longer than the hook may give. */
-function boundedOf({ hook: { contextTokensMax } }: Run, { effect }: HookResult): HookEffect {
-  return boundedEffect(
-    effect,
-    contextTokensMax === null ? null : contextTokensMax * CHARS_PER_TOKEN,
-  );
 }

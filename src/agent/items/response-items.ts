@@ -1,4 +1,3 @@
-import type { Clock, Timer } from '../../base/clock.ts';
 import type { TagSpan } from '../../base/text/tag-splitter.ts';
 import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
@@ -10,13 +9,9 @@ import {
 } from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
 import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
-import { timedItem } from '../../store/timed-item.ts';
-import type { Outbox } from '../outbox.ts';
-import type { StepSequence } from '../step.ts';
 import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
-import { itemCompleted, itemStarted } from './item-shown.ts';
+import { OpenItems, type TurnSteps } from './open-items.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
-import { saveWaitMs } from './save-wait-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
 import type { CompletingStep, ShownPart, StreamedItem } from './streamed-item.ts';
 
@@ -26,13 +21,7 @@ import type { CompletingStep, ShownPart, StreamedItem } from './streamed-item.ts
  */
 const REASONING_PARTS_MAX = 1000;
 
-interface ResponseItemsOptions {
-  threadId: string;
-  turnId: string;
-  clock: Clock;
-  outbox: Outbox;
-  /** The steps of the turn. */
-  sequence: StepSequence;
+interface ResponseItemsOptions extends TurnSteps {
   /** Items get new ids, because a model's ids are at best unique within one response. */
   newId: () => string;
   /** The id of the item for a web search with this id. */
@@ -64,18 +53,12 @@ type ItemEvent =
  */
 export class ResponseItems {
   readonly #options: ResponseItemsOptions;
-  /** By the model's item id. */
-  readonly #open = new Map<string, StreamedItem>();
-  #hasEnded = false;
-  /** The items that the model has completed and the store has not stored so far. */
-  readonly #completing = new Set<StreamedItem>();
-  #plan: StreamedItem | null = null;
+  readonly #open: OpenItems;
   #shownBefore: ShownPart | null = null;
-  /** Of the items that are to be saved. */
-  readonly #timers = new Map<StreamedItem, Timer>();
 
   constructor(options: ResponseItemsOptions) {
     this.#options = options;
+    this.#open = new OpenItems(options);
     this.#shownBefore = options.shownBefore;
   }
 
@@ -103,17 +86,13 @@ export class ResponseItems {
 
   /** The items that have begun and are not stored as completed, with their content so far. */
   openItems(): StoredItem[] {
-    return [...this.#completing, ...this.#announced()].map((open) => this.#stored(open));
+    return this.#open.unstored();
   }
 
   /** Forgets the items that have begun and that the model has not completed, and returns them. */
   drop(): StoredItem[] {
-    const open = this.#announced().map((item) => this.#stored(item));
-    this.#shownBefore = this.#shownPart() ?? this.#shownBefore;
-    this.end();
-    this.#open.clear();
-    this.#plan = null;
-    return open;
+    this.#shownBefore = this.#open.shownPart() ?? this.#shownBefore;
+    return this.#open.drop();
   }
 
   /**
@@ -121,29 +100,7 @@ export class ResponseItems {
    * stored.
    */
   end(): void {
-    this.#hasEnded = true;
-    for (const { item } of this.#announced()) this.#options.outbox.unfinished.end(item.id);
-    for (const timer of this.#timers.values()) timer.clear();
-    this.#timers.clear();
-  }
-
-  #isUnfinished(open: StreamedItem): boolean {
-    return this.#completing.has(open) || (!this.#hasEnded && this.#announced().includes(open));
-  }
-
-  #shownPart(): ShownPart | null {
-    for (const { item, startedAtMs, announced, splitter, repeats } of this.#open.values()) {
-      if (item.type !== 'agentMessage' || splitter !== null) continue;
-      if (announced) return { id: item.id, startedAtMs, text: item.text };
-      if (repeats !== null) return repeats;
-    }
-    return null;
-  }
-
-  #announced(): StreamedItem[] {
-    return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(
-      ({ announced }) => announced,
-    );
+    this.#open.end();
   }
 
   #begin(source: ResponseItem, sourceId: string): StreamedItem | null {
@@ -168,25 +125,9 @@ export class ResponseItems {
       open.repeats = this.#shownBefore;
       this.#shownBefore = null;
     }
-    this.#open.set(sourceId, open);
-    if (open.splitter === null && open.repeats === null) this.#announceBegun(open);
+    this.#open.add(sourceId, open);
+    if (open.splitter === null && open.repeats === null) this.#open.announce(open);
     return open;
-  }
-
-  #announceBegun(open: StreamedItem): void {
-    if (open.announced) return;
-    open.announced = true;
-    const { threadId, turnId, outbox, sequence } = this.#options;
-    const item = structuredClone(open.item);
-    const stored = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: null };
-    const begun = outbox.commit(
-      { partial: stored, announce: [itemStarted(threadId, stored)] },
-      sequence,
-    );
-    const shown = () => {
-      if (this.#isUnfinished(open)) outbox.unfinished.begin(item.id, () => this.#stored(open));
-    };
-    begun.then(shown, () => {});
   }
 
   #text(sourceId: string, delta: string): void {
@@ -201,7 +142,7 @@ export class ResponseItems {
     if (open.item.type !== 'agentMessage' || delta === '') return;
     if (open.splitter !== null) this.#planText(open, open.splitter.push(delta));
     else if (open.repeats !== null) this.#repeatedText(open, open.repeats, delta);
-    else this.#grow(open, open.item, 'item/agentMessage/delta', delta);
+    else this.#open.grow(open, open.item, 'item/agentMessage/delta', delta);
   }
 
   /** Shows of a message that may be repeated only what clients have not seen. */
@@ -212,7 +153,7 @@ export class ResponseItems {
     item.text = text;
     if (shown.text.startsWith(text)) return;
     item.text = this.#beginRepeated(open, shown, text);
-    this.#grow(open, item, 'item/agentMessage/delta', text.slice(item.text.length));
+    this.#open.grow(open, item, 'item/agentMessage/delta', text.slice(item.text.length));
   }
 
   /**
@@ -223,53 +164,34 @@ export class ResponseItems {
     open.repeats = null;
     if (!text.startsWith(shown.text) && !shown.text.startsWith(text)) {
       if (open.item.type === 'agentMessage') open.item.text = '';
-      this.#announceBegun(open);
+      this.#open.announce(open);
       return '';
     }
-    open.item.id = shown.id;
-    open.startedAtMs = shown.startedAtMs;
-    open.announced = true;
-    this.#options.outbox.unfinished.begin(shown.id, () => this.#stored(open));
+    this.#open.resume(open, shown);
     return shown.text;
   }
 
   #planText(open: StreamedItem, spans: PlanSpan[]): void {
     for (const { part, text } of spans) {
       if (part === 'message' && open.item.type === 'agentMessage') {
-        this.#announceBegun(open);
-        this.#grow(open, open.item, 'item/agentMessage/delta', text);
+        this.#open.announce(open);
+        this.#open.grow(open, open.item, 'item/agentMessage/delta', text);
         continue;
       }
       const plan = this.#beginPlan();
-      if (plan.item.type === 'plan') this.#grow(plan, plan.item, 'item/plan/delta', text);
+      if (plan.item.type === 'plan') this.#open.grow(plan, plan.item, 'item/plan/delta', text);
     }
   }
 
-  #grow(
-    open: StreamedItem,
-    item: { id: string; text: string },
-    method: 'item/agentMessage/delta' | 'item/plan/delta',
-    delta: string,
-  ): void {
-    const { threadId, turnId, outbox, sequence } = this.#options;
-    item.text += delta;
-    outbox.announceDelta(
-      { method, params: { threadId, turnId, itemId: item.id, delta } },
-      sequence,
-    );
-    this.#saveSoon(open);
-  }
-
   #reasoning(event: ReasoningEvent): void {
-    const { threadId, turnId, shownReasoning, outbox, sequence } = this.#options;
+    const { threadId, turnId, shownReasoning } = this.#options;
     const open = this.#open.get(event.itemId);
     if (open?.item.type !== 'reasoning' || event.index >= REASONING_PARTS_MAX) return;
     if (event.type === 'reasoningDelta' && shownReasoning !== 'all') return;
-    outbox.announceDelta(
+    this.#open.announceDelta(
+      open,
       growReasoning(open.item, event, { threadId, turnId, itemId: open.item.id }),
-      sequence,
     );
-    this.#saveSoon(open);
   }
 
   #complete(source: ResponseItem): void {
@@ -282,9 +204,9 @@ export class ResponseItems {
         { kind: 'model', turnId: this.#options.turnId, item: withoutResults(source) },
       ]),
     );
-    this.#open.delete(sourceId);
-    if (source.type === 'message') this.#plan = null;
-    this.#commit(step);
+    this.#open.remove(sourceId);
+    if (source.type === 'message') this.#open.plan = null;
+    this.#open.commit(step);
   }
 
   /** Completes the items that clients see of what the model has completed. */
@@ -299,19 +221,9 @@ export class ResponseItems {
     }
     const item = this.#withoutPlan(completeItem(open.item, source, shownReasoning === 'all'));
     if (!this.#isShown(open, item)) return;
-    this.#announceBegun(open);
-    const completed = this.#finish(open, item, step);
+    this.#open.announce(open);
+    const completed = this.#open.complete(open, item, step);
     if (item.type === 'agentMessage') onMessage(completed);
-  }
-
-  #commit({ items, ...step }: CompletingStep): void {
-    const stored = () => {
-      for (const open of items) {
-        this.#completing.delete(open);
-        this.#options.outbox.unfinished.end(open.item.id);
-      }
-    };
-    this.#options.outbox.commit(step, this.#options.sequence).then(stored, () => {});
   }
 
   /** In plan mode, a message without the plan in it. */
@@ -323,25 +235,24 @@ export class ResponseItems {
   /** False for a message that consists of a plan only: clients see just the plan. */
   #isShown(open: StreamedItem, item: UntimedItem): boolean {
     return (
-      open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== ''
+      open.announced || this.#open.plan === null || item.type !== 'agentMessage' || item.text !== ''
     );
   }
 
   #beginPlan(): StreamedItem {
-    if (this.#plan === null) {
-      const item: UntimedItem = { type: 'plan', id: this.#options.newId(), text: '' };
-      this.#plan = {
-        item,
-        startedAtMs: this.#options.clock.now(),
-        unsaved: false,
-        splitter: null,
-        citations: null,
-        announced: false,
-        repeats: null,
-      };
-      this.#announceBegun(this.#plan);
-    }
-    return this.#plan;
+    if (this.#open.plan !== null) return this.#open.plan;
+    const plan: StreamedItem = {
+      item: { type: 'plan', id: this.#options.newId(), text: '' },
+      startedAtMs: this.#options.clock.now(),
+      unsaved: false,
+      splitter: null,
+      citations: null,
+      announced: false,
+      repeats: null,
+    };
+    this.#open.plan = plan;
+    this.#open.announce(plan);
+    return plan;
   }
 
   /**
@@ -352,50 +263,12 @@ export class ResponseItems {
     const { plan } = this.#options.planMode
       ? splitPlan(memoryCitation(rolloutMessageText(message)).text)
       : { plan: null };
-    if (plan === null && this.#plan === null) return;
+    if (plan === null && this.#open.plan === null) return;
     const open = this.#beginPlan();
-    this.#finish(
+    this.#open.complete(
       open,
       plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan },
       step,
     );
-  }
-
-  #finish(
-    open: StreamedItem,
-    item: UntimedItem,
-    { entries, announce, items }: CompletingStep,
-  ): ThreadItem {
-    const { threadId, turnId, clock } = this.#options;
-    open.item = item;
-    open.unsaved = false;
-    const completed = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: clock.now() };
-    entries.push({ kind: 'item', ...completed });
-    announce.push(itemCompleted(threadId, completed));
-    this.#completing.add(open);
-    items.push(open);
-    return timedItem(completed);
-  }
-
-  #stored({ item, startedAtMs }: Pick<StreamedItem, 'item' | 'startedAtMs'>): StoredItem {
-    return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
-  }
-
-  #saveSoon(open: StreamedItem): void {
-    open.unsaved = true;
-    if (this.#timers.has(open)) return;
-    const save = () => {
-      this.#timers.delete(open);
-      this.#save(open);
-    };
-    this.#timers.set(open, this.#options.clock.setTimer(save, saveWaitMs(open.item)));
-  }
-
-  #save(open: StreamedItem): void {
-    if (!open.unsaved || !this.#announced().includes(open)) return;
-    open.unsaved = false;
-    // The parts of a reasoning item grow in place.
-    const item = open.item.type === 'reasoning' ? structuredClone(open.item) : { ...open.item };
-    this.#options.outbox.savePartial(this.#stored({ ...open, item }));
   }
 }

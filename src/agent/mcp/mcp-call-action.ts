@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { fitsLimits } from '../../mcp/host/json-limits.ts';
+import { fitsLimits } from '../../mcp/host/limits/json-limits.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
 import type { McpCallOutcome, Progress } from '../../mcp/to-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { cutText } from '../../base/text/cut-text.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
-import type { CutResult, McpRequest, McpTool } from '../../mcp/to-host.ts';
+import type { McpTool } from '../../mcp/to-host.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import {
   type Action,
@@ -15,39 +14,18 @@ import type { CallContext, Tool } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { McpCallAction } from './mcp-call-action.ts';
+import { type ResourceArguments, ResourceReader } from './resource-reader.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 
 /** The server that an item names if the call is about all of them. */
 const ALL_SERVERS = 'heddle';
-
-interface ReadArguments {
-  server: string | null;
-  cursor: string | null;
-  uri: string | null;
-}
 
 interface ResourceTool {
   name: 'list_mcp_resources' | 'list_mcp_resource_templates' | 'read_mcp_resource';
   description: string;
   properties: JsonObject;
   required: string[];
-  read(args: ReadArguments, reader: Reader): Promise<JsonValue>;
-}
-
-type ResourceRequest = Extract<
-  McpRequest,
-  { op: 'listResources' | 'listResourceTemplates' | 'readResource' }
->;
-
-interface Reader {
-  servers: ThreadServers;
-  /**
-   * The server that the call names, as it was when the call was judged; null: it names none, or
-   * there was none of this name.
-   */
-  named: ThreadServer | null;
-  /** Asks one server. Rejects with an McpError. */
-  ask(server: ThreadServer, request: ResourceRequest): Promise<JsonValue>;
+  read(reader: ResourceReader, args: ResourceArguments): Promise<JsonValue>;
 }
 
 const SERVER = { type: 'string', description: 'The name of the MCP server. Absent: all servers.' };
@@ -63,7 +41,7 @@ const TOOLS: readonly ResourceTool[] = [
       'Lists the resources that MCP servers offer, such as files and tables. Read one with read_mcp_resource.',
     properties: { server: SERVER, cursor: CURSOR },
     required: [],
-    read: (args, reader) => list(args, reader, { op: 'listResources', key: 'resources' }),
+    read: (reader, args) => reader.list(args, { op: 'listResources', key: 'resources' }),
   },
   {
     name: 'list_mcp_resource_templates',
@@ -71,8 +49,8 @@ const TOOLS: readonly ResourceTool[] = [
       'Lists the resource templates that MCP servers offer: fill in the parameters of their URIs, and read the resource.',
     properties: { server: SERVER, cursor: CURSOR },
     required: [],
-    read: (args, reader) =>
-      list(args, reader, { op: 'listResourceTemplates', key: 'resourceTemplates' }),
+    read: (reader, args) =>
+      reader.list(args, { op: 'listResourceTemplates', key: 'resourceTemplates' }),
   },
   {
     name: 'read_mcp_resource',
@@ -85,7 +63,7 @@ const TOOLS: readonly ResourceTool[] = [
       uri: { type: 'string', description: 'The URI of the resource.' },
     },
     required: ['server', 'uri'],
-    read: readResource,
+    read: (reader, args) => reader.read(args),
   },
 ];
 
@@ -115,7 +93,11 @@ function prepare(
   const given = isObject(args) ? (args as JsonObject) : {};
   const text = (key: string) =>
     typeof given[key] === 'string' && given[key] !== '' ? given[key] : null;
-  const read: ReadArguments = { server: text('server'), cursor: text('cursor'), uri: text('uri') };
+  const read: ResourceArguments = {
+    server: text('server'),
+    cursor: text('cursor'),
+    uri: text('uri'),
+  };
   const missing = tool.required.filter((key) => text(key) === null);
   if (missing.length > 0)
     return failed(
@@ -135,19 +117,9 @@ function prepare(
     const startedMs = deps.clock.monotonic();
     const ended = () => Math.round(deps.clock.monotonic() - startedMs);
     const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
-    let isCut = false;
-    const ask: Reader['ask'] = async ({ server, config, user }, request) => {
-      const options = { timeoutMs: config.toolTimeoutMs, signal: host.signal, user };
-      const cut = (await server.request({ ...request, charsMax }, options)) as unknown as CutResult;
-      isCut ||= cut.isCut;
-      return cut.value;
-    };
+    const reader = new ResourceReader(servers, named, { charsMax, signal: host.signal });
     try {
-      const text = JSON.stringify(await tool.read(read, { servers, named, ask }));
-      isCut ||= text.length > charsMax;
-      const output = isCut
-        ? `${cutText(text, charsMax)}\n[… The rest was left out: it is too long.]`
-        : text;
+      const output = reader.shown(await tool.read(reader, read));
       const result = {
         content: [{ type: 'text', text: output }],
         structuredContent: null,
@@ -237,70 +209,4 @@ function begun(
     error: null,
     durationMs: null,
   };
-}
-
-async function list(
-  { server, cursor }: ReadArguments,
-  { servers, named: used, ask }: Reader,
-  {
-    op,
-    key,
-  }: { op: 'listResources' | 'listResourceTemplates'; key: 'resources' | 'resourceTemplates' },
-): Promise<JsonValue> {
-  if (server !== null) {
-    const page = await ask(required(used, { name: server, servers }), { op, cursor });
-    const { nextCursor } = isObject(page) ? page : {};
-    return {
-      server,
-      [key]: named(page, key, server),
-      ...(typeof nextCursor === 'string' ? { nextCursor } : {}),
-    };
-  }
-  if (cursor !== null)
-    throw new McpError('other', 'A cursor belongs to one server: name it with `server`.');
-  // The others need not wait for one that is started again and again.
-  const asked = servers.all.filter((each) => !each.server.hasFailed);
-  const all = await Promise.all(
-    asked.map(async (each) => {
-      try {
-        return named(await ask(each, { op, cursor: null }), key, each.config.name);
-      } catch (error) {
-        // One server that cannot answer does not hide the others.
-        if (error instanceof McpError && error.kind !== 'cancelled') return [];
-        throw error;
-      }
-    }),
-  );
-  return { [key]: all.flat() };
-}
-
-function named(page: JsonValue, key: string, server: string): JsonObject[] {
-  const entries = isObject(page) && Array.isArray(page[key]) ? (page[key] as unknown[]) : [];
-  return entries.filter(isObject).map((entry) => ({ server, ...(entry as JsonObject) }));
-}
-
-async function readResource(
-  { server, uri }: ReadArguments,
-  { servers, named: used, ask }: Reader,
-): Promise<JsonValue> {
-  const result = await ask(required(used, { name: server ?? '', servers }), {
-    op: 'readResource',
-    uri: uri ?? '',
-    meta: null,
-  });
-  const contents =
-    isObject(result) && Array.isArray(result.contents) ? (result.contents as JsonValue[]) : [];
-  return { server, uri, contents };
-}
-
-function required(
-  found: ThreadServer | null,
-  { name, servers }: { name: string; servers: ThreadServers },
-): ThreadServer {
-  if (found !== null) return found;
-  const names = servers.all.map(({ config }) => config.name);
-  throw new McpError(
-    'other',
-    `unknown MCP server '${name}'. The servers are: ${names.join(', ') || 'none'}.`,
-  );
 }

@@ -1,5 +1,3 @@
-import { dirname } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
@@ -7,7 +5,6 @@ import type { Config } from '../../config/config.ts';
 import { readOr } from '../../config/config-error.ts';
 import { environmentPolicy } from '../../config/environment-policy.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
-import { type AgentsMd, readAgentsMd } from '../../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../../instructions/base-instructions.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import {
@@ -16,54 +13,25 @@ import {
   contextMessages,
 } from '../../instructions/context-messages.ts';
 import { describeEnvironment } from '../../instructions/environment-text.ts';
-import { linksOut } from '../../instructions/links-out.ts';
 import type { ManagedNetwork } from '../../instructions/permissions-text.ts';
-import { findSkills, type Skill, type SkillError } from '../../instructions/skills/find-skills.ts';
+import type { SkillError } from '../../instructions/skills/find-skills.ts';
 import { skillBody, skillsUsed } from '../../instructions/skills/skill-body.ts';
 import { skillList } from '../../instructions/skills/skill-list.ts';
-import { skillSearch } from '../../instructions/skills/skill-search.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import { patternText } from '../../policy/network/domain-pattern.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import { managedNetworkRule } from '../../policy/permissions/permission-profile.ts';
-import {
-  type GrantedPermissions,
-  hasBounds,
-  sandboxBounds,
-} from '../../policy/permissions/sandbox-bounds.ts';
+import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
-import { mayBeSeen } from '../../tools/may-read.ts';
-import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import { withAdditional } from './additional-context.ts';
-
-/**
- * The part of a thread's settings that decides which instructions and skills apply, and which files
- * may be read for them.
- */
-type Place = Pick<
-  ThreadSettings,
-  'cwd' | 'withoutProject' | 'sandboxPolicy' | 'workspaceRoots' | 'hidden'
->;
-
-/** The instructions and skills that apply in a place. */
-interface PlaceInstructions {
-  agentsMd: AgentsMd;
-  /** Those that the user has not switched off. */
-  skills: Skill[];
-  /** The absolute paths of the folders of all skills, and of those in which skills are left out. */
-  skillFolders: string[];
-  /** The folders in which skills are left out, and why. */
-  leftOutSkills: SkillError[];
-  /** Absolute paths of links that lead out of the project. They are not followed. */
-  leftOut: string[];
-}
-
-export interface InstructionsDeps {
-  config: Config;
-  /** Further folders with skills, which a client has named. Absolute paths. */
-  extraRoots: () => readonly string[];
-}
+import type { InstructionsDeps } from './place-instructions.ts';
+import {
+  isSamePlace,
+  type Place,
+  type PlaceInstructions,
+  readPlace,
+} from './place-instructions.ts';
 
 /**
  * The instructions and the context of a thread's prompts. The files are read at load, and again
@@ -266,45 +234,6 @@ export class Instructions {
     }
     return this.#found;
   }
-}
-
-function isSamePlace(one: Place, other: Place): boolean {
-  return (
-    one.cwd === other.cwd &&
-    one.withoutProject === other.withoutProject &&
-    hasBounds(one.sandboxPolicy) === hasBounds(other.sandboxPolicy) &&
-    isDeepStrictEqual(one.hidden ?? null, other.hidden ?? null) &&
-    isDeepStrictEqual(one.workspaceRoots ?? [], other.workspaceRoots ?? [])
-  );
-}
-
-async function readPlace(
-  { config, extraRoots }: InstructionsDeps,
-  place: Place,
-): Promise<PlaceInstructions> {
-  const { cwd, withoutProject } = place;
-  const fallbackFileNames = config.get('project_doc_fallback_filenames');
-  const mayBeRead = await mayBeSeen(
-    sandboxBounds(place.sandboxPolicy, sandboxFolders(place, config)),
-  );
-  const agentsMd = readAgentsMd({
-    home: config.home,
-    cwd,
-    projectBytesMax: withoutProject ? 0 : config.get('project_doc_max_bytes'),
-    fallbackFileNames,
-    mayBeRead,
-  });
-  const { skills, leftOut } = await findSkills({
-    ...(await skillSearch(config, { cwd, extraRoots: extraRoots() })),
-    mayBeRead,
-  });
-  return {
-    agentsMd,
-    skills: skills.filter(({ enabled, scope }) => enabled && !(withoutProject && scope === 'repo')),
-    skillFolders: [...skills.map(({ path }) => dirname(path)), ...leftOut.map(({ path }) => path)],
-    leftOutSkills: leftOut,
-    leftOut: withoutProject ? [] : await linksOut(cwd, fallbackFileNames),
-  };
 }
 
 function isContext(told: JsonValue): told is ContextInput & JsonValue {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import { nullable, type Setting } from '../settings.ts';
+import { nullable, type Setting } from '../settings/setting.ts';
 
 const NAME_CHARS_MAX = 64;
 const DESCRIPTION_CHARS_MAX = 2_000;

@@ -54,6 +54,9 @@ export interface HookProblem {
 /** Stands for a file where the `config` of a request defines hooks. */
 export const REQUEST_PATH = '/<request>/config.toml';
 
+/** Stands for a file where the command line defines hooks. */
+export const SESSION_PATH = '/<session-flags>/config.toml';
+
 /** The hooks of a working directory. */
 export interface HookSet {
   hooks: readonly HookDefinition[];

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { HOOKS_FILE, type HookSet, NO_HOOKS } from './hook-definition.ts';
-import type { HookSources } from './read-hooks.ts';
+import type { HookSources } from './hook-origins.ts';
 
 /**
  * Reads the hooks of a working directory. Imports the code for it only if something defines hooks.

@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
 import { untilCorrected } from '../keys/loss-of-keys.ts';
-import { choice, HTTP_URL, nullable, type Setting } from '../settings.ts';
+import { choice, HTTP_URL, nullable, type Setting } from '../settings/setting.ts';
 import type { McpServerConfig } from './mcp-server-config.ts';
-import { type McpServerProblem, readMcpServers, type UnknownKey } from './read-mcp-servers.ts';
+import { type McpServerProblem, readMcpServers } from './read-mcp-servers.ts';
 import { readSafetyCheck, type SafetyCheck } from './read-safety-check.ts';
+import type { UnknownKey } from './unknown-server-keys.ts';
 
 /** The settings of MCP in a thread's configuration. */
 export interface McpSettings {

@@ -1,16 +1,22 @@
 import { isAbsolute } from 'node:path';
 import type { Env } from '../../base/env.ts';
-import { isObject, type JsonValue } from '../../base/json-value.ts';
-import { suggestKey } from '../../base/text/suggest-key.ts';
+import type { JsonValue } from '../../base/json-value.ts';
 import { longestFirst, secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
-import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings.ts';
+import { choice, flag, HTTP_URL, name, nullable, type Setting } from '../settings/setting.ts';
 import { HEADERS, headersFromEnv } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLE_NAME, VARIABLE_NAMES, VARIABLES } from '../values/variables.ts';
 import { commandProblem } from './command-problem.ts';
 import type { McpHttp, McpServerConfig, McpStdio } from './mcp-server-config.ts';
 import { secretsOfProgram } from './secrets-of-program.ts';
+import {
+  OF_HTTP,
+  OF_STDIO,
+  rawValue,
+  type UnknownKey,
+  unknownServerKeys,
+} from './unknown-server-keys.ts';
 
 /**
  * The servers of a configuration. One that cannot be read is a problem, and no thread is refused
@@ -27,11 +33,6 @@ export interface ConfiguredMcpServers {
   unknown: UnknownKey[];
 }
 
-export interface UnknownKey {
-  path: readonly string[];
-  problem: string;
-}
-
 export interface McpServerProblem {
   name: string;
   required: boolean;
@@ -45,37 +46,6 @@ const STARTUP_MS_DEFAULT = 10_000;
 const TOOL_MS_DEFAULT = 60_000;
 const SECONDS_MAX = 24 * 60 * 60;
 const MODES = ['auto', 'prompt', 'writes', 'approve'] as const;
-
-const OF_STDIO = ['command', 'args', 'env', 'env_vars', 'cwd'];
-const OF_HTTP = [
-  'url',
-  'bearer_token_env_var',
-  'http_headers',
-  'env_http_headers',
-  'scopes',
-  'oauth_resource',
-  'oauth',
-];
-const OF_OAUTH = [
-  'client_id',
-  'client_secret_env_var',
-  'client_metadata_url',
-  'allow_private_addresses',
-];
-const OF_BOTH = [
-  'enabled',
-  'required',
-  'enabled_tools',
-  'disabled_tools',
-  'startup_timeout_sec',
-  'startup_timeout_ms',
-  'tool_timeout_sec',
-  'default_tools_approval_mode',
-  'supports_parallel_tool_calls',
-  'tools',
-];
-
-const OF_TOOLS = ['approval_mode', 'approved_definition'];
 
 /**
  * The server's variables that a stdio server gets: what programs commonly need, and nothing that is
@@ -109,7 +79,7 @@ export function readMcpServers(config: Config): ConfiguredMcpServers {
   for (const server of serverNames(config, read)) {
     try {
       servers.push(readMcpServer(config, server));
-      read.unknown.push(...unknownKeys(config, [TABLE, server]));
+      read.unknown.push(...unknownServerKeys(config, [TABLE, server]));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       if (!isOff(config, server))
@@ -140,13 +110,6 @@ function isOff(config: Config, server: string): boolean {
 
 function isRequired(config: Config, server: string): boolean {
   return rawValue(config, [TABLE, server, 'required']) === true;
-}
-
-function rawValue(config: Config, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (table, key) => (isObject(table) && Object.hasOwn(table, key) ? table[key] : undefined),
-    config.values,
-  );
 }
 
 /** Reads one server. Throws a ConfigError if it is not valid, or not there. */
@@ -190,58 +153,6 @@ function requireOwnKey(config: Config, path: readonly string[], type: 'stdio' | 
     throw config.error(path, 'only a server with a command can have it, and this one has a url');
   if (type === 'stdio' && OF_HTTP.includes(key))
     throw config.error(path, 'only a server with a url can have it, and this one has a command');
-}
-
-/** The keys of other programs, and mistakes. */
-function unknownKeys(config: Config, path: readonly string[]): UnknownKey[] {
-  const isHttp = config.keys(path).includes('url');
-  const tools = [...path, 'tools'];
-  return [
-    ...unknownIn(config, path, [...OF_BOTH, ...(isHttp ? OF_HTTP : OF_STDIO)]),
-    ...(isHttp
-      ? unknownIn(config, [...path, 'oauth'], OF_OAUTH)
-      : remoteVariables(config, [...path, 'env_vars'])),
-    ...config.keys(tools).flatMap((tool) => unknownIn(config, [...tools, tool], OF_TOOLS)),
-  ];
-}
-
-function unknownIn(
-  config: Config,
-  path: readonly string[],
-  known: readonly string[],
-): UnknownKey[] {
-  return config.keys(path).flatMap((key) => {
-    if (known.includes(key)) return [];
-    const suggested = suggestKey(key, known);
-    const help =
-      suggested === null ? `The keys here are ${known.join(', ')}.` : `Did you mean ${suggested}?`;
-    return [
-      {
-        path: [...path, key],
-        problem: `heddle does not know this key of an MCP server, so it has no effect. ${help}`,
-      },
-    ];
-  });
-}
-
-/** Variables have a name, and come from the environment of heddle. */
-function remoteVariables(config: Config, path: readonly string[]): UnknownKey[] {
-  const value = rawValue(config, path);
-  const others = (Array.isArray(value) ? value : []).flatMap((element: unknown) =>
-    isObject(element)
-      ? Object.entries(element).filter(
-          ([key, text]) => key !== 'name' && !(key === 'source' && text === 'local'),
-        )
-      : [],
-  );
-  if (others.length === 0) return [];
-  const keys = [...new Set(others.map(([key]) => key))].join(', ');
-  return [
-    {
-      path,
-      problem: `these keys have no effect: ${keys}. The variables are those of the environment of heddle.`,
-    },
-  ];
 }
 
 function readTransport(config: Config, path: readonly string[]): McpStdio | McpHttp {

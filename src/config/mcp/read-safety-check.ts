@@ -1,6 +1,6 @@
 import { secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
-import { HTTP_URL, name, nullable, type Setting } from '../settings.ts';
+import { HTTP_URL, name, nullable, type Setting } from '../settings/setting.ts';
 import { HEADERS } from '../values/headers.ts';
 import { TEXT_LIST, VARIABLES } from '../values/variables.ts';
 import { commandProblem } from './command-problem.ts';

@@ -8,6 +8,7 @@ import type {
 import { ConfigError } from '../config-error.ts';
 import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { emptyLayer, type Layer } from '../layers/layer.ts';
+import { WEB_SEARCH_MODES } from '../settings/web-search-table.ts';
 import { SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
 import { asksAsMuch } from '../strictness/asks-as-much.ts';
 import {
@@ -15,7 +16,6 @@ import {
   isReviewerAsStrict,
   isSandboxAsStrict,
 } from '../strictness/strictest-first.ts';
-import { WEB_SEARCH_MODES } from '../web-search-table.ts';
 
 type ListName = keyof typeof REQUIREMENT_LISTS;
 type WebSearchMode = NonNullable<SettingValue<'web_search'>>;

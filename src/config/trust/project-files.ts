@@ -1,14 +1,15 @@
-import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
-import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import { isBelow } from '../../base/paths/is-within.ts';
-import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { roleFileNames } from '../agents/role-file-names.ts';
-import { CONFIG_BYTES_MAX } from '../layers/layer.ts';
 import { projectFolders } from '../layers/project-folders.ts';
+import {
+  type DecidingEntry,
+  type FoundProjectFile,
+  findProjectFiles,
+  hasProjectFiles,
+  type ProjectFileKind,
+  untrustedFolder,
+} from './find-project-files.ts';
 import { linkedWorktrees, mainCheckout } from './linked-worktrees.ts';
 import { movedTo, type ProjectTrust, projectTrust } from './project-trust.ts';
 import {
@@ -19,37 +20,8 @@ import {
   type TrustEntry,
   trustEntries,
 } from './trust-entries.ts';
-import { contentHash, type TrustRecord } from './trust-record.ts';
+import type { TrustRecord } from './trust-record.ts';
 import { TrustError, type TrustedFiles } from './trusted-files.ts';
-
-/** The folder in a folder of a project that has these files. */
-const OWN_FOLDER = '.codex';
-
-/** The path of the file with the hooks of a project, relative to its root. */
-export const PROJECT_HOOKS = join(OWN_FOLDER, 'hooks.json');
-
-/**
- * The files of a folder of a project that set, start or loosen anything, by their kinds. They are
- * in force only with the content that the user trusts. Code that uses another such file lists it
- * here, and reads it with `projectFiles` only.
- */
-const TRUST_BOUND_FILES: readonly {
-  kind: ProjectFileKind;
-  namesIn: (folder: string) => string[];
-}[] = [
-  { kind: 'settings', namesIn: () => ['config.toml'] },
-  { kind: 'hooks', namesIn: () => ['hooks.json'] },
-  { kind: 'role', namesIn: (folder) => roleFileNames(folder).map((name) => `agents/${name}`) },
-];
-
-/**
- * `settings`: a config.toml. `hooks`: a hooks.json. `role`: the role of agents. `hookSettings`: the
- * config.toml of a main checkout, whose hooks count in a linked worktree.
- */
-type ProjectFileKind = 'settings' | 'hooks' | 'role' | 'hookSettings';
-
-/** The largest file that sets hooks or a role. Larger ones are not used. */
-export const FILE_BYTES_MAX = 1024 * 1024;
 
 /** A content that the user can trust, with `TrustedFiles.trust`. */
 export interface OfferedContent {
@@ -117,7 +89,7 @@ export async function readProject(
   const resolved = await resolveEntries(entries, breaks);
   const main = entries.length === 0 ? null : await mainCheckout(root);
   const entryOf = (folder: string) => decidingEntry(folder, { root, main, resolved });
-  const found = folders.flatMap((folder) => findIn(folder, { root, home, entryOf }));
+  const found = folders.flatMap((folder) => findProjectFiles(folder, { root, home, entryOf }));
   const record = await recordOf({ entries, found, home }, { trustedFiles, breaks });
   const trust = projectTrust(
     entryOf(folders.at(-1) ?? root)?.entry ?? null,
@@ -134,15 +106,6 @@ export async function projectFiles(
   return (await readProject(options, trustedFiles)).files;
 }
 
-/**
- * The entry that decides about a folder, and where the folder lies in the main checkout if the
- * entry is for that.
- */
-interface Deciding {
-  entry: ResolvedEntry;
-  inMain: { folder: string; root: string } | null;
-}
-
 function decidingEntry(
   folder: string,
   {
@@ -150,116 +113,13 @@ function decidingEntry(
     main,
     resolved,
   }: { root: string; main: string | null; resolved: readonly ResolvedEntry[] },
-): Deciding | null {
+): DecidingEntry | null {
   const own = nearestEntry(folder, root, resolved);
   if (own !== null) return { entry: own, inMain: null };
   if (main === null) return null;
   const inMain = { folder: join(main, relative(root, folder)), root: main };
   const entry = nearestEntry(inMain.folder, main, resolved);
   return entry === null ? null : { entry, inMain };
-}
-
-interface FoundFile {
-  kind: ProjectFileKind;
-  folder: string;
-  path: string;
-  entry: ResolvedEntry | null;
-  isLinked: boolean;
-  /**
-   * The path at which the main checkout of a linked worktree has this file. The content that the
-   * user trusts there is trusted here.
-   */
-  inMain: string | null;
-  /** The bytes, or why there are none. */
-  content: { bytes: Buffer; hash: string } | { problem: string };
-}
-
-interface Place {
-  root: string;
-  home: string;
-  entryOf: (folder: string) => Deciding | null;
-}
-
-function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
-  const deciding = entryOf(folder);
-  const { entry = null, inMain = null } = deciding ?? {};
-  const inFolder = namesIn(folder).flatMap(({ kind, name }): FoundFile[] => {
-    // Commands may write in a worktree before the user has looked at it, so it cannot say what runs
-    // outside the sandbox.
-    if (inMain !== null && kind === 'hooks') return [];
-    const same = inMain === null ? null : join(inMain.folder, OWN_FOLDER, name);
-    return foundIn(
-      folder,
-      name,
-      { kind, folder, entry, isLinked: inMain !== null, inMain: same },
-      { root, home },
-    );
-  });
-  if (inMain === null) return inFolder;
-  const ofMain = { folder, entry, isLinked: true, inMain: null };
-  return [
-    ...inFolder,
-    ...foundIn(
-      inMain.folder,
-      'config.toml',
-      { ...ofMain, kind: 'hookSettings' },
-      { root: inMain.root, home },
-    ),
-    ...foundIn(
-      inMain.folder,
-      'hooks.json',
-      { ...ofMain, kind: 'hooks' },
-      { root: inMain.root, home },
-    ),
-  ];
-}
-
-/** The file with a name in the `.codex` of a folder; none if there is none. */
-function foundIn(
-  place: string,
-  name: string,
-  file: Omit<FoundFile, 'path' | 'content'>,
-  { root, home }: Pick<Place, 'root' | 'home'>,
-): FoundFile[] {
-  const path = join(place, OWN_FOLDER, name);
-  // The home can be the `.codex` of a folder. Its files are the user's own.
-  if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, name))) return [];
-  const isTrusted = file.entry?.level === 'trusted';
-  return [
-    {
-      ...file,
-      path,
-      content: isTrusted
-        ? read(path, { root, kind: file.kind })
-        : { problem: untrusted(file.folder) },
-    },
-  ];
-}
-
-function namesIn(folder: string): { kind: ProjectFileKind; name: string }[] {
-  return TRUST_BOUND_FILES.flatMap(({ kind, namesIn }) =>
-    namesIn(join(folder, OWN_FOLDER)).map((name) => ({ kind, name })),
-  );
-}
-
-function read(
-  path: string,
-  { root, kind }: Pick<Place, 'root'> & Pick<FoundFile, 'kind'>,
-): FoundFile['content'] {
-  const bytesMax = kind === 'hooks' || kind === 'role' ? FILE_BYTES_MAX : CONFIG_BYTES_MAX;
-  if (!isBelow(realPathOrSame(path), root))
-    return { problem: `${path} is a symbolic link that leads out of the project` };
-  try {
-    const file = readRegularFileSync(path, { bytesMax, mayLieAt: (real) => isBelow(real, root) });
-    if (file === null) return { problem: `${path} has been removed` };
-    return { bytes: file.bytes, hash: contentHash(file.bytes) };
-  } catch (error) {
-    if (error instanceof FileTooLargeError)
-      return { problem: `${path} is larger than ${bytesMax} bytes` };
-    return {
-      problem: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    };
-  }
 }
 
 /**
@@ -271,7 +131,7 @@ async function recordOf(
     entries,
     found,
     home,
-  }: { entries: readonly TrustEntry[]; found: readonly FoundFile[]; home: string },
+  }: { entries: readonly TrustEntry[]; found: readonly FoundProjectFile[]; home: string },
   { trustedFiles, breaks }: { trustedFiles: TrustedFiles; breaks: EventLoopYield },
 ): Promise<TrustRecord | TrustError> {
   const trusted = entries.filter(({ level }) => level === 'trusted');
@@ -305,9 +165,9 @@ async function recordOf(
 }
 
 /** The files in the trusted folder itself. */
-function ownFiles(entry: ResolvedEntry, home: string): FoundFile[] {
-  if (!hasFiles(entry.folder)) return [];
-  return findIn(entry.folder, {
+function ownFiles(entry: ResolvedEntry, home: string): FoundProjectFile[] {
+  if (!hasProjectFiles(entry.folder)) return [];
+  return findProjectFiles(entry.folder, {
     root: projectFolders(entry.folder).root,
     home,
     entryOf: () => ({ entry, inMain: null }),
@@ -315,17 +175,15 @@ function ownFiles(entry: ResolvedEntry, home: string): FoundFile[] {
 }
 
 /** The files in the roots of the linked worktrees of the trusted folder. */
-async function worktreeFiles(entry: ResolvedEntry, home: string): Promise<FoundFile[]> {
+async function worktreeFiles(entry: ResolvedEntry, home: string): Promise<FoundProjectFile[]> {
   const inMain = { folder: entry.folder, root: entry.folder };
-  const roots = (await linkedWorktrees(entry.folder)).filter(hasFiles);
-  return roots.flatMap((root) => findIn(root, { root, home, entryOf: () => ({ entry, inMain }) }));
+  const roots = (await linkedWorktrees(entry.folder)).filter(hasProjectFiles);
+  return roots.flatMap((root) =>
+    findProjectFiles(root, { root, home, entryOf: () => ({ entry, inMain }) }),
+  );
 }
 
-function hasFiles(folder: string): boolean {
-  return namesIn(folder).some(({ name }) => existsSync(join(folder, OWN_FOLDER, name)));
-}
-
-function hashes(files: readonly FoundFile[]): Record<string, string> {
+function hashes(files: readonly FoundProjectFile[]): Record<string, string> {
   return Object.fromEntries(
     files.flatMap((file) =>
       'hash' in file.content ? [[relativePath(file), file.content.hash]] : [],
@@ -333,18 +191,18 @@ function hashes(files: readonly FoundFile[]): Record<string, string> {
   );
 }
 
-function relativePath({ entry, path }: FoundFile): string {
+function relativePath({ entry, path }: FoundProjectFile): string {
   return entry === null ? path : relative(entry.folder, path);
 }
 
-function judge(file: FoundFile, record: TrustRecord | TrustError): ProjectFile {
+function judge(file: FoundProjectFile, record: TrustRecord | TrustError): ProjectFile {
   const { kind, folder, path, entry, content, isLinked, inMain } = file;
   const isFolderTrusted = entry?.level === 'trusted';
   const refused = { kind, folder, path, isLinked, isInForce: false as const, isFolderTrusted };
   if (entry === null || 'problem' in content) {
     return {
       ...refused,
-      reason: 'problem' in content ? content.problem : untrusted(folder),
+      reason: 'problem' in content ? content.problem : untrustedFolder(folder),
       offered: null,
     };
   }
@@ -362,10 +220,6 @@ function judge(file: FoundFile, record: TrustRecord | TrustError): ProjectFile {
     reason: notTrusted({ path, folder, isChanged }),
     offered: { entry: entry.path, relativePath: relativePath(file), bytes, hash, isChanged },
   };
-}
-
-function untrusted(folder: string): string {
-  return `${folder} is not trusted. To trust it, set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the config.toml in your heddle home`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Setting } from '../settings.ts';
+import type { Setting } from '../settings/setting.ts';
 import { isVariableName, readTexts } from './variables.ts';
 
 /** A table of headers. */

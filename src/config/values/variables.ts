@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../../base/json-value.ts';
-import type { Setting } from '../settings.ts';
+import type { Setting } from '../settings/setting.ts';
 
 /** A table of environment variables. */
 export const VARIABLES: Setting<Record<string, string>> = {

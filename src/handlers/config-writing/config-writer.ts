@@ -1,45 +1,33 @@
-import { dirname, join, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
-import { makeFolderSync } from '../../base/paths/make-folder.ts';
-import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { hasErrorCode } from '../../base/system-error-code.ts';
 import { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { ConfigReads } from '../../config/config-errors.ts';
 import { type ConfigProblem, configProblems, unreadable } from '../../config/config-problems.ts';
-import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import {
   CONFIG_BYTES_MAX,
   type Layer,
   layerVersion,
   parseLayer,
-  readConfigText,
 } from '../../config/layers/layer.ts';
 import { splitKey } from '../../config/layers/split-key.ts';
 import { loadToml } from '../../config/layers/toml.ts';
 import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
-import { whyNotWritten } from '../../files/why-not-written.ts';
-import { writeText } from '../../files/write-all.ts';
-import { writeFile } from '../../files/write-file.ts';
-import { configWriteRefused } from '../../protocol/config-write-refused.ts';
-import { fileFailed } from '../../protocol/file-errors.ts';
+import { configWriteInvalid } from '../../protocol/config-write-refused.ts';
 import type {
   ConfigEdit,
   ConfigWarningNotification,
   ConfigWriteResponse,
-  OverriddenMetadata,
 } from '../../protocol/generated/types.ts';
+import { asInvalid, ConfigFile, keepAs, PRIVATE_MODE } from './config-file.ts';
+import { overriddenAt } from './overridden-at.ts';
 
 /** The changes that one request may make. */
 const EDITS_MAX = 200;
 
 /** How often a write is attempted again because another program has changed the file meanwhile. */
 const TRIES_MAX = 3;
-/** The system's codes of a file that the server may not change. */
-const READ_ONLY = ['EACCES', 'EPERM', 'EROFS'];
 
 export interface ConfigWriterDeps {
   /** The absolute path of the folder with config.toml. */
@@ -84,19 +72,19 @@ interface ConfigState {
  */
 export class ConfigWriter {
   readonly #deps: ConfigWriterDeps;
-  readonly #file: string;
+  readonly #file: ConfigFile;
   readonly #queue = new KeyedQueue();
   /** The largest file takes some milliseconds at each step. */
   readonly #breaks = new EventLoopYield();
 
   constructor(deps: ConfigWriterDeps) {
     this.#deps = deps;
-    this.#file = join(deps.home, 'config.toml');
+    this.#file = new ConfigFile(join(deps.home, 'config.toml'));
   }
 
   /** Rejects with an RpcError that says why nothing was changed. */
   write({ edits, filePath = null, expectedVersion = null }: ConfigWrite): Promise<ConfigWritten> {
-    this.#requireOwnFile(filePath);
+    this.#file.requireNamed(filePath);
     if (typeof edits !== 'function') readEdits(edits);
     return this.#queue.run('config.toml', async () => {
       for (let tries = 1; ; tries++) {
@@ -105,7 +93,7 @@ export class ConfigWriter {
           expectedVersion,
         );
         if (written !== null) return written;
-        if (expectedVersion !== null || tries === TRIES_MAX) throw changedMeanwhile(this.#file);
+        if (expectedVersion !== null || tries === TRIES_MAX) throw this.#file.changedMeanwhile();
       }
     });
   }
@@ -120,14 +108,16 @@ export class ConfigWriter {
     { keptAs }: { keptAs: string | null },
   ): Promise<Omit<ConfigWritten, 'answer'> & { setAside: string | null }> {
     return this.#queue.run('config.toml', async () => {
-      const found = this.#read();
-      if (found !== null && keptAs === null) throw invalid(`${this.#file} exists already`);
+      const found = this.#file.read();
+      if (found !== null && keptAs === null)
+        throw configWriteInvalid(`${this.#file.path} exists already`);
       requireFitting(text);
       const after = await this.#state(text);
-      const warnings = addedWarnings(await this.#state(''), after, this.#file);
+      const warnings = addedWarnings(await this.#state(''), after, this.#file.path);
       const setAside = found === null ? null : keptAs;
       if (setAside !== null && found !== null) await keepAs(setAside, found);
-      if (!(await this.#replace(text, found, PRIVATE.mode))) throw changedMeanwhile(this.#file);
+      if (!(await this.#file.replace(text, found, PRIVATE_MODE)))
+        throw this.#file.changedMeanwhile();
       return { config: after.config, warnings, setAside };
     });
   }
@@ -137,23 +127,23 @@ export class ConfigWriter {
     editsFor: (config: Config) => readonly ConfigEdit[],
     expectedVersion: string | null,
   ): Promise<ConfigWritten | null> {
-    const found = this.#read();
+    const found = this.#file.read();
     const before = await this.#state(found ?? '');
     if (expectedVersion !== null && expectedVersion !== layerVersion(before.layer)) return null;
     const edits = readEdits(editsFor(before.config));
     const edited = await this.#deps.editToml(before.text, edits);
-    if ('problem' in edited) throw invalid(edited.problem);
+    if ('problem' in edited) throw configWriteInvalid(edited.problem);
     requireFitting(edited.text);
     await this.#breaks.yielded();
     const after = await this.#state(edited.text);
-    const warnings = addedWarnings(before, after, this.#file);
-    if (after.text !== before.text && !(await this.#replace(after.text, found))) return null;
+    const warnings = addedWarnings(before, after, this.#file.path);
+    if (after.text !== before.text && !(await this.#file.replace(after.text, found))) return null;
     const overridden =
       edits.map(({ path }) => overriddenAt(after, path)).find((found) => found !== null) ?? null;
     const answer: ConfigWriteResponse = {
       status: overridden === null ? 'ok' : 'okOverridden',
       version: layerVersion(after.layer),
-      filePath: this.#file,
+      filePath: this.#file.path,
       overriddenMetadata: overridden,
     };
     return { answer, config: after.config, warnings };
@@ -162,10 +152,10 @@ export class ConfigWriter {
   /** Reads a text of config.toml. Throws an RpcError if it is not valid TOML. */
   async #state(text: string): Promise<ConfigState> {
     const toml = await loadToml();
-    const name = { type: 'user' as const, file: this.#file, profile: null };
+    const name = { type: 'user' as const, file: this.#file.path, profile: null };
     const read = parseLayer(
       Buffer.from(text),
-      { file: this.#file, name },
+      { file: this.#file.path, name },
       { toml, breaks: this.#breaks },
     );
     const layer = await read.catch((error: unknown) => {
@@ -200,75 +190,12 @@ export class ConfigWriter {
       };
     }
   }
-
-  #requireOwnFile(filePath: string | null): void {
-    if (filePath === null || filePath === '') return;
-    const isOwn =
-      filePath === resolve(filePath) && realPathOrSame(filePath) === realPathOrSame(this.#file);
-    if (!isOwn)
-      throw configWriteRefused(
-        'configLayerReadonly',
-        `only ${this.#file} can be changed, not ${filePath}`,
-      );
-  }
-
-  /** Null: there is no file. */
-  #read(): string | null {
-    return asValidation(() => readConfigText(this.#file));
-  }
-
-  /**
-   * Returns false if the file is not as it was before: another program has changed it meanwhile.
-   */
-  async #replace(
-    text: string,
-    before: string | null,
-    mode = before === null ? PRIVATE.mode : null,
-  ): Promise<boolean> {
-    const check = () => {
-      if (this.#read() !== before) throw new ChangedMeanwhile();
-    };
-    try {
-      makeFolderSync(dirname(this.#file), 0o700);
-      await writeFile(this.#file, (file) => writeText(file, text), { mode, before, check });
-      return true;
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) return false;
-      throw asUnwritten(error, this.#file);
-    }
-  }
-}
-
-/** Of a file that only the user can read. */
-const PRIVATE = { mode: 0o600 };
-
-/** Writes the text of an old config.toml to another path. Rejects with an RpcError. */
-async function keepAs(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, (file) => writeText(file, text), PRIVATE);
-  } catch (error) {
-    throw asUnwritten(error, path);
-  }
-}
-
-/** The system's error of a write, as the error of a request. */
-function asUnwritten(error: unknown, path: string): unknown {
-  const why = whyNotWritten(error);
-  if (why === null) return error;
-  if (hasErrorCode(error, READ_ONLY))
-    return configWriteRefused(
-      'configLayerReadonly',
-      `${path} cannot be changed: ${why}. Change its permissions, or the file by hand`,
-    );
-  return fileFailed('file_failed', `${path} was not changed: ${why}`, path);
 }
 
 function requireFitting(text: string): void {
   if (Buffer.byteLength(text) > CONFIG_BYTES_MAX)
-    throw invalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
+    throw configWriteInvalid(`config.toml would be larger than ${CONFIG_BYTES_MAX} bytes`);
 }
-
-class ChangedMeanwhile extends Error {}
 
 /**
  * Returns what a write adds that is incomplete or has no effect, and the problems of other files
@@ -284,7 +211,7 @@ function addedWarnings(
   const bad = added.find(
     ({ kind, warning: { path } }) => kind === 'invalid' && (path === null || path === file),
   );
-  if (bad !== undefined) throw invalid(`${bad.problem}. config.toml was not changed.`);
+  if (bad !== undefined) throw configWriteInvalid(`${bad.problem}. config.toml was not changed.`);
   return added.map(({ kind, warning }) =>
     kind === 'incomplete' ? { ...warning, details: LATER } : warning,
   );
@@ -294,77 +221,15 @@ const LATER = 'Add it before you start a thread that needs it.';
 
 function readEdits(edits: readonly ConfigEdit[]): TomlEdit[] {
   if (edits.length > EDITS_MAX)
-    throw invalid(
+    throw configWriteInvalid(
       `a write can have at most ${EDITS_MAX} edits, not ${edits.length}: make several writes`,
     );
   return edits.map(({ keyPath, value, mergeStrategy }) => {
     const path = splitKey(keyPath);
     if (path === null)
-      throw invalid(
+      throw configWriteInvalid(
         `keyPath ${JSON.stringify(keyPath)}: expected names separated by dots, such as features.goals`,
       );
     return { path, value, mergeStrategy };
   });
-}
-
-function asValidation<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw asInvalid(error);
-  }
-}
-
-/** A ConfigError as the error of a request. */
-function asInvalid(error: unknown): unknown {
-  return error instanceof ConfigError ? invalid(error.message) : error;
-}
-
-/** Returns the layer that overrides a value of config.toml; null: it is in effect. */
-function overriddenAt(
-  { config, layer: own }: ConfigState,
-  path: readonly string[],
-): OverriddenMetadata | null {
-  const value = valueAt(own.config, path);
-  const effective = valueAt(config.values, path) ?? null;
-  const different = value === undefined ? null : firstDifference(value, effective, path);
-  if (different === null) return null;
-  const layer = config.layerOf(different);
-  if (layer === null || (layer.name.type === 'user' && layer.name.profile === null)) return null;
-  const message = `${different.join('.')} is overridden: it is ${layer.label ?? `set by ${sourceOf(layer)}`}`;
-  return {
-    message,
-    overridingLayer: { name: layer.name, version: layerVersion(layer) },
-    effectiveValue: effective,
-  };
-}
-
-function firstDifference(
-  own: JsonValue,
-  effective: JsonValue,
-  path: readonly string[],
-): readonly string[] | null {
-  if (!isTable(own) || !isTable(effective)) return isDeepStrictEqual(own, effective) ? null : path;
-  for (const [key, value] of Object.entries(own)) {
-    const found = firstDifference(value, (effective as JsonObject)[key] ?? null, [...path, key]);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function sourceOf({ name, locate }: Layer): string {
-  return name.type === 'user' && name.profile
-    ? `the profile ${name.profile}`
-    : (locate([]).path ?? name.type);
-}
-
-function invalid(message: string): Error {
-  return configWriteRefused('configValidationError', message);
-}
-
-function changedMeanwhile(file: string): Error {
-  return configWriteRefused(
-    'configVersionConflict',
-    `${file} has changed since it was read: read the configuration again`,
-  );
 }

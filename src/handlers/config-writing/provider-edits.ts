@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { quotedKey } from '../../config/layers/split-key.ts';
 import { EMBEDDED_NAMES } from '../../config/providers/embedded-names.ts';
 import { BUILT_IN_PROVIDERS, knownProviders } from '../../config/providers/read-provider.ts';
-import { configWriteRefused } from '../../protocol/config-write-refused.ts';
+import { configWriteInvalid, configWriteRefused } from '../../protocol/config-write-refused.ts';
 import type { ConfigEdit, ModelProviderConfigWriteParams } from '../../protocol/generated/types.ts';
 
 type CustomGateway = Extract<ModelProviderConfigWriteParams['settings'], { type: 'customGateway' }>;
@@ -19,10 +19,10 @@ export function providerEdits(
 ): { id: string; edits: ConfigEdit[] } {
   const { providerId = null, name, baseUrl, envKey } = settings;
   if (name !== undefined && name !== null && name.trim() === '')
-    throw refused('settings.name must not be empty');
+    throw configWriteInvalid('settings.name must not be empty');
   const id = providerId === null ? newProvider(settings, config) : requireOwn(providerId, config);
   if (baseUrl === null && providerId !== null)
-    throw refused('settings.baseUrl cannot be removed: a provider needs a URL');
+    throw configWriteInvalid('settings.baseUrl cannot be removed: a provider needs a URL');
   const isNew = providerId === null;
   const values = {
     name,
@@ -45,9 +45,9 @@ export function providerEdits(
 }
 
 function newProvider({ name, baseUrl }: CustomGateway, config: Config): string {
-  if (!name) throw refused('settings.name is missing: a new provider needs a name');
+  if (!name) throw configWriteInvalid('settings.name is missing: a new provider needs a name');
   if (!baseUrl)
-    throw refused(
+    throw configWriteInvalid(
       'settings.baseUrl is missing: a new provider needs the http or https URL of its API',
     );
   const stem =
@@ -65,7 +65,7 @@ function newProvider({ name, baseUrl }: CustomGateway, config: Config): string {
 
 function requireOwn(id: string, config: Config): string {
   if (BUILT_IN_PROVIDERS.includes(id))
-    throw refused(`${id} is built in: create a provider with an id of its own`);
+    throw configWriteInvalid(`${id} is built in: create a provider with an id of its own`);
   if (!knownProviders(config).includes(id)) {
     throw configWriteRefused(
       'configPathNotFound',
@@ -78,10 +78,7 @@ function requireOwn(id: string, config: Config): string {
 /** The id as a part of a dotted key. */
 function quoted(id: string): string {
   const key = quotedKey(id);
-  if (key === null) throw refused(`${id} cannot be changed here: change it in config.toml`);
+  if (key === null)
+    throw configWriteInvalid(`${id} cannot be changed here: change it in config.toml`);
   return key;
-}
-
-function refused(message: string): Error {
-  return configWriteRefused('configValidationError', message);
 }

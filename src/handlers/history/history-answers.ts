@@ -2,7 +2,7 @@ import { storedTurnViews } from '../../agent/thread-view.ts';
 import type { Threads } from '../../agent/threads.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
 import type { ThreadItemEntry, Turn, TurnItemsView } from '../../protocol/generated/types.ts';
-import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/rpc-error.ts';
+import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/thread-errors.ts';
 import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
 import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';

@@ -3,7 +3,8 @@ import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { HookDefinition, HookSet } from '../../config/hooks/hook-definition.ts';
 import type { HookMetadata, HooksListEntry } from '../../protocol/generated/types.ts';
-import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -119,6 +119,6 @@ function listed({ model, provider, effort, isDefault }: Listed): Model {
 function described(provider: ProviderConfig): string {
   if (!isOffline(provider)) return `Answers through ${provider.name}`;
   return provider.script === null
-    ? 'Works offline and follows requests in the message: see docs/scripted-model.md'
+    ? 'Works offline and follows requests in the message: see docs/embedded-model.md'
     : 'Answers from a script: see docs/scripted-model.md';
 }

@@ -1,4 +1,4 @@
-import { noRolloutFound } from '../../protocol/rpc-error.ts';
+import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadChange, ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

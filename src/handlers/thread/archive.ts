@@ -1,4 +1,4 @@
-import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
+import { noRolloutFound, threadEphemeral } from '../../protocol/thread-errors.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';

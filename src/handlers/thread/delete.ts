@@ -1,4 +1,4 @@
-import { noRolloutFound } from '../../protocol/rpc-error.ts';
+import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

@@ -1,7 +1,8 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
-import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
 import { type Caller, type MethodTable, perThread, type RequestContext } from '../method.ts';

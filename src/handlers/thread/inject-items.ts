@@ -2,7 +2,8 @@ import { isRemoteImage } from '../../model/pictures/image-type.ts';
 import { pictureParts } from '../../model/pictures/picture-parts.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
-import { emptyField, invalidItem, remoteImage, tooManyItems } from '../../protocol/rpc-error.ts';
+import { emptyField } from '../../protocol/rpc-error.ts';
+import { invalidItem, remoteImage, tooManyItems } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -2,7 +2,7 @@ import type {
   ThreadItemsListResponse,
   ThreadItemsReadResponse,
 } from '../../protocol/generated/types.ts';
-import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
+import { itemIdsOutOfRange } from '../../protocol/thread-errors.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';

@@ -1,6 +1,7 @@
 import { checkInput } from '../../agent/prompt/check-input.ts';
 import { approvedPlanMessage } from '../../instructions/approved-plan-message.ts';
-import { emptyField, turnActive } from '../../protocol/rpc-error.ts';
+import { emptyField } from '../../protocol/rpc-error.ts';
+import { turnActive } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

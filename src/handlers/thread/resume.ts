@@ -3,7 +3,7 @@ import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
-import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/rpc-error.ts';
+import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/thread-errors.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
 import { type Caller, type MethodTable, perThread, type RequestContext } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';

@@ -1,4 +1,5 @@
-import { invalidParams, turnActive } from '../../protocol/rpc-error.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { turnActive } from '../../protocol/turn-errors.ts';
 import type { Page } from '../../store/page-query.ts';
 import type { StoredTurn } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../method.ts';

@@ -1,12 +1,8 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { Ids } from '../../base/ids.ts';
 import type { JsonValue } from '../../base/json-value.ts';
-import {
-  internal,
-  type RpcError,
-  refused,
-  turnActive,
-  turnMismatch,
-} from '../../protocol/rpc-error.ts';
+import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
+import { turnActive, turnMismatch } from '../../protocol/turn-errors.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -62,32 +58,7 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
           { prompt, effort, clientMetadata: responsesapiClientMetadata ?? {} },
           signal,
         );
-        if (answer === null)
-          throw refused('prompt_too_large', 'the history is too large for a prompt');
-        if ('text' in answer) {
-          const {
-            inputTokens = null,
-            cachedInputTokens = null,
-            outputTokens = null,
-          } = answer.usage ?? {};
-          const responseId = answer.responseId ?? ids.next();
-          return {
-            responseId,
-            sourceTurnId: expectedTurnId,
-            text: answer.text,
-            inputTokens,
-            cachedInputTokens,
-            outputTokens,
-          };
-        }
-        if (answer.error !== null) {
-          const { message, codexErrorInfo } = answer.error;
-          throw internal(message, {
-            code: 'model_failed',
-            codexErrorInfo: codexErrorInfo as JsonValue,
-          });
-        }
-        throw signal.aborted ? cancelled() : refused('thread_closed', 'the thread was closed');
+        return sampledResponse(answer, { expectedTurnId, ids, signal });
       },
     },
 
@@ -103,6 +74,38 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** The response with the model's answer. Throws if there is none. */
+function sampledResponse(
+  answer: Awaited<ReturnType<LoadedThread['sample']>>,
+  { expectedTurnId, ids, signal }: { expectedTurnId: string; ids: Ids; signal: AbortSignal },
+) {
+  if (answer === null) throw refused('prompt_too_large', 'the history is too large for a prompt');
+  if ('text' in answer) {
+    const {
+      inputTokens = null,
+      cachedInputTokens = null,
+      outputTokens = null,
+    } = answer.usage ?? {};
+    const responseId = answer.responseId ?? ids.next();
+    return {
+      responseId,
+      sourceTurnId: expectedTurnId,
+      text: answer.text,
+      inputTokens,
+      cachedInputTokens,
+      outputTokens,
+    };
+  }
+  if (answer.error !== null) {
+    const { message, codexErrorInfo } = answer.error;
+    throw internal(message, {
+      code: 'model_failed',
+      codexErrorInfo: codexErrorInfo as JsonValue,
+    });
+  }
+  throw signal.aborted ? cancelled() : refused('thread_closed', 'the thread was closed');
 }
 
 function cancelled(): RpcError {

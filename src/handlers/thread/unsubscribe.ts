@@ -1,5 +1,5 @@
 import { isUuid } from '../../base/ids.ts';
-import { invalidThreadId } from '../../protocol/rpc-error.ts';
+import { invalidThreadId } from '../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

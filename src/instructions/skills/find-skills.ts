@@ -4,7 +4,7 @@ import { isObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { showText } from '../../base/text/show-text.ts';
-import type { SkillSwitch } from '../../config/skill-switches.ts';
+import type { SkillSwitch } from '../../config/settings/skill-switches.ts';
 import { oneLine, parseYaml } from './parse-yaml.ts';
 import { SEARCH_LIMITS, skillFiles } from './skill-files.ts';
 import { type SkillPlace, type SkillSources, skillPlaces } from './skill-places.ts';

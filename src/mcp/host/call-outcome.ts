@@ -5,7 +5,7 @@ import { type ForeignPart, foreignOutput } from '../../instructions/foreign-outp
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
 import { type CallResult, callResult } from '../call-result.ts';
 import type { McpCallOutcome } from '../to-host.ts';
-import { fitsLimits } from './json-limits.ts';
+import { fitsLimits } from './limits/json-limits.ts';
 
 /** A larger result is not kept whole with the item. */
 const KEPT = { chars: 4 * 1024 * 1024, values: 50_000, depth: 100 };

@@ -1,11 +1,20 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { limitMessage } from './limit-message.ts';
+import type { JsonObject } from '../../base/json-value.ts';
+import type { ConnectedServer } from '../to-host.ts';
+import { fitsLimits } from './limits/json-limits.ts';
+import { limitMessage } from './limits/limit-message.ts';
 import { NO_TIMEOUT_MS } from './send-request.ts';
 
 type Receive = NonNullable<Transport['onmessage']>;
 
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
+/**
+ * The longest description that a server gives of itself: its capabilities, its instructions and
+ * `serverInfo`.
+ */
+const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
+const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
 
 /**
  * Connects a client whose messages from the server are limited. Instead of an answer that is too
@@ -28,6 +37,21 @@ export async function connectLimited(client: Client, transport: Transport): Prom
   } catch (error) {
     throw tooLarge === null ? error : new Error(tooLarge);
   }
+}
+
+/**
+ * How a connected server describes itself. Throws an error with the problem if it does so at too
+ * great a length.
+ */
+export function connectedServer(client: Client): ConnectedServer {
+  const server = {
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+    info: (client.getServerVersion() ?? null) as JsonObject | null,
+    capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
+    instructions: client.getInstructions() ?? null,
+  };
+  if (!fitsLimits(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
+  return server;
 }
 
 /**

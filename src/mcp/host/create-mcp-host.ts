@@ -3,9 +3,10 @@ import type { Env } from '../../base/env.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import { LoginWeb } from '../oauth/login-web.ts';
 import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
-import { AUTHORIZATION_LIMITS, HostedClient } from './hosted-client.ts';
-import { isOfServer, questionRefusal } from './question-refusal.ts';
+import { HostedClient } from './hosted-client.ts';
+import { isOfServer, questionRefusal } from './limits/question-refusal.ts';
 import { refreshTokens } from './refresh-tokens.ts';
+import { AUTHORIZATION_LIMITS } from './server-http.ts';
 import { toProblem } from './to-problem.ts';
 
 /** A question that the main thread has not answered yet. */

@@ -1,64 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type AuthProvider,
   Client,
   type ClientOptions,
   ProtocolError,
   type Transport,
-  UnauthorizedError,
 } from '@modelcontextprotocol/client';
-import { createFetch, type Fetch } from '../../base/http/create-fetch.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { ChangeNotices } from '../change-notices.ts';
-import type { LoginTarget, LoginWeb } from '../oauth/login-web.ts';
+import type { LoginWeb } from '../oauth/login-web.ts';
 import type {
-  ConnectedServer,
   FromHost,
   HostedServer,
-  LoginRequest,
   McpAnswer,
   McpQuestion,
   McpRequest,
   Progress,
-  StoredCredentials,
 } from '../to-host.ts';
-import { connectLimited } from './connect-limited.ts';
+import { connectedServer, connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
-import { fitsLimits } from './json-limits.ts';
-import { limitPages } from './limit-pages.ts';
-import type { CredentialsAccess } from './login-provider.ts';
+import { limitPages } from './limits/limit-pages.ts';
 import { Noise } from './noise.ts';
-import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX, PipeTransport } from './pipe-transport.ts';
+import { PipeTransport } from './pipe-transport.ts';
 import { sendRequest } from './send-request.ts';
+import { type HttpServer, ServerHttp } from './server-http.ts';
 import { toProblem } from './to-problem.ts';
-import { UserLogin } from './user-login.ts';
 import { Visits } from './visits.ts';
-
-type HttpServer = Extract<HostedServer, { type: 'http' }>;
 
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS_MAX = 1_000;
 const PAGES_MAX = 200;
-/**
- * The longest description that a server gives of itself: its capabilities, its instructions and
- * `serverInfo`.
- */
-const DESCRIPTION = { chars: 1024 * 1024, values: 50_000, depth: 100 };
-const TOO_TALKATIVE = `the server's description of itself is longer than ${DESCRIPTION.chars} characters, or nested too deeply`;
-/**
- * Of a response of an authorization server. The library's schemas make an error for each value that
- * is not as it should be.
- */
-export const AUTHORIZATION_LIMITS = { bytesMax: 256 * 1024, partsMax: 10_000 };
 const MODERN_VERSION = '2026-07-28';
 const METHOD_NOT_FOUND = -32601;
-const RETRY = {
-  initialReconnectionDelay: 1000,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 1.5,
-  maxRetries: 5,
-};
 
 export interface HostedClientDeps {
   connection: number;
@@ -80,9 +53,6 @@ export class HostedClient {
    */
   readonly #calls = new AsyncLocalStorage<{ call: number; signal: AbortSignal }>();
   #callsRunning = 0;
-  /** The bearer token of the request for each response; empty: it had none. */
-  readonly #sentTokens = new WeakMap<Response, string>();
-  /** Aborts at the end of the connection: what waits for anybody ends then. */
   readonly #closing = new AbortController();
   #client: Client | null = null;
   /** The last one, which may still be connecting. */
@@ -98,6 +68,20 @@ export class HostedClient {
     this.#noise = new Noise((message) => post({ type: 'noticed', connection, message }));
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Aborts at the end of the connection: what waits for anybody ends then. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** The signal of the call in whose course this is asked for. */
+  get callSignal(): AbortSignal | undefined {
+    return this.#calls.getStore()?.signal;
+  }
+
   async connect(): Promise<void> {
     const { connection, post } = this.#deps;
     try {
@@ -108,9 +92,7 @@ export class HostedClient {
       }
       this.#client = client;
       client.onclose = () => this.#ended(null);
-      const server = describe(client);
-      if (!fitsLimits(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
-      post({ type: 'connected', connection, server });
+      post({ type: 'connected', connection, server: connectedServer(client) });
     } catch (error) {
       post({ type: 'refused', connection, problem: toProblem(error) });
     }
@@ -193,10 +175,7 @@ export class HostedClient {
 
   async #connected(): Promise<Client> {
     const { server } = this.#deps;
-    if (server.type === 'http' && typeof server.authentication === 'object')
-      return this.#loggedIn(server, server.authentication);
-    if (server.type === 'http')
-      return this.#connectBy(this.#httpTransport(server), { versionNegotiation: { mode: 'auto' } });
+    if (server.type === 'http') return this.#connectedByHttp(server);
     try {
       return await this.#connectBy(this.#newPipe(), {});
     } catch (error) {
@@ -266,110 +245,30 @@ export class HostedClient {
     return this.#pipe;
   }
 
-  /**
-   * Connects with a login of the user, who is sent to the authorization server if the server asks
-   * for a login.
-   */
-  async #loggedIn(server: HttpServer, login: LoginRequest): Promise<Client> {
-    const target = { url: server.url, reachesPrivate: login.reachesPrivate };
-    const user = new UserLogin(new URL(server.url), login, {
-      credentials: this.#credentials(target),
-      fetch: this.#loginFetch(target),
-    });
+  /** If the server asks for a login, the user is sent to the authorization server. */
+  async #connectedByHttp(server: HttpServer): Promise<Client> {
+    const http = new ServerHttp(server, this.#deps, this);
+    const login = typeof server.authentication === 'object' ? server.authentication : null;
+    const user = login && http.userLogin(login);
     // The server has asked for more scopes.
-    if (login.neededScopes.length > 0) await user.complete();
-    const client = await this.#connectBy(this.#httpTransport(server, user), {
+    if (login !== null && login.neededScopes.length > 0) await user?.complete();
+    const client = await this.#connectBy(http.transport(user), {
       versionNegotiation: { mode: 'auto' },
     });
     // Some servers ask nobody to log in before they are connected. The user wants to.
-    await user.complete();
+    await user?.complete();
     return client;
-  }
-
-  #credentials(target: LoginTarget): CredentialsAccess {
-    return {
-      read: async () => (await this.#ask({ kind: 'credentials' })) as unknown as StoredCredentials,
-      store: async (change) => void (await this.#ask({ kind: 'storeCredentials', change })),
-      authorize: async (address) => {
-        await this.#deps.web.checkShown(target, address);
-        return String(await this.#ask({ kind: 'authorize', url: address }));
-      },
-    };
   }
 
   /**
    * Asks the main thread for what the connection itself needs. The question ends with the
    * connection.
    */
-  async #ask(question: McpQuestion): Promise<JsonValue> {
+  async ask(question: McpQuestion): Promise<JsonValue> {
     if (this.#isClosed) throw new Error('the connection is closed');
     const answer = await this.#deps.ask(null, question, this.#closing.signal);
     if ('error' in answer) throw new Error(answer.error.message);
     return answer.result;
-  }
-
-  /** `user`: logs in. Otherwise there may be tokens. */
-  #httpTransport(
-    { url, headers, authentication }: HttpServer,
-    user: AuthProvider | null = null,
-  ): Transport {
-    const authProvider = user ?? (authentication === 'token' ? this.#tokens() : null);
-    return new HttpTransport(new URL(url), {
-      requestInit: { headers: { ...headers } },
-      reconnectionOptions: RETRY,
-      ...(authProvider !== null && { authProvider }),
-      onInsufficientScope: 'throw',
-      fetch: this.#notingFetch(),
-      callSignal: () => this.#calls.getStore()?.signal,
-    });
-  }
-
-  #headers() {
-    return { 'user-agent': `heddle/${this.#deps.clientVersion}` };
-  }
-
-  /** Notes the token of each request. */
-  #notingFetch(): Fetch {
-    const send = createFetch(this.#deps.web.web, {
-      bytesMax: MESSAGE_BYTES_MAX,
-      partsMax: MESSAGE_PARTS_MAX,
-      headers: this.#headers(),
-    });
-    return async (address, init) => {
-      const response = await send(address, init);
-      const authorization = new Headers(init?.headers).get('authorization') ?? '';
-      this.#sentTokens.set(response, authorization.replace(/^bearer /i, ''));
-      return response;
-    };
-  }
-
-  /** For requests to the authorization server, which the library sends without a signal. */
-  #loginFetch(target: LoginTarget): Fetch {
-    const send = this.#deps.web.loginFetch(target, {
-      ...AUTHORIZATION_LIMITS,
-      headers: this.#headers(),
-    });
-    return (address, init) => send(address, { ...init, signal: this.#closing.signal });
-  }
-
-  /** Bearer tokens come from the main thread, which also knows how to get another one. */
-  #tokens(): AuthProvider {
-    let last = '';
-    const ask = async (refused: string | null) => {
-      const token = await this.#ask({ kind: 'token', refused });
-      last = typeof token === 'string' ? token : '';
-      return last;
-    };
-    return {
-      // The main thread has forgotten a connection that is closed: its last request ends the
-      // session.
-      token: async () => (this.#isClosed ? last : await ask(null)) || undefined,
-      onUnauthorized: async ({ response }) => {
-        // A request that was sent at the same time may have got another token meanwhile.
-        if ((await ask(this.#sentTokens.get(response) ?? last)) === '')
-          throw new UnauthorizedError('the server requires a login');
-      },
-    };
   }
 
   #answerQuestions(client: Client): void {
@@ -397,13 +296,4 @@ export class HostedClient {
       async (_request, { mcpReq }) => (await answer({ kind: 'roots' }, mcpReq.signal)) as never,
     );
   }
-}
-
-function describe(client: Client): ConnectedServer {
-  return {
-    protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
-    info: (client.getServerVersion() ?? null) as JsonObject | null,
-    capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
-    instructions: client.getInstructions() ?? null,
-  };
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { McpRequest } from '../to-host.ts';
 import { callOutcome } from './call-outcome.ts';
-import { cutJson, fitsLimits } from './json-limits.ts';
+import { cutJson, fitsLimits } from './limits/json-limits.ts';
 
 /** The largest result that is taken. */
 const RESULT = { chars: 16 * 1024 * 1024, values: Number.POSITIVE_INFINITY, depth: 100 };

@@ -12,7 +12,7 @@ const QUOTED_CHARS_MAX = 400;
 
 /**
  * Creates the embedded model. It works offline, and the same input always gives the same events. It
- * carries out the lines of the last user message; docs/scripted-model.md is its manual.
+ * carries out the lines of the last user message; docs/embedded-model.md is its manual.
  */
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
   return {

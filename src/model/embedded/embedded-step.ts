@@ -1,7 +1,7 @@
 import { isObject, parsedJson } from '../../base/json-value.ts';
 
 /**
- * One instruction in a user's message to the embedded model; docs/scripted-model.md is its manual.
+ * One instruction in a user's message to the embedded model; docs/embedded-model.md is its manual.
  */
 export type EmbeddedStep =
   | { do: 'call'; name: string; arguments: string }

@@ -1,16 +1,16 @@
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
 import { emptyAnswer } from '../http/answer/empty-answer.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
-import { tokenCount } from '../http/token-count.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import { OpenMessage } from './open-message.ts';
 import { readResponseItem } from './read-response-item.ts';
+import { tokenUsage } from './token-usage.ts';
 
 /** The key of the metadata of a response under which providers tell about moderation. */
 const MODERATION_KEY = 'openai_chatgpt_moderation_metadata';
@@ -260,28 +260,6 @@ function itemId(item: ResponseItem): string | null {
 function place(event: ProviderJson, name: string): number {
   const value = event[name];
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
-}
-
-/**
- * Reads the token counts of a completed response; null if the input or output count is missing or
- * not valid.
- */
-function tokenUsage(response: unknown): TokenUsageBreakdown | null {
-  const usage = isObject(response) ? response.usage : null;
-  if (!isObject(usage)) return null;
-  const inputTokens = tokenCount(usage.input_tokens);
-  const outputTokens = tokenCount(usage.output_tokens);
-  if (inputTokens === null || outputTokens === null) return null;
-  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
-  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  return {
-    inputTokens,
-    cachedInputTokens: tokenCount(input.cached_tokens) ?? 0,
-    cacheWriteInputTokens: tokenCount(input.cache_write_tokens) ?? 0,
-    outputTokens,
-    reasoningOutputTokens: tokenCount(output.reasoning_tokens) ?? 0,
-    totalTokens: tokenCount(usage.total_tokens) ?? inputTokens + outputTokens,
-  };
 }
 
 /** The provider's id of a response, if it has one. */

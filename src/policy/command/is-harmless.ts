@@ -1,5 +1,6 @@
 import { isHarmlessGit } from './is-harmless-git.ts';
 import { allowsOptions, type OptionRules } from './option-rules.ts';
+import type { ParsedCommand } from './parse-command.ts';
 
 /**
  * Whether a command is known only to read. The program must be a known name without a path, and
@@ -13,6 +14,19 @@ export function isHarmless(words: readonly string[], { confined }: { confined: b
   const options = OPTIONS.get(program);
   if (options !== undefined) return allowsOptions(args, options);
   return SPECIAL.get(program)?.(args) ?? false;
+}
+
+/** Whether every simple command of a line is known only to read: see `isHarmless`. */
+export function onlyReads({ commands }: ParsedCommand, confined: boolean): boolean {
+  return commands?.every(({ words }) => isHarmless(words, { confined })) ?? false;
+}
+
+/**
+ * Whether a line only reads, and uses git for that. Reading with git needs no access beyond the
+ * sandbox. Outside it, git may run programs that a repository names.
+ */
+export function readsWithGit(command: ParsedCommand): boolean {
+  return onlyReads(command, true) && !onlyReads(command, false);
 }
 
 /** With any arguments, these only print, return a status, or change the folder. */

@@ -1,16 +1,15 @@
-import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { leavingDoubt } from '../outside/leaving-doubt.ts';
-import { type ApprovalKind, asksAboutSkills, mayAsk, whyNotAsked } from '../permissions/may-ask.ts';
+import { type ApprovalKind, asksAboutSkills, whyNotAsked } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
-import type { RuleProblem } from '../rules/command-rules.ts';
 import { proposeAmendment } from '../rules/propose-amendment.ts';
 import { ruleAllows } from '../rules/rule-allows.ts';
-import { type StrictRule, strictRule } from '../rules/strict-rule.ts';
+import { asksRule, asksUnreadable, forbidden, ruleText } from '../rules/rule-text.ts';
+import { strictRule } from '../rules/strict-rule.ts';
 import { untraceableRule } from '../rules/untraceable-rule.ts';
+import { beyondReason, beyondRefusal } from './beyond-refusal.ts';
 import { commandKey } from './command-key.ts';
-import type { CommandRequest, CommandSituation, CommandVerdict } from './command-verdict.ts';
-import { isHarmless } from './is-harmless.ts';
-import type { ParsedCommand } from './parse-command.ts';
+import type { CommandSituation, CommandVerdict } from './command-verdict.ts';
+import { isHarmless, onlyReads, readsWithGit } from './is-harmless.ts';
 import { removesByForce } from './removes-by-force.ts';
 
 /**
@@ -34,7 +33,7 @@ function judge(situation: CommandSituation): CommandVerdict {
   const strict = strictRule(request.command, rules);
   if (strict?.decision === 'forbidden') return refuse(forbidden(strict));
   if (isGranted(situation, sandboxed)) return run(sandboxed);
-  const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
+  const doubt = strict === null ? asksUnreadable(rules.problems) : asksRule(strict);
   if (doubt !== null)
     return byKind(situation, {
       kind: 'rules',
@@ -108,7 +107,7 @@ function byFence(
   });
   if (rule === null) return null;
   const names = trusted ? '' : ' Names of programs may mean files that commands can write.';
-  const reason = `A rule forbids ${patternText(rule)}${because(rule)}, and heddle cannot tell whether this command runs it.${names}`;
+  const reason = `A rule forbids ${ruleText(rule)}, and heddle cannot tell whether this command runs it.${names}`;
   return byKind(situation, { kind: 'rules', goesBeyond, sandboxed, reason, settles: true });
 }
 
@@ -204,15 +203,6 @@ function byPolicyBeyond(situation: CommandSituation, sandboxed: boolean): Comman
     : refuse(refusal);
 }
 
-function beyondRefusal(policy: AskForApproval): string | null {
-  if (mayAsk(policy, 'sandbox_approval')) return null;
-  return policy === 'never' ? NEVER_BEYOND : NO_APPROVALS_BEYOND;
-}
-
-function beyondReason({ justification, escalates }: CommandRequest): string {
-  return justification ?? (escalates ? LEAVES : WIDENS);
-}
-
 /** For commands that stay within the bounds of the sandbox policy, if it has any. */
 function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandVerdict {
   const { request, approvalPolicy } = situation;
@@ -241,12 +231,6 @@ const FORCES =
 const UNFORCED =
   'Remove only what you have to, and without force: `rm` and `rm -r` need no approval if `--` stands before names that only the shell knows.';
 const INSIDE_INSTEAD = 'Run it inside the sandbox, or do without it.';
-const LEAVES = 'The command asks to run outside the sandbox.';
-const WIDENS = 'The command asks for more than the sandbox allows.';
-const NEVER_BEYOND =
-  'Rejected: under the approval policy never, commands cannot go beyond the sandbox. Run the command inside the sandbox, or do without it.';
-const NO_APPROVALS_BEYOND =
-  'Rejected: the approval policy does not allow requests to go beyond the sandbox. Run the command inside the sandbox, or do without it.';
 
 function run(sandboxed: boolean): CommandVerdict {
   return { ...RUN, sandboxed };
@@ -305,42 +289,4 @@ function isAllowed(
   return commands.every(
     ({ words }) => isByRule(words) || (!goesBeyond && isHarmless(words, { confined: false })),
   );
-}
-
-/** Whether every simple command in it is known only to read. */
-function onlyReads({ commands }: ParsedCommand, confined: boolean): boolean {
-  return commands?.every(({ words }) => isHarmless(words, { confined })) ?? false;
-}
-
-/**
- * Reading with git needs no access beyond the sandbox. Outside it, git may run programs that a
- * repository names.
- */
-function readsWithGit(command: ParsedCommand): boolean {
-  return onlyReads(command, true) && !onlyReads(command, false);
-}
-
-/** Returns the refusal for the model if a rule forbids a command. */
-export function forbidden({ rule }: StrictRule): string {
-  return `Rejected: a rule forbids ${patternText(rule)}${because(rule)}. Do not try to achieve the same in another way.`;
-}
-
-function asksRule({ rule, uncertain }: StrictRule): string {
-  const verb = rule.decision === 'forbidden' ? 'forbids' : 'requires approval for';
-  const doubt = uncertain ? ', and this command may run that' : '';
-  return `A rule ${verb} ${patternText(rule)}${because(rule)}${doubt}.`;
-}
-
-function patternText({ pattern }: StrictRule['rule']): string {
-  return `\`${pattern.map((alternatives) => alternatives.join('|')).join(' ')}\``;
-}
-
-function because({ justification }: StrictRule['rule']): string {
-  return justification === null ? '' : ` (${justification})`;
-}
-
-function unreadable([problem]: readonly RuleProblem[]): string | null {
-  if (problem === undefined) return null;
-  const location = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
-  return `A rule that may forbid this command cannot be read: ${location}: ${problem.message}.`;
 }

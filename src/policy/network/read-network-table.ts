@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { valueAt } from '../../config/layers/config-table.ts';
-import { choice, flag, nullable } from '../../config/settings.ts';
+import { choice, flag, nullable } from '../../config/settings/setting.ts';
 import { patternText, readDomainPattern } from './domain-pattern.ts';
 import type { DomainEntry, NetworkPolicy } from './network-policy.ts';
 

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import type { HiddenPattern } from '../../config/inherited-limits.ts';
 import { isTable } from '../../config/layers/config-table.ts';
-import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings.ts';
+import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings/setting.ts';
 import {
   extendedNetwork,
   type NetworkTable,

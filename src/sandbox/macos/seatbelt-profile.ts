@@ -55,18 +55,7 @@ export function seatbeltProfile(
   serverPlaces: readonly string[],
   hidden: FoundHidden = { places: [], links: [] },
 ): string {
-  const {
-    readable,
-    writableRoots,
-    network,
-    unixSockets,
-    workspace,
-    home,
-    linkedSecrets = [],
-  } = bounds;
-  const homeIsRoot = writableRoots.includes(home);
-  const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
-  const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
+  const { readable, writableRoots, network, unixSockets, home, linkedSecrets = [] } = bounds;
   const rules = [
     ...ALWAYS,
     readable === 'everything'
@@ -84,27 +73,7 @@ export function seatbeltProfile(
       'file-write*',
       writableRoots.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
     ),
-    ...(homeIsRoot
-      ? [
-          deny(
-            'file-write*',
-            HOME_PROTECTED.map((name) => subpath(`${home}/${name}`)),
-          ),
-        ]
-      : [
-          deny('file-write*', [subpath(home)]),
-          deny('file-read*', [subpath(home)]),
-          allow('file-read*', [
-            literal(home),
-            ...HOME_READABLE.map((name) => subpath(`${home}/${name}`)),
-            ...[...inHome, ...workInHome].map(subpath),
-          ]),
-          allow('file-write*', inHome.map(subpath)),
-          deny(
-            'file-write*',
-            inHome.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
-          ),
-        ]),
+    ...homeRules(bounds),
     deny(
       'file-read* file-write*',
       [...HOME_SECRETS.map((name) => `${home}/${name}`), ...linkedSecrets].map(subpath),
@@ -126,6 +95,34 @@ export function seatbeltProfile(
     ...unixSocketRules({ network, unixSockets }),
   ];
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
+}
+
+/** heddle's home can only be read where commands need it, unless it is a folder for their work. */
+function homeRules({ home, writableRoots, workspace }: SandboxBounds): string[] {
+  const homeIsRoot = writableRoots.includes(home);
+  const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
+  const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
+  return homeIsRoot
+    ? [
+        deny(
+          'file-write*',
+          HOME_PROTECTED.map((name) => subpath(`${home}/${name}`)),
+        ),
+      ]
+    : [
+        deny('file-write*', [subpath(home)]),
+        deny('file-read*', [subpath(home)]),
+        allow('file-read*', [
+          literal(home),
+          ...HOME_READABLE.map((name) => subpath(`${home}/${name}`)),
+          ...[...inHome, ...workInHome].map(subpath),
+        ]),
+        allow('file-write*', inHome.map(subpath)),
+        deny(
+          'file-write*',
+          inHome.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
+        ),
+      ];
 }
 
 /**

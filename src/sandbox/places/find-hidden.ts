@@ -1,11 +1,11 @@
 import { accessSync, constants } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { monotonicMs } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { eachEntry } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { realPath, realPathOrSame } from '../../base/paths/real-path.ts';
+import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import type { HiddenFiles } from '../../policy/permissions/hidden-files.ts';
@@ -18,7 +18,6 @@ import {
   type Positions,
   startOf,
 } from '../../policy/permissions/path-pattern.ts';
-import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 import { type HiddenPlace, PATH_BYTES_MAX } from './view-places.ts';
@@ -100,27 +99,6 @@ function merged(place: HiddenPlace, known: HiddenPlace | undefined): HiddenPlace
   return known.links.length === 0
     ? known
     : { ...known, links: [...new Set([...known.links, ...place.links])] };
-}
-
-/**
- * The real paths of the links that lead to the folders in which what is hidden is looked for,
- * without those to the workspace itself. If they led elsewhere, what they lead to now would be
- * seen.
- */
-export function linksToRoots({
-  hidden = [],
-  workspace,
-}: Pick<SandboxBounds, 'hidden' | 'workspace'>): string[] {
-  const folders = workspace.map((folder) => ({ folder, real: realPathOrSame(folder) }));
-  const named = [...new Set(hidden.map(({ root }) => root))].flatMap((root) => {
-    const above = folders.filter(({ folder }) => isWithin(root, folder));
-    return above.length === 0
-      ? [root]
-      : above.map(({ folder, real }) => join(real, relative(folder, root)));
-  });
-  return named
-    .filter((root) => realPath(root) !== root)
-    .flatMap((root) => followPath(root).links.map(({ link }) => link));
 }
 
 function firstFolders(hidden: readonly HiddenFiles[]): Folder[] {

@@ -4,13 +4,10 @@ import { RefusedWrites, readOnlyNote } from '../read-only-note.ts';
 import type { Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxEnvironment } from '../sandbox-environment.ts';
 import type { ServerProgram } from '../server-programs/server-program.ts';
-import { askToEnd } from './ending/ask-to-end.ts';
-import { type KillTargets, killProcesses } from './ending/kill-processes.ts';
-import { pressKey, signalCommand } from './ending/signal-command.ts';
+import { type EndableStart, ProcessEnder } from './ending/process-ender.ts';
 import { findProgram } from './find-program.ts';
 import { Pipes } from './pipes.ts';
-import { type ProcessMark, ProcessMarks } from './process-mark.ts';
-import { createProcessTable, type ProcessTable } from './process-table.ts';
+import { markingArgv, type ProcessMark, ProcessMarks } from './process-mark.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
 import {
   ChangedProgramError,
@@ -28,34 +25,13 @@ import { watchMemory } from './watch-memory.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** A started process. Kept as long as it or a process that it started may be running. */
-interface Start {
+interface Start extends EndableStart {
   owner: readonly string[];
-  mark: ProcessMark;
-  /** Its pid. Null before it is started and after it has ended. */
-  leader: number | null;
-  ended: boolean;
-  /** Whether other processes of this start confine it. */
-  isConfined: boolean;
-  /** Whether the server starts it for itself. Then it is asked to end before it is killed. */
-  isConfigured: boolean;
   /**
    * The program, if it must end before a command starts that could write what it has still to read.
    */
   reader: { program: ServerProgram; onExposed: () => void } | null;
-  /** Makes its output ignore pauses from now on. */
-  hurry: () => void;
-  /** Resolves when it has ended and its output has been read, or if it could not be started. */
-  over: Promise<unknown>;
-  /** Resolves when it is known whether it could be started. */
-  begun: Promise<unknown>;
 }
-
-/**
- * Sets the limit that marks a process, with either option letter that shells use for it, and runs
- * the program.
- */
-const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
-const KIB = 1024;
 
 /** Above this number of kept starts, the ones that left no process behind are removed. */
 const STARTS_KEPT = 500;
@@ -64,17 +40,18 @@ const STARTS_KEPT = 500;
 export class ProcessKeeper implements Processes {
   readonly #deps: ProcessesDeps;
   readonly #marks: ProcessMarks;
+  readonly #ender: ProcessEnder;
   readonly #starts = new Set<Start>();
   readonly #watchdog: Watchdog;
   readonly #terminals = new Terminals();
   readonly #pipes: Pipes;
-  #table: ProcessTable | null = null;
   #forgetAbove = STARTS_KEPT;
   #closed = false;
 
   constructor(deps: ProcessesDeps) {
     this.#deps = deps;
     this.#marks = new ProcessMarks(deps.env.HEDDLE_COMMAND);
+    this.#ender = new ProcessEnder(deps, this.#marks);
     this.#watchdog = new Watchdog(this.#marks, deps.env.PATH ?? '');
     this.#pipes = new Pipes(deps.platform);
   }
@@ -204,11 +181,7 @@ export class ProcessKeeper implements Processes {
     await this.#requireUnchanged(spec);
     const { memoryBytesMax } = spec;
     const isLinux = this.#deps.platform === 'linux';
-    const limiting =
-      memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
-    const marking = isLinux
-      ? ['/bin/sh', '-c', `${limiting}${MARKING}`, String(mark.lockLimit)]
-      : [];
+    const marking = isLinux ? markingArgv(mark, memoryBytesMax) : [];
     const started = await this.#begin({ ...launch, argv: [...marking, ...launch.argv] }, spec);
     // Other kernels do not hold such a limit.
     if (!isLinux && memoryBytesMax !== undefined)
@@ -254,14 +227,9 @@ export class ProcessKeeper implements Processes {
   /** Removes the starts that have ended and left no process behind. */
   async #forgetEnded(): Promise<void> {
     const ended = [...this.#starts].filter(({ ended }) => ended);
-    const left = new Set((await this.#processTable().list()).map((entry) => entry.mark()));
+    const left = new Set((await this.#ender.table.list()).map((entry) => entry.mark()));
     for (const start of ended) if (!left.has(start.mark.number)) this.#starts.delete(start);
     this.#forgetAbove = 2 * this.#starts.size + STARTS_KEPT;
-  }
-
-  #processTable(): ProcessTable {
-    this.#table ??= createProcessTable(this.#deps.platform, this.#marks);
-    return this.#table;
   }
 
   #follow(
@@ -291,9 +259,9 @@ export class ProcessKeeper implements Processes {
       pause: () => started.output.pause(),
       resume: () => started.output.resume(),
       attend: () => () => {},
-      waiting: () => waitingProcesses(started.pid, this.#processTable()),
-      interrupt: () => this.#signal('SIGINT', start, key),
-      terminate: () => this.#signal('SIGTERM', start, null),
+      waiting: () => waitingProcesses(started.pid, this.#ender.table),
+      interrupt: () => this.#ender.signal('SIGINT', start, key),
+      terminate: () => this.#ender.signal('SIGTERM', start, null),
       kill: () => this.#kill([start]),
     };
   }
@@ -307,48 +275,9 @@ export class ProcessKeeper implements Processes {
     }
   }
 
-  /** Sends a signal, by its key in the terminal if it has one. Never rejects. */
-  async #signal(
-    signal: 'SIGINT' | 'SIGTERM',
-    start: Start,
-    key: (() => void) | null,
-  ): Promise<void> {
-    const { sendSignal, log } = this.#deps;
-    const targets = { ...targetsOf([start]), isConfined: start.isConfined };
-    const sending = { targets, deps: { table: this.#processTable(), sendSignal, log } };
-    const unlisted = (error: unknown) =>
-      log.error({ err: error }, 'cannot list the processes to signal');
-    try {
-      const repeat = await (key === null || signal === 'SIGTERM'
-        ? signalCommand(signal, sending)
-        : pressKey(signal, key, sending));
-      void repeat(() => start.ended).catch(unlisted);
-    } catch (error) {
-      unlisted(error);
-    }
-  }
-
   /** Kills processes. Waits until one that is being started has begun. Never rejects. */
   async #kill(starts: readonly Start[]): Promise<void> {
-    if (starts.length === 0) return;
-    await Promise.all(starts.map(({ begun }) => begun));
-    const { sendSignal, log } = this.#deps;
-    const deps = { table: this.#processTable(), sendSignal, log };
-    const programs = starts.filter(({ isConfigured }) => isConfigured);
-    const commands = starts.filter(({ isConfigured }) => !isConfigured);
-    const endPrograms = async () => {
-      const left = await askToEnd(targetsOf(programs), deps);
-      await killProcesses(targetsOf(programs), deps, left);
-    };
-    try {
-      // At the same time: commands do not go on while programs end.
-      const kills = commands.length > 0 ? [killProcesses(targetsOf(commands), deps)] : [];
-      await Promise.all(programs.length > 0 ? [...kills, endPrograms()] : kills);
-    } catch (error) {
-      log.error({ err: error }, 'cannot list the processes to kill');
-    }
-    for (const { hurry } of starts) hurry();
-    await Promise.all(starts.map(({ over }) => over));
+    await this.#ender.kill(starts);
     for (const start of starts) this.#starts.delete(start);
   }
 }
@@ -362,11 +291,4 @@ function readerOf(spec: ProcessSpec): Start['reader'] {
   return program === null || spec.onExposed === undefined
     ? null
     : { program, onExposed: spec.onExposed };
-}
-
-function targetsOf(starts: readonly Start[]): KillTargets {
-  return {
-    leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
-    marks: new Set(starts.map(({ mark }) => mark.number)),
-  };
 }

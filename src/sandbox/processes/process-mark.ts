@@ -17,6 +17,12 @@ export interface ProcessMark {
 const VARIABLE = 'HEDDLE_COMMAND';
 /** The limit begins with nine digits of the server, and ends with six digits of the process. */
 const NUMBERS_MAX = 1_000_000;
+/**
+ * Sets the limit that marks a process, with either option letter that shells use for it, and runs
+ * the program.
+ */
+const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
+const KIB = 1024;
 
 /** The marks of one server's processes. */
 export class ProcessMarks {
@@ -55,4 +61,17 @@ export class ProcessMarks {
     const limit = Number(/^Max file locks +(\d+) /m.exec(text)?.[1]);
     return Math.floor(limit / NUMBERS_MAX) === this.lockLimitPrefix ? limit % NUMBERS_MAX : null;
   }
+}
+
+/**
+ * Returns the arguments to put before a program on Linux so that its limits have the mark.
+ * `memoryBytesMax`: also limits its memory.
+ */
+export function markingArgv(
+  { lockLimit }: ProcessMark,
+  memoryBytesMax: number | undefined,
+): readonly string[] {
+  const limiting =
+    memoryBytesMax === undefined ? '' : `ulimit -v ${Math.floor(memoryBytesMax / KIB)}; `;
+  return ['/bin/sh', '-c', `${limiting}${MARKING}`, String(lockLimit)];
 }

@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
-import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
+import { forbidden } from '../../policy/rules/rule-text.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
 import {
   type Action,

@@ -256,7 +256,7 @@ test.each<[string, string, string]>([
       [
         `prints ${text}`,
         checkedBy(`process.stdout.write(${JSON.stringify(text)})`),
-        'it answered with no JSON object',
+        'it did not answer with a JSON object',
       ] as [string, string, string],
   ),
   [

@@ -7,7 +7,9 @@ import { busyServer } from './busy-server.ts';
 import { MEASURED_TIMES_MAX } from './hostile-server.ts';
 import { WORKED_MS_MAX } from './run-workspace.ts';
 
-/** Loads that are known to take longer than `WORKED_MS_MAX`: docs/performance.md names them. */
+/**
+ * Loads that are known to take longer than `WORKED_MS_MAX`: docs/performance/waiting.md names them.
+ */
 const SLOWER_MS_MAX: Record<string, number> = {
   '20 MB of arguments with escapes': 40,
 };

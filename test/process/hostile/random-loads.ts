@@ -27,8 +27,8 @@ interface Kind {
   max: number;
   make: (size: number, random: Random) => Load;
   /**
-   * How long it may keep the main loop working, if longer than others: docs/performance.md names
-   * these loads.
+   * How long it may keep the main loop working, if longer than others: docs/performance/waiting.md
+   * names these loads.
    */
   workedMsMax?: number;
 }

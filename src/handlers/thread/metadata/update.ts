@@ -7,7 +7,7 @@ import {
   emptyMetadataField,
   emptyMetadataUpdate,
   projectNotFound,
-} from '../../../protocol/rpc-error.ts';
+} from '../../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';

@@ -52,57 +52,69 @@ export async function findPossibleCommands(
   command: Words | string,
   readBash: ReadBash,
 ): Promise<readonly Words[]> {
-  const found: Words[] = [];
-  const scripts: { text: string; depth: number }[] = [];
-  if (typeof command === 'string') addScript(command, 0);
-  else addCommand(command, 0);
-  // The loop also reads the scripts that it adds.
-  for (const { text, depth } of scripts) {
-    if (found.length >= COMMANDS_MAX) {
-      found.push(UNKNOWN);
-      break;
-    }
-    const read = await readBash(text, (root) => {
-      addNode(root, depth, 0);
-      return true;
-    });
-    if (read === null) found.push(UNKNOWN);
-  }
-  return found;
+  return new PossibleCommands(readBash).find(command);
+}
 
-  function addCommand(words: Words, depth: number): void {
+class PossibleCommands {
+  readonly #readBash: ReadBash;
+  readonly #found: Words[] = [];
+  readonly #scripts: { text: string; depth: number }[] = [];
+
+  constructor(readBash: ReadBash) {
+    this.#readBash = readBash;
+  }
+
+  async find(command: Words | string): Promise<readonly Words[]> {
+    if (typeof command === 'string') this.#addScript(command, 0);
+    else this.#addCommand(command, 0);
+    // The loop also reads the scripts that it adds.
+    for (const { text, depth } of this.#scripts) {
+      if (this.#found.length >= COMMANDS_MAX) {
+        this.#found.push(UNKNOWN);
+        break;
+      }
+      const read = await this.#readBash(text, (root) => {
+        this.#addNode(root, depth, 0);
+        return true;
+      });
+      if (read === null) this.#found.push(UNKNOWN);
+    }
+    return this.#found;
+  }
+
+  #addCommand(words: Words, depth: number): void {
     const [program = ''] = words;
     if (program === '') return;
-    if (found.length >= COMMANDS_MAX || depth > DEPTH_MAX) {
-      found.push(UNKNOWN);
+    if (this.#found.length >= COMMANDS_MAX || depth > DEPTH_MAX) {
+      this.#found.push(UNKNOWN);
       return;
     }
-    found.push(words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), '\0'] : words);
+    this.#found.push(words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), '\0'] : words);
     const args = run(programName(program), words.slice(1));
-    if (args !== null) addArguments(args, depth + 1);
+    if (args !== null) this.#addArguments(args, depth + 1);
   }
 
   /**
    * Each argument may be a command or a script, or contain one after a `=`. All of them together
    * may be a script too.
    */
-  function addArguments(args: Words, depth: number): void {
+  #addArguments(args: Words, depth: number): void {
     for (const [index, arg] of args.entries()) {
-      if (found.length >= COMMANDS_MAX) return;
-      addArgument(arg, args.slice(index + 1, index + 1 + WORDS_MAX), depth);
+      if (this.#found.length >= COMMANDS_MAX) return;
+      this.#addArgument(arg, args.slice(index + 1, index + 1 + WORDS_MAX), depth);
     }
-    if (args.length > 1) addScript(args.join(' '), depth);
+    if (args.length > 1) this.#addScript(args.join(' '), depth);
   }
 
-  function addArgument(arg: string, following: Words, depth: number): void {
+  #addArgument(arg: string, following: Words, depth: number): void {
     const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
     // For `su -c'rm x'` and `env -iS'rm x'`.
     const glued = /^-[A-Za-z]+\s/.test(arg)
       ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')]
       : [];
     for (const text of new Set([arg, value === '\0' ? arg : value, ...glued])) {
-      if (SCRIPT_LIKE.test(text)) addScript(text, depth);
-      else addCommand([text, ...following], depth);
+      if (SCRIPT_LIKE.test(text)) this.#addScript(text, depth);
+      else this.#addCommand([text, ...following], depth);
     }
   }
 
@@ -110,13 +122,13 @@ export async function findPossibleCommands(
    * Adds a script with continued lines twice: the parser and the shells read a word that is split
    * over lines differently.
    */
-  function addScript(script: string, depth: number): void {
+  #addScript(script: string, depth: number): void {
     for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
-      if (scripts.length >= COMMANDS_MAX) {
-        found.push(UNKNOWN);
+      if (this.#scripts.length >= COMMANDS_MAX) {
+        this.#found.push(UNKNOWN);
         return;
       }
-      scripts.push({ text, depth });
+      this.#scripts.push({ text, depth });
     }
   }
 
@@ -124,23 +136,24 @@ export async function findPossibleCommands(
    * Adds the words of the other commands if a shell reads from the pipeline, as in `echo 'rm x' |
    * sh`.
    */
-  function addPiped(pipeline: Node, depth: number): void {
+  #addPiped(pipeline: Node, depth: number): void {
     const parts = pipeline.namedChildren.map(commandWords);
     if (!parts.some(readsScript)) return;
     for (const [, ...args] of parts)
-      for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
+      for (const text of new Set([...args, args.join(' ')])) this.#addScript(text, depth);
   }
 
-  function addNode(node: Node, depth: number, nodeDepth: number): void {
+  #addNode(node: Node, depth: number, nodeDepth: number): void {
     if (nodeDepth > NODE_DEPTH_MAX) {
-      found.push(UNKNOWN);
+      this.#found.push(UNKNOWN);
       return;
     }
-    if (node.type === 'command') addCommand(commandWords(node), depth);
-    else if (node.type === 'pipeline' && depth <= DEPTH_MAX) addPiped(node, depth + 1);
+    if (node.type === 'command') this.#addCommand(commandWords(node), depth);
+    else if (node.type === 'pipeline' && depth <= DEPTH_MAX) this.#addPiped(node, depth + 1);
     else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node))
-      addScript(inputText(node), depth + 1);
-    for (const child of node.children) if (child.isNamed) addNode(child, depth, nodeDepth + 1);
+      this.#addScript(inputText(node), depth + 1);
+    for (const child of node.children)
+      if (child.isNamed) this.#addNode(child, depth, nodeDepth + 1);
   }
 }
 

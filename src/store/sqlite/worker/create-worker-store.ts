@@ -2,8 +2,9 @@ import { type AgentPage, agentsBelow } from '../../agents-below.ts';
 import type { ThreadStore } from '../../thread-store.ts';
 import { createFromStaged, isShort } from './create-from-staged.ts';
 import { RemoteWriter } from './remote-writer.ts';
+import type { StoreThreadOptions } from './start-store-worker.ts';
 import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
-import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
+import { StoreThread } from './store-thread.ts';
 
 export interface WorkerStore extends ThreadStore {
   /**

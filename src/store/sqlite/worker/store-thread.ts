@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
-import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
-import { startWorker } from '../../../base/processes/start-worker.ts';
+import { systemClock, type Timer } from '../../../base/clock.ts';
 import { piecesLost, StoreError, storeClosed } from '../../store-error.ts';
 import { LongTexts } from '../history/long-texts.ts';
 import { type AnswerWatch, watchStore } from './answer-watch.ts';
 import { CallLanes, type Waiting } from './call-lanes.ts';
 import { wholeTexts } from './long-text-sender.ts';
-import type { ServedStoreOptions, StoreWorkerData } from './serve-store.ts';
+import { type StoreThreadOptions, startStoreWorker } from './start-store-worker.ts';
 import {
   errorData,
   errorOf,
@@ -18,8 +16,6 @@ import {
   withErrors,
 } from './store-call.ts';
 
-/** A store that needs more memory than this ends, and not the process. */
-const HEAP_MB_MAX = 256;
 /**
  * The pauses before the thread is started again after it could not start. After so many times, all
  * calls are refused.
@@ -32,21 +28,6 @@ const READS_MAX = 3;
  * they died of this one.
  */
 const DEATHS_MAX = 5;
-
-export interface StoreThreadOptions extends ServedStoreOptions {
-  /** Called with a text for the user when a damaged database has been repaired. */
-  onRepaired?: (message: string) => void;
-  /** Called with a text for the user when the store does not answer, and when it answers again. */
-  onSilent?: (message: string) => void;
-  /** The built script of the thread. */
-  script: string;
-  clock: Clock;
-  log: Log;
-  /** For tests. */
-  heapMbMax?: number;
-  /** For tests: measures the waiting for the thread. */
-  waitClock?: Clock;
-}
 
 type OutgoingCall = Pick<StoreCall, 'method' | 'args'> & Partial<Pick<StoreCall, 'writer'>>;
 
@@ -187,27 +168,9 @@ export class StoreThread {
   }
 
   #start(): Worker {
-    const {
-      script,
-      file,
-      migrationsDir,
-      tempDir,
-      pid,
-      nodeVersions,
-      heapMbMax = HEAP_MB_MAX,
-    } = this.#options;
-    const worker: Worker = startWorker<StoreReply>({
-      script,
-      heapMbMax,
-      data: {
-        file,
-        migrationsDir,
-        tempDir,
-        pid,
-        ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
-        longTextKey: this.#longTextKey,
-      } satisfies StoreWorkerData,
-      onMessage: (reply) => this.#receive(reply),
+    const worker: Worker = startStoreWorker(this.#options, {
+      longTextKey: this.#longTextKey,
+      onReply: (reply) => this.#receive(reply),
       onEnd: (reason) => {
         if (this.#worker === worker) this.#died(reason);
       },

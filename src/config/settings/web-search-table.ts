@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 
 /** The modes of `web_search`, of which each reads more than the one before it. */
 export const WEB_SEARCH_MODES = ['disabled', 'cached', 'indexed', 'live'] as const;

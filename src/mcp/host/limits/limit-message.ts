@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { isObject } from '../../base/json-value.ts';
+import { isObject } from '../../../base/json-value.ts';
 import { fitsLimits, type JsonLimits, leftOf } from './json-limits.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from '../base/json-value.ts';
+import { isObject, type JsonValue } from '../../base/json-value.ts';
 
 /**
  * An entry of `[[skills.config]]`: whether the model gets a skill. Exactly one of `path`, of the

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../base/json-value.ts';
-import { cutText } from '../../base/text/cut-text.ts';
+import type { JsonValue } from '../../../base/json-value.ts';
+import { cutText } from '../../../base/text/cut-text.ts';
 
 /** Around a string, or between a key and its value. */
 const MARKS_CHARS = 4;

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { isObject } from '../../base/json-value.ts';
+import { isObject } from '../../../base/json-value.ts';
 import { type JsonLimits, leftOf } from './json-limits.ts';
 
 /** The pages of one list together, but for the last. */
