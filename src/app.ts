@@ -173,7 +173,7 @@ class LateBackend {
     await nextTurn();
     await import('./config/load-config.ts');
     await nextTurn();
-    await import('./agent/threads.ts');
+    await import('./agent/threads/threads.ts');
     await nextTurn();
     await import('./handlers/method-table.ts');
     await nextTurn();

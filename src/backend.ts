@@ -1,6 +1,6 @@
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
-import { Threads } from './agent/threads.ts';
+import { Threads } from './agent/threads/threads.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { HttpClient } from './base/http/http-client.ts';

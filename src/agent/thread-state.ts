@@ -5,10 +5,10 @@ import type {
   TokenUsageBreakdown,
 } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
+import type { Step } from './outbox/step.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { LastUsage } from './prompt/check-window.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
-import type { Step } from './step.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
 import { usageWithAgents } from './sub-agents/agents-usage.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';

@@ -1,4 +1,4 @@
-import type { Threads } from '../agent/threads.ts';
+import type { Threads } from '../agent/threads/threads.ts';
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
 import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';

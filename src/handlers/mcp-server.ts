@@ -1,6 +1,6 @@
-import type { LoadedThread } from '../agent/loaded-thread.ts';
 import type { AskingCall } from '../agent/mcp/answer-question.ts';
 import { McpTools } from '../agent/mcp/mcp-tools.ts';
+import type { LoadedThread } from '../agent/threads/loaded-thread.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import { McpError } from '../mcp/mcp-error.ts';

@@ -1,5 +1,5 @@
 import type { ClientChannel } from '../agent/client-channel.ts';
-import type { Threads } from '../agent/threads.ts';
+import type { Threads } from '../agent/threads/threads.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ThreadStore } from '../store/thread-store.ts';

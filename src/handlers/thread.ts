@@ -30,7 +30,7 @@ export function threadMethods({ threads, store }: ThreadDeps) {
         const hash = found.review.actionHash;
         if (hash === null) throw refused('review_not_comparable', NOT_COMPARABLE, { reviewId });
         const message = approvalMessage(found);
-        const injected = thread.inject([message], 'approval');
+        const injected = thread.turns.inject([message], 'approval');
         effective();
         const afterAnswer = await injected;
         guardian.approve(hash, message);

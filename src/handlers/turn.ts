@@ -23,7 +23,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
             `params.rootTurnId must have at most ${ROOT_TURN_ID_CHARS_MAX} characters`,
           );
         const thread = threads.require(params.threadId);
-        const { turn, afterAnswer } = await thread.startTurn(
+        const { turn, afterAnswer } = await thread.turns.start(
           { ...params, model: requestedModel(params) },
           effective,
         );
@@ -37,7 +37,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
       async handle(params, { after, effective }) {
         const { turn, afterAnswer } = await threads
           .require(params.threadId)
-          .steer(params, effective);
+          .turns.steer(params, effective);
         after(afterAnswer);
         return { turnId: turn.id };
       },
@@ -63,7 +63,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
       queue: null,
       handle({ threadId, turnId }, { after }) {
         const thread = threads.require(threadId);
-        const interrupt = thread.interrupt(turnId);
+        const interrupt = thread.turns.interrupt(turnId);
         const { turn } = thread;
         const interruptAgents =
           turnId === '' || turn?.id === turnId

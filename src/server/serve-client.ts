@@ -1,4 +1,4 @@
-import type { Threads } from '../agent/threads.ts';
+import type { Threads } from '../agent/threads/threads.ts';
 import type { Clock } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';

@@ -1,4 +1,4 @@
-import type { Threads } from '../agent/threads.ts';
+import type { Threads } from '../agent/threads/threads.ts';
 import type { Clients } from './clients.ts';
 import type { Dispatcher } from './dispatcher.ts';
 

@@ -4,7 +4,7 @@ import type { ClientQuestions } from '../../src/agent/calls/client-questions.ts'
 import { performAction } from '../../src/agent/calls/perform-action.ts';
 import { ResponseCalls } from '../../src/agent/calls/response-calls.ts';
 import { ThreadItems } from '../../src/agent/items/thread-items.ts';
-import { Outbox } from '../../src/agent/outbox.ts';
+import { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { PromptItems } from '../../src/agent/prompt/prompt-items.ts';
 import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Outbox } from '../../src/agent/outbox.ts';
-import { StepSequence } from '../../src/agent/step.ts';
+import { Outbox } from '../../src/agent/outbox/outbox.ts';
+import { StepSequence } from '../../src/agent/outbox/step.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
 import type { LogEntry, StoredItem } from '../../src/store/log-entry.ts';
 import { StoreError } from '../../src/store/store-error.ts';

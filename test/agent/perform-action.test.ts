@@ -4,7 +4,7 @@ import type { ClientQuestions } from '../../src/agent/calls/client-questions.ts'
 import { performAction } from '../../src/agent/calls/perform-action.ts';
 import type { Reviewer } from '../../src/agent/calls/reviewer.ts';
 import { ThreadItems } from '../../src/agent/items/thread-items.ts';
-import { Outbox } from '../../src/agent/outbox.ts';
+import { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Outbox } from '../../src/agent/outbox.ts';
+import type { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { PromptBudget } from '../../src/agent/prompt/prompt-budget.ts';
 import { PromptHistory } from '../../src/agent/prompt/prompt-history.ts';
 import type { LogEntry, ModelEntry } from '../../src/store/log-entry.ts';

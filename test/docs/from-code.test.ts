@@ -279,7 +279,7 @@ const LIMITS: [
   ['the name of a thread', 'src/store/thread-record.ts', 'NAME_CHARS_MAX', 'characters'],
   [
     'the time that a thread stays loaded without a client',
-    'src/agent/threads.ts',
+    'src/agent/threads/thread-unloader.ts',
     'IDLE_MS_MAX',
     'min',
   ],

@@ -46,7 +46,7 @@ const USED_IN: Record<string, string[]> = {
     SETTINGS,
     'src/agent/turn/turn-starter.ts',
     'src/agent/turn/turn-input.ts',
-    'src/agent/loaded-thread.ts',
+    'src/agent/threads/thread-turns.ts',
   ],
 };
 

@@ -17,7 +17,7 @@ import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
-import type { StepAddition } from '../step.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 

@@ -9,7 +9,7 @@ import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ClientRequest } from '../../tools/action.ts';
 import type { ClientChannel } from '../client-channel.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
 
 /**

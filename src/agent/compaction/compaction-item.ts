@@ -1,7 +1,7 @@
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { itemCompleted, itemStarted } from '../items/item-shown.ts';
-import type { Step } from '../step.ts';
+import type { Step } from '../outbox/step.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 

@@ -2,10 +2,10 @@ import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/ty
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
+import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { toldAfterCompaction } from '../prompt/additional-context.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
-import { mergedSteps, type StepAddition } from '../step.ts';
 import { otherError } from '../turn/loop/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart } from '../turn/turn-part.ts';

@@ -2,7 +2,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
-import type { StepAddition } from '../step.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { goalView } from './goal-change.ts';
 

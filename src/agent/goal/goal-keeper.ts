@@ -15,7 +15,7 @@ import type { ThreadPatch } from '../../store/thread-record.ts';
 import { isDecided } from '../../tools/denial.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { StepAddition } from '../step.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';

@@ -3,7 +3,7 @@ import type { Ids } from '../../base/ids.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview } from '../../protocol/generated/types.ts';
 import type { OpenItem, PlannedAction } from '../../tools/action.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { Judged } from './judged.ts';
 import { shownAction } from './shown-action.ts';
 

@@ -4,7 +4,7 @@ import type { ItemApprovalReview, UntimedItem } from '../../protocol/generated/t
 import type { StoredItem } from '../../store/log-entry.ts';
 import { settledReviews } from '../../store/settle-item.ts';
 import type { OpenItem } from '../../tools/action.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { itemCompleted, itemStarted } from './item-shown.ts';
 import { saveWaitMs } from './save-wait-ms.ts';
 

@@ -1,6 +1,6 @@
 import type { LogEntry, ModelSlice } from '../../store/log-entry.ts';
 import type { AuthoredItem, ReadItem } from '../../store/model-items.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { OrderedPrompt, type Prompt } from './ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from './prompt-budget.ts';
 

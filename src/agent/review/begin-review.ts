@@ -9,8 +9,8 @@ import type { ReviewTarget, UntimedItem } from '../../protocol/generated/types.t
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import { itemShown } from '../items/item-shown.ts';
+import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
-import { mergedSteps, type StepAddition } from '../step.ts';
 import { ActiveTurn } from '../turn/active-turn.ts';
 import type { Joined, TurnStarterDeps } from '../turn/turn-starter.ts';
 import { turnView } from '../turn/turn-view.ts';

@@ -1,35 +1,18 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import {
-  answeringModel,
-  chooseModel,
-  chooseProvider,
-} from '../../config/providers/choose-provider.ts';
+import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import { isEmbeddedName } from '../../config/providers/embedded-names.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import { allowedPolicy, allowedReviewer } from '../../config/requirements/requirements.ts';
 import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
-import {
-  checkRequired,
-  notAllowed,
-  sandboxModeOf,
-} from '../../policy/permissions/required/check-required.ts';
 import type {
   ApprovalsReviewer,
   AskForApproval,
   MultiAgentMode,
   Personality,
-  TurnStartParams,
 } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
-import { allowedSandbox } from './allowed-sandbox.ts';
-import {
-  type SandboxOverrides,
-  type SandboxSources,
-  type ThreadSandbox,
-  threadSandbox,
-  turnSandbox,
-} from './thread-sandbox.ts';
+import { type Limited, replacedSettings, requiredSettings } from './required-settings.ts';
+import { type SandboxOverrides, type SandboxSources, threadSandbox } from './thread-sandbox.ts';
 
 /**
  * The settings that thread/start, thread/resume and thread/fork can give. Null and absent are the
@@ -49,74 +32,16 @@ export interface ThreadOverrides extends SandboxOverrides {
   serviceTier?: string | null | undefined;
 }
 
-/**
- * The settings that a thread keeps when it is resumed from the store or forked. The approval and
- * sandbox policies are not kept, nor are the modes for a client that does not know modes
- * (`knowsModes`): it could not leave them.
- */
-export function keptSettings(
-  last: ThreadSettings,
-  { knowsModes }: { knowsModes: boolean },
-): Partial<ThreadSettings> {
-  const {
-    model,
-    modelProvider,
-    cwd,
-    approvalsReviewer,
-    effort,
-    summary,
-    personality,
-    serviceTier,
-    collaborationMode,
-  } = last;
-  const {
-    baseInstructions,
-    developerInstructions,
-    permissionProfile,
-    workspaceRoots,
-    withoutProject,
-    multiAgentMode,
-  } = last;
-  return {
-    model,
-    modelProvider,
-    ...embedded(last),
-    cwd,
-    approvalsReviewer,
-    effort,
-    summary,
-    personality,
-    serviceTier,
-    ...(knowsModes ? { collaborationMode, ...withMode(multiAgentMode) } : {}),
-    baseInstructions,
-    developerInstructions,
-    ...(permissionProfile === undefined ? {} : { permissionProfile }),
-    ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
-    ...(withoutProject && { withoutProject }),
-  };
-}
-
-/**
- * The settings of a thread that a copy gets: all of them, except for the mode where `keptSettings`
- * does not keep it either.
- */
-export function copiedSettings(
-  settings: ThreadSettings,
-  { knowsModes }: { knowsModes: boolean },
-): ThreadSettings {
-  const { model, effort } = settings;
-  return knowsModes
-    ? settings
-    : {
-        ...settings,
-        collaborationMode: collaboration('default', { model, effort, instructions: null }),
-      };
-}
-
 export interface SettingsSources extends SandboxSources {
   overrides: ThreadOverrides;
   cwd: string;
 }
+
+/** A kept setting, unless the request sets its key of the configuration. */
+type Kept = <Name extends keyof ThreadSettings>(
+  name: Name,
+  configKey: string,
+) => ThreadSettings[Name] | undefined;
 
 /**
  * The settings of a thread: each from the request, else from the kept settings, else from the
@@ -135,10 +60,7 @@ export function resolveSettings(sources: SettingsSources): {
 } {
   const { overrides, requested, config, cwd } = sources;
   const last = chosen(sources.last);
-  const kept = <Name extends keyof ThreadSettings>(
-    name: Name,
-    configKey: string,
-  ): ThreadSettings[Name] | undefined =>
+  const kept: Kept = (name, configKey) =>
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const named = overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null;
   const { provider, embeddedDefault } = chooseProvider(config, named);
@@ -151,18 +73,7 @@ export function resolveSettings(sources: SettingsSources): {
     mode: 'default' as const,
     settings: null,
   };
-  const wanted = {
-    approvalPolicy: completeApprovalPolicy(
-      overrides.approvalPolicy ??
-        kept('approvalPolicy', 'approval_policy') ??
-        config.get('approval_policy'),
-    ),
-    approvalsReviewer:
-      overrides.approvalsReviewer ??
-      kept('approvalsReviewer', 'approvals_reviewer') ??
-      config.get('approvals_reviewer'),
-    ...threadSandbox(sources),
-  };
+  const wanted = wantedLimits(sources, kept);
   const required = requiredSettings(config, wanted);
   return {
     provider,
@@ -201,6 +112,23 @@ export function resolveSettings(sources: SettingsSources): {
         kept('developerInstructions', 'developer_instructions') ??
         config.get('developer_instructions'),
     },
+  };
+}
+
+/** As the request, the kept settings and the configuration have them, allowed or not. */
+function wantedLimits(sources: SettingsSources, kept: Kept): Limited {
+  const { overrides, config } = sources;
+  return {
+    approvalPolicy: completeApprovalPolicy(
+      overrides.approvalPolicy ??
+        kept('approvalPolicy', 'approval_policy') ??
+        config.get('approval_policy'),
+    ),
+    approvalsReviewer:
+      overrides.approvalsReviewer ??
+      kept('approvalsReviewer', 'approvals_reviewer') ??
+      config.get('approvals_reviewer'),
+    ...threadSandbox(sources),
   };
 }
 
@@ -247,8 +175,11 @@ export function embedded({
   return { embeddedByDefault, ...(embeddedInPlaceOf === undefined ? {} : { embeddedInPlaceOf }) };
 }
 
-/** `asked`: the model that a client asked for; null: none. */
-function inPlaceOf(
+/**
+ * Keeps the model that a client asked for and that the embedded model stands in for. `asked`: null
+ * if a client asked for none.
+ */
+export function inPlaceOf(
   isEmbedded: true | undefined,
   asked: string | null,
   model: string,
@@ -258,138 +189,9 @@ function inPlaceOf(
     : { embeddedInPlaceOf: asked };
 }
 
-type Limited = Pick<ThreadSettings, 'approvalPolicy' | 'approvalsReviewer'> & ThreadSandbox;
-
-/** The settings with values that the administrator allows, as strict as those if possible. */
-function requiredSettings(
-  config: Config,
-  { approvalPolicy, approvalsReviewer, ...sandbox }: Limited,
-): Limited {
-  const { requirements } = config;
-  const isAllowedSandbox =
-    notAllowed(config, { sandboxPolicy: sandbox.sandboxPolicy }).length === 0;
-  return {
-    approvalPolicy: completeApprovalPolicy(allowedPolicy(approvalPolicy, requirements)),
-    approvalsReviewer: allowedReviewer(approvalsReviewer, requirements),
-    ...(isAllowedSandbox ? sandbox : allowedSandbox(config, sandbox)),
-  };
-}
-
-/** Returns a sentence for each setting that the thread has in place of the wanted one. */
-function replacedSettings(config: Config, wanted: Limited, has: Limited): string[] {
-  const values = {
-    approvalPolicy: has.approvalPolicy,
-    approvalsReviewer: has.approvalsReviewer,
-    sandboxPolicy: sandboxModeOf(has.sandboxPolicy),
-  };
-  const replaced = notAllowed(config, wanted).map(
-    ({ setting, problem }) =>
-      `${capital(problem)}. The thread has ${JSON.stringify(values[setting])} in its place.`,
-  );
-  const profile = wanted.permissionProfile;
-  if (profile === null || has.permissionProfile?.id === profile.id) return replaced;
-  return [
-    ...replaced,
-    `The permission profile ${JSON.stringify(profile.id)} is not in force, because its sandbox is not allowed.`,
-  ];
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** The kept value, even if it is null: null was chosen. */
 function keptOr<T>(kept: T | undefined, configured: () => T): T {
   return kept === undefined ? configured() : kept;
-}
-
-/**
- * The settings that a client can change at a turn's start or between turns. Null and absent are the
- * same, except for `serviceTier`.
- */
-export type TurnOverrides = Pick<
-  TurnStartParams,
-  | 'approvalPolicy'
-  | 'approvalsReviewer'
-  | 'collaborationMode'
-  | 'cwd'
-  | 'effort'
-  | 'environments'
-  | 'model'
-  | 'multiAgentMode'
-  | 'permissions'
-  | 'personality'
-  | 'runtimeWorkspaceRoots'
-  | 'sandboxPolicy'
-  | 'serviceTier'
-  | 'summary'
->;
-
-/**
- * The settings with a client's changes. The model and effort of a collaboration mode win. A
- * relative `cwd` is resolved against the server's working directory.
- */
-export function withTurnOverrides(
-  settings: ThreadSettings,
-  params: TurnOverrides,
-  { serverCwd, config }: { serverCwd: string; config: Config },
-): ThreadSettings {
-  const { approvalPolicy } = params;
-  const sandbox = turnSandbox(settings, params, config);
-  const completePolicy = approvalPolicy ? completeApprovalPolicy(approvalPolicy) : null;
-  checkRequired(config, { ...params, ...sandbox, approvalPolicy: completePolicy });
-  const mode = params.collaborationMode ?? null;
-  const asked = mode?.settings.model ?? params.model ?? settings.model;
-  const model = answeringModel(config, settings.modelProvider, asked);
-  // A mode with the effort null removes the effort; a mode without an effort leaves it.
-  const effort =
-    mode?.settings.reasoning_effort === null
-      ? null
-      : (mode?.settings.reasoning_effort ?? params.effort ?? settings.effort);
-  const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;
-  const { withoutProject: _, ...kept } = settings;
-  return {
-    ...kept,
-    ...withProject(settings, params),
-    model,
-    ...inPlaceOf(settings.embeddedByDefault, asked, model),
-    effort,
-    cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
-    approvalPolicy: completePolicy ?? settings.approvalPolicy,
-    approvalsReviewer: params.approvalsReviewer ?? settings.approvalsReviewer,
-    ...sandbox,
-    summary: params.summary ?? settings.summary,
-    personality: params.personality ?? settings.personality,
-    // Null removes the tier, as clients expect.
-    serviceTier:
-      params.serviceTier === undefined
-        ? settings.serviceTier
-        : askedTier(config, params.serviceTier),
-    collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, {
-      model,
-      effort: modeEffort(settings, params, { effort, config }),
-      instructions,
-    }),
-    ...withMode(params.multiAgentMode ?? settings.multiAgentMode),
-  };
-}
-
-/**
- * The effort of the mode: in plan mode, if the client names none, the one that the configuration
- * has for it.
- */
-function modeEffort(
-  { collaborationMode }: ThreadSettings,
-  params: TurnOverrides,
-  { effort, config }: { effort: string | null; config: Config },
-): string | null {
-  const named = params.collaborationMode?.settings.reasoning_effort ?? params.effort ?? null;
-  const mode = params.collaborationMode ?? null;
-  if (named !== null || (mode ?? collaborationMode).mode !== 'plan') return effort;
-  const configured = config.get('plan_mode_reasoning_effort');
-  return mode === null
-    ? (collaborationMode.settings.reasoning_effort ?? effort)
-    : (configured ?? effort);
 }
 
 /** The effort of the next model request. */
@@ -403,7 +205,7 @@ export function effortOf({ effort, collaborationMode }: ThreadSettings): string 
  * An empty list of environments takes the project's instructions away, another one brings them
  * back.
  */
-function withProject(
+export function withProject(
   { withoutProject }: Partial<ThreadSettings>,
   { environments }: Pick<ThreadOverrides, 'environments'>,
 ): Pick<ThreadSettings, 'withoutProject'> {
@@ -412,13 +214,15 @@ function withProject(
     : {};
 }
 
-function withMode(
+/** The multi-agent mode, if there is one. */
+export function withMode(
   multiAgentMode: MultiAgentMode | undefined,
 ): Pick<ThreadSettings, 'multiAgentMode'> {
   return multiAgentMode === undefined ? {} : { multiAgentMode };
 }
 
-function collaboration(
+/** A collaboration mode with the model, the effort and the instructions that it has. */
+export function collaboration(
   mode: 'plan' | 'default',
   {
     model,

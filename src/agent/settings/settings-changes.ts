@@ -4,9 +4,9 @@ import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
 import { type ConfiguredSettings, confined } from './confined-settings.ts';
-import { type TurnOverrides, withTurnOverrides } from './resolve-settings.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
+import { type TurnOverrides, withTurnOverrides } from './turn-overrides.ts';
 
 interface SettingsChangesDeps {
   state: ThreadState;

@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import { withoutMiddle } from '../../base/text/without-middle.ts';
 import type { CollabAgentState } from '../../protocol/generated/types.ts';
-import type { StoredTurn } from '../../store/thread-store.ts';
+import type { AgentRecord } from '../../store/thread-record.ts';
+import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 
 /** The most characters of an agent's message that items show, and that its parent's model reads. */
 const SHOWN_CHARS_MAX = 1_000;
@@ -31,6 +32,19 @@ export function agentState(facts: AgentFacts | null): AgentState {
   const isElsewhere =
     facts?.closedAtMs === null && !facts.isRunning && facts.lastTurn?.status === 'inProgress';
   return { ...stateOf(facts), turnId: facts?.lastTurn?.id ?? null, isElsewhere };
+}
+
+/**
+ * The state of an agent with its last turn in the store. `isRunning`: whether a turn of it runs or
+ * is being begun in this process. Rejects with the store's error.
+ */
+export async function readAgentState(
+  { id, agentClosedAtMs: closedAtMs }: AgentRecord,
+  isRunning: boolean,
+  store: Pick<ThreadStore, 'listTurns'>,
+): Promise<AgentState> {
+  const { data } = await store.listTurns(id, { direction: 'desc', limit: 1, view: 'summary' });
+  return agentState({ closedAtMs, isRunning, lastTurn: data[0] ?? null });
 }
 
 /** The state as clients see it in items. */

@@ -1,7 +1,8 @@
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 
-interface TreeInterruptsDeps {
+/** The loaded threads. */
+interface InterruptedThreads {
   /** A loaded thread; null if it is not loaded. */
   find(threadId: string): {
     readonly turn: ActiveTurn | null;
@@ -15,27 +16,27 @@ interface TreeInterruptsDeps {
 
 /** Interrupts the turns of threads and of the agents below them. */
 export class TreeInterrupts {
-  readonly #deps: TreeInterruptsDeps;
+  readonly #threads: InterruptedThreads;
   /**
    * By each turn that the user has interrupted together with others: the turns of the agents then;
    * null: an agent had none.
    */
   readonly #interrupted = new WeakMap<ActiveTurn, ReadonlyMap<string, ActiveTurn | null>>();
 
-  constructor(deps: TreeInterruptsDeps) {
-    this.#deps = deps;
+  constructor(threads: InterruptedThreads) {
+    this.#threads = threads;
   }
 
   /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
   async below(ownerId: string, cause: InterruptCause): Promise<void> {
-    const ownerTurn = this.#deps.find(ownerId)?.turn ?? null;
-    await Promise.all(this.#deps.below(ownerId).map((id) => this.#agent(id, ownerTurn, cause)));
+    const ownerTurn = this.#threads.find(ownerId)?.turn ?? null;
+    await Promise.all(this.#threads.below(ownerId).map((id) => this.#agent(id, ownerTurn, cause)));
   }
 
   /** Interrupts the turn of the thread that started an agent. Does not wait for its end. */
   above(agentId: string, cause: InterruptCause): void {
-    const ownerId = this.#deps.ownerOf(agentId);
-    const turn = ownerId === null ? null : (this.#deps.find(ownerId)?.turn ?? null);
+    const ownerId = this.#threads.ownerOf(agentId);
+    const turn = ownerId === null ? null : (this.#threads.find(ownerId)?.turn ?? null);
     turn?.refuseInput();
     turn?.interrupt(cause);
   }
@@ -46,8 +47,8 @@ export class TreeInterrupts {
    * on. `ownerTurn`: the turn of the thread, which is interrupted with them; null: none runs.
    */
   withTurn(ownerId: string, ownerTurn: ActiveTurn | null): () => void {
-    const { find, below } = this.#deps;
-    const turns = new Map(below(ownerId).map((id) => [id, find(id)?.turn ?? null]));
+    const threads = this.#threads;
+    const turns = new Map(threads.below(ownerId).map((id) => [id, threads.find(id)?.turn ?? null]));
     for (const turn of turns.values()) turn?.refuseInput();
     for (const turn of [ownerTurn, ...turns.values()])
       if (turn !== null) this.#interrupted.set(turn, turns);
@@ -57,13 +58,12 @@ export class TreeInterrupts {
   }
 
   async #agent(id: string, ownerTurn: ActiveTurn | null, cause: InterruptCause): Promise<void> {
-    const { find } = this.#deps;
     const interrupted = ownerTurn === null ? undefined : this.#interrupted.get(ownerTurn)?.get(id);
-    if (interrupted === undefined) return find(id)?.interruptAndWait(cause);
+    if (interrupted === undefined) return this.#threads.find(id)?.interruptAndWait(cause);
     await interrupted?.finished;
     // A client's input may have begun a turn since, which goes on. One that a call of an
     // interrupted turn has begun ends.
-    const next = find(id)?.turn ?? null;
+    const next = this.#threads.find(id)?.turn ?? null;
     if (next === null || next.rootTurnId !== ownerTurn?.rootTurnId) return;
     next.refuseInput();
     next.interrupt(cause);

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import type { TurnOverrides } from '../settings/resolve-settings.ts';
+import type { TurnOverrides } from '../settings/turn-overrides.ts';
 import type { TurnContext, TurnInput, TurnKind } from './turn-part.ts';
 
 /**

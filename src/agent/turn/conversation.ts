@@ -2,7 +2,7 @@ import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { StepAddition } from '../step.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { EndBeforeRequest } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';

@@ -2,7 +2,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { writtenBy } from '../../rollout/author-of.ts';
 import type { Author, LogEntry } from '../../store/log-entry.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { modelEntries } from './turn-input.ts';
 

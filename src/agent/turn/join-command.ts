@@ -1,7 +1,7 @@
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { modelEntries } from './turn-input.ts';
 

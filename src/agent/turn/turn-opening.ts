@@ -1,5 +1,5 @@
 import type { TurnError } from '../../protocol/generated/types.ts';
-import type { StepAddition } from '../step.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { Conversation } from './conversation.ts';
 

@@ -17,12 +17,12 @@ import type { ShellExports } from '../../tools/command/snapshot/shell-exports.ts
 import type { Tool } from '../../tools/tool.ts';
 import type { LastPrograms } from '../last-programs.ts';
 import type { ToolApprovals } from '../mcp/tool-approvals.ts';
-import type { Outbox } from '../outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { StepAddition } from '../outbox/step.ts';
 import type { LastUsage } from '../prompt/check-window.ts';
 import type { PromptBudget } from '../prompt/prompt-budget.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import type { StepAddition } from '../step.ts';
 import type { AgentTree } from '../sub-agents/agent-tree.ts';
 import type {
   CompactionTrigger,

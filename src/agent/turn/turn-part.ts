@@ -13,7 +13,7 @@ import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { Action, ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { StepAddition } from '../step.ts';
+import type { StepAddition } from '../outbox/step.ts';
 
 /**
  * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread,

@@ -9,7 +9,7 @@ import type {
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { CallParts } from '../calls/call-parts.ts';
-import { mergedSteps, type StepAddition } from '../step.ts';
+import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
 import type {
   CompactionTrigger,

@@ -1,4 +1,4 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Config } from '../../config/config.ts';
 import { shownFeatures } from '../../config/features/feature-list.ts';
 import type { MethodTable } from '../method.ts';

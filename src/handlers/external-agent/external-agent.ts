@@ -1,4 +1,4 @@
-import type { Threads } from '../../agent/threads.ts';
+import type { Threads } from '../../agent/threads/threads.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';

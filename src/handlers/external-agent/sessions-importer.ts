@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import type { Threads } from '../../agent/threads.ts';
+import type { Threads } from '../../agent/threads/threads.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { FileRefusedError } from '../../base/files/file-refused-error.ts';

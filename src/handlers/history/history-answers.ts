@@ -1,5 +1,5 @@
-import { storedTurnViews } from '../../agent/thread-view.ts';
-import type { Threads } from '../../agent/threads.ts';
+import { storedTurnViews } from '../../agent/threads/thread-view.ts';
+import type { Threads } from '../../agent/threads/threads.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
 import type { ThreadItemEntry, Turn, TurnItemsView } from '../../protocol/generated/types.ts';
 import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/thread-errors.ts';

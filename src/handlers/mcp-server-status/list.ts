@@ -1,5 +1,5 @@
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
-import type { Threads } from '../../agent/threads.ts';
+import type { Threads } from '../../agent/threads/threads.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import {

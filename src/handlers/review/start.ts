@@ -1,6 +1,6 @@
-import { copiedThread } from '../../agent/copied-thread.ts';
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { checkInput } from '../../agent/prompt/check-input.ts';
+import { copiedThread } from '../../agent/threads/copied-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Joined } from '../../agent/turn/turn-starter.ts';
 import { reviewTask } from '../../instructions/review-instructions.ts';
 import type { ReviewTarget } from '../../protocol/generated/types.ts';
@@ -37,7 +37,7 @@ interface Begun extends Joined {
 }
 
 async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun> {
-  return { thread, ...(await thread.startReview(target)) };
+  return { thread, ...(await thread.turns.startReview(target)) };
 }
 
 /**
@@ -62,7 +62,7 @@ async function detached(
   });
   let begun: Joined;
   try {
-    begun = await thread.startReview(target);
+    begun = await thread.turns.startReview(target);
   } catch (error) {
     await threads.retire(thread.id, () => store.deleteThread(thread.id));
     throw error;

@@ -1,5 +1,5 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { settingsAnnouncement } from '../../agent/settings/settings-change.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

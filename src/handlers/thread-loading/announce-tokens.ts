@@ -1,5 +1,5 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { usageWithAgents } from '../../agent/sub-agents/agents-usage.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -1,4 +1,4 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { ThreadResumeParams } from '../../protocol/generated/types.ts';
 import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

@@ -1,5 +1,5 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
-import { workspaceRoots } from '../../agent/thread-view.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
+import { workspaceRoots } from '../../agent/threads/thread-view.ts';
 import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { ThreadStartResponse } from '../../protocol/generated/types.ts';
 

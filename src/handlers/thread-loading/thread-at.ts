@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { ImportProgress } from '../../agent/history/import-rollout.ts';
+import type { ImportProgress } from '../../agent/threads/import-rollout.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { Caller } from '../method.ts';

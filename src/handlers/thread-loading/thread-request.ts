@@ -1,4 +1,4 @@
-import type { NewThread, ThreadRequest } from '../../agent/new-thread.ts';
+import type { NewThread, ThreadRequest } from '../../agent/threads/new-thread.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type {
   ThreadForkParams,

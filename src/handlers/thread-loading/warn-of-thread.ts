@@ -1,4 +1,4 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { projectProblems, requestProblems } from '../../config/config-warnings.ts';
 import { policyReads } from '../../policy/permissions/policy-reads.ts';

@@ -1,5 +1,5 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { noRolloutFound } from '../../protocol/thread-errors.ts';

@@ -27,7 +27,7 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
         )
           throw remoteImage();
         if (known.length === 0) return {};
-        const injected = thread.inject(known);
+        const injected = thread.turns.inject(known);
         effective();
         after(await injected);
         return {};

@@ -17,7 +17,7 @@ export function prepareApprovedPlanMethods({ threads }: ThreadDeps) {
         if (markdown.trim() === '') throw emptyField('empty_plan', 'markdown');
         checkInput([{ type: 'text', text: markdown, text_elements: [] }], { required: true });
         if (thread.turn !== null) throw turnActive(thread.turn.id, 'prepare a plan');
-        const injected = thread.inject(
+        const injected = thread.turns.inject(
           [approvedPlanMessage(markdown, attachmentPath || null)],
           'approval',
         );

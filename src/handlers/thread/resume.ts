@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/thread-errors.ts';

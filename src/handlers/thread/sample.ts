@@ -1,4 +1,4 @@
-import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
@@ -42,7 +42,7 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
         const thread = threads.require(threadId);
         sampling.interrupt = () => {
           if (params.interruptOnCancel === true && thread.turn?.id === expectedTurnId)
-            thread.interrupt(expectedTurnId)();
+            thread.turns.interrupt(expectedTurnId)();
         };
         const signal = AbortSignal.any([sampling.abort.signal, caller.gone]);
         if (signal.aborted) {

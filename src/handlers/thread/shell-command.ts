@@ -11,7 +11,7 @@ export function shellCommandMethods({ threads }: ThreadDeps) {
         const thread = threads.require(threadId);
         if (command.trim() === '') throw emptyField('empty_command', 'command');
         after(
-          await thread.runUserCommand({
+          await thread.turns.runCommand({
             text: command,
             timeoutMs: Math.max(1, timeoutMs ?? USER_COMMAND_MS_MAX),
           }),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { lastReview } from '../../../src/agent/guardian/named-review.ts';
 import { shownAction } from '../../../src/agent/guardian/shown-action.ts';
 import { ThreadItems } from '../../../src/agent/items/thread-items.ts';
-import { Outbox } from '../../../src/agent/outbox.ts';
+import { Outbox } from '../../../src/agent/outbox/outbox.ts';
 import type { Announcement } from '../../../src/protocol/announcement.ts';
 import type {
   GuardianApprovalReviewStatus,

@@ -6,7 +6,7 @@ import { Denials } from '../../../src/agent/guardian/denials.ts';
 import { Guardian } from '../../../src/agent/guardian/guardian.ts';
 import type { Judge } from '../../../src/agent/guardian/judge.ts';
 import { ABORTED } from '../../../src/agent/guardian/judged.ts';
-import type { Outbox } from '../../../src/agent/outbox.ts';
+import type { Outbox } from '../../../src/agent/outbox/outbox.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { contextMessage } from '../../../src/instructions/context-message.ts';

@@ -3,7 +3,7 @@ import type { Announcement } from '../../../protocol/announcement.ts';
 import type { LogEntry } from '../../../store/log-entry.ts';
 import { settleItem } from '../../../store/settle-item.ts';
 import { StoreError } from '../../../store/store-error.ts';
-import { mergedSteps, type Step, type StepAddition } from '../../step.ts';
+import { mergedSteps, type Step, type StepAddition } from '../../outbox/step.ts';
 import type { Ending } from '../conversation.ts';
 import { modelEntries } from '../turn-input.ts';
 import { turnView } from '../turn-view.ts';

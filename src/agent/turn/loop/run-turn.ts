@@ -3,7 +3,7 @@ import type { ResponseItem, UntimedItem } from '../../../protocol/generated/type
 import type { LogEntry } from '../../../store/log-entry.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { itemShown } from '../../items/item-shown.ts';
-import { mergedSteps, type Step, type StepAddition, StepSequence } from '../../step.ts';
+import { mergedSteps, type Step, type StepAddition, StepSequence } from '../../outbox/step.ts';
 import type { ActiveTurn } from '../active-turn.ts';
 import { type Ending, threadConversation } from '../conversation.ts';
 import { modelEntries } from '../turn-input.ts';

@@ -1,14 +1,14 @@
 import type { TurnError } from '../../../protocol/generated/types.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { ThreadCalls, type ThreadCallsDeps } from '../../calls/thread-calls.ts';
+import type { RawEvents } from '../../outbox/raw-events.ts';
+import { mergedSteps } from '../../outbox/step.ts';
 import { withAdditional } from '../../prompt/additional-context.ts';
 import { checkWindow, promptTooLarge } from '../../prompt/check-window.ts';
 import { modelRequest } from '../../prompt/model-request.ts';
 import type { PromptHistory } from '../../prompt/prompt-history.ts';
 import { requestIdentity } from '../../prompt/request-identity.ts';
 import { previewPatch, threadPreview } from '../../prompt/thread-preview.ts';
-import type { RawEvents } from '../../raw-events.ts';
-import { mergedSteps } from '../../step.ts';
 import type { ActiveTurn } from '../active-turn.ts';
 import type { PreparedRequest } from '../conversation.ts';
 import { modelEntries } from '../turn-input.ts';

@@ -9,7 +9,7 @@ export function compactMethods({ threads }: ThreadDeps) {
       async handle({ threadId }, { after }) {
         const thread = threads.require(threadId);
         thread.part(Compaction).request();
-        after(await thread.beginRequestedTurn());
+        after(await thread.turns.beginRequested());
         return {};
       },
     },

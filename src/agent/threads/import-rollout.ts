@@ -3,8 +3,8 @@ import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
+import { historyFacts } from '../history/history-facts.ts';
 import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
-import { historyFacts } from './history-facts.ts';
 
 /** How much of the files of a history is read, or of its entries is stored. */
 export interface ImportProgress {

@@ -1,5 +1,5 @@
+import { copiedSettings } from '../settings/kept-settings.ts';
 import type { ResolvedThread } from './new-thread.ts';
-import { copiedSettings } from './settings/resolve-settings.ts';
 
 /**
  * The settings and the configuration of a copy of a thread. The copy has instructions of its own,

@@ -1,12 +1,12 @@
-import type { JsonObject } from '../base/json-value.ts';
-import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
-import type { AgentDeps } from './agent-deps.ts';
+import type { JsonObject } from '../../base/json-value.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { confinedSettings } from '../settings/confined-settings.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
+import type { NewAgent } from '../sub-agents/agent-tree.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { newThread } from './new-thread.ts';
-import { confinedSettings } from './settings/confined-settings.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
-import type { NewAgent } from './sub-agents/agent-tree.ts';
 
 /**
  * Makes the record and configuration of an agent's thread. The agent is never allowed more than the

@@ -1,44 +1,14 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { jsonWeight } from '../base/json-pieces.ts';
-import type { Announcement } from '../protocol/announcement.ts';
-import type { LogEntry, StoredItem } from '../store/log-entry.ts';
-import { StoreError } from '../store/store-error.ts';
-import type { ThreadPatch } from '../store/thread-record.ts';
-import type { ThreadWriter } from '../store/thread-store.ts';
-import { UnfinishedItems } from './items/unfinished-items.ts';
-import { type Step, type StepSequence, stores } from './step.ts';
-
-/**
- * To store entries that are longer, in characters, takes some milliseconds. Other work runs before
- * and after it.
- */
-const SHORT_CHARS_MAX = 256 * 1024;
-/** The most steps in one write of the store. */
-const STEPS_TOGETHER_MAX = 64;
-/**
- * The most steps and deltas that should wait. Long entries count as the most: what they replace
- * stays in memory until they are stored.
- */
-const WAITING_MAX = 64;
-/** A long delta counts once more for each part of this many characters. */
-const DELTA_PART_CHARS = 4096;
-
-/** A step that waits to be stored and announced. */
-interface WaitingStep {
-  step: Step;
-  sequence: StepSequence | null;
-  /** Announced after the step's own announcements. */
-  deltas: Announcement[];
-  /** The weight of its deltas and long entries. */
-  weight: number;
-  /** Whether it is stored by itself, because a write together with others has failed. */
-  isAlone: boolean;
-  done(): void;
-  failed(error: unknown): void;
-}
-
-type Waiting = WaitingStep | { work(): Promise<void> };
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
+import type { ThreadWriter } from '../../store/thread-store.ts';
+import { OwedSteps } from './owed-steps.ts';
+import { type Step, type StepSequence, stores, unfinishedIn } from './step.ts';
+import { UnfinishedItems } from './unfinished-items.ts';
+import { areLong, type WaitingStep, WaitingSteps } from './waiting-steps.ts';
 
 /** The part of an outbox that shows what clients have seen and the store does not have. */
 export type Unstored = Pick<Outbox, 'owed' | 'unfinished' | 'finishedSteps' | 'between'>;
@@ -49,24 +19,17 @@ export type Unstored = Pick<Outbox, 'owed' | 'unfinished' | 'finishedSteps' | 'b
  * that are made in the same moment, or while the store is busy, are one write of the store.
  */
 export class Outbox {
-  readonly unfinished = new UnfinishedItems((itemId) => this.#waitingDeltas(itemId));
+  readonly unfinished = new UnfinishedItems((itemId) => this.#waiting.deltasOf(itemId));
   /** Grows with each step that is stored and announced. */
   finishedSteps = 0;
   readonly #writer: ThreadWriter;
   readonly #announce: (announcement: Announcement) => void;
   readonly #onAppended: (entries: readonly LogEntry[]) => void;
-  readonly #waiting: Waiting[] = [];
-  /** The steps that are being stored. */
-  #storing: readonly WaitingStep[] = [];
-  /** The weight of the deltas and long entries of all steps. */
-  #weight = 0;
+  readonly #waiting = new WaitingSteps();
+  readonly #owed = new OwedSteps();
   #isRunning = false;
   /** The waiting saves of unfinished items, by the ids of the items. */
   readonly #saves = new Map<string, Step>();
-  #owed: LogEntry[] = [];
-  #owedPatch: ThreadPatch | null = null;
-  /** Announced when what is owed is stored. */
-  #owedAnnouncements: Announcement[] = [];
   readonly #breaks = new EventLoopYield();
 
   constructor(options: {
@@ -112,9 +75,10 @@ export class Outbox {
    * stored with the next step that succeeds. Never rejects.
    */
   commitOrAnnounce(step: Step): Promise<void> {
+    const { announce = [], ...rest } = step;
     return this.#commitOrElse(step, () => {
-      this.#owe(step);
-      for (const announcement of step.announce ?? []) this.#announce(announcement);
+      this.#owed.add(rest);
+      for (const announcement of announce) this.#announce(announcement);
     });
   }
 
@@ -125,8 +89,7 @@ export class Outbox {
   commitOrOwe(step: Step): Promise<void> {
     return this.#commitOrElse(step, (error) => {
       if (!(error instanceof StoreError)) throw error;
-      this.#owe(step);
-      this.#owedAnnouncements.push(...(step.announce ?? []));
+      this.#owed.add(step);
     });
   }
 
@@ -168,16 +131,7 @@ export class Outbox {
    */
   announceDelta(announcement: Announcement, sequence: StepSequence): void {
     if (sequence.failure !== null) return;
-    const isBefore = (waiting: Waiting) => announces(waiting, sequence);
-    const before = this.#waiting.findLast(isBefore) ?? this.#storing.findLast(isBefore);
-    if (before === undefined) {
-      this.#announce(announcement);
-      return;
-    }
-    const weight = 1 + Math.floor(jsonWeight(announcement, SHORT_CHARS_MAX) / DELTA_PART_CHARS);
-    before.deltas.push(announcement);
-    before.weight += weight;
-    this.#weight += weight;
+    if (!this.#waiting.addDelta(announcement, sequence)) this.#announce(announcement);
   }
 
   /**
@@ -185,7 +139,7 @@ export class Outbox {
    * long entries wait; else null.
    */
   caughtUp(): Promise<void> | null {
-    return this.#waiting.length + this.#weight < WAITING_MAX ? null : this.between(() => {});
+    return this.#waiting.areMany ? this.between(() => {}) : null;
   }
 
   /**
@@ -200,13 +154,14 @@ export class Outbox {
   /** Runs `work` between two steps, so that no step is in progress. */
   between<T>(work: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#enqueue({ work: () => Promise.resolve().then(work).then(resolve, reject) });
+      this.#waiting.addWork(() => Promise.resolve().then(work).then(resolve, reject));
+      this.#begin();
     });
   }
 
   /** The entries that could not be stored yet. */
   get owed(): readonly LogEntry[] {
-    return this.#owed;
+    return this.#owed.entries;
   }
 
   /**
@@ -214,7 +169,7 @@ export class Outbox {
    */
   async settle(): Promise<void> {
     await this.between(() => {});
-    if (!this.#owes()) return;
+    if (!this.#owed.exist) return;
     // If the store still fails, the end of a turn may never be stored. It then reads as
     // interrupted.
     await this.commit({}).catch(() => {});
@@ -234,46 +189,28 @@ export class Outbox {
     });
   }
 
-  #waitingDeltas(itemId: string): Announcement[] {
-    const deltas = [...this.#storing, ...this.#waiting].flatMap((waiting) =>
-      'step' in waiting ? waiting.deltas : [],
-    );
-    return deltas.filter(({ params }) => 'itemId' in params && params.itemId === itemId);
-  }
-
-  #owe({ entries = [], patch }: Step): void {
-    this.#owed.push(...entries);
-    if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
-  }
-
-  #owes(): boolean {
-    return this.#owed.length > 0 || this.#owedPatch !== null;
-  }
-
   #add(waiting: Omit<WaitingStep, 'deltas' | 'weight' | 'isAlone'>): void {
     // The item may continue. It is then saved again, behind this step.
     for (const { item } of waiting.step.dropped ?? []) this.#saves.delete(item.id);
-    const weight = isLong(waiting.step.entries ?? []) ? WAITING_MAX : 0;
-    this.#weight += weight;
-    this.#enqueue({ ...waiting, deltas: [], weight, isAlone: false });
+    this.#waiting.add(waiting);
+    this.#begin();
   }
 
-  #enqueue(waiting: Waiting): void {
-    this.#waiting.push(waiting);
+  #begin(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
     queueMicrotask(() => void this.#run());
   }
 
   async #run(): Promise<void> {
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+    for (let { next } = this.#waiting; next !== undefined; next = this.#waiting.next) {
       if ('work' in next) {
         this.#waiting.shift();
         await next.work();
-      } else if (this.#owes() || stores(next.step)) {
+      } else if (this.#owed.exist || stores(next.step)) {
         // The events of a model's response come in groups: their steps are one write.
         await nextRound();
-        await this.#store(this.#takeSteps());
+        await this.#store(this.#waiting.take());
       } else {
         this.#waiting.shift();
         if (this.#mayBegin(next)) this.#finish(next);
@@ -282,47 +219,25 @@ export class Outbox {
     this.#isRunning = false;
   }
 
-  /** Takes the steps for one write. A long one is taken by itself. */
-  #takeSteps(): WaitingStep[] {
-    const taken: WaitingStep[] = [];
-    let chars = 0;
-    for (const waiting of this.#waiting) {
-      if ('work' in waiting) break;
-      chars += jsonWeight(waiting.step.entries ?? [], SHORT_CHARS_MAX);
-      const isAlone = waiting.isAlone || taken[0]?.isAlone === true;
-      if (
-        taken.length > 0 &&
-        (isAlone || chars > SHORT_CHARS_MAX || taken.length === STEPS_TOGETHER_MAX)
-      )
-        break;
-      taken.push(waiting);
-    }
-    this.#waiting.splice(0, taken.length);
-    return taken;
-  }
-
   async #store(taken: readonly WaitingStep[]): Promise<void> {
     const steps = taken.filter((waiting) => this.#mayBegin(waiting));
     for (const { step } of steps)
       if (step.partial !== undefined) this.#saves.delete(step.partial.item.id);
     const [only, second] = steps;
     if (only === undefined) return;
-    const entries = [...this.#owed, ...steps.flatMap(({ step }) => step.entries ?? [])];
-    const takesLong = isLong(entries);
-    this.#storing = steps;
+    const entries = [...this.#owed.entries, ...steps.flatMap(({ step }) => step.entries ?? [])];
+    const takesLong = areLong(entries);
+    this.#waiting.storing = steps;
     if (takesLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     const failure = await this.#write(entries, steps);
     if (takesLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
-    this.#storing = [];
+    this.#waiting.storing = [];
     if (failure === null) {
       this.#onAppended(entries);
-      for (const announcement of this.#owedAnnouncements.splice(0)) this.#announce(announcement);
+      for (const announcement of this.#owed.takeAnnouncements()) this.#announce(announcement);
       for (const waiting of steps) this.#finish(waiting);
     } else if (second === undefined) this.#fail(only, failure.error);
-    else {
-      for (const waiting of steps) waiting.isAlone = true;
-      this.#waiting.unshift(...steps);
-    }
+    else this.#waiting.putBack(steps);
   }
 
   /**
@@ -334,20 +249,19 @@ export class Outbox {
     waiting: readonly WaitingStep[],
   ): Promise<{ error: unknown } | null> {
     const steps = waiting.map(({ step }) => step);
-    const patches = [this.#owedPatch, ...steps.map(({ patch }) => patch)].filter(
+    const patches = [this.#owed.patch, ...steps.map(({ patch }) => patch)].filter(
       (patch) => patch != null,
     );
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
-        ...unfinished(steps),
+        ...unfinishedIn(steps),
         durable: steps.some(({ durable }) => durable),
       });
     } catch (error) {
       return { error };
     }
-    this.#owed = [];
-    this.#owedPatch = null;
+    this.#owed.stored();
     return null;
   }
 
@@ -358,45 +272,17 @@ export class Outbox {
     return failure === null;
   }
 
-  #finish({ step, deltas, weight, done }: WaitingStep): void {
+  #finish(waiting: WaitingStep): void {
+    const { step, deltas, done } = waiting;
     this.finishedSteps++;
-    this.#weight -= weight;
+    this.#waiting.ended(waiting);
     for (const announcement of [...(step.announce ?? []), ...deltas]) this.#announce(announcement);
     done();
   }
 
-  #fail({ weight, sequence, failed }: WaitingStep, error: unknown): void {
-    this.#weight -= weight;
-    sequence?.fail(error);
-    failed(error);
+  #fail(waiting: WaitingStep, error: unknown): void {
+    this.#waiting.ended(waiting);
+    waiting.sequence?.fail(error);
+    waiting.failed(error);
   }
-}
-
-function announces(waiting: Waiting, sequence: StepSequence): waiting is WaitingStep {
-  return (
-    'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0
-  );
-}
-
-function isLong(entries: readonly LogEntry[]): boolean {
-  return jsonWeight(entries, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
-}
-
-/** The unfinished items to save and to discard once all steps are done. */
-function unfinished(steps: readonly Step[]): { partials: StoredItem[]; dropped: string[] } {
-  const partials = new Map<string, StoredItem>();
-  const dropped = new Set<string>();
-  for (const step of steps) {
-    if (step.partial !== undefined) partials.set(step.partial.item.id, step.partial);
-    for (const entry of step.entries ?? [])
-      if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
-    for (const { item } of step.dropped ?? []) {
-      partials.delete(item.id);
-      dropped.add(item.id);
-    }
-  }
-  return {
-    partials: [...partials.values()],
-    dropped: [...dropped].filter((id) => !partials.has(id)),
-  };
 }

@@ -1,6 +1,6 @@
-import type { Announcement } from '../protocol/announcement.ts';
-import type { LogEntry, StoredItem } from '../store/log-entry.ts';
-import type { ThreadPatch } from '../store/thread-record.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
+import type { ThreadPatch } from '../../store/thread-record.ts';
 
 /** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {
@@ -37,6 +37,28 @@ export function mergedSteps(
     if (announce !== undefined) merged.announce.push(...announce);
   }
   return merged;
+}
+
+/** The unfinished items to save and to discard once all steps are done. */
+export function unfinishedIn(steps: readonly Step[]): {
+  partials: StoredItem[];
+  dropped: string[];
+} {
+  const partials = new Map<string, StoredItem>();
+  const dropped = new Set<string>();
+  for (const step of steps) {
+    if (step.partial !== undefined) partials.set(step.partial.item.id, step.partial);
+    for (const entry of step.entries ?? [])
+      if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
+    for (const { item } of step.dropped ?? []) {
+      partials.delete(item.id);
+      dropped.add(item.id);
+    }
+  }
+  return {
+    partials: [...partials.values()],
+    dropped: [...dropped].filter((id) => !partials.has(id)),
+  };
 }
 
 /**

@@ -1,9 +1,9 @@
-import type { Ids } from '../base/ids.ts';
-import type { Announcement } from '../protocol/announcement.ts';
-import type { ResponseItem, TokenUsageBreakdown } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/log-entry.ts';
-import { ModelItems } from '../store/model-items.ts';
-import type { ClientChannel } from './client-channel.ts';
+import type { Ids } from '../../base/ids.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import { ModelItems } from '../../store/model-items.ts';
+import type { ClientChannel } from '../client-channel.ts';
 
 /** Announcements that begin a turn. The items that begin it are shown after them. */
 const BEGINNINGS: ReadonlySet<string> = new Set(['thread/status/changed', 'turn/started']);

@@ -2,8 +2,8 @@ import { shuttingDown } from '../../protocol/rpc-error.ts';
 import type { ForeignSession } from '../../rollout/session/read-session.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
-import { newThread, resolveThread } from '../new-thread.ts';
-import { historyFacts } from './history-facts.ts';
+import { historyFacts } from '../history/history-facts.ts';
+import { newThread, resolveThread } from './new-thread.ts';
 
 export interface SessionImport {
   session: ForeignSession;

@@ -1,11 +1,11 @@
-import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/log-entry.ts';
-import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
-import type { StoredTurn } from '../store/thread-store.ts';
-import { timedItem } from '../store/timed-item.ts';
+import type { Thread, ThreadStatus, Turn } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { StoredTurn } from '../../store/thread-store.ts';
+import { timedItem } from '../../store/timed-item.ts';
+import { seconds, turnView } from '../turn/turn-view.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { seconds, turnView } from './turn/turn-view.ts';
 
 /** A thread as clients see it. */
 export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Turn[] = []): Thread {

@@ -1,37 +1,37 @@
 import { join } from 'node:path';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
-import type { JsonObject } from '../base/json-value.ts';
-import { mayStartAgents } from '../config/agents/may-start-agents.ts';
-import { runningAgentsMax } from '../config/agents/running-agents-max.ts';
-import type { Config } from '../config/config.ts';
-import { readOr } from '../config/config-error.ts';
-import { mergeTables } from '../config/layers/config-table.ts';
-import { isRequestLayer } from '../config/layers/request-layer.ts';
-import { mcpSettings } from '../config/mcp/mcp-settings.ts';
-import { NoModelError } from '../config/providers/choose-provider.ts';
-import { contextWindow } from '../config/providers/context-window.ts';
-import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';
-import { reasoningEfforts } from '../config/providers/reasoning-efforts.ts';
-import { searchesTools } from '../config/providers/searches-tools.ts';
-import { shortWindow } from '../config/providers/short-window.ts';
-import { standInWarning } from '../config/providers/stand-in-warning.ts';
-import { webSearch } from '../config/web-search.ts';
-import { readGitInfo } from '../git/read-git-info.ts';
-import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
-import { commandSettings } from '../tools/command/command-settings.ts';
-import type { AgentDeps } from './agent-deps.ts';
-import { shownReasoning } from './items/shown-reasoning.ts';
-import { requireServers } from './mcp/require-servers.ts';
-import { Instructions } from './prompt/instructions.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { JsonObject } from '../../base/json-value.ts';
+import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
+import { runningAgentsMax } from '../../config/agents/running-agents-max.ts';
+import type { Config } from '../../config/config.ts';
+import { readOr } from '../../config/config-error.ts';
+import { mergeTables } from '../../config/layers/config-table.ts';
+import { isRequestLayer } from '../../config/layers/request-layer.ts';
+import { mcpSettings } from '../../config/mcp/mcp-settings.ts';
+import { NoModelError } from '../../config/providers/choose-provider.ts';
+import { contextWindow } from '../../config/providers/context-window.ts';
+import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
+import { reasoningEfforts } from '../../config/providers/reasoning-efforts.ts';
+import { searchesTools } from '../../config/providers/searches-tools.ts';
+import { shortWindow } from '../../config/providers/short-window.ts';
+import { standInWarning } from '../../config/providers/stand-in-warning.ts';
+import { webSearch } from '../../config/web-search.ts';
+import { readGitInfo } from '../../git/read-git-info.ts';
+import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import { commandSettings } from '../../tools/command/command-settings.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { shownReasoning } from '../items/shown-reasoning.ts';
+import { requireServers } from '../mcp/require-servers.ts';
+import { Instructions } from '../prompt/instructions.ts';
 import {
   resolveSettings,
   type SettingsSources,
   type ThreadOverrides,
   threadCwd,
-} from './settings/resolve-settings.ts';
-import type { AgentSettings, ThreadConfiguration } from './settings/thread-configuration.ts';
-import type { ThreadOrigin } from './turn/turn-part.ts';
+} from '../settings/resolve-settings.ts';
+import type { AgentSettings, ThreadConfiguration } from '../settings/thread-configuration.ts';
+import type { ThreadOrigin } from '../turn/turn-part.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
 export interface ThreadRequest {
@@ -168,6 +168,8 @@ export async function resolveThread(
   await breaks.worked(1);
   const mcp = mcpSettings(config);
   await breaks.worked(1);
+  const { embeddedInPlaceOf } = settings;
+  const wanted = overrides.model ?? embeddedInPlaceOf ?? config.get('model') ?? last.model ?? null;
   let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
@@ -175,18 +177,7 @@ export async function resolveThread(
       config,
       requested: config.layers.find(isRequestLayer)?.config ?? null,
       model: await modelFor(provider),
-      warnings: threadWarnings(config, {
-        provider,
-        embeddedDefault,
-        wanted:
-          overrides.model ??
-          settings.embeddedInPlaceOf ??
-          config.get('model') ??
-          last.model ??
-          null,
-        notAllowed,
-        agents,
-      }),
+      warnings: threadWarnings(config, { provider, embeddedDefault, wanted, notAllowed, agents }),
       instructions,
       commands,
       mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
@@ -285,7 +276,7 @@ async function resolveOrAdvise(
     return resolveSettings(sources);
   } catch (error) {
     if (!(error instanceof NoModelError)) throw error;
-    const { missingModelError } = await import('./settings/missing-model-error.ts');
+    const { missingModelError } = await import('../settings/missing-model-error.ts');
     throw await missingModelError(error, installedModels);
   }
 }

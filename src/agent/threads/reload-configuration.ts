@@ -1,13 +1,13 @@
-import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { ConfigError } from '../config/config-error.ts';
-import { RpcError } from '../protocol/rpc-error.ts';
-import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadSettings } from '../store/thread-record.ts';
-import type { AgentDeps } from './agent-deps.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import { RpcError } from '../../protocol/rpc-error.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadSettings } from '../../store/thread-record.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { McpTools } from '../mcp/mcp-tools.ts';
+import { embedded } from '../settings/resolve-settings.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { McpTools } from './mcp/mcp-tools.ts';
 import { resolveThread } from './new-thread.ts';
-import { embedded } from './settings/resolve-settings.ts';
 
 /** The work of reading a configuration, in the units of `EventLoopYield`. */
 const RELOAD_UNITS = 1_000;

@@ -1,12 +1,13 @@
-import type { JsonObject } from '../base/json-value.ts';
-import { mergeTables } from '../config/layers/config-table.ts';
-import { spawnSource } from '../store/spawn-source.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/thread-record.ts';
-import type { AgentDeps } from './agent-deps.ts';
+import type { JsonObject } from '../../base/json-value.ts';
+import { mergeTables } from '../../config/layers/config-table.ts';
+import { spawnSource } from '../../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { keptSettings } from '../settings/kept-settings.ts';
+import { threadCwd } from '../settings/resolve-settings.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
+import { knownRoles } from '../sub-agents/known-roles.ts';
 import { configureThread, type ThreadRequest } from './new-thread.ts';
-import { keptSettings, threadCwd } from './settings/resolve-settings.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
-import { knownRoles } from './sub-agents/known-roles.ts';
 
 /**
  * The keys of a role's configuration that went into the settings of the agent when it was started.

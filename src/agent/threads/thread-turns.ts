@@ -1,0 +1,209 @@
+import type {
+  ResponseItem,
+  ReviewTarget,
+  TurnStartParams,
+  TurnSteerParams,
+} from '../../protocol/generated/types.ts';
+import {
+  noActiveTurnToInterrupt,
+  noActiveTurnToSteer,
+  turnMismatch,
+  turnNotSteerable,
+} from '../../protocol/turn-errors.ts';
+import type { UserCommand } from '../../tools/command/user-command.ts';
+import { checkAdditionalContext } from '../prompt/additional-context.ts';
+import { checkInput } from '../prompt/check-input.ts';
+import { beginReview } from '../review/begin-review.ts';
+import type { SettingsChanges } from '../settings/settings-changes.ts';
+import type { ThreadState } from '../thread-state.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import { injectModelItems } from '../turn/inject-model-items.ts';
+import { joinCommand, openWithCommand } from '../turn/join-command.ts';
+import type { TurnRunner } from '../turn/loop/turn-runner.ts';
+import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
+import type { TurnBeginning } from '../turn/turn-opening.ts';
+import { type Joined, TurnStarter, type TurnStarterDeps } from '../turn/turn-starter.ts';
+
+interface ThreadTurnsOptions extends Omit<TurnStarterDeps, 'run'> {
+  runner: TurnRunner;
+  beginnings: TurnBeginnings;
+  settingsChanges: SettingsChanges;
+}
+
+/** Begins, joins and interrupts the turns of a loaded thread, as requests and parts want it. */
+export class ThreadTurns {
+  readonly #deps: ThreadTurnsOptions & TurnStarterDeps;
+  readonly #state: ThreadState;
+  readonly #beginnings: TurnBeginnings;
+  readonly #settingsChanges: SettingsChanges;
+  readonly #starter: TurnStarter;
+  /** The last turn that a client interrupted. */
+  #interruptedTurnId: string | null = null;
+  /** True: no due turn begins any more. */
+  #isClosing = false;
+
+  constructor(options: ThreadTurnsOptions) {
+    const { state, agent, beginnings, settingsChanges } = options;
+    const run = (turn: ActiveTurn, beginning: TurnBeginning) =>
+      void agent.keepAlive.during(this.#run(turn, beginning));
+    this.#deps = { ...options, run };
+    this.#state = state;
+    this.#beginnings = beginnings;
+    this.#settingsChanges = settingsChanges;
+    this.#starter = new TurnStarter(this.#deps);
+  }
+
+  /**
+   * Begins a turn, or adds the input to the running one. Stored when this resolves. `onJoining`:
+   * the running turn takes the input.
+   */
+  async start(
+    params: TurnStartParams,
+    onJoining: () => void,
+    author: 'user' | 'parent' = 'user',
+  ): Promise<Joined> {
+    checkInput(params.input, { required: false });
+    checkAdditionalContext(params.additionalContext);
+    return this.#beginnings.begin(async () => {
+      const settings = this.#settingsChanges.overridden(this.#state.settings, params);
+      const { turn } = this.#state;
+      if (turn?.kind === 'review') throw turnNotSteerable(turn.kind);
+      const reservation = turn?.reserveInput() ?? null;
+      if (turn !== null && reservation !== null) {
+        onJoining();
+        return this.#starter.join(turn, reservation, { params, settings, author });
+      }
+      await turn?.finished;
+      return this.#starter.begin({ params, settings, author });
+    });
+  }
+
+  /** Begins a review. A turn that runs is interrupted first. */
+  startReview(target: ReviewTarget): Promise<Joined> {
+    return this.#beginnings.begin(async () => {
+      const { turn } = this.#state;
+      turn?.refuseInput();
+      turn?.interrupt('user');
+      await turn?.finished;
+      return beginReview(this.#deps, target);
+    });
+  }
+
+  /**
+   * Prepares a user command: in the running turn, which then does not end before the command, or in
+   * a turn of its own. Returns the function that runs it; call it after the request is answered.
+   */
+  runCommand(command: UserCommand): Promise<() => void> {
+    return this.#beginnings.begin(async () => {
+      const deps = {
+        threadId: this.#state.id,
+        calls: this.#deps.runner.calls,
+        outbox: this.#deps.outbox,
+        agent: this.#deps.agent,
+      };
+      const { turn } = this.#state;
+      const joined = turn === null ? null : joinCommand(deps, turn, command);
+      if (joined !== null) return joined;
+      await turn?.finished;
+      return (
+        await this.#starter.begin({
+          command: command.text,
+          opening: (ownTurn) => openWithCommand(deps, ownTurn, command),
+        })
+      ).afterAnswer;
+    });
+  }
+
+  /**
+   * Begins the turn that a part wants because a client asked for it. While another turn runs, it
+   * begins at that turn's end. Call the returned function after the request is answered.
+   */
+  beginRequested(): Promise<() => void> {
+    return this.#beginnings.begin(async () => {
+      const due = this.#state.turn === null ? this.#deps.parts.due() : null;
+      return due === null ? () => {} : (await this.#starter.begin({ due })).afterAnswer;
+    });
+  }
+
+  /**
+   * Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing
+   * the thread.
+   */
+  beginDue(): void {
+    const isFree = !this.#isClosing && this.#state.turn === null && this.#beginnings.none;
+    const due = isFree ? this.#deps.parts.due() : null;
+    if (due !== null) void this.#beginnings.begin(() => this.#starter.beginDue(due));
+  }
+
+  /**
+   * Adds input to the running turn, which must be the expected one. `onJoining` is called when it
+   * is certain that the turn takes it.
+   */
+  async steer(params: TurnSteerParams, onJoining: () => void): Promise<Joined> {
+    checkInput(params.input, { required: true });
+    checkAdditionalContext(params.additionalContext);
+    const { turn } = this.#state;
+    if (turn === null) throw noActiveTurnToSteer();
+    if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
+    if (turn.steerRefusal !== null) throw turnNotSteerable(turn.steerRefusal);
+    const reservation = turn.reserveInput();
+    if (reservation === null) throw noActiveTurnToSteer();
+    onJoining();
+    return this.#starter.join(turn, reservation, { params, settings: this.#state.settings });
+  }
+
+  /**
+   * Closes the turn to input and returns the function that interrupts it. An empty id means the
+   * running turn; if none runs, the function does nothing. It also does nothing if this turn was
+   * interrupted by a client and has ended. Throws if any other id is not that of the running turn,
+   * or if how that turn ends is decided already.
+   */
+  interrupt(turnId: string): () => void {
+    const { turn } = this.#state;
+    const isAny = turnId === '';
+    if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId))
+      return () => {};
+    if (turn === null) throw noActiveTurnToInterrupt();
+    if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
+    // Until the interrupt, which follows the response, the turn does not end by itself.
+    const release = turn.hold();
+    const interrupt = turn.acceptInterrupt();
+    if (interrupt === null) {
+      release?.();
+      if (turn.interruptCause === 'user') return () => {};
+      throw noActiveTurnToInterrupt();
+    }
+    this.#interruptedTurnId = turn.id;
+    return () => {
+      interrupt();
+      release?.();
+    };
+  }
+
+  /**
+   * Stores items for the model. `approval`: what the user has approved. Call the returned function
+   * after the request is answered.
+   */
+  inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
+    const inject = () =>
+      injectModelItems(items, {
+        author,
+        state: this.#state,
+        outbox: this.#deps.outbox,
+        firstContext: () => this.#starter.firstContext(),
+      });
+    return this.#state.turn === null ? this.#beginnings.change(inject) : inject();
+  }
+
+  /** No due turn begins after that. */
+  endDue(): void {
+    this.#isClosing = true;
+  }
+
+  async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
+    const { runner, agent } = this.#deps;
+    await runner.run(turn, beginning);
+    if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
+    agent.onTurnEnded(this.#state.id, turn.id);
+  }
+}
