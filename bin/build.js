@@ -8,11 +8,13 @@ const {
   rmSync,
   writeFileSync,
 } = require('node:fs');
-const { builtinModules } = require('node:module');
 const { tmpdir } = require('node:os');
-const { basename, dirname, extname, join, posix, relative, sep } = require('node:path');
+const { basename, dirname, extname, join } = require('node:path');
 const esbuild = require('esbuild');
 const { version } = require('../package.json');
+const { lateModules } = require('./build/late-modules.js');
+const { lateScript } = require('./build/late-script.js');
+const { NOT_BUNDLED, withImporter } = require('./build/with-importer.js');
 const { runSession } = require('./run-session.js');
 
 const root = join(__dirname, '..');
@@ -60,18 +62,6 @@ const THREADS = {
   'mcp-worker': 'src/mcp/host/mcp-worker.ts',
   'progress-worker': 'src/cli/progress/progress-worker.ts',
 };
-
-/**
- * Packages that are not bundled: they are native or have other files, but for yaml, which few users
- * need.
- */
-const NOT_BUNDLED = [
-  '@silvia-odwyer/photon-node',
-  'better-sqlite3',
-  'yaml',
-  '@lydell/node-pty',
-  'web-tree-sitter',
-];
 
 /**
  * Every script is a function, which bin/load-main.js calls. Here and not when it is loaded, which
@@ -191,116 +181,6 @@ async function buildLibrary() {
   });
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);
-}
-
-/**
- * Modules of Node, whose functions the response to `initialize` does not need. Together they take a
- * tenth of the time until then.
- */
-const LATE_MODULES = ['crypto', 'fs/promises', 'timers/promises', 'v8'];
-
-/** Loads these modules of Node when one of their functions is first called. */
-const lateModules = {
-  name: 'late-modules',
-  setup({ onResolve, onLoad }) {
-    onResolve(
-      { filter: new RegExp(`^(node:)?(${LATE_MODULES.join('|')})$`) },
-      ({ namespace, path }) =>
-        namespace === 'late'
-          ? { path, external: true }
-          : { path: path.replace('node:', ''), namespace: 'late' },
-    );
-    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
-      contents: lateFunctions(path).join('\n'),
-    }));
-  },
-};
-
-function lateFunctions(path) {
-  const names = Object.entries(require(path)).flatMap(([name, value]) =>
-    typeof value === 'function' ? [name] : [],
-  );
-  // Without classes, which cannot be called.
-  return names
-    .filter((name) => /^[a-z]/.test(name))
-    .map((name) => `export const ${name} = (...args) => require('node:${path}').${name}(...args);`);
-}
-
-/** Modules of Node that every start needs. */
-const EARLY_MODULES = ['fs', 'path', 'os', 'util', 'buffer', 'process'];
-
-/**
- * Loads other modules of Node, and packages that are not bundled, with the module that imports
- * them. ES modules would load them first.
- */
-const withImporter = {
-  name: 'with-importer',
-  setup({ onResolve, onLoad }) {
-    const names = [
-      ...builtinModules.filter((name) => !EARLY_MODULES.includes(name)),
-      'sqlite',
-      ...NOT_BUNDLED,
-    ];
-    onResolve({ filter: new RegExp(`^(node:)?(${names.join('|')})$`) }, ({ kind, path }) =>
-      kind === 'import-statement' ? { path, namespace: 'with-importer' } : { path, external: true },
-    );
-    onLoad({ filter: /.*/, namespace: 'with-importer' }, ({ path }) => ({
-      contents: `module.exports = require('${path}');`,
-    }));
-  },
-};
-
-/** The modules whose `import()` leads to the late script. */
-const BEGINNINGS = ['src/main.ts', 'src/app.ts'];
-/** An `import()` of a module that is bundled. */
-const IMPORT = new RegExp(
-  `(?<!typeof )\\bimport\\('(?!node:|${NOT_BUNDLED.join('|')})([^']+)'\\)`,
-  'g',
-);
-
-/**
- * Splits the server as `buildExecutable` says. By itself, esbuild would make a script for each
- * `import()`.
- */
-const lateScript = {
-  name: 'late-script',
-  setup({ onResolve, onLoad, resolve }) {
-    onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => {
-      const from = relative(root, path).replaceAll(sep, '/');
-      const load = BEGINNINGS.includes(from)
-        ? (target) =>
-            `import('late').then(({ modules }) => modules['${resolveFrom(from, target)}']())`
-        : (target) => `Promise.resolve().then(() => require('${target}'))`;
-      return {
-        loader: 'ts',
-        contents: readFileSync(path, 'utf8').replace(IMPORT, (_, target) => load(target)),
-      };
-    });
-    // Packages can have another copy of their code for `require`.
-    onResolve({ filter: /^[^.]/, namespace: 'file' }, ({ kind, path, importer, resolveDir }) =>
-      kind === 'require-call' && importer.endsWith('.ts')
-        ? resolve(path, { kind: 'dynamic-import', importer, resolveDir })
-        : null,
-    );
-    onResolve({ filter: /^late$/ }, () => ({ path: 'late', namespace: 'late-script' }));
-    onLoad({ filter: /.*/, namespace: 'late-script' }, () => {
-      const rows = BEGINNINGS.flatMap(lateTargets).map(
-        (target) => `'${target}': () => require('./${target}')`,
-      );
-      return { contents: `export const modules = {${rows.join()}};`, resolveDir: root };
-    });
-  },
-};
-
-/** The modules that a module imports with `import()`, by their paths from the root. */
-function lateTargets(from) {
-  return [...readFileSync(join(root, from), 'utf8').matchAll(IMPORT)].map(([, target]) =>
-    resolveFrom(from, target),
-  );
-}
-
-function resolveFrom(from, target) {
-  return posix.join(posix.dirname(from), target);
 }
 
 /** Makes the scripts load these at run time, with the `require` of bin/load-main.js. */

@@ -1,4 +1,4 @@
-import type { AppParts, Backend, Front, Pacing } from './backend.ts';
+import type { Backend } from './backend.ts';
 import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { systemIds } from './base/ids.ts';
@@ -14,6 +14,8 @@ import { Dispatcher } from './server/dispatcher.ts';
 import { serveClient } from './server/serve-client.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import type { UnknownNames } from './server/unknown-names.ts';
+import type { AppParts, Pacing } from './services/app-parts.ts';
+import type { Front } from './services/front.ts';
 import type { Transport } from './transport/transport.ts';
 
 export interface App {

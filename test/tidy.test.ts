@@ -14,6 +14,7 @@ const LAYERS = [
   ['deterministic'],
   ['app.ts'],
   ['backend.ts'],
+  ['services'],
   ['server'],
   ['handlers'],
   ['agent'],

@@ -19,7 +19,7 @@ const AGENT_TASK =
 export const LANGUAGE_NOTE =
   'The embedded model is no language model: it carries out lines such as `say TEXT` and `call TOOL {…}`, so these are what "you" type here.';
 
-export const EMBEDDED_TEXTS: DemoTexts = {
+const EMBEDDED_TEXTS: DemoTexts = {
   first: [
     'think A plan first, then a greeting.',
     'call update_plan {"plan":[{"step":"greet","status":"completed"},{"step":"be killed","status":"in_progress"},{"step":"come back","status":"pending"}]}',
@@ -45,7 +45,7 @@ export const EMBEDDED_TEXTS: DemoTexts = {
   ],
 };
 
-export const MODEL_TEXTS: DemoTexts = {
+const MODEL_TEXTS: DemoTexts = {
   first: 'Greet me in one sentence.',
   long: 'Write the numbers from one to a thousand in words, one a line, and nothing else.',
   source: 'In one sentence: what did I ask you to write?',
@@ -58,3 +58,8 @@ export const MODEL_TEXTS: DemoTexts = {
     'Start one agent that counts the words of hello.txt, wait for it, and tell me in a sentence what it found.',
   ],
 };
+
+/** The messages for the embedded model, or for any other. */
+export function demoTexts(isEmbedded: boolean): DemoTexts {
+  return isEmbedded ? EMBEDDED_TEXTS : MODEL_TEXTS;
+}

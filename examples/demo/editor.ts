@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { relative } from 'node:path';
 import {
   type Notification,
@@ -92,6 +93,21 @@ export class Editor {
       input: [{ type: 'text', text }],
     });
     return Object.assign(this.#turn(turn.id), { id: turn.id });
+  }
+
+  /** Sends the user's text, waits until the turn has ended, and checks the turn. */
+  async runTurn(threadId: string, text: string): Promise<SeenTurn & { id: string }> {
+    const turn = await this.say(threadId, text);
+    await this.until(() => turn.end !== null);
+    assert.ok(
+      turn.end?.status === 'completed',
+      `the turn ended ${turn.end?.status}: ${turn.end?.error?.message}`,
+    );
+    const messages = turn.completed.filter((item) => item.type === 'agentMessage');
+    assert.ok(messages.length > 0, 'a turn has an answer');
+    for (const { id, text: whole } of messages)
+      assert.equal(turn.streamed.get(id), whole, 'the deltas add up to the message');
+    return turn;
   }
 
   /**

@@ -1,7 +1,9 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AgentScenes } from './agent-scenes.ts';
 import { DemoSession } from './demo-session.ts';
+import { makeProject } from './make-project.ts';
 import { Screen } from './screen.ts';
 import { DARK, LIGHT, terminalPicture } from './terminal-picture.ts';
 
@@ -58,10 +60,10 @@ async function shownTurn(): Promise<string> {
     env: { ...process.env, SHELL: '/bin/sh' },
   });
   try {
-    session.makeProject();
+    makeProject(folder);
     const editor = session.startServer();
     await editor.shakeHands();
-    const refusal = await session.useHands(editor);
+    const refusal = await new AgentScenes({ editor, screen, folder, isEmbedded: false }).work();
     if (refusal !== null) throw new Error(refusal);
     await editor.client.close();
   } finally {

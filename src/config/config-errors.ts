@@ -36,7 +36,7 @@ export function configErrors(
   // One invalid table makes every setting in it fail with the same message.
   const errors = new Map<string, { error: ConfigError; names: ReadName[] }>();
   for (const { names, read } of reads) {
-    const error = errorOf(read);
+    const error = errorThrownBy(read);
     if (error === null) continue;
     const known = errors.get(error.message);
     if (known === undefined) errors.set(error.message, { error, names });
@@ -46,7 +46,7 @@ export function configErrors(
 }
 
 /** Returns the ConfigError that `read` throws, or null. */
-export function errorOf(read: () => unknown): ConfigError | null {
+export function errorThrownBy(read: () => unknown): ConfigError | null {
   return readOr(
     () => {
       read();
@@ -57,7 +57,7 @@ export function errorOf(read: () => unknown): ConfigError | null {
 }
 
 function providerReads(config: Config): (() => unknown)[] {
-  const definitions = errorOf(() => definedProviders(config)) ? [] : definedProviders(config);
+  const definitions = errorThrownBy(() => definedProviders(config)) ? [] : definedProviders(config);
   return [
     () => definedProviders(config),
     () => chooseProvider(config, null),
@@ -67,7 +67,8 @@ function providerReads(config: Config): (() => unknown)[] {
 
 /** Reads the entries of `[projects]`: an invalid one trusts nothing. */
 function projectReads(config: Config): (() => unknown)[] {
-  if (errorOf(() => config.keys(['projects'])) !== null) return [() => config.keys(['projects'])];
+  if (errorThrownBy(() => config.keys(['projects'])) !== null)
+    return [() => config.keys(['projects'])];
   return config.keys(['projects']).map((folder) => () => {
     if (!isAbsolute(folder))
       throw config.error(['projects', folder], 'expected the absolute path of a folder');
@@ -80,7 +81,7 @@ const TRUST_LEVEL = choice(['trusted', 'untrusted'], 'untrusted');
 /** The reads; if a table that they are listed from is invalid, a read that fails for that. */
 function readsOrFailure(config: Config, further: ConfigReads): readonly (() => unknown)[] {
   let reads: readonly (() => unknown)[] = [];
-  const error = errorOf(() => {
+  const error = errorThrownBy(() => {
     reads = further(config);
   });
   if (error === null) return reads;

@@ -6,7 +6,7 @@ import { type ConfigReads, configErrors } from './config-errors.ts';
 import { type HookProblem, REQUEST_PATH } from './hooks/hook-definition.ts';
 import { missingProgram } from './hooks/missing-program.ts';
 import { keyWarnings } from './keys/key-warnings.ts';
-import { lossOf } from './keys/loss-of.ts';
+import { lossOfKeys } from './keys/loss-of-keys.ts';
 import { tellSome } from './keys/tell-some.ts';
 import type { Layer } from './layers/layer.ts';
 import { keyringWarnings } from './login/keyring-warnings.ts';
@@ -44,16 +44,16 @@ export interface ConfigProblem {
 export function configProblems(config: Config, further: ConfigReads): ConfigProblem[] {
   const notAllowed = new Set(limitedSettings(config).map(({ message }) => message));
   const noEffect = (warnings: readonly LocatedWarning[]) =>
-    warnings.map((warning) => toProblem(warning, 'noEffect'));
+    warnings.map((warning) => warningProblem(warning, 'noEffect'));
   return [
     ...configErrors(config, further).map(({ error, names }) =>
-      ofError(error, lossOf(names) ?? REFUSED),
+      ofError(error, lossOfKeys(names) ?? REFUSED),
     ),
     ...mcpProblems(config).map(ofMcp),
     ...noEffect(unknownServerKeys(config)),
     ...noEffect(config.layers.flatMap(ineffectiveKeys)),
     ...requirementWarnings(config).map((warning) =>
-      toProblem(warning, notAllowed.has(warning.summary) ? 'invalid' : 'noEffect'),
+      warningProblem(warning, notAllowed.has(warning.summary) ? 'invalid' : 'noEffect'),
     ),
     ...roleProblems(config, { isProjects: false }),
     ...hookProblems(config, { isProjects: false }),
@@ -91,7 +91,9 @@ export function roleProblems(
   { isProjects }: { isProjects: boolean },
 ): ConfigProblem[] {
   const asked = agentRoles.problems.filter((problem) => problem.isProjects === isProjects);
-  return asked.map((problem) => toProblem(problem, problem.role === null ? 'noEffect' : 'invalid'));
+  return asked.map((problem) =>
+    warningProblem(problem, problem.role === null ? 'noEffect' : 'invalid'),
+  );
 }
 
 /** Returns the problems with the hooks of the user, or of the project. */
@@ -115,7 +117,7 @@ export function hookProblems(
       range: null,
       ...(path === REQUEST_PATH ? { isRequests: true as const } : {}),
     };
-    const problem = toProblem(
+    const problem = warningProblem(
       { summary, details: null, location },
       isAdvice ? 'noEffect' : 'invalid',
     );
@@ -126,7 +128,7 @@ export function hookProblems(
 function ofError(error: ConfigError, details: string): ConfigProblem {
   const kind = error instanceof IncompleteConfigError ? 'incomplete' : 'invalid';
   return {
-    ...toProblem({ summary: error.message, details, location: error.location }, kind),
+    ...warningProblem({ summary: error.message, details, location: error.location }, kind),
     problem: error.problem,
   };
 }
@@ -141,7 +143,7 @@ function ofMcp({ error, details }: ReturnType<typeof mcpProblems>[number]): Conf
 const FOLLOW = 'Follow the message';
 
 /** Returns the problem that a warning is about. */
-export function toProblem(
+export function warningProblem(
   { summary, details, location }: LocatedWarning,
   kind: ConfigProblem['kind'],
 ): ConfigProblem {
@@ -164,5 +166,5 @@ export function toProblem(
 
 /** Returns the problem of a configuration that cannot be read. */
 export function unreadable({ message: summary, location }: ConfigError): ConfigProblem {
-  return toProblem({ summary, details: REFUSED, location }, 'invalid');
+  return warningProblem({ summary, details: REFUSED, location }, 'invalid');
 }

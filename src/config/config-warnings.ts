@@ -3,14 +3,14 @@ import { suggestKey } from '../base/text/suggest-key.ts';
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type LocatedWarning, NO_LOCATION } from './config-error.ts';
-import { type ConfigReads, errorOf } from './config-errors.ts';
+import { type ConfigReads, errorThrownBy } from './config-errors.ts';
 import {
   type ConfigProblem,
   configProblems,
   hookProblems,
   roleProblems,
-  toProblem,
   unreadable,
+  warningProblem,
 } from './config-problems.ts';
 import { TOP_KEYS } from './keys/known-tables.ts';
 import { tellSome } from './keys/tell-some.ts';
@@ -53,7 +53,7 @@ export function allProblems(
     problem === null
       ? []
       : [
-          toProblem(
+          warningProblem(
             { summary: problem.message, details: null, location: { path, range: null } },
             'invalid',
           ),
@@ -78,7 +78,7 @@ export function projectProblems(config: Config): ConfigProblem[] {
   const project = { isProjects: true };
   return [
     ...trustProblems(config),
-    ...ofLayers.map((warning) => toProblem(warning, 'noEffect')),
+    ...ofLayers.map((warning) => warningProblem(warning, 'noEffect')),
     ...roleProblems(config, project),
     ...hookProblems(config, project),
   ];
@@ -89,7 +89,7 @@ function trustProblems(config: Config): ConfigProblem[] {
   const { entry, problem } = config.trust;
   if (entry === null || problem === null) return [];
   const { message: summary, location } = config.error(['projects', entry], problem);
-  return [toProblem({ summary, details: null, location }, 'noEffect')];
+  return [warningProblem({ summary, details: null, location }, 'noEffect')];
 }
 
 /** Returns the problems of a request's `config` object. */
@@ -132,13 +132,13 @@ function loginProblems(config: Config): ConfigProblem[] {
   const { problem, hasChatgptLogin, apiKey } = config.login;
   const location = { path: join(config.home, AUTH_FILE), range: null };
   if (problem !== null)
-    return [toProblem({ summary: problem, details: null, location }, 'invalid')];
+    return [warningProblem({ summary: problem, details: null, location }, 'invalid')];
   // Otherwise the warning about the embedded model names it.
   if (!hasChatgptLogin || apiKey !== null || embeddedDefault(config).length > 0) return [];
   const summary = 'heddle does not use the ChatGPT login in auth.json: it supports API keys';
   return [
     {
-      ...toProblem({ summary, details: null, location }, 'noEffect'),
+      ...warningProblem({ summary, details: null, location }, 'noEffect'),
       fix: 'Log in with account/login/start and an API key.',
     },
   ];
@@ -147,10 +147,12 @@ function loginProblems(config: Config): ConfigProblem[] {
 /** The problem that no provider is configured; none if one is. */
 function embeddedDefault(config: Config): ConfigProblem[] {
   if (
-    errorOf(() => chooseProvider(config, null)) !== null ||
+    errorThrownBy(() => chooseProvider(config, null)) !== null ||
     !chooseProvider(config, null).embeddedDefault
   )
     return [];
   const summary = 'No model provider is configured: answers come from the embedded model, offline.';
-  return [toProblem({ summary, details: modelAdvice(config), location: NO_LOCATION }, 'noEffect')];
+  return [
+    warningProblem({ summary, details: modelAdvice(config), location: NO_LOCATION }, 'noEffect'),
+  ];
 }

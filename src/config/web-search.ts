@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import { ConfigError, type LocatedWarning, NO_LOCATION } from './config-error.ts';
-import { errorOf } from './config-errors.ts';
+import { errorThrownBy } from './config-errors.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import type { ProviderConfig } from './providers/provider-config.ts';
 import { allowedSearch } from './requirements/requirements.ts';
@@ -86,7 +86,8 @@ const KEYS = [['web_search'], ['features', 'web_search_request'], ['tools', 'web
 
 /** Says that the user has asked for web search at a provider that cannot search. */
 export function idleWebSearch(config: Config): LocatedWarning[] {
-  const isWrong = errorOf(() => [chooseProvider(config, null), asksForWebSearch(config)]) !== null;
+  const isWrong =
+    errorThrownBy(() => [chooseProvider(config, null), asksForWebSearch(config)]) !== null;
   if (config.modelGiven || isWrong || !asksForWebSearch(config)) return [];
   const { provider, embeddedDefault } = chooseProvider(config, null);
   // Another warning says that the provider is missing.

@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import type { Pacing } from '../backend.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
+import type { Pacing } from '../services/app-parts.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import { countedCalls } from './counted-calls.ts';
 import { PacedProcesses } from './paced-processes.ts';

@@ -25,12 +25,12 @@ import {
   checkRunParams,
   resize,
   terminalOf,
-  writeTo,
+  writeToClientProcess,
 } from './client-processes/check-run-params.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
-import type { CallContext, MethodTable } from './method.ts';
+import type { MethodTable, RequestContext } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
 
 /** The timeout of a command whose request sets none. */
@@ -73,7 +73,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
       queue: null,
       async handle({ processId, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processId));
-        await writeTo(run, {
+        await writeToClientProcess(run, {
           method: 'command/exec/write',
           id: processId,
           deltaBase64,
@@ -108,7 +108,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
 
 function startRun(
   params: CommandExecParams,
-  caller: CallContext['caller'],
+  caller: RequestContext['caller'],
   deps: ClientProcessMethodsDeps,
 ) {
   const { clientProcesses, clients } = deps;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
 import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
 import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
-import type { CallContext, MethodTable } from './method.ts';
+import type { MethodTable, RequestContext } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
@@ -13,7 +13,7 @@ interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
 export function configMethods({ config, configWriter, clients, threads }: ConfigDeps) {
   const write = async (
     what: ConfigWrite,
-    { caller, after }: CallContext,
+    { caller, after }: RequestContext,
   ): Promise<ConfigWriteResponse> => {
     const { answer, warnings } = await configWriter.write(what);
     after(() => {

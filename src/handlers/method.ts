@@ -25,7 +25,7 @@ export interface Caller {
   initialize(params: InitializeParams): void;
 }
 
-export interface CallContext {
+export interface RequestContext {
   caller: Caller;
   /**
    * Registers an effect, which runs after the response is sent and ends before the next request in
@@ -66,7 +66,7 @@ export interface Method<Name extends keyof ClientRequests> {
   first?: true;
   handle(
     params: ClientRequests[Name]['params'],
-    context: CallContext,
+    context: RequestContext,
   ): Promise<ClientRequests[Name]['result']> | ClientRequests[Name]['result'];
 }
 
@@ -75,7 +75,7 @@ export interface AnyMethod {
   queue: ((params: never) => string) | null;
   reads?: true;
   first?: true;
-  handle(params: never, context: CallContext): unknown;
+  handle(params: never, context: RequestContext): unknown;
 }
 
 export type MethodTable = { [Name in keyof ClientRequests]: Method<Name> };

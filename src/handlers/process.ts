@@ -10,7 +10,7 @@ import {
   checkRunParams,
   resize,
   terminalOf,
-  writeTo,
+  writeToClientProcess,
 } from './client-processes/check-run-params.ts';
 import type { ClientProcess } from './client-processes/client-process.ts';
 import type { ProcessName } from './client-processes/client-processes.ts';
@@ -43,7 +43,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
       queue: null,
       async handle({ processHandle, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processHandle));
-        await writeTo(run, {
+        await writeToClientProcess(run, {
           method: 'process/writeStdin',
           id: processHandle,
           deltaBase64,

@@ -41,11 +41,11 @@ export function readOutput(event: HookEvent, result: ProgramResult): HookResult 
       `hook exited with code ${exitCode}${why === '' ? '' : `: ${cutText(why, STDERR_CHARS_MAX)}`}`,
     );
   }
-  return readText(event, stdout, isCut);
+  return readHookText(event, stdout, isCut);
 }
 
 /** Reads the output of a hook that has succeeded. `isCut`: there was more of it. */
-export function readText(
+export function readHookText(
   event: HookEvent,
   output: string,
   isCut = output.length > OUTPUT_BYTES_MAX,

@@ -11,11 +11,10 @@ import type {
   McpProblem,
   McpQuestion,
   McpRequest,
+  Progress,
   RefreshRequest,
   ToHost,
 } from './to-host.ts';
-
-export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
 
 /** A connection, as the code that owns it hears it. */
 export interface ConnectionEvents {
@@ -40,13 +39,13 @@ export interface HostConnection {
    * Sends a request. `begun` gets its number. Rejects with an McpError; an abort of the signal
    * cancels it.
    */
-  request(request: McpRequest, options: RequestOptions): Promise<JsonValue>;
+  request(request: McpRequest, options: McpRequestOptions): Promise<JsonValue>;
   rootsChanged(): void;
   /** Requests that wait are rejected with this error. */
   close(why: McpError): void;
 }
 
-export interface RequestOptions {
+export interface McpRequestOptions {
   signal: AbortSignal;
   begun?: (call: number) => void;
   onProgress?: (progress: Progress) => void;
@@ -148,7 +147,11 @@ export class McpHostClient {
     this.#port?.post(message);
   }
 
-  #request(connection: number, request: McpRequest, options: RequestOptions): Promise<JsonValue> {
+  #request(
+    connection: number,
+    request: McpRequest,
+    options: McpRequestOptions,
+  ): Promise<JsonValue> {
     const open = this.#connections.get(connection);
     if (open === undefined) return Promise.reject(new McpError('closed', 'the server has ended'));
     return this.#send(
@@ -161,7 +164,7 @@ export class McpHostClient {
   #send(
     connection: number | null,
     message: (call: number) => ToHost,
-    { signal, begun, onProgress }: RequestOptions,
+    { signal, begun, onProgress }: McpRequestOptions,
   ): Promise<JsonValue> {
     const call = ++this.#count;
     return new Promise<JsonValue>((resolve, reject) => {

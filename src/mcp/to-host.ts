@@ -184,6 +184,13 @@ export type ToHost =
   | { type: 'rootsChanged'; connection: number }
   | { type: 'close'; connection: number };
 
+/** How far a server has come with a call. */
+export interface Progress {
+  progress: number;
+  total: number | null;
+  message: string | null;
+}
+
 /** A message of the host. */
 export type FromHost =
   | { type: 'connected'; connection: number; server: ConnectedServer }
@@ -191,11 +198,7 @@ export type FromHost =
   | { type: 'output'; connection: number; bytes: Uint8Array }
   /** So many bytes of input have been read. */
   | { type: 'taken'; connection: number; bytes: number }
-  | {
-      type: 'progress';
-      call: number;
-      progress: { progress: number; total: number | null; message: string | null };
-    }
+  | { type: 'progress'; call: number; progress: Progress }
   | { type: 'result'; call: number; result: JsonValue }
   | { type: 'failure'; call: number; problem: McpProblem }
   | { type: 'ask'; ask: number; connection: number; call: number | null; question: McpQuestion }

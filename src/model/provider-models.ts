@@ -127,8 +127,8 @@ class ProviderLists {
   }
 
   async #ask(provider: ProviderConfig): Promise<ModelListing> {
-    const { listModels } = await import('./http/installed-models.ts');
-    const listed = await listModels(provider, this.#deps);
+    const { listProviderModels } = await import('./http/installed-models.ts');
+    const listed = await listProviderModels(provider, this.#deps);
     if ('problem' in listed)
       this.#deps.log.info(
         { provider: provider.id, problem: listed.problem },

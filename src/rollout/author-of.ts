@@ -1,7 +1,7 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { Author } from '../store/log-entry.ts';
 import type { AuthoredItem } from '../store/model-items.ts';
-import { messageText } from './begin-item.ts';
+import { rolloutMessageText } from './begin-item.ts';
 
 /**
  * The start of messages that a harness sends in the user's name to describe the environment. They
@@ -33,14 +33,16 @@ export function authorOf({ item, author }: AuthoredItem): Author | null {
 export function writtenBy(item: ResponseItem): Author | null {
   if (item.type !== 'message' || item.role === 'assistant') return null;
   if (item.role !== 'user') return 'context';
-  const text = messageText(item);
+  const text = rolloutMessageText(item);
   if (!isContext(text)) return 'user';
   return SURROUNDINGS.test(text) ? 'context' : 'server';
 }
 
 /** Whether this is, by its text, a message of the user, and not of a harness in the user's name. */
 export function isUserMessage(source: ResponseItem): boolean {
-  return source.type === 'message' && source.role === 'user' && !isContext(messageText(source));
+  return (
+    source.type === 'message' && source.role === 'user' && !isContext(rolloutMessageText(source))
+  );
 }
 
 export function isContext(text: string): boolean {

@@ -54,7 +54,7 @@ export function completeItem(
   showRawReasoning: boolean,
 ): UntimedItem {
   if (draft.type === 'agentMessage' && source.type === 'message') {
-    const { text, citation } = memoryCitation(messageText(source));
+    const { text, citation } = memoryCitation(rolloutMessageText(source));
     return {
       ...draft,
       text,
@@ -88,7 +88,7 @@ function shownPhase(phase: MessagePhase | null | undefined): MessagePhase | null
 }
 
 /** The joined text of a message's parts. */
-export function messageText(message: Extract<ResponseItem, { type: 'message' }>): string {
+export function rolloutMessageText(message: Extract<ResponseItem, { type: 'message' }>): string {
   return message.content
     .map((part) => ('text' in part && typeof part.text === 'string' ? part.text : ''))
     .join('');

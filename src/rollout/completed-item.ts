@@ -2,7 +2,7 @@ import type { MemoryCitation, UntimedItem, UserInput } from '../protocol/generat
 import { searched, searchResults } from './begin-item.ts';
 import type { Fields } from './fields.ts';
 import { reviewReport } from './review-report.ts';
-import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
+import { recordedPath, rolloutToolItems } from './rollout-tool-items.ts';
 
 /**
  * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that
@@ -49,7 +49,7 @@ const ITEMS: Record<string, (item: Fields, id: string) => UntimedItem | null> = 
     return { type: 'webSearch', id, ...search, query: item.text('query') ?? search.query, results };
   },
   ImageView: (item, id) => {
-    const path = pathOf(item, 'path');
+    const path = recordedPath(item, 'path');
     return path === null ? null : { type: 'imageView', id, path };
   },
   ImageGeneration: (item, id) => ({
@@ -58,7 +58,7 @@ const ITEMS: Record<string, (item: Fields, id: string) => UntimedItem | null> = 
     status: item.text('status') ?? 'completed',
     revisedPrompt: item.text('revised_prompt'),
     result: item.text('result') ?? '',
-    savedPath: pathOf(item, 'saved_path'),
+    savedPath: recordedPath(item, 'saved_path'),
   }),
   HookPrompt: (item, id) => ({
     type: 'hookPrompt',

@@ -2,7 +2,7 @@ import { IrregularFileError, openRegularFile } from '../base/files/open-regular-
 import { LineSplitter } from '../base/text/line-splitter.ts';
 
 /** The largest file that is read. Its contents are held in memory until all of them are stored. */
-export const FILE_BYTES_MAX = 512 * 1024 * 1024;
+export const ROLLOUT_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
  * Reads the lines of a regular file, or of its first `bytes` bytes. Yields null for a line that is
@@ -20,7 +20,8 @@ export async function* readLines(
       : error;
   });
   try {
-    if (stats.size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`);
+    if (stats.size > ROLLOUT_BYTES_MAX)
+      throw new Error(`it is larger than ${ROLLOUT_BYTES_MAX} bytes`);
     if (bytes !== undefined && stats.size < bytes)
       throw new Error(`it ends after ${stats.size} of ${bytes} bytes`);
     const size = bytes ?? stats.size;

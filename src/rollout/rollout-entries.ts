@@ -3,7 +3,7 @@ import type { Ids } from '../base/ids.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/log-entry.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
-import { messageText } from './begin-item.ts';
+import { rolloutMessageText } from './begin-item.ts';
 import { shownItem } from './history-entries.ts';
 
 /** The work for an entry, in the units of `EventLoopYield`. */
@@ -75,7 +75,7 @@ function isSummary(item: ResponseItem, summary: string): boolean {
     item.type === 'message' &&
     item.role === 'user' &&
     summary !== '' &&
-    messageText(item).includes(summary)
+    rolloutMessageText(item).includes(summary)
   );
 }
 
@@ -100,7 +100,7 @@ function recordedAuthors(drafts: readonly RolloutDraft[]): (item: ResponseItem) 
   }
   return (item) => {
     const author = writtenBy(item);
-    return author === 'user' && item.type === 'message' && !sent.has(bare(messageText(item)))
+    return author === 'user' && item.type === 'message' && !sent.has(bare(rolloutMessageText(item)))
       ? 'client'
       : author;
   };

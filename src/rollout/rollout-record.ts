@@ -18,7 +18,7 @@ const SHORT_CHARS_MAX = 256 * 1024;
  * long line.
  */
 export async function parseRecord(line: string): Promise<RolloutRecord | null> {
-  const record = await parseLine(line);
+  const record = await parseRolloutLine(line);
   if (record === null) return null;
   const type = record.text('type');
   return type === null
@@ -27,7 +27,7 @@ export async function parseRecord(line: string): Promise<RolloutRecord | null> {
 }
 
 /** Parses a line of JSON as `parseRecord`. Resolves with null if it is not JSON. */
-export async function parseLine(line: string): Promise<Fields | null> {
+export async function parseRolloutLine(line: string): Promise<Fields | null> {
   const value = line.length > SHORT_CHARS_MAX ? await parseLongJson(line) : parsedJson(line);
   return value === undefined ? null : new Fields(value);
 }

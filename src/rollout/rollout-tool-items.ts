@@ -26,7 +26,7 @@ export const rolloutToolItems: Record<string, (item: Fields, id: string) => Unti
 };
 
 /** Reads a path, which may be written as a file URL. */
-export function pathOf(fields: Fields, key: string): string | null {
+export function recordedPath(fields: Fields, key: string): string | null {
   const path = fields.text(key);
   if (path === null || !path.startsWith('file://')) return path;
   try {
@@ -38,7 +38,7 @@ export function pathOf(fields: Fields, key: string): string | null {
 }
 
 function commandExecution(item: Fields, id: string): UntimedItem | null {
-  const cwd = pathOf(item, 'cwd');
+  const cwd = recordedPath(item, 'cwd');
   const command = item.text('command') ?? shellText(item.texts('command'));
   if (cwd === null || command === '') return null;
   return {

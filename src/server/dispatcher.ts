@@ -7,9 +7,9 @@ import { suggestKey } from '../base/text/suggest-key.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type {
   AnyMethod,
-  CallContext,
   Caller,
   HandshakeMethods,
+  RequestContext,
   RequestMethods,
 } from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
@@ -214,7 +214,7 @@ export class Dispatcher {
     }
   }
 
-  async #handle(row: AnyMethod, params: never, context: CallContext): Promise<unknown> {
+  async #handle(row: AnyMethod, params: never, context: RequestContext): Promise<unknown> {
     this.#queued--;
     this.#inFlight++;
     try {

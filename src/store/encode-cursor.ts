@@ -1,4 +1,4 @@
-import { invalidCursor } from './store-error.ts';
+import { invalidStoreCursor } from './store-error.ts';
 
 type CursorPart = string | number;
 
@@ -20,7 +20,7 @@ export function decodeCursor<const T extends CursorPart[]>(
     Array.isArray(parts) &&
     parts.length === pattern.length &&
     pattern.every((part, index) => typeof parts[index] === typeof part);
-  if (!fits) throw invalidCursor(cursor);
+  if (!fits) throw invalidStoreCursor(cursor);
   return parts as { [K in keyof T]: T[K] extends string ? string : number };
 }
 

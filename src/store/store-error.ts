@@ -31,11 +31,11 @@ export class StoreError extends Error {
 /** An error message quotes this much of a wrong cursor. Correct cursors are shorter. */
 const CURSOR_CHARS_MAX = 200;
 
-export function threadNotFound(threadId: string): StoreError {
+export function noStoredThread(threadId: string): StoreError {
   return new StoreError('thread_not_found', `thread not found: ${threadId}`, { threadId });
 }
 
-export function threadArchived(threadId: string): StoreError {
+export function storedThreadArchived(threadId: string): StoreError {
   return new StoreError('thread_archived', `thread ${threadId} is archived: unarchive it first`, {
     threadId,
   });
@@ -100,6 +100,6 @@ export function isPiecesLost(error: unknown): boolean {
   return error instanceof StoreError && error.details.again === true;
 }
 
-export function invalidCursor(cursor: string): StoreError {
+export function invalidStoreCursor(cursor: string): StoreError {
   return new StoreError('invalid_cursor', `invalid cursor: ${cutText(cursor, CURSOR_CHARS_MAX)}`);
 }

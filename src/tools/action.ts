@@ -120,11 +120,11 @@ export interface PlannedAction {
  * How long a permission is valid: for this action, for the turn, for the session of the thread, or
  * permanently.
  */
-export type Scope = 'once' | 'turn' | 'session' | 'always';
+export type PermitScope = 'once' | 'turn' | 'session' | 'always';
 
 export interface Allowed {
   allow: Permit;
-  scope: Scope;
+  scope: PermitScope;
   /** With `always`: the words of the rule that allows the command from now on. */
   rule?: readonly string[];
 }

@@ -2,9 +2,9 @@ import { isObject } from '../base/json-value.ts';
 import { mayAsk } from '../policy/permissions/may-ask.ts';
 import {
   answeredPermissions,
+  clientPermissions,
   commonPermissions,
   PERMISSIONS_PARAMETER,
-  shownPermissions,
 } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { PermissionGrantScope } from '../protocol/generated/types.ts';
@@ -112,7 +112,7 @@ function permissionsAsk(
     permit: granting(unprotected(asked, home), 'turn').allow,
     describe: () => {
       const { cwd } = settings;
-      const permissions = shownPermissions(asked);
+      const permissions = clientPermissions(asked);
       const planned = { read: [...asked.read], write: [...asked.write], network: asked.network };
       return {
         targetItemId: callId,
@@ -138,7 +138,7 @@ function permissionsAsk(
       };
       const answer = await ask({
         method: 'item/permissions/requestApproval',
-        params: { ...params, permissions: shownPermissions(asked) },
+        params: { ...params, permissions: clientPermissions(asked) },
       });
       if (answer.type !== 'result') return unanswered(answer);
       isStrict = answer.result.strictAutoReview === true;

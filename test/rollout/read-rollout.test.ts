@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ResponseItem, UntimedItem } from '../../src/protocol/generated/types.ts';
 import { RpcError } from '../../src/protocol/rpc-error.ts';
-import { FILE_BYTES_MAX } from '../../src/rollout/read-lines.ts';
+import { ROLLOUT_BYTES_MAX } from '../../src/rollout/read-lines.ts';
 import { type Rollout, readRollout } from '../../src/rollout/read-rollout.ts';
 import type { Author, LogEntry } from '../../src/store/log-entry.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
@@ -93,7 +93,7 @@ describe('a file is refused with the problem', () => {
   test('if it is a folder, a pipe without a writer, or too large', async () => {
     const folder = tempFolder({ 'large.jsonl': sessionMeta(THREAD) });
     execFileSync('mkfifo', [join(folder, 'pipe')]);
-    truncateSync(join(folder, 'large.jsonl'), FILE_BYTES_MAX + 1);
+    truncateSync(join(folder, 'large.jsonl'), ROLLOUT_BYTES_MAX + 1);
     expect([
       await refusal(folder),
       await refusal(join(folder, 'pipe')),

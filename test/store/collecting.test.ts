@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { deleteThread } from '../../src/store/sqlite/threads/delete-thread.ts';
+import { deleteStoredThread } from '../../src/store/sqlite/threads/delete-stored-thread.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import { runs } from '../support/runs.ts';
@@ -269,7 +269,7 @@ test('a fork has all of its source or fails, if another process deletes and coll
     const onStatement = (sql: unknown) => {
       if (!armed || !String(sql).startsWith('BEGIN IMMEDIATE')) return;
       armed = false;
-      deleteThread(other, idOf(1));
+      deleteStoredThread(other, idOf(1));
       home.clock.advance(LONG_MS);
     };
     return neverCollect(new Database(file, { ...options, verbose: onStatement }));

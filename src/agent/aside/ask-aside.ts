@@ -4,7 +4,7 @@ import type {
   TokenUsageBreakdown,
   TurnError,
 } from '../../protocol/generated/types.ts';
-import { messageText } from '../../rollout/begin-item.ts';
+import { rolloutMessageText } from '../../rollout/begin-item.ts';
 import { responseLimits } from '../turn/loop/response-limits.ts';
 
 /** The longest answer that is read. */
@@ -65,5 +65,5 @@ function failure(message: string): { error: TurnError } {
 }
 
 function textOf(items: readonly ResponseItem[]): string {
-  return items.map((item) => (item.type === 'message' ? messageText(item) : '')).join('');
+  return items.map((item) => (item.type === 'message' ? rolloutMessageText(item) : '')).join('');
 }

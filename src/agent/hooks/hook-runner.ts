@@ -7,7 +7,7 @@ import { type HookDefinition, hookName } from '../../config/hooks/hook-definitio
 import { filledIn } from '../../hooks/filled-in.ts';
 import { failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
-import { failedCheck, readOutput, readText } from '../../hooks/read-output.ts';
+import { failedCheck, readHookText, readOutput } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import { killed } from '../../sandbox/processes/killed.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
@@ -192,7 +192,7 @@ export class HookRunner {
     );
     return 'problem' in outcome
       ? failedHook(`the call of the tool ${tool} failed: ${outcome.problem}`)
-      : readText(event, outcome.text);
+      : readHookText(event, outcome.text);
   }
 
   /** Does work that ends at the time limit of the hook, or with its run. */

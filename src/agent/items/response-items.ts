@@ -1,7 +1,12 @@
 import type { TagSpan } from '../../base/text/tag-splitter.ts';
 import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem, UntimedItem } from '../../protocol/generated/types.ts';
-import { beginItem, completeItem, messageText, withoutResults } from '../../rollout/begin-item.ts';
+import {
+  beginItem,
+  completeItem,
+  rolloutMessageText,
+  withoutResults,
+} from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
 import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
@@ -211,7 +216,7 @@ export class ResponseItems {
     if (open.splitter !== null) this.#planText(open, open.splitter.end());
     if (source.type === 'message') {
       if (open.repeats !== null)
-        this.#beginRepeated(open, open.repeats, memoryCitation(messageText(source)).text);
+        this.#beginRepeated(open, open.repeats, memoryCitation(rolloutMessageText(source)).text);
       this.#completePlan(source, step);
     }
     const item = this.#withoutPlan(completeItem(open.item, source, shownReasoning === 'all'));
@@ -256,7 +261,7 @@ export class ResponseItems {
    */
   #completePlan(message: Extract<ResponseItem, { type: 'message' }>, step: CompletingStep): void {
     const { plan } = this.#options.planMode
-      ? splitPlan(memoryCitation(messageText(message)).text)
+      ? splitPlan(memoryCitation(rolloutMessageText(message)).text)
       : { plan: null };
     if (plan === null && this.#open.plan === null) return;
     const open = this.#beginPlan();

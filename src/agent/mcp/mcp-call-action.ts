@@ -1,8 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { isWithin } from '../../mcp/host/limits/json-limits.ts';
+import { fitsLimits } from '../../mcp/host/limits/json-limits.ts';
 import { McpError } from '../../mcp/mcp-error.ts';
-import type { Progress } from '../../mcp/mcp-host-client.ts';
-import type { McpCallOutcome } from '../../mcp/to-host.ts';
+import type { McpCallOutcome, Progress } from '../../mcp/to-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
@@ -72,7 +71,7 @@ export class McpCallAction implements Action {
   static prepare(args: JsonValue, call: McpCall): McpCallAction | ActionOutcome {
     const given = args ?? {};
     if (!isObject(given)) return failed(`${call.tool.name} needs an object of arguments.`);
-    if (!isWithin(ARGUMENTS, given)) return failed(TOO_LARGE);
+    if (!fitsLimits(ARGUMENTS, given)) return failed(TOO_LARGE);
     return new McpCallAction(call, given as JsonObject);
   }
 

@@ -3,7 +3,7 @@ import { contextMessage } from '../../instructions/context-message.ts';
 import { reviewMessage } from '../../instructions/review-message.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
-import { messageText } from '../../rollout/begin-item.ts';
+import { rolloutMessageText } from '../../rollout/begin-item.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -156,7 +156,8 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       }
       this.#prompt.order.add(entry);
       const item = entry.kind === 'model' ? entry.item : null;
-      if (item?.type === 'message' && item.role === 'assistant') this.#answer = messageText(item);
+      if (item?.type === 'message' && item.role === 'assistant')
+        this.#answer = rolloutMessageText(item);
     }
     return others;
   };

@@ -1,12 +1,12 @@
 import { shuttingDown } from '../../protocol/rpc-error.ts';
-import type { Session } from '../../rollout/session/read-session.ts';
+import type { ForeignSession } from '../../rollout/session/read-session.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { historyFacts } from '../history/history-facts.ts';
 import { newThread, resolveThread } from './new-thread.ts';
 
 export interface SessionImport {
-  session: Session;
+  session: ForeignSession;
   /** The folder of the thread. */
   cwd: string;
   /** The name of the client that imports it. */

@@ -8,7 +8,7 @@ import {
   JSON_OPTION,
   type OptionRows,
   SERVER_OPTIONS,
-  SETTINGS,
+  SETTING_OPTIONS,
   YES_OPTION,
 } from './option-rows.ts';
 import { ALLOWING_NOTHING, type OptionName, WITHOUT_EFFECT } from './read-options.ts';
@@ -34,7 +34,7 @@ export interface CommandRow extends ActionRow {
   forms?: readonly string[];
 }
 
-const { config, profile, enable, disable, oss, 'local-provider': localProvider } = SETTINGS;
+const { config, profile, enable, disable, oss, 'local-provider': localProvider } = SETTING_OPTIONS;
 /** The settings of commands that ask a server. */
 const SERVER_SETTINGS: OptionRows = { config, profile, enable, disable } as OptionRows;
 
@@ -105,7 +105,7 @@ const INIT: CommandRow = {
       text: 'the environment variable with the key of a provider that is a URL',
     },
     model: { value: 'NAME', text: 'its model' },
-    sandbox: SETTINGS.sandbox,
+    sandbox: SETTING_OPTIONS.sandbox,
     'from-codex': {
       text: 'take the settings of Codex, from $CODEX_HOME or its default home; secrets, and keys that heddle does not use, are left out',
     },
@@ -146,7 +146,7 @@ export const COMMANDS = {
   doctor: {
     arguments: '',
     summary: 'print what a server would find, and what to do about each problem',
-    options: { ...SETTINGS, ...JSON_OPTION },
+    options: { ...SETTING_OPTIONS, ...JSON_OPTION },
     accepts: WITHOUT_EFFECT,
   },
   trust: {

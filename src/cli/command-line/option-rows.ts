@@ -18,7 +18,7 @@ export interface OptionRow {
 
 export type OptionRows = Readonly<Partial<Record<OptionName, OptionRow>>>;
 
-export const SETTINGS: OptionRows = {
+export const SETTING_OPTIONS: OptionRows = {
   config: {
     value: 'KEY=VALUE',
     text: 'override a value of config.toml; VALUE is TOML; can be repeated',
@@ -65,7 +65,7 @@ export const EXPORT_OPTIONS: OptionRows = {
 
 /** The options of every server that runs in this process. */
 export const SERVER_OPTIONS: OptionRows = {
-  ...SETTINGS,
+  ...SETTING_OPTIONS,
   'strict-config': {
     text: 'do not start if the configuration has a key that heddle does not know',
   },

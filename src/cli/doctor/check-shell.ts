@@ -1,7 +1,7 @@
 import type { Env } from '../../base/env.ts';
 import { isFile } from '../../base/paths/is-file.ts';
 import type { Config } from '../../config/config.ts';
-import { errorOf } from '../../config/config-errors.ts';
+import { errorThrownBy } from '../../config/config-errors.ts';
 import { programName } from '../../policy/command/program-name.ts';
 import { ownFiles } from '../../sandbox/server-programs/shell-start-files.ts';
 import { userShell } from '../../tools/command/call/user-shell.ts';
@@ -56,7 +56,7 @@ export async function checkShell(config: Config | null, deps: SnapshotDeps): Pro
 /** An invalid value is a problem of the configuration. */
 function isOff(config: Config): boolean {
   return (
-    errorOf(() => config.get('features.shell_snapshot')) === null &&
+    errorThrownBy(() => config.get('features.shell_snapshot')) === null &&
     !config.get('features.shell_snapshot')
   );
 }

@@ -4,7 +4,6 @@ import { SANDBOX_MODES } from '../../config/strictness/sandbox-modes.ts';
 import type { SandboxMode } from '../../protocol/generated/types.ts';
 import type { Dialog } from '../exec/asking/dialogs.ts';
 import type { Screen } from '../exec/screen.ts';
-import type { NewSettings } from './config-text.ts';
 import {
   type InitOptions,
   readModel,
@@ -12,6 +11,7 @@ import {
   readVariable,
   type TypedAnswer,
 } from './init-options.ts';
+import type { NewSettings } from './new-config-text.ts';
 import { LOCAL_PROVIDERS, OFFERED_PROVIDERS, type OfferedProvider } from './offered-providers.ts';
 import type { FoundModels, ProviderModels } from './provider-models.ts';
 

@@ -5,9 +5,9 @@ import type { Config } from '../../config/config.ts';
 import { defaultModel } from '../../config/providers/choose-provider.ts';
 import { isOffline } from '../../config/providers/provider-config.ts';
 import { readProvider } from '../../config/providers/read-provider.ts';
-import { listModels, slowListing } from '../../model/http/installed-models.ts';
+import { listProviderModels, slowListing } from '../../model/http/installed-models.ts';
 import { modelProblem } from '../doctor/model-problem.ts';
-import { configText } from './config-text.ts';
+import { newConfigText } from './new-config-text.ts';
 import type { OfferedProvider } from './offered-providers.ts';
 
 interface ProviderModelsDeps {
@@ -49,7 +49,7 @@ export class ProviderModels {
   async of(offered: OfferedProvider, msMax: number): Promise<FoundModels> {
     const { env, userAgent, configWith } = this.#deps;
     const config = await configWith(
-      configText({ provider: offered, model: null, sandbox: 'read-only' }),
+      newConfigText({ provider: offered, model: null, sandbox: 'read-only' }),
     );
     const provider = readProvider(config, offered.id);
     if (isOffline(provider))
@@ -65,7 +65,7 @@ export class ProviderModels {
     const tooLate = sleep(systemClock, msMax, answered.signal).then(() =>
       slowListing(provider, deps, msMax),
     );
-    const listing = await Promise.race([listModels(provider, deps), tooLate]);
+    const listing = await Promise.race([listProviderModels(provider, deps), tooLate]);
     answered.abort();
     const ids = 'problem' in listing ? [] : listing.ids;
     const own = defaultModel(provider);

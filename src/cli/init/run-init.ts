@@ -24,8 +24,8 @@ import type { KeyboardStream } from '../exec/asking/keyboard.ts';
 import { type Output, Screen } from '../exec/screen.ts';
 import { OptionError } from '../option-error.ts';
 import { type Chosen, chooseSettings } from './choose-settings.ts';
-import { configText } from './config-text.ts';
 import { type InitOptions, initOptions } from './init-options.ts';
+import { newConfigText } from './new-config-text.ts';
 import { ProviderModels } from './provider-models.ts';
 import { takeCodex } from './take-codex.ts';
 
@@ -159,7 +159,7 @@ class Writing {
     });
     return chosen === 'codex'
       ? this.#taken(codexFile)
-      : { text: configText(chosen.settings), notes: chosen.notes };
+      : { text: newConfigText(chosen.settings), notes: chosen.notes };
   }
 
   /** Null: Codex has the home of heddle. */

@@ -1,6 +1,6 @@
 import { showText } from '../../base/text/show-text.ts';
 import { jsonCursor } from './json-cursor.ts';
-import { COMMANDS, choiceIn, settableNames, withoutId } from './parse-line.ts';
+import { choiceIn, settableNames, WIRE_COMMANDS, withoutId } from './parse-line.ts';
 import { namesIn, type ProtocolFields, type Shape, typesIn, valuesIn } from './protocol-fields.ts';
 import { shownValue } from './shown-value.ts';
 import { splitPairs } from './split-pairs.ts';
@@ -65,7 +65,7 @@ function fitting(typed: string, all: readonly string[]): Completions {
 function firstWords(typed: string, { fields, answerShape }: LineContext): string[] {
   if (typed === '' && answerShape(null).length > 0) return ['answer '];
   const methods = fields.methods.filter((method) => method.startsWith(typed));
-  const commands = COMMANDS.filter((command) => command.startsWith(typed));
+  const commands = WIRE_COMMANDS.filter((command) => command.startsWith(typed));
   if (methods.length <= METHODS_MAX) return [...commands, ...methods.map((method) => `${method} `)];
   const parts = methods.map((method) => /^[^/]*\/?/.exec(method.slice(typed.length))?.[0] ?? '');
   return [...new Set([...commands, ...parts.map((part) => `${typed}${part}`)])];

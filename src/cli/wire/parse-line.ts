@@ -30,7 +30,7 @@ export type WireLine =
   | { kind: 'exit' };
 
 /** The words that begin a line and are no methods. */
-export const COMMANDS = ['answer', 'refuse', 'wait', 'now', 'show', 'help', 'exit'] as const;
+export const WIRE_COMMANDS = ['answer', 'refuse', 'wait', 'now', 'show', 'help', 'exit'] as const;
 
 /** The notification that `wait` without a method waits for. */
 export const TURN_COMPLETED = 'turn/completed';

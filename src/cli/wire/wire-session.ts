@@ -1,22 +1,17 @@
 import { isObject } from '../../base/json-value.ts';
-import { suggestKey } from '../../base/text/suggest-key.ts';
 import type { Client } from '../../client/client.ts';
-import type { ServerRequestMethod, WireMessage } from '../../client/client-options.ts';
+import type { WireMessage } from '../../client/client-options.ts';
 import { ConnectionError } from '../../client/request-error.ts';
-import { methods } from '../../protocol/generated/methods.ts';
-import { readParamNames } from '../../protocol/generated/param-names.js';
-import { findUnknownNames } from '../../server/unknown-names.ts';
 import { answerHint, answerShape } from './answer-shape.ts';
 import { LineError } from './line-error.ts';
+import { OpenRequests } from './open-requests.ts';
 import { readAnswer, TURN_COMPLETED, type WireLine } from './parse-line.ts';
 import type { ProtocolFields, Shape } from './protocol-fields.ts';
 import type { Recorder } from './recorder.ts';
 import { References } from './references.ts';
 import { RunningWork } from './running-work.ts';
+import { unknownNameProblems } from './unknown-name-problems.ts';
 import type { WireScreen } from './wire-screen.ts';
-
-/** The most unknown names that are reported for a request. */
-const UNKNOWN_MAX = 10;
 
 /**
  * How a line has come: a person has typed it, or it was read from a file or pipe, whose lines wait
@@ -35,15 +30,6 @@ export interface SessionParts {
   signal: AbortSignal;
 }
 
-/** A request of the server that waits for its answer. */
-interface OpenRequest {
-  id: unknown;
-  method: string;
-  params: unknown;
-  answer(result: unknown): void;
-  refuse(message: string): void;
-}
-
 type Line<Kind extends WireLine['kind']> = Extract<WireLine, { kind: Kind }>;
 
 /** A client whose messages are lines. */
@@ -53,7 +39,7 @@ export class WireSession {
   readonly #last = new Map<string, unknown>();
   readonly #parts: SessionParts;
   readonly #references = new References();
-  readonly #open: OpenRequest[] = [];
+  readonly #open: OpenRequests;
   readonly #work = new RunningWork();
   #pending = 0;
   /** The methods of the notifications since the last line. */
@@ -63,7 +49,15 @@ export class WireSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    for (const method of parts.fields.serverRequests) this.#handle(method as ServerRequestMethod);
+    const { client, fields, screen } = parts;
+    this.#open = new OpenRequests(client, fields, {
+      opened: ({ method, params }) => {
+        if (screen.isTerminal)
+          screen.note(`  ${answerHint(answerShape(method, params, fields), fields)}`);
+        this.#wake();
+      },
+      closed: () => this.#wake(),
+    });
     parts.signal.addEventListener('abort', () => this.#wake());
   }
 
@@ -82,7 +76,7 @@ export class WireSession {
    * Empty: it is not open.
    */
   answerShape(id: number | null): Shape {
-    const request = this.#request(id);
+    const request = this.#open.find(id);
     return request === undefined
       ? []
       : answerShape(request.method, request.params, this.#parts.fields);
@@ -119,7 +113,7 @@ export class WireSession {
       case 'send':
         // While a request of the server is open, the response may wait for its answer.
         if (source === 'read' && !line.now)
-          await this.#until(() => this.#pending === 0 || this.#open.length > 0);
+          await this.#until(() => this.#pending === 0 || !this.#open.isEmpty);
         return this.#send(line);
       case 'answer':
       case 'refuse':
@@ -158,7 +152,8 @@ export class WireSession {
   async #send({ method, params, now }: Line<'send'>): Promise<void> {
     const { client, fields } = this.#parts;
     if (this.#parts.signal.aborted) return;
-    this.#reportUnknown(method, params);
+    for (const problem of unknownNameProblems(method, params, fields))
+      this.#parts.screen.problem(problem);
     const resolved = this.#references.resolved(params);
     await this.#begin(method);
     const saved = params === undefined ? {} : { params: this.#references.withReferences(params) };
@@ -209,8 +204,8 @@ export class WireSession {
   async #answer(line: Line<'answer' | 'refuse'>, source: Source): Promise<void> {
     const isOver = () => this.#pending === 0 && this.#work.isOver;
     if (source === 'read')
-      await this.#until(() => this.#request(line.id) !== undefined || isOver());
-    const request = this.#request(line.id);
+      await this.#until(() => this.#open.find(line.id) !== undefined || isOver());
+    const request = this.#open.find(line.id);
     if (request === undefined)
       throw new LineError(
         `no request of the server${line.id === null ? '' : ` with id ${line.id}`} is open`,
@@ -233,7 +228,7 @@ export class WireSession {
   }
 
   async #wait({ method }: Line<'wait'>): Promise<void> {
-    await this.#until(() => this.#pending === 0 || this.#open.length > 0);
+    await this.#until(() => this.#pending === 0 || !this.#open.isEmpty);
     await this.#untilRefusing(() =>
       method === TURN_COMPLETED ? this.#work.isOver : this.#since.has(method),
     );
@@ -253,37 +248,6 @@ export class WireSession {
     this.#since.clear();
   }
 
-  #request(id: number | null): OpenRequest | undefined {
-    return id === null ? this.#open[0] : this.#open.find((request) => request.id === id);
-  }
-
-  #handle(method: ServerRequestMethod): void {
-    const { client, fields, screen } = this.#parts;
-    client.handle(method, (params, { id, signal }) => {
-      return new Promise<never>((resolve, reject) => {
-        const request: OpenRequest = {
-          ...{ id, method, params },
-          answer: (result) => this.#close(request, () => resolve(result as never)),
-          refuse: (message) => this.#close(request, () => reject(new Error(message))),
-        };
-        this.#open.push(request);
-        signal.addEventListener('abort', () =>
-          this.#close(request, () => reject(new Error('the answer is not needed any more'))),
-        );
-        if (screen.isTerminal)
-          screen.note(`  ${answerHint(answerShape(method, params, fields), fields)}`);
-        this.#wake();
-      });
-    });
-  }
-
-  #close(request: OpenRequest, settle: () => void): void {
-    const index = this.#open.indexOf(request);
-    if (index >= 0) this.#open.splice(index, 1);
-    settle();
-    this.#wake();
-  }
-
   #observeNotification(method: string, params: Record<string, unknown>): void {
     const { threadId, turn } = params;
     const turnId = isObject(turn) ? turn.id : undefined;
@@ -293,25 +257,10 @@ export class WireSession {
     this.#since.add(method);
   }
 
-  #reportUnknown(method: string, params: unknown): void {
-    const { screen, fields } = this.#parts;
-    const meant = (nearest: string | null) =>
-      nearest === null ? '' : `: did you mean ${nearest}?`;
-    if (!Object.hasOwn(methods, method) && !fields.isNotification(method))
-      screen.problem(
-        `the protocol has no method ${method}${meant(suggestKey(method, fields.methods))}`,
-      );
-    let count = 0;
-    for (const { field, nearest } of findUnknownNames(method, params, readParamNames())) {
-      if (++count > UNKNOWN_MAX) return;
-      screen.problem(`${method} has no ${field}: the server ignores it${meant(nearest())}`);
-    }
-  }
-
   async #untilRefusing(condition: () => boolean): Promise<void> {
-    while (await this.#until(() => condition() || this.#open.length > 0)) {
+    while (await this.#until(() => condition() || !this.#open.isEmpty)) {
       if (condition()) return;
-      for (const { method, id, refuse } of [...this.#open]) {
+      for (const { method, id, refuse } of this.#open.all()) {
         this.#parts.screen.problem(
           `no line answers ${method} with id ${String(id)}: it is refused`,
         );

@@ -1,6 +1,6 @@
 import type { ExperimentalFeature } from '../../protocol/generated/types.ts';
 import type { Config } from '../config.ts';
-import { errorOf } from '../config-errors.ts';
+import { errorThrownBy } from '../config-errors.ts';
 import { isTable, valueAt } from '../layers/config-table.ts';
 import { SETTINGS, type SettingName } from '../settings.ts';
 
@@ -72,7 +72,7 @@ export function shownFeatures(config: Config): ExperimentalFeature[] {
       displayName,
       description,
       announcement: null,
-      enabled: errorOf(() => isEnabled(config)) === null ? isEnabled(config) : defaultEnabled,
+      enabled: errorThrownBy(() => isEnabled(config)) === null ? isEnabled(config) : defaultEnabled,
       defaultEnabled,
     }),
   );

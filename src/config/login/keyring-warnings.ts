@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import type { LocatedWarning } from '../config-error.ts';
-import { errorOf } from '../config-errors.ts';
+import { errorThrownBy } from '../config-errors.ts';
 import { MCP_LOGIN_STORE } from '../mcp/mcp-settings.ts';
 import { chooseProvider } from '../providers/choose-provider.ts';
 import { AUTH_FILE } from './stored-login.ts';
@@ -20,7 +20,7 @@ export function keyringWarnings(config: Config): LocatedWarning[] {
 function ofMcpLogins(config: Config): LocatedWarning[] {
   const path = ['mcp_oauth_credentials_store'];
   if (
-    errorOf(() => config.read(path, MCP_LOGIN_STORE)) !== null ||
+    errorThrownBy(() => config.read(path, MCP_LOGIN_STORE)) !== null ||
     config.read(path, MCP_LOGIN_STORE) !== 'keyring'
   )
     return [];
@@ -31,7 +31,7 @@ function ofMcpLogins(config: Config): LocatedWarning[] {
 }
 
 function ofApiKey(config: Config): LocatedWarning[] {
-  if (errorOf(() => config.get('cli_auth_credentials_store')) !== null) return [];
+  if (errorThrownBy(() => config.get('cli_auth_credentials_store')) !== null) return [];
   const store = config.get('cli_auth_credentials_store');
   // `auto` may mean the file.
   if (store === 'file' || (store === 'auto' && !lacksKey(config))) return [];
@@ -46,7 +46,7 @@ function ofApiKey(config: Config): LocatedWarning[] {
 /** Whether the embedded model answers because no key was found. */
 function lacksKey(config: Config): boolean {
   return (
-    errorOf(() => chooseProvider(config, null)) === null &&
+    errorThrownBy(() => chooseProvider(config, null)) === null &&
     chooseProvider(config, null).embeddedDefault
   );
 }

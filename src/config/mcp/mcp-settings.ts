@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { ConfigError } from '../config-error.ts';
-import { untilCorrected } from '../keys/loss-of.ts';
+import { untilCorrected } from '../keys/loss-of-keys.ts';
 import { choice, HTTP_URL, nullable, type Setting } from '../settings/setting.ts';
 import type { McpServerConfig } from './mcp-server-config.ts';
 import { type McpServerProblem, readMcpServers } from './read-mcp-servers.ts';

@@ -22,7 +22,7 @@ import {
  * The servers of a configuration. One that cannot be read is a problem, and no thread is refused
  * for it unless it is required.
  */
-export interface McpServers {
+export interface ConfiguredMcpServers {
   servers: McpServerConfig[];
   problems: McpServerProblem[];
   /** The error of the whole table. */
@@ -73,8 +73,8 @@ const INHERITED = [
 ];
 
 /** Reads `[mcp_servers]`. Never throws a ConfigError: each is a problem. */
-export function readMcpServers(config: Config): McpServers {
-  const read: McpServers = { servers: [], problems: [], further: [], unknown: [] };
+export function readMcpServers(config: Config): ConfiguredMcpServers {
+  const read: ConfiguredMcpServers = { servers: [], problems: [], further: [], unknown: [] };
   const { servers, problems } = read;
   for (const server of serverNames(config, read)) {
     try {
@@ -89,7 +89,7 @@ export function readMcpServers(config: Config): McpServers {
   return read;
 }
 
-function serverNames(config: Config, { further }: McpServers): string[] {
+function serverNames(config: Config, { further }: ConfiguredMcpServers): string[] {
   try {
     const names = config.keys([TABLE]).sort();
     if (names.length > SERVERS_MAX) {

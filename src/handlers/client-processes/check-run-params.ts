@@ -71,7 +71,7 @@ interface Writing {
  * Writes to the process's stdin, or closes it, or both. Resolves when the bytes are written to the
  * process, or it is gone. Rejects if the params are invalid, or if stdin cannot be written to.
  */
-export async function writeTo(
+export async function writeToClientProcess(
   run: ClientProcess,
   { method, id, deltaBase64, closeStdin }: Writing,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import type { ConfigWriter } from '../config-writing/config-writer.ts';
 import { agentsMdImporter } from './agents-md-importer.ts';
 import { commandsImporter } from './commands-importer.ts';
 import {
-  type Asked,
+  type AskedItems,
   type Found,
   type Importer,
   type ItemType,
@@ -48,7 +48,7 @@ export interface ExternalAgentDeps {
 /** The most names in one item. */
 const NAMES_MAX = 500;
 
-type DetectOptions = { includesHome: boolean; cwds: readonly string[] } & Omit<Asked, 'names'>;
+type DetectOptions = { includesHome: boolean; cwds: readonly string[] } & Omit<AskedItems, 'names'>;
 
 const EMPTY: ExternalAgentConfigDetails = {
   plugins: [],
@@ -181,7 +181,7 @@ export function byType(
 
 async function lookOr<T>(
   importer: Importer,
-  { scope, asked }: { scope: Scope; asked: Asked },
+  { scope, asked }: { scope: Scope; asked: AskedItems },
   otherwise: (problem: SourceError) => T,
 ) {
   try {
@@ -194,7 +194,7 @@ async function lookOr<T>(
 
 async function takeFrom(
   importer: Importer,
-  { scope, asked, originator }: { scope: Scope; asked: Asked; originator: string | null },
+  { scope, asked, originator }: { scope: Scope; asked: AskedItems; originator: string | null },
 ): Promise<Outcome> {
   const { names: wanted } = asked;
   const failed = (

@@ -45,7 +45,7 @@ export interface Found {
 }
 
 /** The items that a client asks for. */
-export interface Asked {
+export interface AskedItems {
   /** Empty: everything. */
   names: readonly string[];
   /** The most sessions to find, and how old they may be. Null: not said. */
@@ -64,7 +64,7 @@ export interface Importer {
    * Resolves with null if there is nothing. Rejects with a SourceError if the source cannot be
    * read.
    */
-  look(scope: Scope, asked: Asked): Promise<Found | null>;
+  look(scope: Scope, asked: AskedItems): Promise<Found | null>;
 }
 
 /** A file of another agent cannot be used. The message names it. */

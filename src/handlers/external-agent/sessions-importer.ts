@@ -11,7 +11,7 @@ import { readSession, readSessionFacts } from '../../rollout/session/read-sessio
 import type { SessionFacts } from '../../rollout/session/session-reader.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import {
-  type Asked,
+  type AskedItems,
   type Importer,
   type Outcome,
   type Refused,
@@ -91,7 +91,7 @@ interface Offer {
 
 /** The sessions that are asked for and can be taken, by their names. */
 async function offers(
-  asked: Asked,
+  asked: AskedItems,
   projects: string,
   { deps, records }: { deps: SessionDeps; records: readonly ImportedSession[] },
 ): Promise<{ found: Map<string, Offer>; refused: Refused[] }> {
@@ -115,7 +115,7 @@ async function offers(
 
 /** The files of the sessions that are asked for, by the names that the client uses. */
 async function filesOf(
-  { names, sessionDaysMax }: Asked,
+  { names, sessionDaysMax }: AskedItems,
   projects: string,
   now: number,
 ): Promise<{ files: { name: string; file: SessionFile }[]; refused: Refused[] }> {

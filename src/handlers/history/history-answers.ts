@@ -7,7 +7,7 @@ import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
 import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import { timedItem } from '../../store/timed-item.ts';
-import type { CallContext } from '../method.ts';
+import type { RequestContext } from '../method.ts';
 import { combinedPage } from './combined-page.ts';
 import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
 
@@ -40,7 +40,7 @@ export class HistoryAnswers {
   readonly #deps: HistoryAnswersDeps;
   readonly #budget = new ByteBudget(ANSWERS_BYTES_MAX);
   /** The requests whose answers may be made. */
-  readonly #begun = new WeakSet<CallContext>();
+  readonly #begun = new WeakSet<RequestContext>();
 
   constructor(deps: HistoryAnswersDeps) {
     this.#deps = deps;
@@ -50,14 +50,18 @@ export class HistoryAnswers {
    * All turns of a thread, oldest first, with all their items. `without` names the param with which
    * the request has no turns; null: there is none. Throws `answer_too_large` before it reads them.
    */
-  async allTurns(threadId: string, context: CallContext, without: string | null): Promise<Turn[]> {
+  async allTurns(
+    threadId: string,
+    context: RequestContext,
+    without: string | null,
+  ): Promise<Turn[]> {
     return this.views(threadId, await this.allStoredTurns(threadId, context, without));
   }
 
   /** Like `allTurns`, as they are stored. */
   async allStoredTurns(
     threadId: string,
-    context: CallContext,
+    context: RequestContext,
     without: string | null,
   ): Promise<StoredTurn[]> {
     const bytes = await this.measure(threadId);
@@ -75,7 +79,7 @@ export class HistoryAnswers {
    * All turns of a thread, oldest first: with all their items, or without any if an answer cannot
    * have them. For a method that has changed the thread, so that refusing is no choice.
    */
-  async turnsAsFit(threadId: string, context: CallContext): Promise<Turn[]> {
+  async turnsAsFit(threadId: string, context: RequestContext): Promise<Turn[]> {
     const bytes = await this.measure(threadId);
     if (bytes <= ANSWER_BYTES_MAX) return this.allTurns(threadId, context, null);
     await this.#begin(PAGE_BYTES_MAX, context);
@@ -93,7 +97,7 @@ export class HistoryAnswers {
   async turns(
     threadId: string,
     query: PageQuery & { view: TurnItemsView },
-    context: CallContext,
+    context: RequestContext,
   ): Promise<Page<Turn>> {
     const page = await this.storedTurns(threadId, query, context);
     return { ...page, data: this.views(threadId, page.data) };
@@ -103,7 +107,7 @@ export class HistoryAnswers {
   async storedTurns(
     threadId: string,
     { view, ...query }: PageQuery & { view: TurnItemsView },
-    context: CallContext,
+    context: RequestContext,
   ): Promise<Page<StoredTurn>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
@@ -122,7 +126,7 @@ export class HistoryAnswers {
   async items(
     threadId: string,
     query: ItemQuery,
-    context: CallContext,
+    context: RequestContext,
   ): Promise<Page<ThreadItemEntry>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
@@ -136,7 +140,7 @@ export class HistoryAnswers {
   async namedItems(
     threadId: string,
     { turnId, itemIds }: { turnId: string; itemIds: readonly string[] },
-    context: CallContext,
+    context: RequestContext,
   ) {
     await this.#begin(NAMED_BYTES_MAX, context);
     const data: StoredItem[] = [];
@@ -203,7 +207,7 @@ export class HistoryAnswers {
    * Waits until so many bytes may be read for an answer. A client that does not read its answers
    * gets no more of them.
    */
-  async #begin(bytes: number, context: CallContext): Promise<void> {
+  async #begin(bytes: number, context: RequestContext): Promise<void> {
     // A request that waited twice could wait for itself.
     if (this.#begun.has(context)) return;
     this.#begun.add(context);

@@ -5,7 +5,7 @@ import type { Joined } from '../../agent/turn/turn-starter.ts';
 import { reviewTask } from '../../instructions/review-instructions.ts';
 import type { ReviewTarget } from '../../protocol/generated/types.ts';
 import { emptyField, refused } from '../../protocol/rpc-error.ts';
-import { type CallContext, type MethodTable, perThread } from '../method.ts';
+import { type MethodTable, perThread, type RequestContext } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
@@ -48,7 +48,7 @@ async function detached(
   deps: ThreadDeps,
   source: LoadedThread,
   target: ReviewTarget,
-  { caller, after }: CallContext,
+  { caller, after }: RequestContext,
 ): Promise<Begun> {
   const { threads, store, followers, clients } = deps;
   const request = newThreadRequest(

@@ -1,6 +1,6 @@
 import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { CallContext } from '../method.ts';
+import type { RequestContext } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** The work of an announcement to all clients, in the units of `EventLoopYield`. */
@@ -19,7 +19,7 @@ export async function retireAnnounced(
     method,
     ...options
   }: { threadId: string; method: GoneMethod } & Omit<RetireOptions, 'retired'>,
-  { after }: Pick<CallContext, 'after'>,
+  { after }: Pick<RequestContext, 'after'>,
 ): Promise<void> {
   const gone: Parameters<RetireOptions['retired']>[0][] = [];
   const breaks = new EventLoopYield();

@@ -5,7 +5,7 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
-import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
+import { type Caller, type MethodTable, perThread, type RequestContext } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
@@ -53,7 +53,7 @@ export function forkMethods(deps: ThreadDeps) {
 async function turnsOrUndo(
   { threads, store, answers }: ThreadDeps,
   { id }: LoadedThread,
-  context: CallContext,
+  context: RequestContext,
 ): Promise<Turn[]> {
   try {
     return await answers.allTurns(id, context, 'excludeTurns to true');

@@ -5,7 +5,7 @@ import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/thread-errors.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
-import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
+import { type Caller, type MethodTable, perThread, type RequestContext } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
@@ -91,7 +91,7 @@ async function resumed(
 interface Resumed {
   thread: LoadedThread;
   params: ThreadResumeParams;
-  context: CallContext;
+  context: RequestContext;
 }
 
 /**

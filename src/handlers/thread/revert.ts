@@ -1,6 +1,6 @@
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import { latestCursors } from '../history/latest-cursors.ts';
-import { type CallContext, type MethodTable, perThread } from '../method.ts';
+import { type MethodTable, perThread, type RequestContext } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { ThreadDeps } from '../thread-deps.ts';
 export async function revert(
   { threads, clients }: ThreadDeps,
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
-  { after }: CallContext,
+  { after }: RequestContext,
 ): Promise<ThreadRecord> {
   const record = await threads.revert(threadId, beforeTurnId).catch((error: unknown) => {
     // No turn could begin meanwhile.

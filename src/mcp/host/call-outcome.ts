@@ -5,7 +5,7 @@ import { type ForeignPart, foreignOutput } from '../../instructions/foreign-outp
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
 import { type CallResult, callResult } from '../call-result.ts';
 import type { McpCallOutcome } from '../to-host.ts';
-import { isWithin } from './limits/json-limits.ts';
+import { fitsLimits } from './limits/json-limits.ts';
 
 /** A larger result is not kept whole with the item. */
 const KEPT = { chars: 4 * 1024 * 1024, values: 50_000, depth: 100 };
@@ -30,7 +30,7 @@ export async function callOutcome(value: JsonValue, charsMax: number): Promise<M
 
 function keptResult({ content, structuredContent, meta }: CallResult): McpToolCallResult {
   const result = { content, structuredContent, _meta: meta };
-  if (isWithin(KEPT, result)) return result;
+  if (fitsLimits(KEPT, result)) return result;
   const left = { type: 'text', text: '[The result was too long to keep: it is cut.]' };
   return {
     content: [...content.slice(0, KEPT_PARTS_MAX).map(shortened), left],

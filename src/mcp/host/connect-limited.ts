@@ -1,7 +1,7 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ConnectedServer } from '../to-host.ts';
-import { isWithin } from './limits/json-limits.ts';
+import { fitsLimits } from './limits/json-limits.ts';
 import { limitMessage } from './limits/limit-message.ts';
 import { NO_TIMEOUT_MS } from './send-request.ts';
 
@@ -50,7 +50,7 @@ export function connectedServer(client: Client): ConnectedServer {
     capabilities: (client.getServerCapabilities() ?? {}) as JsonObject,
     instructions: client.getInstructions() ?? null,
   };
-  if (!isWithin(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
+  if (!fitsLimits(DESCRIPTION, server)) throw new Error(TOO_TALKATIVE);
   return server;
 }
 

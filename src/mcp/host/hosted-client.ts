@@ -9,13 +9,20 @@ import {
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { ChangeNotices } from '../change-notices.ts';
 import type { LoginWeb } from '../oauth/login-web.ts';
-import type { FromHost, HostedServer, McpAnswer, McpQuestion, McpRequest } from '../to-host.ts';
+import type {
+  FromHost,
+  HostedServer,
+  McpAnswer,
+  McpQuestion,
+  McpRequest,
+  Progress,
+} from '../to-host.ts';
 import { connectedServer, connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
 import { limitPages } from './limits/limit-pages.ts';
 import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
-import { type Progress, sendRequest } from './send-request.ts';
+import { sendRequest } from './send-request.ts';
 import { type HttpServer, ServerHttp } from './server-http.ts';
 import { toProblem } from './to-problem.ts';
 import { Visits } from './visits.ts';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { McpRequest } from '../to-host.ts';
 import { callOutcome } from './call-outcome.ts';
-import { cutJson, isWithin } from './limits/json-limits.ts';
+import { cutJson, fitsLimits } from './limits/json-limits.ts';
 
 /** The largest result that is taken. */
 const RESULT = { chars: 16 * 1024 * 1024, values: Number.POSITIVE_INFINITY, depth: 100 };
@@ -13,7 +13,7 @@ export async function limitedResult(
   request: Exclude<McpRequest, { op: 'listTools' }>,
   result: JsonValue,
 ): Promise<JsonValue> {
-  if (!isWithin(RESULT, result))
+  if (!fitsLimits(RESULT, result))
     throw new Error(
       `the answer of the server is longer than ${RESULT.chars / 1024 / 1024} MiB, or nested too deeply`,
     );
@@ -21,7 +21,7 @@ export async function limitedResult(
   if (charsMax !== undefined && request.op === 'callTool')
     return (await callOutcome(result, charsMax)) as unknown as JsonValue;
   if (charsMax !== undefined) return cutJson(result, charsMax);
-  if (!isWithin({ ...RESULT, values: VALUES_MAX }, result))
+  if (!fitsLimits({ ...RESULT, values: VALUES_MAX }, result))
     throw new Error(`the answer of the server has more than ${VALUES_MAX} values`);
   return result;
 }

@@ -2,7 +2,7 @@ import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
 import { monotonicMs } from '../../base/clock.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import type { FromHost, McpRequest } from '../to-host.ts';
+import type { McpRequest, Progress } from '../to-host.ts';
 import { limitedResult } from './limited-result.ts';
 import { toolList } from './tool-list.ts';
 
@@ -11,8 +11,6 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const PROGRESS_CHARS_MAX = 2_000;
 /** The least time between two reports of progress. */
 const PROGRESS_MS_MIN = 50;
-
-export type Progress = Extract<FromHost, { type: 'progress' }>['progress'];
 
 interface SendOptions {
   signal: AbortSignal;

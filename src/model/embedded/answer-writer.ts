@@ -12,7 +12,7 @@ const BYTES_PER_TOKEN = 4;
 const EVENTS_AT_ONCE_MAX = 32;
 
 /** An event, or a wait before the next one; Infinity waits until the signal aborts. */
-export type Paced = ModelEvent | { waitMs: number };
+export type TimedEvent = ModelEvent | { waitMs: number };
 
 /** The parts of a text, each streamed as one delta. */
 export type Pieces = Iterable<string>;
@@ -35,7 +35,7 @@ export class AnswerWriter {
   *message(
     pieces: Pieces,
     { delayMs = 0, phase = null }: { delayMs?: number; phase?: MessagePhase | null } = {},
-  ): Generator<Paced, void> {
+  ): Generator<TimedEvent, void> {
     const itemId = this.#nextId('msg');
     const item = (content: { type: 'output_text'; text: string }[]) => ({
       type: 'message' as const,
@@ -62,7 +62,7 @@ export class AnswerWriter {
     summary: Pieces[];
     raw?: Pieces[];
     delayMs?: number;
-  }): Generator<Paced, void> {
+  }): Generator<TimedEvent, void> {
     const itemId = this.#nextId('rs');
     yield { type: 'itemStarted', item: { type: 'reasoning', id: itemId, summary: [] } };
     const rawTexts: string[] = [];
@@ -105,7 +105,7 @@ export class AnswerWriter {
   *call(
     call: { name: string; arguments: string } | { name: string; input: string },
     callId: string | null = null,
-  ): Generator<Paced, void> {
+  ): Generator<TimedEvent, void> {
     const isCustom = 'input' in call;
     this.#textBytes += Buffer.byteLength(isCustom ? call.input : call.arguments);
     const id = this.#nextId(isCustom ? 'ctc' : 'fc');
@@ -145,8 +145,8 @@ export class AnswerWriter {
  * Yields the events, waits where they say so, lets other work run between them, and stops when the
  * signal aborts.
  */
-export async function* paced(
-  events: Iterable<Paced>,
+export async function* pacedEvents(
+  events: Iterable<TimedEvent>,
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void, undefined> {
@@ -172,7 +172,7 @@ function* streamed(
   pieces: Pieces,
   delayMs: number,
   event: (delta: string) => ModelEvent,
-): Generator<Paced, string> {
+): Generator<TimedEvent, string> {
   let text = '';
   let first = true;
   for (const delta of pieces) {

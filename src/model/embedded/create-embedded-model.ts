@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { Model, ModelRequest } from '../model.ts';
-import { AnswerWriter, type Paced, paced, words } from './answer-writer.ts';
+import { AnswerWriter, pacedEvents, type TimedEvent, words } from './answer-writer.ts';
 import { type ConversationState, readConversation } from './conversation-state.ts';
 import { embeddedAssessment, isReview } from './embedded-assessment.ts';
 import { type EmbeddedStep, readEmbeddedSteps } from './embedded-step.ts';
@@ -17,12 +17,12 @@ const QUOTED_CHARS_MAX = 400;
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
   return {
     isEmbedded: true,
-    stream: (request, signal) => paced(responseEvents(request), clock, signal),
+    stream: (request, signal) => pacedEvents(responseEvents(request), clock, signal),
   };
 }
 
 /** All events of the response to a request, with the waits between them. */
-function* responseEvents(request: ModelRequest): Generator<Paced, void, undefined> {
+function* responseEvents(request: ModelRequest): Generator<TimedEvent, void, undefined> {
   const conversation = readConversation(request.input);
   const writer = new AnswerWriter(request);
   yield { type: 'started' };
@@ -73,7 +73,7 @@ function* closing(
   writer: AnswerWriter,
   { userText, calls }: ConversationState,
   steps: EmbeddedStep[],
-): Generator<Paced, void, undefined> {
+): Generator<TimedEvent, void, undefined> {
   if (calls.length > 0) {
     yield* writer.message(
       words(
@@ -104,7 +104,7 @@ function introduction(userText: string): string {
 function* stepEvents(
   writer: AnswerWriter,
   step: Exclude<EmbeddedStep, { do: 'fail' }>,
-): Generator<Paced, void, undefined> {
+): Generator<TimedEvent, void, undefined> {
   switch (step.do) {
     case 'say':
       return yield* writer.message(words(step.text));

@@ -47,7 +47,7 @@ export type ModelListing =
   | { problem: string };
 
 /** Asks a provider for its models. Never rejects. */
-export async function listModels(
+export async function listProviderModels(
   provider: ProviderConfig,
   deps: ListingDeps,
 ): Promise<ModelListing> {

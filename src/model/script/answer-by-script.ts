@@ -4,7 +4,7 @@ import type {
   PlanStep,
   ReasoningStep,
 } from '../../protocol/generated/model-script.ts';
-import { AnswerWriter, type Paced, type Pieces, words } from '../embedded/answer-writer.ts';
+import { AnswerWriter, type Pieces, type TimedEvent, words } from '../embedded/answer-writer.ts';
 import { retryingError } from '../http/retrying-error.ts';
 import type { ModelRequest } from '../model.ts';
 import { failedEvent } from '../model-failure.ts';
@@ -28,7 +28,7 @@ export interface ScriptAnswerDeps {
 export function* answerByScript(
   request: ModelRequest,
   { take, now }: ScriptAnswerDeps,
-): Generator<Paced, void, undefined> {
+): Generator<TimedEvent, void, undefined> {
   const writer = new AnswerWriter(request);
   for (let retries = 1; ; retries++) {
     const response = take();
@@ -67,7 +67,7 @@ type FailingStep = ErrorStep | CutStep;
 function* attempt(
   steps: ScriptedStep[],
   writer: AnswerWriter,
-): Generator<Paced, FailingStep | null, undefined> {
+): Generator<TimedEvent, FailingStep | null, undefined> {
   for (const step of steps) {
     if ('error' in step || 'cut' in step) return step;
     yield* stepEvents(step, writer);
@@ -78,7 +78,7 @@ function* attempt(
 function* stepEvents(
   step: Exclude<ScriptedStep, FailingStep>,
   writer: AnswerWriter,
-): Generator<Paced, void, undefined> {
+): Generator<TimedEvent, void, undefined> {
   if ('message' in step) {
     const { message, chunk, delay = 0, phase = null } = step;
     yield* writer.message(Array.isArray(message) ? message : pieces(message, chunk), {
@@ -99,7 +99,7 @@ function* stepEvents(
 function* reasoning(
   { reasoning, chunk, delay = 0 }: ReasoningStep,
   writer: AnswerWriter,
-): Generator<Paced, void, undefined> {
+): Generator<TimedEvent, void, undefined> {
   const { summary = [], raw = [] } =
     typeof reasoning === 'object' && !Array.isArray(reasoning) ? reasoning : { summary: reasoning };
   const parts = (texts: string | string[]) => [texts].flat().map((text) => pieces(text, chunk));

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json-value.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { quoteText, showValue } from '../../protocol/show-value.ts';
 import { expectation, tagOf } from './expectation.ts';
-import type { Shape } from './shape.ts';
+import type { ScriptShape } from './script-shape.ts';
 
 /** The keys and indexes that lead to a value. */
 export type ShapePath = readonly (string | number)[];
@@ -19,7 +19,7 @@ export interface ShapeProblem {
  * list is empty if and only if the value is valid. For a union it checks the variant that the value
  * is meant to be: required keys tell objects apart.
  */
-export function checkShape(value: unknown, root: Shape): ShapeProblem[] {
+export function checkShape(value: unknown, root: ScriptShape): ShapeProblem[] {
   const checker = new Checker(root);
   checker.check(value, root, []);
   return checker.problems;
@@ -27,13 +27,13 @@ export function checkShape(value: unknown, root: Shape): ShapeProblem[] {
 
 class Checker {
   readonly problems: ShapeProblem[] = [];
-  readonly #root: Shape;
+  readonly #root: ScriptShape;
 
-  constructor(root: Shape) {
+  constructor(root: ScriptShape) {
     this.#root = root;
   }
 
-  check(value: unknown, shape: Shape, path: ShapePath): void {
+  check(value: unknown, shape: ScriptShape, path: ShapePath): void {
     const variants = this.#variants(shape);
     const possible = variants.filter((variant) => isOfKind(value, variant));
     if (isObject(value) && possible.length > 1) this.#checkTagged(value, possible, path);
@@ -42,7 +42,7 @@ class Checker {
   }
 
   /** Resolves references and unions to the schemas that they stand for. */
-  #variants(shape: Shape): Shape[] {
+  #variants(shape: ScriptShape): ScriptShape[] {
     if (shape.$ref !== undefined)
       return this.#variants(
         this.#root.definitions?.[shape.$ref.replace('#/definitions/', '')] ?? {},
@@ -52,7 +52,7 @@ class Checker {
       : shape.anyOf.flatMap((variant) => this.#variants(variant));
   }
 
-  #checkTagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
+  #checkTagged(value: Record<string, unknown>, variants: ScriptShape[], path: ShapePath): void {
     const meant = variants.filter(({ required = [] }) =>
       required.every((key) => Object.hasOwn(value, key)),
     );
@@ -76,7 +76,7 @@ class Checker {
     }
   }
 
-  #checkMeant(value: Record<string, unknown>, shape: Shape, path: ShapePath): void {
+  #checkMeant(value: Record<string, unknown>, shape: ScriptShape, path: ShapePath): void {
     const { properties = {} } = shape;
     const misplaced = Object.keys(value).filter(
       (key) => this.#isBesideReply(key) && !Object.hasOwn(properties, key),
@@ -91,7 +91,7 @@ class Checker {
   }
 
   /** Checks an object that has none of the keys which tell the variants apart. */
-  #checkUntagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
+  #checkUntagged(value: Record<string, unknown>, variants: ScriptShape[], path: ShapePath): void {
     const tagKeys = [...new Set(variants.map(tagOf))];
     const tags = `one of ${tagKeys.join(', ')}`;
     const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
@@ -117,7 +117,7 @@ class Checker {
   }
 
   /** Checks the values of known keys. A key means the same in all variants that have it. */
-  #checkKnown(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
+  #checkKnown(value: Record<string, unknown>, variants: ScriptShape[], path: ShapePath): void {
     for (const [key, member] of Object.entries(value)) {
       const owner = variants.find(({ properties = {} }) => Object.hasOwn(properties, key));
       if (owner !== undefined) this.#checkMember(member, owner, [...path, key]);
@@ -130,7 +130,7 @@ class Checker {
     return key !== 'reply' && Object.hasOwn(properties, key);
   }
 
-  #checkVariant(value: unknown, shape: Shape, path: ShapePath): void {
+  #checkVariant(value: unknown, shape: ScriptShape, path: ShapePath): void {
     if (Array.isArray(value)) {
       if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected a non-empty array');
       for (const [index, element] of value.entries())
@@ -140,7 +140,7 @@ class Checker {
       this.#report(path, `expected ${expectation([shape])}, found ${found(value, [shape])}`);
   }
 
-  #checkObject(value: Record<string, unknown>, shape: Shape, path: ShapePath): void {
+  #checkObject(value: Record<string, unknown>, shape: ScriptShape, path: ShapePath): void {
     const { required = [], minProperties = 0 } = shape;
     for (const [key, member] of Object.entries(value))
       this.#checkMember(member, shape, [...path, key]);
@@ -152,7 +152,7 @@ class Checker {
 
   #checkMember(
     member: unknown,
-    { properties = {}, additionalProperties = true }: Shape,
+    { properties = {}, additionalProperties = true }: ScriptShape,
     path: ShapePath,
   ): void {
     const key = String(path.at(-1));
@@ -175,7 +175,7 @@ class Checker {
 }
 
 /** Whether a value has the schema's type, valid or not. */
-function isOfKind(value: unknown, shape: Shape): boolean {
+function isOfKind(value: unknown, shape: ScriptShape): boolean {
   if (value === null) return isAny(shape);
   if (Array.isArray(value)) return shape.type === 'array' || isAny(shape);
   if (isObject(value)) return shape.type === 'object' || isAny(shape);
@@ -183,7 +183,7 @@ function isOfKind(value: unknown, shape: Shape): boolean {
   return typeof value === shape.type || fits(value, shape);
 }
 
-function fits(value: unknown, shape: Shape): boolean {
+function fits(value: unknown, shape: ScriptShape): boolean {
   if (shape.const !== undefined) return value === shape.const;
   if (shape.enum !== undefined) return shape.enum.includes(value);
   if (typeof value === 'string')
@@ -198,14 +198,14 @@ function fits(value: unknown, shape: Shape): boolean {
   );
 }
 
-function isAny({ type, const: constant, enum: words }: Shape): boolean {
+function isAny({ type, const: constant, enum: words }: ScriptShape): boolean {
   return type === undefined && constant === undefined && words === undefined;
 }
 
 /**
  * A value in words. The hint is for YAML, which reads some unquoted strings as numbers or booleans.
  */
-function found(value: unknown, expected: readonly Shape[]): string {
+function found(value: unknown, expected: readonly ScriptShape[]): string {
   if (value === null || value === undefined) return 'nothing';
   const isUnquoted = typeof value !== 'object' && typeof value !== 'string';
   const hint =
@@ -214,7 +214,7 @@ function found(value: unknown, expected: readonly Shape[]): string {
 }
 
 /** The words that a value may be. */
-function wordsOf({ type, enum: words, const: constant }: Shape): string[] {
+function wordsOf({ type, enum: words, const: constant }: ScriptShape): string[] {
   return [
     ...(words ?? []),
     ...(constant === undefined ? [] : [constant]),

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { KIND, requireOptions } from '../../base/text/require-options.ts';
 import type { ModelScript } from '../../protocol/generated/model-script.ts';
-import { paced } from '../embedded/answer-writer.ts';
+import { pacedEvents } from '../embedded/answer-writer.ts';
 import type { Model } from '../model.ts';
 import { answerByScript } from './answer-by-script.ts';
 import { readScript } from './read-script.ts';
@@ -62,7 +62,7 @@ function modelOf(run: ScriptRun, log: Log | undefined, clock: Clock): ScriptedMo
           );
         return taken;
       };
-      return paced(answerByScript(request, { take, now: () => clock.now() }), clock, signal);
+      return pacedEvents(answerByScript(request, { take, now: () => clock.now() }), clock, signal);
     },
     report: () => run.report(),
     assertFollowed() {

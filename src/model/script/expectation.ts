@@ -1,11 +1,11 @@
-import type { Shape } from './shape.ts';
+import type { ScriptShape } from './script-shape.ts';
 
 /** The key that tells objects of a union apart. */
-export function tagOf({ required = [] }: Shape): string {
+export function tagOf({ required = [] }: ScriptShape): string {
   return required[0] ?? '';
 }
 
-export function expectation(shapes: readonly Shape[]): string {
+export function expectation(shapes: readonly ScriptShape[]): string {
   const objects = shapes.filter(({ type }) => type === 'object');
   const tags = [
     ...new Set(objects.flatMap((shape) => tagOf(shape) || Object.keys(shape.properties ?? {}))),
@@ -26,7 +26,7 @@ function kind({
   minLength = 0,
   minimum = 0,
   maximum,
-}: Shape): string {
+}: ScriptShape): string {
   if (constant !== undefined) return String(constant);
   if (words !== undefined) return words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
   switch (type) {

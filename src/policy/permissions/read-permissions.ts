@@ -92,7 +92,7 @@ export function protectedWrite(path: string, home: string): string | null {
 }
 
 /** Converts permissions to the form that clients read. */
-export function shownPermissions({
+export function clientPermissions({
   read,
   write,
   network,

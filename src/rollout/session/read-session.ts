@@ -3,11 +3,11 @@ import { FileRefusedError } from '../../base/files/file-refused-error.ts';
 import type { Ids } from '../../base/ids.ts';
 import { LineSplitter } from '../../base/text/line-splitter.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
-import { parseLine } from '../rollout-record.ts';
+import { parseRolloutLine } from '../rollout-record.ts';
 import { type SessionFacts, SessionReader } from './session-reader.ts';
 
 /** A session of Claude Code, as the beginning of a thread. */
-export interface Session extends SessionFacts {
+export interface ForeignSession extends SessionFacts {
   entries: LogEntry[];
   /** The time of the last message, in Unix milliseconds; null: not told. */
   updatedAtMs: number | null;
@@ -30,7 +30,7 @@ const TITLE = /"(?:custom-title|ai-title)"/;
  * skipped. `nowMs`: Unix milliseconds. Rejects with a FileRefusedError if it has too many messages.
  * Lets other work run in between.
  */
-export async function readSession(bytes: Buffer, ids: Ids, nowMs: number): Promise<Session> {
+export async function readSession(bytes: Buffer, ids: Ids, nowMs: number): Promise<ForeignSession> {
   const reader = new SessionReader(ids, nowMs);
   const skippedLines = await readLines(bytes, reader, () => true);
   return {
@@ -73,7 +73,7 @@ async function readLines(
     for (const line of read) {
       await breaks.worked(1 + line.length / CHARS_A_UNIT);
       if (line.trim() === '' || !isNeeded(line)) continue;
-      const record = await parseLine(line);
+      const record = await parseRolloutLine(line);
       if (record === null || !reader.take(record)) skipped++;
       if (reader.messages > MESSAGES_MAX)
         throw new FileRefusedError(`it has more than ${MESSAGES_MAX} messages`);

@@ -14,7 +14,7 @@ import { type FirstMounts, firstMounts, type MountFirst, TABLE_FD } from './moun
 import type { NetworkLease } from './network-namespaces.ts';
 import { type CheckedBind, checkingArgv, closeBinds, openBinds } from './open-binds.ts';
 import { requireFewArguments } from './require-few-arguments.ts';
-import { requireFolder } from './require-folder.ts';
+import { requireShownFolder } from './require-shown-folder.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { FILTER_FD } from './seccomp-files.ts';
 
@@ -57,7 +57,7 @@ export async function confineCommand(options: ConfineOptions): Promise<Confineme
   const built = await sandboxView(bounds, deps);
   let binds: readonly CheckedBind[] = [];
   try {
-    requireFolder(command.cwd, built);
+    requireShownFolder(command.cwd, built);
     const mounts = firstMounts(built.view, built.concealed);
     const mount = mounts === null ? null : await options.mountsFirst.get();
     binds = openBinds(built.unsure);

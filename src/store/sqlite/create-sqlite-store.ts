@@ -29,9 +29,9 @@ import { type SqliteStoreOptions, StoreAccess } from './store-access.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { archiveThread, archiveThreads } from './threads/archive-thread.ts';
 import { beginFromStaged, beginThread } from './threads/begin-thread.ts';
-import { deleteThread } from './threads/delete-thread.ts';
+import { deleteStoredThread } from './threads/delete-stored-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
-import { listThreads } from './threads/list-threads.ts';
+import { listStoredThreads } from './threads/list-stored-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
@@ -172,11 +172,11 @@ export class SqliteStore implements ThreadStore {
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    return this.#access.write((connection) => deleteThread(connection, threadId));
+    return this.#access.write((connection) => deleteStoredThread(connection, threadId));
   }
 
   async listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>> {
-    return this.#access.read((connection) => listThreads(connection.disk.threads, query));
+    return this.#access.read((connection) => listStoredThreads(connection.disk.threads, query));
   }
 
   async listAgents(threadId: string): Promise<AgentRecord[]> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
-import { threadNotFound } from '../store-error.ts';
+import { noStoredThread } from '../store-error.ts';
 import { asStoreError, isFileDamage, isReadOnly, locked, readOnly } from './as-store-error.ts';
 import { commitTogether } from './commit-together.ts';
 import { IdleWork } from './database/idle-work.ts';
@@ -97,7 +97,7 @@ export abstract class StoreDatabases {
   /** The database that has the thread. Throws `thread_not_found`. */
   databaseOf(threadId: string): ThreadDatabase {
     const found = this.databases().find((database) => database.threads.tip(threadId) !== null);
-    if (found === undefined) throw threadNotFound(threadId);
+    if (found === undefined) throw noStoredThread(threadId);
     return found;
   }
 

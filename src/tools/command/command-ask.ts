@@ -1,6 +1,6 @@
 import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
-import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
+import { clientPermissions } from '../../policy/permissions/read-permissions.ts';
 import type {
   CommandExecutionApprovalDecision,
   ServerRequests,
@@ -103,7 +103,7 @@ function requestParams(
   const amendment = proposedAmendment === null ? null : [...proposedAmendment];
   return approvalParams(run, {
     approvalId,
-    additionalPermissions: run.permissions === null ? null : shownPermissions(run.permissions),
+    additionalPermissions: run.permissions === null ? null : clientPermissions(run.permissions),
     reason:
       key === null && !isDemanded
         ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ')

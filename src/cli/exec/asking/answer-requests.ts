@@ -9,11 +9,10 @@ import type {
   RequestPermissionProfile,
   ToolRequestUserInputQuestion,
 } from '../../../protocol/generated/types.ts';
-import type { Approve } from '../exec-options.ts';
 import { changeLines } from '../item-lines.ts';
-import type { Screen } from '../screen.ts';
-import { decisionChoices, decisionFor, PLAIN_DECISIONS } from './decision-choices.ts';
-import { type Choice, type Dialog, type Dialogs, NobodyThere } from './dialogs.ts';
+import { AskedPerson, type AskedPersonOptions } from './asked-person.ts';
+import { decisionChoices, PLAIN_DECISIONS } from './decision-choices.ts';
+import type { Choice, Dialog } from './dialogs.ts';
 import { fieldLines, fieldPrompt, optionLines, readField } from './read-field.ts';
 import {
   mcpApproval,
@@ -26,74 +25,35 @@ import {
 /** A decision that the protocol has for everything that needs approval. */
 type PlainDecision = (typeof PLAIN_DECISIONS)[number];
 
-interface AnswerDeps {
-  approve: Approve;
-  screen: Screen;
-  dialogs: Dialogs;
-}
-
 /**
  * Answers the server's requests: at the terminal, or as `--approve` says. If nobody can be asked,
  * it declines, and says so.
  */
-export function answerRequests(client: Client, { approve, screen, dialogs }: AnswerDeps): void {
-  const changes = new Map<string, FileUpdateChange[]>();
-  client.on('item/started', ({ item }) => {
-    if (item.type === 'fileChange') changes.set(item.id, item.changes);
-  });
-  client.on('item/completed', ({ item }) => changes.delete(item.id));
+export function answerRequests(client: Client, options: AskedPersonOptions): void {
+  const person = new AskedPerson(options);
+  answerCommands(client, person);
+  answerChanges(client, person);
+  answerPermissions(client, person);
+  answerQuestions(client, person);
+  answerMcpServers(client, person);
+}
 
-  /** The decision about something that needs approval. */
-  const decide = async <T>({
-    lines,
-    choices,
-    signal,
-  }: {
-    lines(): string[];
-    choices: Choice<T>[];
-    signal: AbortSignal;
-  }): Promise<T> => {
-    if (approve !== 'ask') return decisionFor(approve, choices);
-    try {
-      return await dialogs.ask(signal, (dialog) => {
-        dialog.show('', ...lines());
-        return dialog.choose(choices);
-      });
-    } catch (error) {
-      if (!(error instanceof NobodyThere)) throw error;
-      screen.note(`${lines()[0]} Declined: ${error.message}. --approve accept would allow it.`);
-      return decisionFor('decline', choices);
-    }
-  };
-  /** The answer to a question that only a person can answer. */
-  const askPerson = async <T>(
-    what: string,
-    signal: AbortSignal,
-    work: (dialog: Dialog) => Promise<T>,
-  ): Promise<T> => {
-    try {
-      return await dialogs.ask(signal, (dialog) => {
-        dialog.show('', what);
-        return work(dialog);
-      });
-    } catch (error) {
-      if (error instanceof NobodyThere) screen.note(`${what} Not answered: ${error.message}.`);
-      throw error;
-    }
-  };
-  const interrupt = (threadId: string, turnId: string | null) =>
-    turnId === null
-      ? null
-      : client.request('turn/interrupt', { threadId, turnId }).catch(() => null);
-
+function answerCommands(client: Client, person: AskedPerson): void {
   client.handle('item/commandExecution/requestApproval', async (params, { signal }) => ({
-    decision: await decide({
+    decision: await person.decide({
       lines: () => shownCommand(params),
       choices: decisionChoices(params.availableDecisions ?? PLAIN_DECISIONS),
       signal,
     }),
   }));
+}
 
+function answerChanges(client: Client, person: AskedPerson): void {
+  const changes = new Map<string, FileUpdateChange[]>();
+  client.on('item/started', ({ item }) => {
+    if (item.type === 'fileChange') changes.set(item.id, item.changes);
+  });
+  client.on('item/completed', ({ item }) => changes.delete(item.id));
   client.handle(
     'item/fileChange/requestApproval',
     async ({ itemId, agent, reason, grantRoot }, { signal }) => {
@@ -101,7 +61,7 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
       const shown =
         known.length === 0
           ? ['  (it is not known which)']
-          : known.flatMap((change) => changeLines(change, screen, true));
+          : known.flatMap((change) => changeLines(change, person.screen, true));
       const folder =
         grantRoot === null
           ? []
@@ -113,11 +73,13 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
         ...shownReason(reason),
       ];
       return {
-        decision: await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal }),
+        decision: await person.decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal }),
       };
     },
   );
+}
 
+function answerPermissions(client: Client, person: AskedPerson): void {
   client.handle(
     'item/permissions/requestApproval',
     async ({ threadId, turnId, permissions, agent, reason }, { signal }) => {
@@ -126,38 +88,52 @@ export function answerRequests(client: Client, { approve, screen, dialogs }: Ans
         ...shownPermissions(permissions),
         ...shownReason(reason),
       ];
-      const decision = await decide({ lines, choices: decisionChoices(PLAIN_DECISIONS), signal });
-      if (decision === 'cancel') await interrupt(threadId, turnId);
+      const decision = await person.decide({
+        lines,
+        choices: decisionChoices(PLAIN_DECISIONS),
+        signal,
+      });
+      if (decision === 'cancel') await interrupt(client, threadId, turnId);
       return granted(permissions, decision);
     },
   );
+}
 
+function answerQuestions(client: Client, person: AskedPerson): void {
   client.handle('item/tool/requestUserInput', ({ agent, questions }, { signal }) =>
-    askPerson(`${whoAsks(agent)} has a question.`, signal, async (dialog) => {
+    person.answer(`${whoAsks(agent)} has a question.`, signal, async (dialog) => {
       const answers: Record<string, { answers: string[] }> = {};
       for (const question of questions)
         answers[question.id] = { answers: await answerTo(question, dialog) };
       return { answers };
     }),
   );
+}
 
+function answerMcpServers(client: Client, person: AskedPerson): void {
   client.handle('mcpServer/elicitation/request', async (params, { signal }) => {
     const approval = mcpApproval(params);
     const { serverName, message } = params;
     if (approval === null)
-      return askPerson(
+      return person.answer(
         `The MCP server ${showText(serverName)} asks: ${showText(message)}`,
         signal,
         (dialog) => fillForm(params, dialog),
       );
-    const decision = await decide({
+    const decision = await person.decide({
       lines: () => [showText(message), ...approval.lines],
       choices: mcpChoices(approval.persist),
       signal,
     });
-    if (decision === 'cancel') await interrupt(params.threadId, params.turnId);
+    if (decision === 'cancel') await interrupt(client, params.threadId, params.turnId);
     return elicitationAnswer(decision);
   });
+}
+
+/** Interrupts a turn that the user has ended with an answer. */
+async function interrupt(client: Client, threadId: string, turnId: string | null): Promise<void> {
+  if (turnId === null) return;
+  await client.request('turn/interrupt', { threadId, turnId }).catch(() => null);
 }
 
 function granted(

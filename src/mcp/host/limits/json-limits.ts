@@ -40,7 +40,7 @@ export function leftOf(
 }
 
 /** Whether JSON data is within these limits. */
-export function isWithin(limits: JsonLimits, data: unknown): boolean {
+export function fitsLimits(limits: JsonLimits, data: unknown): boolean {
   return leftOf(limits, data) !== null;
 }
 

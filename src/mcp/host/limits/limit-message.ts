@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isObject } from '../../../base/json-value.ts';
-import { isWithin, type JsonLimits, leftOf } from './json-limits.ts';
+import { fitsLimits, type JsonLimits, leftOf } from './json-limits.ts';
 
 /**
  * The library's schemas make an error for each value that is not as it should be: 50,000 of them
@@ -19,7 +19,7 @@ type Body = Record<string, unknown>;
 export function limitMessage(message: JSONRPCMessage): string | null {
   const { result, params } = message as { result?: unknown; params?: unknown };
   if ('method' in message)
-    return isWithin(CHECKED, params) ? null : `the message is too large: ${TOO_MANY}`;
+    return fitsLimits(CHECKED, params) ? null : `the message is too large: ${TOO_MANY}`;
   return !isObject(result) || limitResult(result)
     ? null
     : `the answer of the server is too large: ${TOO_MANY}`;
@@ -32,7 +32,7 @@ function limitResult(result: Body): boolean {
     if (key !== 'structuredContent' && key !== 'content') left = leftOf(left, result[key]);
     if (left === null) return false;
   }
-  if (isWithin(left, result.content)) return true;
+  if (fitsLimits(left, result.content)) return true;
   if (!Array.isArray(result.content)) return false;
   result.content = textsOf(result.content);
   return true;

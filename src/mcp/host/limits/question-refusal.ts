@@ -1,5 +1,5 @@
 import type { McpAnswer, McpQuestion } from '../../to-host.ts';
-import { isWithin } from './json-limits.ts';
+import { fitsLimits } from './json-limits.ts';
 
 /** The longest question: clients show it, and models read it. */
 const QUESTION = { chars: 200_000, values: 50_000, depth: 100 };
@@ -24,7 +24,7 @@ export function questionRefusal(question: McpQuestion, open: number): McpAnswer 
   if (!isOfServer(question)) return null;
   if (open >= QUESTIONS_MAX)
     return refusal(OVERLOADED, `${QUESTIONS_MAX} questions of this server are open already`);
-  if (!('params' in question) || isWithin(QUESTION, question.params)) return null;
+  if (!('params' in question) || fitsLimits(QUESTION, question.params)) return null;
   return refusal(
     INVALID_PARAMS,
     `the question is longer than ${QUESTION.chars} characters, or nested too deeply`,

@@ -1,8 +1,8 @@
 import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import { type Page, type PageQuery, SLICE_BYTES_MAX, type SliceQuery } from '../../page-query.ts';
-import { invalidCursor } from '../../store-error.ts';
+import { invalidStoreCursor } from '../../store-error.ts';
 import type { History } from './history.ts';
-import { after, type HistoryPosition } from './log-row.ts';
+import { type HistoryPosition, positionAfter } from './log-row.ts';
 
 /** The most entries on a page, so that reading it takes a few milliseconds. */
 export const ENTRIES_MAX = 1_000;
@@ -19,7 +19,7 @@ export function pageRange(
   if (cursor == null) return { from: history.start, to: history.end };
   const [name, logId, ordinal, inclusive] = decodeCursor(cursor, ['', 0, 0, 0]);
   const position = { logId, ordinal };
-  if (name !== list || !history.holds(position)) throw invalidCursor(cursor);
+  if (name !== list || !history.holds(position)) throw invalidStoreCursor(cursor);
   return inclusive
     ? rangeFrom(history, position, { direction })
     : rangeBehind(history, position, { direction });
@@ -33,7 +33,7 @@ export function rangeFrom(
 ): { from: HistoryPosition; to: HistoryPosition } {
   return direction === 'asc'
     ? { from: position, to: history.end }
-    : { from: history.start, to: after(position) };
+    : { from: history.start, to: positionAfter(position) };
 }
 
 function rangeBehind(
@@ -42,7 +42,7 @@ function rangeBehind(
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
   return direction === 'asc'
-    ? { from: after(position), to: history.end }
+    ? { from: positionAfter(position), to: history.end }
     : { from: history.start, to: position };
 }
 

@@ -5,13 +5,13 @@ import { settleItem } from '../../settle-item.ts';
 import { Damage } from '../as-store-error.ts';
 import {
   ALL,
-  after,
   type HistoryPosition,
   inOrder,
   isInSelection,
   type LogRow,
   type LogSlice,
-  type Reading,
+  positionAfter,
+  type RowReading,
   RUNNING_IN_JSON,
   type Selection,
   type TurnMark,
@@ -103,7 +103,7 @@ export class History {
   rows(
     from: HistoryPosition,
     to: HistoryPosition,
-    reading: Reading & { selection: Selection },
+    reading: RowReading & { selection: Selection },
   ): LogRow[] {
     return this.slice(from, to, { ...reading, bytesMax: Number.POSITIVE_INFINITY }).rows;
   }
@@ -167,7 +167,7 @@ export class History {
     return this.#lastForm(this.#logsOf(row.logId).parse(row));
   }
 
-  turnStarts(from: HistoryPosition, to: HistoryPosition, reading: Reading): TurnMark[] {
+  turnStarts(from: HistoryPosition, to: HistoryPosition, reading: RowReading): TurnMark[] {
     return this.#collect(this.slices(from, to), reading, (slice, rest) =>
       this.#logsOf(slice.logId).turnStarts(slice, rest),
     );
@@ -176,7 +176,8 @@ export class History {
   /** The start of the turn after the one at `position`, or the end of the history. */
   nextTurn(position: HistoryPosition): HistoryPosition {
     return (
-      this.turnStarts(after(position), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end
+      this.turnStarts(positionAfter(position), this.end, { direction: 'asc', limit: 1 })[0] ??
+      this.end
     );
   }
 
@@ -285,8 +286,8 @@ export class History {
 
   #collect<T>(
     slices: LogSlice[],
-    { direction, limit }: Reading,
-    read: (slice: LogSlice, reading: Reading) => T[],
+    { direction, limit }: RowReading,
+    read: (slice: LogSlice, reading: RowReading) => T[],
   ): T[] {
     let rows: T[] = [];
     for (const slice of inOrder(slices, direction)) {

@@ -1,5 +1,5 @@
 import { lateEntries, settlingEntries } from '../../settling-entries.ts';
-import { threadNotFound } from '../../store-error.ts';
+import { noStoredThread } from '../../store-error.ts';
 import { Damage } from '../as-store-error.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import type { StoreConnection } from '../store-connection.ts';
@@ -21,7 +21,7 @@ export interface LoadedHistory {
 export function loadHistory(connection: StoreConnection, threadId: string): LoadedHistory {
   const database = connection.databaseOf(threadId);
   const tip = database.threads.tip(threadId);
-  if (tip === null) throw threadNotFound(threadId);
+  if (tip === null) throw noStoredThread(threadId);
   const segments = database.segments.list(threadId);
   if (segments.at(-1)?.logId !== tip.logId) throw new Damage('the end of a history is missing');
   const slices = segments.map(({ logId, last }) => ({ logId, first: 1, last: last ?? tip.tip }));

@@ -31,7 +31,7 @@ export interface LogSlice {
   last: number;
 }
 
-export interface Reading {
+export interface RowReading {
   direction: SortDirection;
   /** A number of rows, or ALL. */
   limit: number;
@@ -95,6 +95,6 @@ export interface HistoryPosition {
   ordinal: number;
 }
 
-export function after({ logId, ordinal }: HistoryPosition): HistoryPosition {
+export function positionAfter({ logId, ordinal }: HistoryPosition): HistoryPosition {
   return { logId, ordinal: ordinal + 1 };
 }

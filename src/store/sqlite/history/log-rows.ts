@@ -10,7 +10,7 @@ import {
   type LogRow,
   type LogSlice,
   MARKS,
-  type Reading,
+  type RowReading,
   RUNNING_IN_JSON,
   SELECTIONS,
   type Selection,
@@ -129,7 +129,7 @@ export class LogRows {
    */
   read(
     slice: LogSlice,
-    { selection, direction, limit }: Reading & { selection: Selection },
+    { selection, direction, limit }: RowReading & { selection: Selection },
     take: (row: LogRow) => boolean,
   ): void {
     const { logId } = slice;
@@ -193,7 +193,7 @@ export class LogRows {
     return row.entry ?? this.#parse(row.payload);
   }
 
-  turnStarts(slice: LogSlice, { direction, limit }: Reading): TurnMark[] {
+  turnStarts(slice: LogSlice, { direction, limit }: RowReading): TurnMark[] {
     const statement = direction === 'asc' ? this.#startsUp : this.#startsDown;
     return statement.all(slice.logId, slice.first, slice.last, limit);
   }

@@ -3,7 +3,7 @@ import type { HistoryPage, SliceQuery } from '../../page-query.ts';
 import type { History } from './history.ts';
 import { bytesLimit, historyPage, pageRange, rangeFrom, rowLimit } from './history-page.ts';
 import type { LogRow } from './log-row.ts';
-import { after, type HistoryPosition } from './log-row.ts';
+import { type HistoryPosition, positionAfter } from './log-row.ts';
 
 /** Restricts a page of items; null: not. */
 interface ItemRange {
@@ -42,7 +42,7 @@ export function readItems(
   const more = isLong || found.isCut;
   const rows = isLong ? found.rows.slice(0, -1) : found.rows;
   const last = more ? rows.at(-1) : undefined;
-  if (direction === 'asc') history.assertWhole(from, last ? after(last) : to);
+  if (direction === 'asc') history.assertWhole(from, last ? positionAfter(last) : to);
   else history.assertWhole(last ?? from, to);
   return {
     ...historyPage('items', toItems(history, rows), { positions: rows, more }),
@@ -68,7 +68,7 @@ export function readNamedItems(
   const items: StoredItem[] = [];
   let bytes = 0;
   for (const [index, { position }] of found.entries()) {
-    const row = history.slice(position, after(position), {
+    const row = history.slice(position, positionAfter(position), {
       selection: 'items',
       direction: 'asc',
       limit: 1,

@@ -1,7 +1,7 @@
 import type { ModelEntry, ModelSlice } from '../../log-entry.ts';
 import type { History } from './history.ts';
 import { historyCursor, pageRange } from './history-page.ts';
-import { after } from './log-row.ts';
+import { positionAfter } from './log-row.ts';
 
 /** How many entries one call reads, so that it takes a few milliseconds. */
 const ENTRIES_MAX = 1_000;
@@ -25,7 +25,7 @@ export function readModelEntries(
   });
   const last = rows.at(-1);
   const more = isCut || rows.length === ENTRIES_MAX;
-  history.assertWhole(from, more && last !== undefined ? after(last) : to);
+  history.assertWhole(from, more && last !== undefined ? positionAfter(last) : to);
   const entries = rows
     .map((row) => history.parse(row))
     .filter((entry): entry is ModelEntry => isForModel(entry.kind));

@@ -1,6 +1,6 @@
-import { ALL, type LogRow, type Reading, type Selection } from './log-row.ts';
+import { ALL, type LogRow, type RowReading, type Selection } from './log-row.ts';
 
-export interface Slicing extends Reading {
+export interface Slicing extends RowReading {
   selection: Selection;
   bytesMax: number;
 }

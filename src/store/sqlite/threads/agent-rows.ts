@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { TokenUsageBreakdown } from '../../../protocol/generated/types.ts';
 import type { AgentPage } from '../../agents-below.ts';
 import type { AgentRecord } from '../../thread-record.ts';
-import type { ThreadOrigin } from './thread-origin.ts';
+import type { StoredThreadOrigin } from './stored-thread-origin.ts';
 
 /**
  * The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a
@@ -134,7 +134,11 @@ export class AgentRows {
   }
 
   #agent(row: AgentRow): AgentRecord {
-    const { sessionId, source, spawnTurnId = null } = this.#decode(row.origin) as ThreadOrigin;
+    const {
+      sessionId,
+      source,
+      spawnTurnId = null,
+    } = this.#decode(row.origin) as StoredThreadOrigin;
     return {
       id: row.id,
       sessionId,

@@ -1,4 +1,4 @@
-import { threadArchived, threadNotArchived, threadNotFound } from '../../store-error.ts';
+import { noStoredThread, storedThreadArchived, threadNotArchived } from '../../store-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
@@ -15,7 +15,7 @@ export function archiveThread(
   return connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
     const wasArchived = database.threads.archivedAtMs(threadId) != null;
-    if (archived && wasArchived) throw threadArchived(threadId);
+    if (archived && wasArchived) throw storedThreadArchived(threadId);
     if (!archived && !wasArchived) throw threadNotArchived(threadId);
     const patch: ThreadPatch = archived
       ? { archivedAtMs: atMs }
@@ -39,8 +39,8 @@ export function archiveThreads(
       connection.assertNotHeldElsewhere(threadId);
       if (threads.archive(threadId, atMs)) continue;
       const archivedAtMs = threads.archivedAtMs(threadId);
-      if (archivedAtMs === undefined) throw threadNotFound(threadId);
-      if (archivedAtMs !== atMs) throw threadArchived(threadId);
+      if (archivedAtMs === undefined) throw noStoredThread(threadId);
+      if (archivedAtMs !== atMs) throw storedThreadArchived(threadId);
     }
   });
 }

@@ -1,4 +1,4 @@
-import { threadArchived } from '../../store-error.ts';
+import { storedThreadArchived } from '../../store-error.ts';
 import { recoverThread } from '../recover-thread.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';
@@ -14,7 +14,7 @@ export function openWriter(connection: StoreConnection, threadId: string): Sqlit
   connection.assertNotHeldElsewhere(threadId);
   const tail = connection.writeAsOwner(database, () => {
     connection.takeThread(database, threadId);
-    if (database.threads.archivedAtMs(threadId) != null) throw threadArchived(threadId);
+    if (database.threads.archivedAtMs(threadId) != null) throw storedThreadArchived(threadId);
     return recoverThread(connection, database, threadId);
   });
   return connection.addWriter(database, tail);

@@ -1,4 +1,4 @@
-import { threadArchived } from '../../store-error.ts';
+import { storedThreadArchived } from '../../store-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import { cutHistory } from '../history/cut-history.ts';
@@ -20,7 +20,7 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
   const database = connection.writable(connection.databaseOf(threadId));
   const { tail, record } = connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
-    if (database.threads.archivedAtMs(threadId) != null) throw threadArchived(threadId);
+    if (database.threads.archivedAtMs(threadId) != null) throw storedThreadArchived(threadId);
     return {
       tail: cutOff(connection, database, revert),
       record: database.threads.update(threadId, patch),

@@ -4,7 +4,7 @@ import { spawnSource } from '../../spawn-source.ts';
 import type { ThreadMetadata, ThreadRecord } from '../../thread-record.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import type { Blobs } from '../history/blobs.ts';
-import { originOf, sourceKind, type ThreadOrigin } from './thread-origin.ts';
+import { originOf, type StoredThreadOrigin, sourceKind } from './stored-thread-origin.ts';
 import type { ThreadTip } from './thread-tip.ts';
 
 /** A row of the table of threads. */
@@ -85,8 +85,8 @@ export class ThreadRowCodec {
   }
 
   /** `without`: the field of the origin that is not read. */
-  toRecord(row: ThreadRow, options?: { without: keyof ThreadOrigin }): ThreadRecord {
-    const origin = this.decode(row.origin, options) as ThreadOrigin;
+  toRecord(row: ThreadRow, options?: { without: keyof StoredThreadOrigin }): ThreadRecord {
+    const origin = this.decode(row.origin, options) as StoredThreadOrigin;
     return {
       id: row.id,
       sessionId: origin.sessionId,

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { storable } from '../../fold-case.ts';
-import { threadNotFound } from '../../store-error.ts';
+import { noStoredThread } from '../../store-error.ts';
 import type {
   ThreadChange,
   ThreadMetadata,
@@ -11,8 +11,8 @@ import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
 import { AgentRows } from './agent-rows.ts';
 import { patchColumns } from './patch-columns.ts';
+import { originOf, withGitFields } from './stored-thread-origin.ts';
 import { ThreadLister, type ThreadListParams, type ThreadOrder } from './thread-lister.ts';
-import { originOf, withGitFields } from './thread-origin.ts';
 import {
   type MetadataRow,
   THREAD_COLUMNS,
@@ -157,7 +157,7 @@ export class ThreadRows {
    */
   update(threadId: string, change: ThreadChange): ThreadRecord {
     const tip = this.tip(threadId);
-    if (tip === null) throw threadNotFound(threadId);
+    if (tip === null) throw noStoredThread(threadId);
     const { gitFields, ...patch } = change;
     const gitInfo = gitFields && {
       gitInfo: withGitFields(this.#existing(threadId).gitInfo, gitFields),
@@ -187,7 +187,7 @@ export class ThreadRows {
 
   #existing(threadId: string): ThreadRecord {
     const record = this.get(threadId);
-    if (record === null) throw threadNotFound(threadId);
+    if (record === null) throw noStoredThread(threadId);
     return record;
   }
 

@@ -2,7 +2,7 @@ import type { GitInfo, SessionSource } from '../../../protocol/generated/types.t
 import type { ThreadRecord } from '../../thread-record.ts';
 
 /** The fields of a thread's record that never change. */
-export type ThreadOrigin = Pick<
+export type StoredThreadOrigin = Pick<
   ThreadRecord,
   | 'sessionId'
   | 'ephemeral'
@@ -14,7 +14,7 @@ export type ThreadOrigin = Pick<
 > &
   Partial<Pick<ThreadRecord, 'spawnTurnId' | 'clientTools'>>;
 
-export function originOf(record: ThreadRecord): ThreadOrigin {
+export function originOf(record: ThreadRecord): StoredThreadOrigin {
   const {
     sessionId,
     ephemeral,

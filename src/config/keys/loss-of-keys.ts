@@ -19,7 +19,7 @@ const LOSSES = [
  * Returns what is lost while these are invalid, as details of a warning. Null: threads that need
  * them.
  */
-export function lossOf(names: readonly ReadName[]): string | null {
+export function lossOfKeys(names: readonly ReadName[]): string | null {
   const found = LOSSES.find(
     ({ pattern }) => names.length > 0 && names.every((name) => pattern.test(name)),
   );

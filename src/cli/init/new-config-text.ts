@@ -13,7 +13,7 @@ export interface NewSettings {
  * Returns the text of a config.toml with comments. Settings in its comments are valid, too. It
  * names the variable of the key only.
  */
-export function configText({ provider, model, sandbox }: NewSettings): string {
+export function newConfigText({ provider, model, sandbox }: NewSettings): string {
   const { id, keyVariable, table } = provider;
   return `# The configuration of heddle, written by heddle init. docs/configuration.md lists all settings.
 # Changes count for threads that start after them. heddle doctor checks this file.

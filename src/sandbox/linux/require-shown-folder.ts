@@ -8,7 +8,7 @@ import type { BuiltView } from './sandbox-view.ts';
  * Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may
  * have been made by a command.
  */
-export function requireFolder(
+export function requireShownFolder(
   cwd: string,
   {
     view: { everything, places },

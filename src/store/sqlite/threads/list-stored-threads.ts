@@ -1,6 +1,6 @@
 import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import type { Page, ThreadQuery } from '../../page-query.ts';
-import { invalidCursor } from '../../store-error.ts';
+import { invalidStoreCursor } from '../../store-error.ts';
 import type { ThreadRecord } from '../../thread-record.ts';
 import { ALL } from '../history/log-row.ts';
 import type { ThreadRows } from './thread-rows.ts';
@@ -14,7 +14,7 @@ const ORDERS = {
 const SUB_AGENTS = ['subAgentReview', 'subAgentCompact', 'subAgentThreadSpawn', 'subAgentOther'];
 
 /** Reads a page of the listed threads. */
-export function listThreads(threads: ThreadRows, query: ThreadQuery): Page<ThreadRecord> {
+export function listStoredThreads(threads: ThreadRows, query: ThreadQuery): Page<ThreadRecord> {
   const { column, timeOf } = ORDERS[query.sortKey];
   const descending = query.direction === 'desc';
   const { value, id, inclusive } = beginning(query);
@@ -62,7 +62,7 @@ function beginning({ cursor, direction, sortKey }: ThreadQuery): {
       inclusive: false,
     };
   const [name, key, value, id, inclusive] = decodeCursor(cursor, ['', '', 0, '', 0]);
-  if (name !== 'threads' || key !== sortKey) throw invalidCursor(cursor);
+  if (name !== 'threads' || key !== sortKey) throw invalidStoreCursor(cursor);
   return { value, id, inclusive: inclusive === 1 };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configText } from '../../../src/cli/init/config-text.ts';
+import { newConfigText } from '../../../src/cli/init/new-config-text.ts';
 import {
   OFFERED_PROVIDERS,
   type OfferedProvider,
@@ -40,7 +40,7 @@ test.each(ALL)(
   'the config.toml for %s is loaded without a warning, and so is the one with all that its comments offer',
   async (id, provider) => {
     for (const sandbox of SANDBOX_MODES) {
-      const text = configText({
+      const text = newConfigText({
         provider,
         model: id === 'embedded' ? null : 'large "model"\\',
         sandbox,

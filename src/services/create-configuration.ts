@@ -1,0 +1,70 @@
+import type { JsonObject } from '../base/json-value.ts';
+import type { Config } from '../config/config.ts';
+import { configuredSecrets } from '../config/configured-secrets.ts';
+import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import type { EditToml } from '../config/writing/toml-edit.ts';
+import { ConfigWriter } from '../handlers/config-writing/config-writer.ts';
+import { LoginWriter } from '../handlers/config-writing/login-writer.ts';
+import { SkillFolders } from '../instructions/skills/skill-folders.ts';
+import { policyReads } from '../policy/permissions/policy-reads.ts';
+import type { AppParts } from './app-parts.ts';
+import type { Front } from './front.ts';
+
+/**
+ * The configuration, which is read anew for each thread, and what changes it. `loginSecrets`: those
+ * of the logins to MCP servers.
+ */
+export function createConfiguration(
+  options: AppParts,
+  { clients, clock, log }: Front,
+  loginSecrets: () => readonly string[],
+) {
+  const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
+  const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
+  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded
+    ? 'embedded'
+    : options.model !== undefined;
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
+  const config = async (
+    folder: string | null = null,
+    request: JsonObject | null = null,
+  ): Promise<Config> => {
+    const loaded = await loadConfig({ ...sources, cwd: folder ?? cwd, request });
+    options.tap?.hide?.([...configuredSecrets(loaded), ...loginSecrets()]);
+    return loaded;
+  };
+  const onChange = () => clients.publish('everyone', 'skills/changed', {});
+  const skillFolders = new SkillFolders({ clock, log, home, env, config, onChange });
+  const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
+  return { sources, config, skillFolders, changes };
+}
+
+/** What reads and changes what the user has set. */
+export type Configuration = ReturnType<typeof createConfiguration>;
+
+/** The parts with which clients change the configuration. */
+function configChanges(
+  { editToml = editHere }: AppParts,
+  sources: ConfigSources & { features: Record<string, boolean> },
+) {
+  // Providers are validated too, even if this server does not use them.
+  const configWith = (userText: string) => {
+    // A trial must not record that the user trusts a project.
+    const trustedFiles = new TrustedFiles({ home: sources.home, writes: false });
+    return loadConfig({ ...sources, userText, modelGiven: false, trustedFiles });
+  };
+  const configWriter = new ConfigWriter({
+    home: sources.home,
+    editToml,
+    configWith,
+    further: policyReads,
+  });
+  return { switched: sources.features, configWriter };
+}
+
+/** The editor is loaded at its first use. */
+const editHere: EditToml = async (text, edits) => {
+  const { editToml } = await import('../config/writing/edit-toml.ts');
+  return editToml(text, edits);
+};

@@ -1,0 +1,51 @@
+import { arch } from 'node:os';
+import { ThreadPrograms } from '../agent/settings/thread-programs.ts';
+import type { Clock } from '../base/clock.ts';
+import { createSandbox } from '../sandbox/create-sandbox.ts';
+import { guardListsFolder } from '../sandbox/places/guard-list.ts';
+import { createProcesses } from '../sandbox/processes/create-processes.ts';
+import { ServerPrograms } from '../sandbox/server-programs/server-programs.ts';
+import { sweepAtStart } from '../sandbox/sweep-at-start.ts';
+import { localProxies } from '../tools/command/network/local-proxies.ts';
+import { ProxyThread } from '../tools/command/network/thread/proxy-thread.ts';
+import { createShellExports } from '../tools/command/snapshot/create-shell-exports.ts';
+import type { AppParts } from './app-parts.ts';
+import type { Front } from './front.ts';
+
+/** The processes of the server and of commands, with their sandbox and proxies. */
+export function createMachine(options: AppParts, { clock, log, pace }: Front) {
+  const { home, cwd, env, storeDir = home } = options;
+  const { proxies, listeners } = createProxies(options, clock);
+  const serverPrograms = new ServerPrograms({ clock, env });
+  const guardLists = guardListsFolder(env);
+  const own = { storeDir, userHome: env.HOME ?? null, guardLists };
+  const sandbox = createSandbox({
+    ...options,
+    ...own,
+    arch: arch(),
+    clock,
+    serverPrograms,
+    listeners,
+  });
+  const swept = options.pacing === undefined ? sweepAtStart(guardLists, log) : Promise.resolve();
+  const processes = pace.processes(createProcesses({ ...options, log, sandbox }));
+  const programs = new ThreadPrograms({ sandbox, log, env, cwd });
+  serverPrograms.listBy(() => programs.all());
+  const start = {
+    env,
+    isSimulated: options.pacing !== undefined,
+    isRead: options.readsShellExports ?? true,
+  };
+  const shellExports = createShellExports(start, { processes, clock, log });
+  return { sandbox, programs, processes, proxies, shellExports, swept };
+}
+
+/** What runs programs, and what confines them. */
+export type Machine = ReturnType<typeof createMachine>;
+
+/** The proxies of commands. The thread starts when a command first needs one. */
+function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
+  if (proxyScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
+  const thread = new ProxyThread({ script: proxyScript, log });
+  return { proxies: thread, listeners: thread };
+}

@@ -1,0 +1,41 @@
+import { readStoredLogin } from '../config/login/stored-login.ts';
+import type { ScalePicture } from '../model/pictures/scaled-pictures.ts';
+import { providerModels } from '../model/provider-models.ts';
+import { RateLimits } from '../model/rate-limits.ts';
+import type { RateLimitSnapshot } from '../protocol/generated/types.ts';
+import type { AppParts } from './app-parts.ts';
+import type { Front } from './front.ts';
+
+/** The models of the providers, and the rate limits that their responses tell. */
+export function createProviders(
+  { model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts,
+  { clients, clock, log }: Front,
+) {
+  const rateLimits = new RateLimits((limits) =>
+    clients.publish('everyone', 'account/rateLimits/updated', { rateLimits: limits }),
+  );
+  const deps = {
+    ...{ env, clock, log },
+    userAgent: `heddle/${version}`,
+    storedLogin: () => readStoredLogin(home),
+    onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
+    scalePicture,
+    onLongResponses,
+  };
+  return { ...providerModels(model ?? null, deps), rateLimits };
+}
+
+/** What answers requests to models. */
+export type Providers = ReturnType<typeof createProviders>;
+
+/** Scales pictures in this thread, until one cannot be decoded. */
+function scaleHere(): ScalePicture {
+  let isUsable = true;
+  return async (picture, sideMax) => {
+    const { scalePicture } = await import('../model/pictures/scale-picture.ts');
+    if (!isUsable) return 'unfinished';
+    const scaled = scalePicture(picture, sideMax);
+    isUsable = scaled !== null;
+    return scaled;
+  };
+}
