@@ -285,11 +285,8 @@ function installed(): Pick<AppParts, 'version' | 'installation'> & { root: strin
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');
   const { version } = require(manifest) as { version: string };
-  return {
-    version,
-    installation: { manifest, executable: process.execPath },
-    root: dirname(manifest),
-  };
+  const installation = { manifest, executable: process.execPath };
+  return { version, installation, root: dirname(manifest) };
 }
 
 /**

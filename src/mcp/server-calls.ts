@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import { PausableTimers } from '../base/pausable-timers.ts';
+import type { HostConnection } from './host-connection.ts';
 import { McpError } from './mcp-error.ts';
-import type { HostConnection } from './mcp-host-client.ts';
 import type { McpUser } from './mcp-user.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { ServerQuestions } from './server-questions.ts';

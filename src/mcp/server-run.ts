@@ -5,8 +5,8 @@ import {
   type McpServerConfig,
 } from '../config/mcp/mcp-server-config.ts';
 import { ProcessStartError } from '../sandbox/processes/processes.ts';
+import type { ConnectionEvents, HostConnection } from './host-connection.ts';
 import { McpError } from './mcp-error.ts';
-import type { ConnectionEvents, HostConnection } from './mcp-host-client.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTools } from './server-tools.ts';

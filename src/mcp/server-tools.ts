@@ -1,5 +1,5 @@
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
-import type { HostConnection } from './mcp-host-client.ts';
+import type { HostConnection } from './host-connection.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
 import { type Paced, paced } from './paced.ts';
 import { shownMessage } from './shown-message.ts';

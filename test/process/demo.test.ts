@@ -21,6 +21,7 @@ import { readmePictures } from '../../examples/demo/readme-pictures.ts';
 import { Screen } from '../../examples/demo/screen.ts';
 import type { Turn } from '../../src/protocol/generated/types.ts';
 import { tempFolder } from '../config/temp-folder.ts';
+import { neutralEnvironment } from './support.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const DEMO_MS_MAX = 60_000;
@@ -32,7 +33,7 @@ const DONE =
  * is not passed on.
  */
 async function runDemo(args: string[], env: Record<string, string> = {}) {
-  const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, HEDDLE_LOG: _log, ...others } = process.env;
+  const others = neutralEnvironment();
   const folder = tempFolder();
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/demo.ts', ...args], {
     cwd: root,

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { neutralEnvironment } from './support.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const EXAMPLES = ['client.ts', 'approval-dialog.ts', 'one-off.ts'];
@@ -82,7 +83,7 @@ function link(path: string, to: string): void {
 
 /** The environment of whoever has no key for a model, with a home of its own. */
 function environment(): NodeJS.ProcessEnv {
-  const { OPENAI_API_KEY: _key, HEDDLE_LOG: _log, ...others } = process.env;
+  const others = neutralEnvironment();
   return { ...others, HEDDLE_HOME: join(project, 'home') };
 }
 

@@ -231,3 +231,9 @@ export function providerToml(port: number, settings: Record<string, number> = {}
   const lines = Object.entries(provider).map(([key, value]) => `${key} = ${value}`);
   return `model = "m"\nmodel_provider = "fake"\n[model_providers.fake]\nbase_url = "http://127.0.0.1:${port}/v1"\n${lines.join('\n')}\n`;
 }
+
+/** The environment of the tests, without what heddle reads of it. */
+export function neutralEnvironment(): Record<string, string> {
+  const others = Object.entries(process.env).filter(([name]) => !/^(?:HEDDLE|OPENAI)_/.test(name));
+  return Object.fromEntries(others.map(([name, value = '']) => [name, value]));
+}

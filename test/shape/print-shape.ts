@@ -34,15 +34,15 @@ const FIGURES: readonly Figure[] = [
   { name: 'lines wider than 100 columns', limit: 0, found: all.flatMap(wideLines) },
   {
     name: 'files longer than 300 lines',
-    limit: 50,
+    limit: 0,
     found: byLines
       .filter((file) => linesOf(file) > 300)
       .map((file) => `${file.path}: ${linesOf(file)}`),
   },
-  { name: 'interfaces of more than 12 collaborators', limit: 8, found: crowded },
+  { name: 'interfaces of more than 12 collaborators', limit: 7, found: crowded },
   {
     name: 'interfaces of collaborators that are called Deps',
-    limit: 125,
+    limit: 123,
     found: collaborators(src)
       .filter(({ name }) => name.endsWith('Deps'))
       .map(({ name }) => name),
@@ -67,7 +67,7 @@ const FIGURES: readonly Figure[] = [
   })),
   {
     name: 'files at the root of the agent',
-    limit: 20,
+    limit: 8,
     found: src.map(({ path }) => path).filter((path) => posix.dirname(path) === 'src/agent'),
   },
   {
@@ -80,7 +80,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'pairs of a folder and its parent that import each other',
-    limit: 67,
+    limit: 65,
     found: tiedToParents(imports),
   },
   {

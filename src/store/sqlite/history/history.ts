@@ -63,10 +63,7 @@ export class History {
     this.#underWay = underWay;
   }
 
-  /**
-   * Returns this history with items that still run though their turns have ended, each as it was
-   * last saved.
-   */
+  /** This history with items that run on after their turns, each as it was last saved. */
   withUnderWay(items: readonly StoredItem[]): History {
     const underWay = new Map(items.map((item) => [item.item.id, item]));
     return new History(this.#slices, this.#logsOf, { tail: this.#tail, underWay });
@@ -221,7 +218,7 @@ export class History {
     for (const slice of this.slices(from, to)) this.#logsOf(slice.logId).assertWhole(slice);
   }
 
-  /** Checks the last entry of each slice only, so that the cost does not depend on the length. */
+  /** Checks the last entry of each slice only: the cost does not depend on the length. */
   assertEnds(): void {
     for (const { logId, last } of this.slices(this.start, this.end))
       this.#logsOf(logId).assertWhole({ logId, first: last, last });
