@@ -88,6 +88,12 @@ async function doctorOutput(
         cause: error,
       });
     if (stdout) return stdout;
-    throw unusable(stderr?.trim().split('\n')[0] || 'heddle doctor failed', error);
+    throw unusable(reasonIn(stderr ?? '') || 'heddle doctor failed', error);
   }
+}
+
+/** The reason in `heddle: REASON (see "heddle help doctor")`. */
+function reasonIn(stderr: string): string {
+  const [line = ''] = stderr.trim().split('\n');
+  return line.replace(/^heddle: /, '').replace(/ \(see "[^"]*"\)$/, '');
 }

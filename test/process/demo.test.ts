@@ -338,7 +338,7 @@ describe('with --model', () => {
     [['model_provider=y'], /^the model cannot be asked: .*: unknown model provider: y\. /],
     [
       ['model_provider'],
-      /^the model cannot be asked: invalid config: -c model_provider: expected key=value\. /,
+      /^the model cannot be asked: -c model_provider: expected key=value\. /,
     ],
   ])('the settings %j are refused', async (given, problem) => {
     await expect(check(given)).rejects.toThrow(problem);
