@@ -94,6 +94,7 @@ async function doctorOutput(
 
 /** The reason in `heddle: REASON (see "heddle help doctor")`. */
 function reasonIn(stderr: string): string {
-  const [line = ''] = stderr.trim().split('\n');
+  const lines = stderr.trim().split('\n');
+  const line = lines.find((one) => one.startsWith('heddle: ')) ?? lines[0] ?? '';
   return line.replace(/^heddle: /, '').replace(/ \(see "[^"]*"\)$/, '');
 }

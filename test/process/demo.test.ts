@@ -336,10 +336,7 @@ describe('with --model', () => {
       /^--model needs a provider: set OPENAI_API_KEY, or choose one, such as -c model_provider=ollama\./,
     ],
     [['model_provider=y'], /^the model cannot be asked: .*: unknown model provider: y\. /],
-    [
-      ['model_provider'],
-      /^the model cannot be asked: -c model_provider: expected key=value\. /,
-    ],
+    [['model_provider'], /^the model cannot be asked: -c model_provider: expected key=value\. /],
   ])('the settings %j are refused', async (given, problem) => {
     await expect(check(given)).rejects.toThrow(problem);
   });

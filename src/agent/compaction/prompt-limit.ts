@@ -27,7 +27,10 @@ const ASK_AGAIN_FACTOR = 4;
 const GROWTH_SHARE = 0.25;
 const GROWTH_TOKENS_MIN = 1_000;
 
-/** After so many compactions of a turn that made no room, it is not compacted again. */
+/**
+ * After so many compactions of a turn that made no room, a prompt that is longer than the window is
+ * not compacted again: its turn fails.
+ */
 const VAIN_MAX = 3;
 
 /**
@@ -111,18 +114,18 @@ export class PromptLimit {
     prompt: Prompt,
   ): { isReached: boolean; warning: string | null } {
     const limit = this.limit(model);
-    if (this.#vain.turnId !== id) this.#vain = { turnId: id, count: 0 };
     const warning = this.#prove(prompt, limit);
+    if (this.#vain.turnId !== id) this.#vain = { turnId: id, count: 0 };
     this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
     const isLarge =
       prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
     const isPaused =
       this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
+    const isTooLong = this.isTooLong(model, tokens);
+    const mayHelp = isTooLong ? this.#vain.count < VAIN_MAX : !isPaused;
     return {
-      isReached:
-        (tokens >= limit || isLarge || this.#isBodyLong(prompt)) &&
-        (!isPaused || (this.isTooLong(model, tokens) && this.#vain.count < VAIN_MAX)),
+      isReached: (tokens >= limit || isLarge || this.#isBodyLong(prompt)) && mayHelp,
       warning,
     };
   }

@@ -18,11 +18,13 @@ export function contextWindows(
     contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
     learnContextWindow: async (model) => {
       if (modelGiven || isOffline(provider)) return null;
-      const windows = await listedWindows(provider);
+      // A provider that does not answer, or has unloaded the model, does not change what is known.
+      const windows = new Map([...listed, ...(await listedWindows(provider))]);
       const short = shortWindow(provider, model, windows.get(model) ?? null);
       // A window that has little more room than instructions and tools take would be compacted
       // before each request.
-      listed = short === null ? windows : new Map();
+      if (short !== null) windows.delete(model);
+      listed = windows;
       return short === null ? null : `${short.problem} ${short.advice}`;
     },
   };

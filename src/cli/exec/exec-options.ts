@@ -56,25 +56,32 @@ export function execOptions(words: readonly string[], values: OptionValues): Exe
     outputSchema: values['output-schema'] ?? null,
     approve: APPROVALS.find((name) => name === approve) ?? 'ask',
     settings: {
+      ...chosenModel(values),
       ...(model === undefined ? {} : { model }),
-      ...chosenProvider(values),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
     },
   };
 }
 
+/** A setting of `-c` with a plain string. */
+const PLAIN_SETTING =
+  /^\s*["']?(model|model_provider)["']?\s*=\s*(?:"([^"\\]*)"|'([^']*)'|([^\s"'#[\]{}]+))\s*(?:#.*)?$/;
+
 /**
- * A thread keeps its provider, which the configuration may not have any more. So the command line
- * chooses by the request, too.
+ * A thread keeps its provider and its model, which the configuration may not have any more. So the
+ * command line chooses them by the request, too.
  */
-function chosenProvider(values: OptionValues): { modelProvider?: string } {
-  const [, value = ''] = overridesOf(values).reduce<string[]>(
-    (found, one) => /^\s*model_provider\s*=\s*(.*?)\s*$/.exec(one) ?? found,
-    [],
-  );
-  const modelProvider = value.replace(/^(["'])(.*)\1$/, '$2');
-  return modelProvider === '' ? {} : { modelProvider };
+function chosenModel(values: OptionValues): { model?: string; modelProvider?: string } {
+  const chosen: { model?: string; modelProvider?: string } = {};
+  for (const setting of overridesOf(values)) {
+    const [, key, ...forms] = PLAIN_SETTING.exec(setting) ?? [];
+    const value = forms.find((form) => form !== undefined && form !== '');
+    if (value === undefined) continue;
+    if (key === 'model') chosen.model = value;
+    else chosen.modelProvider = value;
+  }
+  return chosen;
 }
 
 /**
@@ -96,7 +103,7 @@ export function ownForm(
   if (values.last === true) return { words: others, values };
   const [resume, ...prompt] = others;
   if (resume === undefined) throw new UsageError('exec resume requires ID, or --last');
-  if (/\s/.test(resume) && !isFile(resume))
+  if (/\s/.test(resume) && !resume.endsWith('.jsonl'))
     throw new UsageError('exec resume: expected the ID of a thread before the prompt, or --last');
   return { words: prompt, values: { ...values, resume } };
 }

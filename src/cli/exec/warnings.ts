@@ -76,7 +76,8 @@ export class Warnings {
     const text = details === null ? summary : `${summary}. ${details}`;
     if (this.#known.has(text)) return;
     this.#known.add(text);
-    this.#log.warn({ summary, details }, 'warning of the server');
+    // Others can have the output of a program.
+    this.#log[isOfConfig ? 'warn' : 'debug']({ summary, details }, 'warning of the server');
     this.#waiting.push({ summary, details, isOfConfig });
     if (this.#isShown && !isOfConfig) this.#flush();
   }

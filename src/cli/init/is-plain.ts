@@ -16,8 +16,10 @@ const WORDS: readonly RegExp[] = [
   /^\p{Lu}{1,20}\d{0,4}$/u,
   /^\p{Lo}{1,40}$/u,
   /^\d{1,8}$/,
-  /^[a-z\d]{1,5}$/i,
 ];
+/** A short word of letters and digits, such as 4o and 7b. A key has many. */
+const MIXED = /^[a-z\d]{1,5}$/i;
+const MIXED_MAX = 2;
 
 /**
  * Whether a text has only words that a person would write, so that it is neither a key nor a
@@ -25,9 +27,9 @@ const WORDS: readonly RegExp[] = [
  */
 export function isPlain(text: string): boolean {
   if (holdsSecret(text)) return false;
-  return text
-    .split(/[^\p{L}\p{N}]+/u)
-    .every((word) => word === '' || WORDS.some((shape) => shape.test(word)));
+  const words = text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  const mixed = words.filter((word) => !WORDS.some((shape) => shape.test(word)));
+  return mixed.length <= MIXED_MAX && mixed.every((word) => MIXED.test(word));
 }
 
 /** Whether a text is the name of something, such as of a model, and no sentence. */

@@ -126,8 +126,10 @@ export class RunningWork {
       if (method === 'turn/started') this.#began(threadId, turn.id);
       if (method === TURN_COMPLETED) this.#ended(turn.id, turn.status);
     }
-    // A warning also says that a turn could not begin.
-    if (method === 'warning' || method === 'thread/closed') this.#awaited.delete(String(threadId));
+    // A warning also says that a turn could not begin. While one runs, it can be about that one.
+    const isIdle = ![...this.#turns.values()].includes(String(threadId));
+    if ((method === 'warning' && isIdle) || method === 'thread/closed')
+      this.#awaited.delete(String(threadId));
     if (method === 'thread/closed') this.#closed(threadId);
     const kind = KINDS.find(({ ends }) => ends === method);
     if (kind !== undefined && this.#others.delete(keyOf(kind, params)) && params.success === false)

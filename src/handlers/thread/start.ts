@@ -14,7 +14,8 @@ export function startMethods(deps: ThreadDeps) {
       queue: null,
       async handle(params, { caller, after }) {
         const request = newThreadRequest(params, caller);
-        requireFolder(request.overrides.cwd ?? '', deps.cwd);
+        // Without a folder, the thread works in that of the server, which can be gone too.
+        requireFolder(request.overrides.cwd ?? '.', deps.cwd);
         const thread = await threads.start(request);
         followers.subscribe(thread.id, caller.id);
         offerTools(deps, thread, caller);

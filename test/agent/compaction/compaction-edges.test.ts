@@ -239,27 +239,33 @@ test('a compaction that does not help is told once, and not tried before each re
   ]);
 });
 
-test('a turn ends if compactions never make room for its work in a short window', async () => {
-  const server = await startServer({ config: config('model_context_window = 5000') });
-  const { client, model } = server;
-  await client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
-  let calls = 0;
-  const answer: ScriptedResponse = (request) => {
-    if (isForSummary(request)) return response(message('SUMMARY'));
-    const cmd = `printf '${'abc '.repeat(500)}'`;
-    const call = functionCall('exec_command', { cmd, login: false }, { callId: `c${++calls}` });
-    return [...call, { type: 'completed', usage: { ...USAGE, inputTokens: 4_800 } }];
-  };
-  model.push(...Array.from({ length: 40 }, () => answer));
-  expect(await client.turn(threadId, 'one')).toMatchObject({
-    status: 'failed',
-    error: { codexErrorInfo: 'contextWindowExceeded' },
-  });
-  expect(kinds(server)).toBe('TSTSTSTSTST');
-  // The next turn may try it again.
-  expect(await client.turn(threadId, 'two')).toMatchObject({ status: 'failed' });
-  expect(kinds(server).length).toBeLessThan(24);
-});
+test.each([500, 3_000])(
+  'a turn ends if compactions never make room for outputs of %i words in a short window',
+  async (count) => {
+    const server = await startServer({ config: config('model_context_window = 5000') });
+    const { client, model } = server;
+    await client.request('thread/start', {
+      sandbox: 'danger-full-access',
+      approvalPolicy: 'never',
+    });
+    let calls = 0;
+    const answer: ScriptedResponse = (request) => {
+      if (isForSummary(request)) return response(message('SUMMARY'));
+      const cmd = `printf '${'abc '.repeat(count)}'`;
+      const call = functionCall('exec_command', { cmd, login: false }, { callId: `c${++calls}` });
+      return [...call, { type: 'completed', usage: { ...USAGE, inputTokens: 4_800 } }];
+    };
+    model.push(...Array.from({ length: 40 }, () => answer));
+    expect(await client.turn(threadId, 'one')).toMatchObject({
+      status: 'failed',
+      error: { codexErrorInfo: 'contextWindowExceeded' },
+    });
+    expect(kinds(server)).toBe('TSTSTSTSTST');
+    // The next turn may try it again.
+    expect(await client.turn(threadId, 'two')).toMatchObject({ status: 'failed' });
+    expect(kinds(server).length).toBeLessThan(24);
+  },
+);
 
 test('items that a client injects after a review that was too long do not compact the thread', async () => {
   const server = await startServer();
