@@ -42,7 +42,7 @@ export interface Backend {
   close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
 
-/** What lives as long as the server, in groups. */
+/** The services that live as long as the server, in groups. */
 interface Services {
   front: Front;
   machine: Machine;
@@ -50,7 +50,7 @@ interface Services {
   providers: Providers;
 }
 
-/** What is made of the services, and is closed before them. */
+/** The parts that are made of the services, and are closed before them. */
 interface Features {
   threads: Threads;
   notifier: TurnNotifier;

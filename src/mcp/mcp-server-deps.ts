@@ -4,7 +4,7 @@ import type { Processes } from '../sandbox/processes/processes.ts';
 import type { McpHostClient } from './mcp-host-client.ts';
 import type { ServerTokens } from './oauth/server-tokens.ts';
 
-/** What all MCP servers share. */
+/** The services that all MCP servers share. */
 export interface McpServerDeps {
   host: McpHostClient;
   processes: Processes;

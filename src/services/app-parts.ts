@@ -15,7 +15,7 @@ import type { NodeVersions } from '../store/sqlite/connect/native-build-problem.
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 
-/** What a server is made from. */
+/** The parts that a server is made from. */
 export interface AppParts {
   /**
    * The absolute path of the folder of config.toml and of the database. Created when it is needed.

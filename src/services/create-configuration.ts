@@ -40,7 +40,7 @@ export function createConfiguration(
   return { sources, config, skillFolders, changes };
 }
 
-/** What reads and changes what the user has set. */
+/** The services that read and change the user's settings. */
 export type Configuration = ReturnType<typeof createConfiguration>;
 
 /** The parts with which clients change the configuration. */

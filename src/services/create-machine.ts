@@ -40,7 +40,7 @@ export function createMachine(options: AppParts, { clock, log, pace }: Front) {
   return { sandbox, programs, processes, proxies, shellExports, swept };
 }
 
-/** What runs programs, and what confines them. */
+/** The services that run programs, and those that confine them. */
 export type Machine = ReturnType<typeof createMachine>;
 
 /** The proxies of commands. The thread starts when a command first needs one. */

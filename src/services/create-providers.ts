@@ -25,7 +25,7 @@ export function createProviders(
   return { ...providerModels(model ?? null, deps), rateLimits };
 }
 
-/** What answers requests to models. */
+/** The services that answer requests to models. */
 export type Providers = ReturnType<typeof createProviders>;
 
 /** Scales pictures in this thread, until one cannot be decoded. */

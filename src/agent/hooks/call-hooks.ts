@@ -25,7 +25,7 @@ export class CallHooks {
     this.#hooks = hooks;
   }
 
-  /** What the hooks decide about a call that is to begin. */
+  /** Asks the hooks about a call that is to begin. */
   async before(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
     if (!this.#hooks.has('preToolUse')) return {};
     const { name, names, input } = hookCall(call);

@@ -3,7 +3,7 @@ import type { LogEntry } from '../../store/log-entry.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
 import type { StepAddition } from './step.ts';
 
-/** What could not be stored, and is stored with the next step that succeeds. */
+/** Steps that could not be stored, and are stored with the next one that succeeds. */
 export class OwedSteps {
   #entries: LogEntry[] = [];
   #patch: ThreadPatch | null = null;

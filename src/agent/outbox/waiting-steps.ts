@@ -34,7 +34,7 @@ export interface WaitingStep {
 
 type Waiting = WaitingStep | { work(): Promise<void> };
 
-/** What waits in an outbox, in its order, and the steps that are being stored. */
+/** The steps that wait in an outbox, in their order, and those that are being stored. */
 export class WaitingSteps {
   /** The steps that are being stored. */
   storing: readonly WaitingStep[] = [];

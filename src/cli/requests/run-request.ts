@@ -84,7 +84,7 @@ function advised(error: RequestError): Error {
     : error;
 }
 
-/** What the command waits for. */
+/** The work that the command waits for, in words. */
 function stepOf(request: Request): string {
   switch (request.kind) {
     case 'models':

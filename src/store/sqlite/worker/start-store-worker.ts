@@ -23,7 +23,7 @@ export interface StoreThreadOptions extends ServedStoreOptions {
   waitClock?: Clock;
 }
 
-/** What a started thread is told, and whom it tells. */
+/** The data that a started thread gets, and the listeners that it has. */
 interface StoreWorkerLink extends Pick<StoreWorkerData, 'longTextKey'> {
   onReply(reply: StoreReply): void;
   /** See `startWorker`. */
