@@ -85,7 +85,7 @@ export class ResourceReader {
     return { server, uri, contents };
   }
 
-  /** The output for the model, with the content that was read. It says if something was left out. */
+  /** The output for the model, with the content. It says if something was left out. */
   shown(read: JsonValue): string {
     const { charsMax } = this.#limits;
     const text = JSON.stringify(read);
