@@ -745,8 +745,10 @@ test('no file or folder is named utils: what it does is its name', () => {
   expect(projectFiles.filter((path) => /(^|[/.-])util(s|ities)?([/.-]|$)/i.test(path))).toEqual([]);
 });
 
-test('src/README.md names only files that exist', () => {
-  const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
+const MAPS = projectFiles.filter((path) => /^(src\/README|docs\/design\/.*)\.md$/.test(path));
+
+test.each(MAPS)('%s names only files that exist', (map) => {
+  const named = [...textOf(map).matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
   expect(
     [...new Set(named)].filter(
       (path) =>
