@@ -15,7 +15,7 @@ import type {
   ServerNotifications,
 } from '../protocol/generated/types.ts';
 import type { LoginWriter } from './config-writing/login-writer.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable } from './requested/method.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const API_KEY = /^[\x21-\x7e]{1,8192}$/;

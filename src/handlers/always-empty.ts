@@ -1,6 +1,6 @@
 import { cutText } from '../base/text/cut-text.ts';
-import type { MethodTable } from './method.ts';
 import { LOCAL_ENVIRONMENT } from './requested/check-requested-sandbox.ts';
+import type { MethodTable } from './requested/method.ts';
 
 /** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;

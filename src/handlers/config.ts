@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
 import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
 import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
-import type { MethodTable, RequestContext } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { MethodTable, RequestContext } from './requested/method.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
   config: (cwd: string | null) => Promise<Config>;

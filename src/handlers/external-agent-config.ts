@@ -6,8 +6,8 @@ import type {
 } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ExternalAgentDeps } from './external-agent/external-agent.ts';
-import type { MethodTable } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { MethodTable } from './requested/method.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 /** The files of each folder are read, so a request names a limited number. */
 const CWDS_MAX = 100;

@@ -1,9 +1,9 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { decodeBase64 } from '../base/decode-base64.ts';
+import { encodeBase64 } from '../base/encode-base64.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { makeFolder } from '../base/paths/make-folder.ts';
-import { decodeBase64 } from '../base/text/decode-base64.ts';
-import { encodeBase64 } from '../base/text/encode-base64.ts';
 import { copyPath } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
 import type { FileWatches } from '../files/file-watches.ts';
@@ -15,7 +15,7 @@ import { writeFile } from '../files/write-file.ts';
 import { invalidBase64 } from '../protocol/file-errors.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import type { Caller, MethodTable } from './method.ts';
+import type { Caller, MethodTable } from './requested/method.ts';
 
 /**
  * Files of at least this size are read one at a time for each connection, each after the client has

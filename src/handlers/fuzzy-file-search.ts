@@ -1,5 +1,5 @@
 import type { FileSearches } from '../search/file-searches.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable } from './requested/method.ts';
 
 /** Requests about one session take effect in the order in which they came. */
 const perSession = ({ sessionId }: { sessionId: string }): string => `fuzzyFileSearch:${sessionId}`;

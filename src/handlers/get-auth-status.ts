@@ -1,5 +1,5 @@
 import { type AccountDeps, credentials } from './account.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable } from './requested/method.ts';
 
 export function getAuthStatusMethods({ config }: Pick<AccountDeps, 'config'>) {
   return {

@@ -2,7 +2,7 @@ import { arch, type as osType, release } from 'node:os';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import type { HandshakeMethods } from './method.ts';
+import type { HandshakeMethods } from './requested/method.ts';
 
 /** The characters that an HTTP header allows: the client's name becomes part of the userAgent. */
 const HEADER_TEXT = /^[\x20-\x7e]+$/;

@@ -13,7 +13,7 @@ import { configWriteInvalid } from '../protocol/config-write-refused.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import { providerEdits } from './config-writing/provider-edits.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable } from './requested/method.ts';
 
 interface ModelProviderDeps {
   config: () => Promise<Config>;

@@ -19,7 +19,7 @@ import {
   OUTPUT_BYTES_DEFAULT,
   TIMEOUT_MS_DEFAULT,
 } from './command.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable } from './requested/method.ts';
 
 export function processMethods(deps: ClientProcessMethodsDeps) {
   const { clientProcesses } = deps;

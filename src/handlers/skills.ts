@@ -3,9 +3,9 @@ import { isObject, type JsonValue } from '../base/json-value.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import type { Config } from '../config/config.ts';
-import { valueAt } from '../config/layers/config-table.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
 import type { SkillSwitch } from '../config/settings/skill-switches.ts';
+import { valueAt } from '../config/toml/config-table.ts';
+import { projectFolders } from '../config/trust/project-folders.ts';
 import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { skillPresentation } from '../instructions/skills/skill-presentation.ts';
@@ -13,7 +13,7 @@ import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types
 import { contradictoryParams } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
-import type { MethodTable } from './method.ts';
+import type { MethodTable } from './requested/method.ts';
 
 const CWDS_MAX = 50;
 const EXTRA_ROOTS_MAX = 50;

@@ -3,8 +3,8 @@ import { Guardian } from '../agent/guardian/guardian.ts';
 import { ITEMS_MAX, lastReview, namedReview } from '../agent/guardian/named-review.ts';
 import type { GuardianApprovalReview } from '../protocol/generated/types.ts';
 import { type RpcError, refused } from '../protocol/rpc-error.ts';
-import { type MethodTable, perThread } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import { type MethodTable, perThread } from './requested/method.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 /**
  * The methods of threads that have no file of their own: those about reviews of actions, and about

@@ -1,11 +1,11 @@
 import { checkToolOutput } from '../agent/prompt/tool-output-items.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import { type MethodTable, perThread } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
+import { type MethodTable, perThread } from './requested/method.ts';
 import { requestedModel } from './requested/requested-model.ts';
 import { requireFolder } from './requested/require-folder.ts';
 import { withEnvironment } from './requested/with-environment.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 const ROOT_TURN_ID_CHARS_MAX = 256;
 

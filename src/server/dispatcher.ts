@@ -1,17 +1,17 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { jsonText } from '../base/json-text.ts';
 import { isObject } from '../base/json-value.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
+import { jsonText } from '../base/text/json-text.ts';
 import { suggestKey } from '../base/text/suggest-key.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/toml/config-error.ts';
 import type {
   AnyMethod,
   Caller,
   HandshakeMethods,
   RequestContext,
   RequestMethods,
-} from '../handlers/method.ts';
+} from '../handlers/requested/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { configWarnings } from '../../src/config/config-warnings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { mcpSettings } from '../../src/config/mcp/mcp-settings.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
 import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
 import { tempFolder } from './temp-folder.ts';
 

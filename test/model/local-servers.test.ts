@@ -4,7 +4,7 @@ import { NO_LOGIN } from '../../src/config/login/stored-login.ts';
 import type { LocalServer } from '../../src/config/providers/provider-config.ts';
 import type { InstalledModels } from '../../src/model/http/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
-import { providerModels } from '../../src/model/provider-models.ts';
+import { providerModels } from '../../src/model/providers/provider-models.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';
 import { ollama } from './fake-ollama.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commandActions } from '../../src/policy/command/command-actions.ts';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import type { CommandAction } from '../../src/protocol/generated/types.ts';
 
 const actions = async (script: string) =>

@@ -1,4 +1,4 @@
-import type { MethodTable } from '../method.ts';
+import type { MethodTable } from '../requested/method.ts';
 
 export function collaborationModeMethods() {
   return {

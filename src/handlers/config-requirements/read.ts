@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { NO_REQUIREMENTS } from '../../config/requirements/requirements.ts';
-import type { MethodTable } from '../method.ts';
+import type { MethodTable } from '../requested/method.ts';
 
 export function configRequirementsMethods({ config }: { config: () => Promise<Config> }) {
   return {

@@ -1,9 +1,9 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Config } from '../../config/config.ts';
 import { shownFeatures } from '../../config/features/feature-list.ts';
-import type { MethodTable } from '../method.ts';
 import { pageByPosition } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
   config: () => Promise<Config>;

@@ -1,5 +1,5 @@
 import { feedbackNotSent } from '../../protocol/rpc-error.ts';
-import type { MethodTable } from '../method.ts';
+import type { MethodTable } from '../requested/method.ts';
 
 export function feedbackUploadMethods() {
   return {

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { listPermissionProfiles } from '../../policy/permissions/permission-profile.ts';
-import type { MethodTable } from '../method.ts';
 import { pageByPosition } from '../requested/list-page.ts';
+import type { MethodTable } from '../requested/method.ts';
 
 interface PermissionProfileDeps {
   config: (cwd?: string | null) => Promise<Config>;

@@ -1,8 +1,8 @@
 import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
-import type { MethodTable } from '../method.ts';
 import { listPage, pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 // No queue: the command to end may be what keeps the thread's other requests waiting.
 export function backgroundTerminalMethods({ threads }: ThreadDeps) {

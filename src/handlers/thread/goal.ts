@@ -1,5 +1,5 @@
 import type { ThreadGoals } from '../../agent/goal/thread-goals.ts';
-import { type MethodTable, perThread } from '../method.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
 
 export function goalMethods({ goals }: { goals: ThreadGoals }) {
   return {

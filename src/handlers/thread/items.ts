@@ -4,9 +4,9 @@ import type {
 } from '../../protocol/generated/types.ts';
 import { itemIdsOutOfRange } from '../../protocol/thread-errors.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** The maximum number of items that a request may name. */
 const ITEM_IDS_MAX = 100;

@@ -2,8 +2,8 @@ import { checkInput } from '../../agent/prompt/check-input.ts';
 import { approvedPlanMessage } from '../../instructions/approved-plan-message.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { turnActive } from '../../protocol/turn-errors.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** The input for the turn that carries an approved plan out. */
 const PROMPT = 'Implement the approved plan.';

@@ -1,5 +1,5 @@
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function readMethods(deps: ThreadDeps) {
   const { threads, answers } = deps;

@@ -2,8 +2,8 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { turnActive } from '../../protocol/turn-errors.ts';
 import type { Page } from '../../store/page-query.ts';
 import type { StoredTurn } from '../../store/thread-store.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { revert } from './revert.ts';
 
 /**

@@ -4,8 +4,8 @@ import type { JsonValue } from '../../base/json-value.ts';
 import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
 import { turnActive, turnMismatch } from '../../protocol/turn-errors.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
-import type { MethodTable } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** A request of a client, whether it has begun or waits for earlier ones. */
 interface Sampling {

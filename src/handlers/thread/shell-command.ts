@@ -1,7 +1,7 @@
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { USER_COMMAND_MS_MAX } from '../../tools/command/user-command.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function shellCommandMethods({ threads }: ThreadDeps) {
   return {

@@ -1,6 +1,6 @@
-import { type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function turnsMethods({ threads, answers }: ThreadDeps) {
   return {

@@ -1,5 +1,5 @@
-import type { MethodTable } from '../../method.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { MethodTable } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function reloadMethods({ threads }: Pick<ThreadDeps, 'threads'>) {
   return {

@@ -1,7 +1,7 @@
 import type { Config } from '../../../config/config.ts';
 import { FEATURE_LIST, findFeature, shownFeatures } from '../../../config/features/feature-list.ts';
-import type { MethodTable } from '../../method.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { MethodTable } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
   config: () => Promise<Config>;

@@ -1,6 +1,6 @@
 import { Compaction } from '../../../agent/compaction/compaction.ts';
-import { type MethodTable, perThread } from '../../method.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function compactMethods({ threads }: ThreadDeps) {
   return {

@@ -1,8 +1,8 @@
 import { isUuid } from '../../../base/ids.ts';
 import { invalidCursor } from '../../../protocol/rpc-error.ts';
-import type { MethodTable } from '../../method.ts';
 import { listPage } from '../../requested/list-page.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { MethodTable } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function loadedMethods({ threads }: ThreadDeps) {
   return {

@@ -8,9 +8,9 @@ import {
   emptyMetadataUpdate,
   projectNotFound,
 } from '../../../protocol/thread-errors.ts';
-import { type MethodTable, perThread } from '../../method.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 

@@ -1,7 +1,7 @@
-import { type MethodTable, perThread } from '../../method.ts';
 import { checkRequestedSandbox } from '../../requested/check-requested-sandbox.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
 import { requestedModel } from '../../requested/requested-model.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function settingsMethods({ threads, clients }: ThreadDeps) {
   return {
