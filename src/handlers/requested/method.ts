@@ -46,24 +46,46 @@ export interface RequestContext {
 }
 
 /**
- * A row of the method table: the queue in which requests wait, and the handler. A handler returns
- * the result or throws an RpcError; only the dispatcher sends responses.
+ * In which order a request runs with others: a value of this file. `queue`: the key of its queue.
+ * Requests with the same key run one after another. Null: it starts at once, or if it names a
+ * thread, as soon as its client's earlier messages about that thread have taken effect. A handler
+ * with a queue never waits for a model, a tool or a person.
+ */
+export interface Order<Params> {
+  readonly queue: ((params: Params) => string) | null;
+  /**
+   * `changes`: its client's interrupts and answers wait until it has taken effect. `reads`: it
+   * changes nothing, so they do not wait for it. `setsUp`: it changes what others depend on, such
+   * as the configuration, so all later requests of its client wait until it is done.
+   */
+  readonly kind: 'changes' | 'reads' | 'setsUp';
+}
+
+/** Waits for no other request. */
+export const atOnce: Order<unknown> = { queue: null, kind: 'changes' };
+/** After earlier requests for the thread that the params name. */
+export const perThread: Order<{ threadId: string }> = inQueue(({ threadId }) => threadId);
+/** As `perThread`, for requests that change nothing. */
+export const readsThread: Order<{ threadId: string }> = { ...perThread, kind: 'reads' };
+/** Before the later requests of its client. */
+export const beforeOthers: Order<unknown> = { queue: null, kind: 'setsUp' };
+
+/** After earlier requests with the same key. */
+export function inQueue<Params>(queue: (params: Params) => string): Order<Params> {
+  return { queue, kind: 'changes' };
+}
+
+/** As `inQueue`, and before the later requests of its client. */
+export function beforeOthersIn<Params>(queue: (params: Params) => string): Order<Params> {
+  return { queue, kind: 'setsUp' };
+}
+
+/**
+ * A row of the method table: its order, and the handler. A handler returns the result or throws an
+ * RpcError; only the dispatcher sends responses.
  */
 export interface Method<Name extends keyof ClientRequests> {
-  /**
-   * The key of the request's queue. Requests with the same key run one after another; if this is
-   * null, a request starts at once, or if it names a thread, as soon as its client's earlier
-   * messages about that thread have taken effect. A handler with a queue never waits for a model, a
-   * tool or a person.
-   */
-  queue: ((params: ClientRequests[Name]['params']) => string) | null;
-  /** True: the request changes nothing, so interrupts and answers do not wait for it. */
-  reads?: true;
-  /**
-   * True: the request changes what others depend on, such as the configuration. Its client's later
-   * requests wait until it is done.
-   */
-  first?: true;
+  order: Order<ClientRequests[Name]['params']>;
   handle(
     params: ClientRequests[Name]['params'],
     context: RequestContext,
@@ -72,9 +94,7 @@ export interface Method<Name extends keyof ClientRequests> {
 
 /** A row whose method is only known at run time. Its params have been validated. */
 export interface AnyMethod {
-  queue: ((params: never) => string) | null;
-  reads?: true;
-  first?: true;
+  order: Order<never>;
   handle(params: never, context: RequestContext): unknown;
 }
 
@@ -85,6 +105,3 @@ export type HandshakeMethods = Pick<MethodTable, 'initialize'>;
 
 /** The rows of all other methods. */
 export type RequestMethods = Omit<MethodTable, keyof HandshakeMethods>;
-
-/** The queue of the thread that the params name. */
-export const perThread = (params: { threadId: string }): string => params.threadId;

@@ -13,7 +13,7 @@ import { newThreadRequest } from '../thread-loading/thread-request.ts';
 export function reviewMethods(deps: ThreadDeps) {
   return {
     'review/start': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, target, delivery }, context) {
         const source = deps.threads.require(threadId);
         checkTarget(target);

@@ -8,7 +8,7 @@ export function archiveMethods(deps: ThreadDeps) {
   const { threads, store, clock } = deps;
   return {
     'thread/archive': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, context) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);

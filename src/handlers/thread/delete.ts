@@ -7,7 +7,7 @@ export function deleteMethods(deps: ThreadDeps) {
   const { threads, store } = deps;
   return {
     'thread/delete': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, context) {
         await threads.record(threadId, noRolloutFound);
         const change = (id: string) => store.deleteThread(id);

@@ -24,7 +24,7 @@ export function forkMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/fork': {
-      queue: perThread,
+      order: perThread,
       async handle(params, context) {
         const { caller, after } = context;
         const source = await forkSource(deps, params, caller);

@@ -13,7 +13,7 @@ const INJECTED_ITEMS_MAX = 1_000;
 export function injectItemsMethods({ threads }: ThreadDeps) {
   return {
     'thread/inject_items': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, items }, { after, effective }) {
         const thread = threads.require(threadId);
         if (items.length === 0) throw emptyField('empty_items', 'items');

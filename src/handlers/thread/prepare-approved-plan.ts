@@ -11,7 +11,7 @@ const PROMPT = 'Implement the approved plan.';
 export function prepareApprovedPlanMethods({ threads }: ThreadDeps) {
   return {
     'thread/prepareApprovedPlan': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, markdown, attachmentPath }, { after, effective }) {
         const thread = threads.require(threadId);
         if (markdown.trim() === '') throw emptyField('empty_plan', 'markdown');

@@ -33,7 +33,7 @@ export function resumeMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/resume': {
-      queue: perThread,
+      order: perThread,
       async handle(params, context) {
         const { caller, after } = context;
         const announceReload = reloadAnnouncer(deps, params, caller);

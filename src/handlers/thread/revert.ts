@@ -25,7 +25,7 @@ export function revertMethods(deps: ThreadDeps) {
   const { threads } = deps;
   return {
     'thread/revert': {
-      queue: perThread,
+      order: perThread,
       async handle(params, context) {
         const record = await revert(deps, params, context);
         return { thread: threads.view(record), ...(await latestCursors(deps, params.threadId)) };

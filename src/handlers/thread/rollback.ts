@@ -37,7 +37,7 @@ export function rollbackMethods(deps: ThreadDeps) {
   const { threads, answers } = deps;
   return {
     'thread/rollback': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, numTurns }, context) {
         if (numTurns < 1) throw invalidParams('params.numTurns must be at least 1');
         const before = await threads.record(threadId);

@@ -6,7 +6,7 @@ import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 export function shellCommandMethods({ threads }: ThreadDeps) {
   return {
     'thread/shellCommand': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, command, timeoutMs }, { after }) {
         const thread = threads.require(threadId);
         if (command.trim() === '') throw emptyField('empty_command', 'command');

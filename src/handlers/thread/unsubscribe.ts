@@ -6,7 +6,7 @@ import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 export function unsubscribeMethods({ threads, followers }: ThreadDeps) {
   return {
     'thread/unsubscribe': {
-      queue: perThread,
+      order: perThread,
       handle({ threadId }, { caller, after }) {
         if (!isUuid(threadId)) throw invalidThreadId(threadId);
         if (threads.find(threadId) === null) return { status: 'notLoaded' };

@@ -5,7 +5,7 @@ import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 export function compactMethods({ threads }: ThreadDeps) {
   return {
     'thread/compact/start': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, { after }) {
         const thread = threads.require(threadId);
         thread.part(Compaction).request();

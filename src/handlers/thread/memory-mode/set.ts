@@ -5,7 +5,7 @@ import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 export function memoryModeMethods(deps: ThreadDeps) {
   return {
     'thread/memoryMode/set': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, mode }) {
         await updateThreadRecord(deps, threadId, { memoryMode: mode });
         return {};

@@ -17,7 +17,7 @@ const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 export function metadataMethods(deps: ThreadDeps) {
   return {
     'thread/metadata/update': {
-      queue: perThread,
+      order: perThread,
       async handle(params) {
         check(params);
         const { threadId, gitInfo, daybreakEnabled } = params;

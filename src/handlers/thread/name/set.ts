@@ -7,7 +7,7 @@ import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 export function nameMethods(deps: ThreadDeps) {
   return {
     'thread/name/set': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, name }, { after }) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();

@@ -6,7 +6,7 @@ import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 export function settingsMethods({ threads, clients }: ThreadDeps) {
   return {
     'thread/settings/update': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, ...overrides }, { after }) {
         const thread = threads.require(threadId);
         checkRequestedSandbox(overrides, 'sandboxPolicy');
