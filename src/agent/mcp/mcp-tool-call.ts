@@ -5,7 +5,7 @@ import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import type { ThreadServer } from './thread-servers.ts';
 
 /** A call of a server's tool. */
-export interface McpCall {
+export interface McpToolCall {
   used: ThreadServer;
   tool: McpTool;
   context: CallContext;
