@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { KeepAlive } from '../../src/base/keep-alive.ts';
+import { KeepAlive } from '../../src/base/processes/keep-alive.ts';
 import type { Answer } from '../../src/protocol/answer.ts';
 import type {
   InitializeParams,

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import { KeepAlive } from '../../base/keep-alive.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { KeepAlive } from '../../base/processes/keep-alive.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { KeyboardStream } from '../exec/asking/keyboard.ts';
 import { Ending, type EndingHost } from '../exec/ending.ts';
