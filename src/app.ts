@@ -2,11 +2,10 @@ import type { Backend } from './backend.ts';
 import { systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { systemIds } from './base/ids.ts';
+import { KeepAlive } from './base/keep-alive.ts';
 import { KeyedQueue } from './base/keyed-queue.ts';
 import { Once } from './base/loading/once.ts';
 import { atOnce } from './base/pace.ts';
-import { KeepAlive } from './base/processes/keep-alive.ts';
-import { RecentLog } from './base/recent-log.ts';
 import { initializeMethods } from './handlers/initialize.ts';
 import { Clients } from './server/clients.ts';
 import { closeInOrder } from './server/close-in-order.ts';
@@ -16,6 +15,7 @@ import { serverCapabilities } from './server/server-capabilities.ts';
 import type { UnknownNames } from './server/unknown-names.ts';
 import type { AppParts, Pacing } from './services/app-parts.ts';
 import type { Front } from './services/front.ts';
+import { RecentLog } from './services/recent-log.ts';
 import type { Transport } from './transport/transport.ts';
 
 export interface App {

@@ -4,16 +4,15 @@ import { Threads } from './agent/threads/threads.ts';
 import { turnPartList } from './agent/turn-part-list.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { HttpClient } from './base/http/http-client.ts';
-import type { RecentLog } from './base/recent-log.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
-import type { RequestMethods } from './handlers/method.ts';
 import { methodTable } from './handlers/method-table.ts';
+import type { RequestMethods } from './handlers/requested/method.ts';
 import type { DiagnosticsDeps } from './handlers/server/diagnostics.ts';
+import { McpLogins } from './mcp/mcp-logins.ts';
 import { McpServers } from './mcp/mcp-servers.ts';
 import { CredentialStore } from './mcp/oauth/credential-store.ts';
-import { McpLogins } from './mcp/oauth/mcp-logins.ts';
 import { ClientServices } from './server/client-services.ts';
 import { closeInOrder } from './server/close-in-order.ts';
 import { serverGauges } from './server/server-gauges.ts';
@@ -27,6 +26,7 @@ import {
 import { createMachine, type MachineServices } from './services/create-machine.ts';
 import { createProviders, type ProviderServices } from './services/create-providers.ts';
 import type { Front } from './services/front.ts';
+import type { RecentLog } from './services/recent-log.ts';
 
 /** Everything behind the connections. */
 export interface Backend {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { profileFile } from '../src/config/layers/profile-files.ts';
+import { profileFile } from '../src/config/profile-files.ts';
 import { HOME_PROTECTED, isOfHome, isSecretCopy } from '../src/policy/permissions/home-readable.ts';
 import { wideLines } from './shape/line-shape.ts';
 import { readSource } from './shape/read-source.ts';
@@ -28,6 +28,17 @@ const LAYERS = [
   ['protocol', 'secrets'],
   ['base'],
 ];
+/** The orders of the folders inside some rooms, as src/README.md has them: from the top down. */
+const ORDERS = new Map(
+  [
+    ...readFileSync(join(root, 'src', 'README.md'), 'utf8').matchAll(
+      /^([\w/]+): ([\w-]+(?:, [\w-]+)*(?:\s+→ [\w-]+(?:, [\w-]+)*)+)$/gm,
+    ),
+  ].map(([, room = '', order = '']) => [
+    room,
+    order.split(/\s+→ /).map((folders) => folders.split(', ')),
+  ]),
+);
 const SOURCE_LINES_MAX = 300;
 const FOLDER_FILES_MAX = 20;
 /**
@@ -103,7 +114,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'writeFileSync',
     because: 'writes where the user says',
   },
-  'src/config/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
+  'src/config/trust/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/files/copy-path.ts': {
     uses: 'readlink realpath symlink',
     because: 'copies links; a client reads the errors',
@@ -209,7 +220,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'copyFileSync linkSync openSync renameSync statSync',
     because: 'makes and reads backups where the user says, in a process of its own',
   },
-  'src/store/sqlite/error-cause.ts': {
+  'src/store/sqlite/connect/error-cause.ts': {
     uses: 'openSync rmSync',
     because: 'creates a file with a new name, and removes it',
   },
@@ -292,7 +303,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/cli/wire/parse-line.ts': 'a line that a person or a script of theirs writes',
       'src/client/server-connection.ts': 'the client, which is in another process',
       'src/config/hooks/hook-origins.ts': 'a file within FILE_BYTES_MAX',
-      'src/config/layers/key-ranges.ts': 'a key',
+      'src/config/toml/key-ranges.ts': 'a key',
       'src/config/login/stored-login.ts': 'a small file',
       'src/config/trust/trust-record.ts':
         'a line; the file is within RECORD_BYTES_MAX and parsed once',
@@ -388,7 +399,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/sandbox/processes/output-reader.ts': 'lets other streams be read',
       'src/sandbox/processes/process-table.ts':
         'a list of processes, for kills, which must not wait',
-      'src/search/path-index.ts': 'in the thread of searches',
+      'src/search/worker/path-index.ts': 'in the thread of searches',
       'src/server/connection.ts': 'orders messages',
       'src/server/dispatcher.ts': 'orders messages',
       'src/store/sqlite/store-databases.ts': 'in the thread of the store',
@@ -437,11 +448,32 @@ describe('the source', () => {
   });
 
   test('keeps the rooms of the agent below its threads', () => {
-    const threads = ['src/agent/threads.ts', 'src/agent/loaded-thread.ts'];
-    const rooms = source.filter((path) => /^src\/agent\/[^/]+\//.test(path));
-    expect(
-      rooms.filter((path) => importsOf(path).some((target) => threads.includes(target))),
-    ).toEqual([]);
+    const rooms = source.filter((path) => /^src\/agent\/(?!threads\/)[^/]+\//.test(path));
+    const rising = rooms.filter((path) =>
+      importsOf(path).some((target) =>
+        /^src\/agent\/threads\/(loaded-)?threads?\.ts$/.test(target),
+      ),
+    );
+    expect(rising).toEqual([]);
+  });
+
+  test.each([...ORDERS])('keeps the folders of %s in the order of src/README.md', (room, order) => {
+    const placeOf = (path: string) =>
+      order.findIndex((folders) => folders.some((name) => path.startsWith(`src/${room}/${name}/`)));
+    const inFolders = source.filter(
+      (path) => path.startsWith(`src/${room}/`) && placeOf(path) >= 0,
+    );
+    const folders = new Set(
+      source.flatMap((path) => path.match(`^src/${room}/([^/]+)/`)?.slice(1) ?? []),
+    );
+    expect([...folders].sort()).toEqual(order.flat().sort());
+    const rising = inFolders.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => placeOf(target) >= 0 && folderIn(room, target) !== folderIn(room, path))
+        .filter((target) => placeOf(target) <= placeOf(path))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(rising).toEqual([]);
   });
 
   test('has SQL in src/store only', () => {
@@ -745,8 +777,10 @@ test('no file or folder is named utils: what it does is its name', () => {
   expect(projectFiles.filter((path) => /(^|[/.-])util(s|ities)?([/.-]|$)/i.test(path))).toEqual([]);
 });
 
-test('src/README.md names only files that exist', () => {
-  const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
+const MAPS = projectFiles.filter((path) => /^(src\/README|docs\/design\/.*)\.md$/.test(path));
+
+test.each(MAPS)('%s names only files that exist', (map) => {
+  const named = [...textOf(map).matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
   expect(
     [...new Set(named)].filter(
       (path) =>
@@ -1003,6 +1037,10 @@ function fileOfMethod(method: string): string | undefined {
 /** The folder below src that a file is in, or the file itself: what the layers are made of. */
 function part(path: string): string {
   return path.split('/')[1] ?? '';
+}
+
+function folderIn(room: string, path: string): string {
+  return path.slice(`src/${room}/`.length).split('/')[0] ?? '';
 }
 
 function layerOf(path: string): number {

@@ -1,7 +1,7 @@
 import type { Runtime } from '../base/runtime.ts';
 import type { Configuration } from '../config/configuration.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
-import type { Providers } from '../model/providers.ts';
+import type { Providers } from '../model/providers/providers.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { Machine } from '../tools/command/machine.ts';
 import type { ClientChannel } from './client-channel.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 import type { Ids } from './ids.ts';
+import type { KeepAlive } from './keep-alive.ts';
 import type { Log } from './log.ts';
 import type { Pace } from './pace.ts';
-import type { KeepAlive } from './processes/keep-alive.ts';
 
 /** The services of the process that every part of the server may need. */
 export interface Runtime {

@@ -1,7 +1,7 @@
-import { unknownKeys } from '../config/keys/key-warnings.ts';
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { unknownKeys } from '../config/problems/key-warnings.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
-import { OptionError } from './option-error.ts';
+import { OptionError } from './command-line/option-error.ts';
 
 /**
  * Throws an OptionError if the configuration has a key that heddle does not know, for

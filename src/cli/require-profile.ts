@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../config/config-error.ts';
-import { isTable } from '../config/layers/config-table.ts';
-import { profileFile } from '../config/layers/profile-files.ts';
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
+import { profileFile } from '../config/profile-files.ts';
+import { ConfigError } from '../config/toml/config-error.ts';
+import { isTable } from '../config/toml/config-table.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
 import { UsageError } from './command-line/usage-error.ts';
 

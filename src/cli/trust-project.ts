@@ -7,7 +7,7 @@ import {
   projectFiles,
 } from '../config/trust/project-files.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
-import { OptionError } from './option-error.ts';
+import { OptionError } from './command-line/option-error.ts';
 import type { Terminal } from './terminal/terminal-at.ts';
 
 export interface TrustOptions {

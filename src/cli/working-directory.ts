@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isFolder } from '../base/paths/is-folder.ts';
-import { OptionError } from './option-error.ts';
+import { OptionError } from './command-line/option-error.ts';
 
 /**
  * The absolute path of the folder that `--cd` names; null: the current one. Throws an OptionError

@@ -1,10 +1,10 @@
 import { isAbsolute } from 'node:path';
 import type { Config } from './config.ts';
-import { type ConfigError, readOr } from './config-error.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { choice } from './settings/setting.ts';
-import { SETTING_NAMES, type SettingName } from './settings.ts';
+import { SETTING_NAMES, type SettingName } from './settings/settings.ts';
+import { type ConfigError, readOr } from './toml/config-error.ts';
 
 /** Reads of parts of the configuration. Each throws a ConfigError if its part is invalid. */
 export type ConfigReads = (config: Config) => readonly (() => unknown)[];

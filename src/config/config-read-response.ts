@@ -7,10 +7,15 @@ import type {
   Config as WireConfig,
 } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
-import { emptyTable, isTable, valueAt } from './layers/config-table.ts';
 import { type Layer, layerVersion } from './layers/layer.ts';
 import { requiredValue } from './requirements/requirements.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+import {
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type SettingValue,
+} from './settings/settings.ts';
+import { emptyTable, isTable, valueAt } from './toml/config-table.ts';
 import { trustDefaults } from './trust/project-trust.ts';
 
 interface ReadConfigOptions {

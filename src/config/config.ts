@@ -2,9 +2,7 @@ import type { Env } from '../base/env.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
 import type { AgentRoles } from './agents/agent-role.ts';
-import { ConfigError, type ConfigLocation, IncompleteConfigError } from './config-error.ts';
 import { type HookSet, NO_HOOKS } from './hooks/hook-definition.ts';
-import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';
 import { NO_LOGIN, type StoredLogin } from './login/stored-login.ts';
 import {
@@ -14,7 +12,9 @@ import {
   withRequiredFeatures,
 } from './requirements/requirements.ts';
 import type { Setting } from './settings/setting.ts';
-import { SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+import { SETTINGS, type SettingName, type SettingValue } from './settings/settings.ts';
+import { ConfigError, type ConfigLocation, IncompleteConfigError } from './toml/config-error.ts';
+import { isTable, valueAt } from './toml/config-table.ts';
 import { NO_TRUST, type ProjectTrust } from './trust/project-trust.ts';
 
 interface ConfigParts {

@@ -7,18 +7,18 @@ import { isFolder } from '../base/paths/is-folder.ts';
 import { readRoles } from './agents/read-roles.ts';
 import { Config } from './config.ts';
 import { loadHooks } from './hooks/load-hooks.ts';
-import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
 import { type Layer, parseLayer, readLayer, type TomlReading } from './layers/layer.ts';
-import { profileFile } from './layers/profile-files.ts';
-import { projectLayers } from './layers/project-layers.ts';
 import { type Overrides, overridesLayer, requestLayer } from './layers/request-layer.ts';
-import { loadToml } from './layers/toml.ts';
 import { readStoredLogin } from './login/stored-login.ts';
+import { profileFile } from './profile-files.ts';
+import { projectLayers } from './project-layers.ts';
 import {
   NO_REQUIREMENTS,
   type Requirements,
   readRequirements,
 } from './requirements/requirements.ts';
+import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './toml/config-table.ts';
+import { loadToml } from './toml/toml.ts';
 import { withTrustDefaults } from './trust/project-trust.ts';
 import type { TrustedFiles } from './trust/trusted-files.ts';
 

@@ -1,9 +1,9 @@
 import { Config } from './config.ts';
-import { readOr } from './config-error.ts';
 import type { Layer } from './layers/layer.ts';
 import { flagsLayer } from './layers/request-layer.ts';
-import { loadToml } from './layers/toml.ts';
-import { SETTING_NAMES } from './settings.ts';
+import { SETTING_NAMES } from './settings/settings.ts';
+import { readOr } from './toml/config-error.ts';
+import { loadToml } from './toml/toml.ts';
 
 /**
  * Resolves with a sentence about the first of the `key=value` strings of the command line that is

@@ -6,7 +6,7 @@ import { readRegularFileSync } from '../base/files/read-regular-file.ts';
 import { fileState } from '../base/paths/file-state.ts';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { appendLine } from './append-line.ts';
+import { appendLine } from './trust/append-line.ts';
 
 /** A rules file and its text. */
 export interface RulesFile {

@@ -1,4 +1,4 @@
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from './toml/config-error.ts';
 
 /**
  * Resolves with what `read` reads from the configuration, or with null if `read` throws a

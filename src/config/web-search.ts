@@ -1,10 +1,10 @@
 import type { Config } from './config.ts';
-import { ConfigError, type LocatedWarning, NO_LOCATION } from './config-error.ts';
 import { errorThrownBy } from './config-errors.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import type { ProviderConfig } from './providers/provider-config.ts';
 import { allowedSearch } from './requirements/requirements.ts';
 import { WEB_SEARCH_MODES, type WebSearchTable } from './settings/web-search-table.ts';
+import { ConfigError, type LocatedWarning, NO_LOCATION } from './toml/config-error.ts';
 
 /** How the provider searches the web for its model, with its own tool. */
 export interface WebSearch extends Omit<WebSearchTable, 'enabled'> {

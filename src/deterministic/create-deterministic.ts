@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
-import { processTag } from '../base/process-tag.ts';
+import { processTag } from '../base/files/process-tag.ts';
 import { createEmbeddedModel } from '../model/embedded/create-embedded-model.ts';
 import type { AppParts } from '../services/app-parts.ts';
 import { createSqliteStore } from '../store/sqlite/create-sqlite-store.ts';

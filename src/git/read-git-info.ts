@@ -6,7 +6,7 @@ import {
   readGitConfig,
   readGitFile,
 } from '../base/git/git-folder.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
+import { projectFolders } from '../config/trust/project-folders.ts';
 import type { GitInfo } from '../protocol/generated/types.ts';
 
 const PACKED_REFS_BYTES_MAX = 32 * 1024 * 1024;

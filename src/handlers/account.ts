@@ -15,7 +15,7 @@ import type {
   ServerNotifications,
 } from '../protocol/generated/types.ts';
 import type { LoginWriter } from './config-writing/login-writer.ts';
-import type { MethodTable } from './method.ts';
+import { atOnce, beforeOthersIn, inQueue, type MethodTable } from './requested/method.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const API_KEY = /^[\x21-\x7e]{1,8192}$/;
@@ -48,7 +48,7 @@ export function accountMethods({
   };
   return {
     'account/read': {
-      queue: null,
+      order: atOnce,
       async handle() {
         const { authMode, requiresOpenaiAuth } = await credentials(config);
         return {
@@ -61,8 +61,7 @@ export function accountMethods({
     },
 
     'account/login/start': {
-      queue: inOrder,
-      first: true,
+      order: beforeOthersIn(inOrder),
       async handle(params, { after }) {
         if (params.type !== 'apiKey') throw loginNotSupported(params.type);
         const key = params.apiKey.trim();
@@ -85,7 +84,7 @@ export function accountMethods({
     },
 
     'account/login/cancel': {
-      queue: inOrder,
+      order: inQueue(inOrder),
       handle({ loginId }) {
         if (!UUID.test(loginId)) throw invalidLoginId();
         return { status: 'notFound' };
@@ -93,8 +92,7 @@ export function accountMethods({
     },
 
     'account/logout': {
-      queue: inOrder,
-      first: true,
+      order: beforeOthersIn(inOrder),
       async handle(_params, { after }) {
         await loginWriter.remove();
         after(await announceUpdate());
@@ -103,7 +101,7 @@ export function accountMethods({
     },
 
     'account/rateLimits/read': {
-      queue: null,
+      order: atOnce,
       handle() {
         const limits = rateLimits();
         if (limits === null) throw noRateLimits();

@@ -1,6 +1,6 @@
 import { cutText } from '../base/text/cut-text.ts';
-import type { MethodTable } from './method.ts';
 import { LOCAL_ENVIRONMENT } from './requested/check-requested-sandbox.ts';
+import { atOnce, type MethodTable } from './requested/method.ts';
 
 /** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;
@@ -12,11 +12,14 @@ const SHOWN_CHARS_MAX = 100;
  */
 export function alwaysEmptyMethods() {
   return {
-    'accountSession/list': { queue: null, handle: () => ({ activeSessionId: null, sessions: [] }) },
-    'app/installed': { queue: null, handle: () => ({ apps: [] }) },
-    'app/list': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
+    'accountSession/list': {
+      order: atOnce,
+      handle: () => ({ activeSessionId: null, sessions: [] }),
+    },
+    'app/installed': { order: atOnce, handle: () => ({ apps: [] }) },
+    'app/list': { order: atOnce, handle: () => ({ data: [], nextCursor: null }) },
     'environment/status': {
-      queue: null,
+      order: atOnce,
       handle: ({ environmentId }) =>
         environmentId === LOCAL_ENVIRONMENT
           ? { status: 'ready', error: null }
@@ -25,20 +28,23 @@ export function alwaysEmptyMethods() {
               error: `unknown environment: ${cutText(environmentId, SHOWN_CHARS_MAX)}`,
             },
     },
-    'memory/status': { queue: null, handle: () => ({ v2ConsolidatedThreads: 0, v2Ready: false }) },
+    'memory/status': {
+      order: atOnce,
+      handle: () => ({ v2ConsolidatedThreads: 0, v2Ready: false }),
+    },
     'plugin/installed': {
-      queue: null,
+      order: atOnce,
       handle: () => ({ marketplaces: [], marketplaceLoadErrors: [] }),
     },
     'plugin/list': {
-      queue: null,
+      order: atOnce,
       handle: () => ({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
     },
-    'plugin/search': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
-    'plugin/share/list': { queue: null, handle: () => ({ data: [] }) },
-    'remoteControl/client/list': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
+    'plugin/search': { order: atOnce, handle: () => ({ data: [], nextCursor: null }) },
+    'plugin/share/list': { order: atOnce, handle: () => ({ data: [] }) },
+    'remoteControl/client/list': { order: atOnce, handle: () => ({ data: [], nextCursor: null }) },
     'remoteControl/status/read': {
-      queue: null,
+      order: atOnce,
       handle: () => ({
         status: 'disabled',
         serverName: 'heddle',
@@ -47,7 +53,7 @@ export function alwaysEmptyMethods() {
       }),
     },
     'thread/realtime/listVoices': {
-      queue: null,
+      order: atOnce,
       handle: () => ({ voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } }),
     },
   } satisfies Partial<MethodTable>;

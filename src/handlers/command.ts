@@ -4,7 +4,7 @@ import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
-import { profileFiles } from '../config/layers/profile-files.ts';
+import { profileFiles } from '../config/profile-files.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { hostLoopback } from '../policy/network/host-loopback.ts';
 import {
@@ -30,8 +30,8 @@ import {
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
-import type { MethodTable, RequestContext } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
+import { atOnce, type MethodTable, type RequestContext } from './requested/method.ts';
 
 /** The timeout of a command whose request sets none. */
 export const TIMEOUT_MS_DEFAULT = 10_000;
@@ -56,7 +56,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
   const { clientProcesses } = deps;
   return {
     'command/exec': {
-      queue: null,
+      order: atOnce,
       handle(params, { caller }) {
         const run = startRun(params, caller, deps);
         return run.ended.then(
@@ -70,7 +70,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'command/exec/write': {
-      queue: null,
+      order: atOnce,
       async handle({ processId, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processId));
         await writeToClientProcess(run, {
@@ -84,7 +84,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'command/exec/resize': {
-      queue: null,
+      order: atOnce,
       async handle({ processId, size }, { caller }) {
         await resize(clientProcesses.require(caller.id, named(processId)), {
           method: 'command/exec/resize',
@@ -96,7 +96,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'command/exec/terminate': {
-      queue: null,
+      order: atOnce,
       handle({ processId }, { caller, after }) {
         const run = clientProcesses.require(caller.id, named(processId));
         after(() => void run.kill());

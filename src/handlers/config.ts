@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
 import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
 import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
-import type { MethodTable, RequestContext } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import { atOnce, beforeOthers, type MethodTable, type RequestContext } from './requested/method.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
   config: (cwd: string | null) => Promise<Config>;
@@ -24,7 +24,7 @@ export function configMethods({ config, configWriter, clients, threads }: Config
   };
   return {
     'config/read': {
-      queue: null,
+      order: atOnce,
       async handle({ cwd, includeLayers }, { caller }) {
         return configReadResponse(await config(cwd ?? null), {
           includeLayers: includeLayers === true,
@@ -33,8 +33,7 @@ export function configMethods({ config, configWriter, clients, threads }: Config
       },
     },
     'config/value/write': {
-      queue: null,
-      first: true,
+      order: beforeOthers,
       handle({ keyPath, value, mergeStrategy, filePath, expectedVersion }, context) {
         return write(
           { edits: [{ keyPath, value, mergeStrategy }], ...target({ filePath, expectedVersion }) },
@@ -43,8 +42,7 @@ export function configMethods({ config, configWriter, clients, threads }: Config
       },
     },
     'config/batchWrite': {
-      queue: null,
-      first: true,
+      order: beforeOthers,
       async handle({ edits, filePath, expectedVersion, reloadUserConfig }, context) {
         const answer = await write({ edits, ...target({ filePath, expectedVersion }) }, context);
         if (reloadUserConfig === true) context.after(() => void threads.reloadConfiguration('all'));

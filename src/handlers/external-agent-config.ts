@@ -6,8 +6,8 @@ import type {
 } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ExternalAgentDeps } from './external-agent/external-agent.ts';
-import type { MethodTable } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import { atOnce, beforeOthersIn, type MethodTable } from './requested/method.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 /** The files of each folder are read, so a request names a limited number. */
 const CWDS_MAX = 100;
@@ -29,7 +29,7 @@ export function externalAgentConfigMethods(
   const histories: ExternalAgentConfigImportHistory[] = [];
   return {
     'externalAgentConfig/detect': {
-      queue: null,
+      order: atOnce,
       async handle({ cwds, includeHome, source, migrationSource, maxSessions, maxSessionAgeDays }) {
         const named = cwds ?? [];
         if (named.length > CWDS_MAX)
@@ -47,8 +47,7 @@ export function externalAgentConfigMethods(
       },
     },
     'externalAgentConfig/import': {
-      queue: () => 'externalAgentConfig/import',
-      first: true,
+      order: beforeOthersIn(() => 'externalAgentConfig/import'),
       async handle(
         { migrationItems, source, migrationSource, providerId },
         { caller, after, effective },
@@ -89,7 +88,7 @@ export function externalAgentConfigMethods(
       },
     },
     'externalAgentConfig/import/readHistories': {
-      queue: null,
+      order: atOnce,
       handle: () => ({ data: [...histories], connectors: [] }),
     },
   } satisfies Partial<MethodTable>;

@@ -1,9 +1,9 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { decodeBase64 } from '../base/decode-base64.ts';
+import { encodeBase64 } from '../base/encode-base64.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { makeFolder } from '../base/paths/make-folder.ts';
-import { decodeBase64 } from '../base/text/decode-base64.ts';
-import { encodeBase64 } from '../base/text/encode-base64.ts';
 import { copyPath } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
 import type { FileWatches } from '../files/file-watches.ts';
@@ -15,7 +15,7 @@ import { writeFile } from '../files/write-file.ts';
 import { invalidBase64 } from '../protocol/file-errors.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import type { Caller, MethodTable } from './method.ts';
+import { type Caller, inQueue, type MethodTable } from './requested/method.ts';
 
 /**
  * Files of at least this size are read one at a time for each connection, each after the client has
@@ -33,7 +33,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
     ...changingMethods(),
 
     'fs/readFile': {
-      queue: perPath,
+      order: inQueue(perPath),
       handle(params, { caller }) {
         const path = absolutePath('path', params.path);
         return withFile(path, async () => {
@@ -48,7 +48,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
     },
 
     'fs/getMetadata': {
-      queue: perPath,
+      order: inQueue(perPath),
       handle(params) {
         const path = absolutePath('path', params.path);
         return withFile(path, () => metadata(path));
@@ -56,7 +56,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
     },
 
     'fs/readDirectory': {
-      queue: perPath,
+      order: inQueue(perPath),
       handle(params) {
         const path = absolutePath('path', params.path);
         return withFile(path, async () => ({ entries: await readFolder(path) }));
@@ -64,7 +64,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
     },
 
     'fs/watch': {
-      queue: perWatch,
+      order: inQueue(perWatch),
       async handle({ watchId, path }, { caller, after }) {
         const watched = absolutePath('path', path);
         after(await fileWatches.add(caller.id, watchId, watched));
@@ -73,7 +73,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
     },
 
     'fs/unwatch': {
-      queue: perWatch,
+      order: inQueue(perWatch),
       handle({ watchId }, { caller }) {
         fileWatches.remove(caller.id, watchId);
         return {};
@@ -86,7 +86,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
 function changingMethods() {
   return {
     'fs/writeFile': {
-      queue: perPath,
+      order: inQueue(perPath),
       async handle(params) {
         const path = absolutePath('path', params.path);
         const bytes = await decodeBase64(params.dataBase64);
@@ -97,7 +97,7 @@ function changingMethods() {
     },
 
     'fs/createDirectory': {
-      queue: perPath,
+      order: inQueue(perPath),
       async handle(params) {
         const path = absolutePath('path', params.path);
         await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolder(path)));
@@ -106,7 +106,7 @@ function changingMethods() {
     },
 
     'fs/remove': {
-      queue: perPath,
+      order: inQueue(perPath),
       async handle(params) {
         const path = absolutePath('path', params.path);
         await withFile(path, () =>
@@ -120,7 +120,7 @@ function changingMethods() {
     },
 
     'fs/copy': {
-      queue: ({ destinationPath }) => `fs:${destinationPath}`,
+      order: inQueue(({ destinationPath }) => `fs:${destinationPath}`),
       async handle(params) {
         const source = absolutePath('sourcePath', params.sourcePath);
         const destination = absolutePath('destinationPath', params.destinationPath);

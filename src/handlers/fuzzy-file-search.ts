@@ -1,5 +1,5 @@
 import type { FileSearches } from '../search/file-searches.ts';
-import type { MethodTable } from './method.ts';
+import { atOnce, inQueue, type MethodTable } from './requested/method.ts';
 
 /** Requests about one session take effect in the order in which they came. */
 const perSession = ({ sessionId }: { sessionId: string }): string => `fuzzyFileSearch:${sessionId}`;
@@ -7,8 +7,7 @@ const perSession = ({ sessionId }: { sessionId: string }): string => `fuzzyFileS
 export function fuzzyFileSearchMethods({ fileSearches }: { fileSearches: FileSearches }) {
   return {
     fuzzyFileSearch: {
-      queue: null,
-      reads: true,
+      order: atOnce,
       handle: async ({ query, roots, cancellationToken }, { caller }) => ({
         files: await fileSearches.find(caller.id, {
           query,
@@ -19,7 +18,7 @@ export function fuzzyFileSearchMethods({ fileSearches }: { fileSearches: FileSea
     },
 
     'fuzzyFileSearch/sessionStart': {
-      queue: perSession,
+      order: inQueue(perSession),
       handle({ sessionId, roots }, { caller, after }) {
         const begin = fileSearches.start(caller.id, sessionId, roots);
         after(begin);
@@ -28,7 +27,7 @@ export function fuzzyFileSearchMethods({ fileSearches }: { fileSearches: FileSea
     },
 
     'fuzzyFileSearch/sessionUpdate': {
-      queue: perSession,
+      order: inQueue(perSession),
       handle({ sessionId, query }, { caller, after }) {
         after(fileSearches.update(caller.id, sessionId, query));
         return {};
@@ -36,7 +35,7 @@ export function fuzzyFileSearchMethods({ fileSearches }: { fileSearches: FileSea
     },
 
     'fuzzyFileSearch/sessionStop': {
-      queue: perSession,
+      order: inQueue(perSession),
       handle({ sessionId }, { caller }) {
         fileSearches.stop(caller.id, sessionId);
         return {};

@@ -1,10 +1,10 @@
 import { type AccountDeps, credentials } from './account.ts';
-import type { MethodTable } from './method.ts';
+import { atOnce, type MethodTable } from './requested/method.ts';
 
 export function getAuthStatusMethods({ config }: Pick<AccountDeps, 'config'>) {
   return {
     getAuthStatus: {
-      queue: null,
+      order: atOnce,
       async handle({ includeToken }) {
         const { authMode, key, requiresOpenaiAuth } = await credentials(config);
         return {

@@ -5,8 +5,8 @@ import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import type { Config } from '../config/config.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
-import { profileFiles } from '../config/layers/profile-files.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
+import { profileFiles } from '../config/profile-files.ts';
+import { projectFolders } from '../config/trust/project-folders.ts';
 import { pathOutside, safeGitEnv, withoutGitVariables } from '../git/safe-git-env.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { noDiffToRemote } from '../protocol/file-errors.ts';
@@ -17,7 +17,7 @@ import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
 import { diffToRemote, type RunGit } from './git-diff/diff-to-remote.ts';
 import { type ScratchFolder, takeScratchFolder } from './git-diff/scratch-folder.ts';
-import type { MethodTable } from './method.ts';
+import { atOnce, type MethodTable } from './requested/method.ts';
 
 const TIMEOUT_MS = 30_000;
 /** A longer diff is refused. */
@@ -35,7 +35,7 @@ interface GitDiffDeps {
 export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
   return {
     gitDiffToRemote: {
-      queue: null,
+      order: atOnce,
       async handle({ cwd }, { caller }) {
         if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
         const { root, isRepository } = projectFolders(cwd);

@@ -3,10 +3,10 @@ import { McpTools } from '../agent/mcp/mcp-tools.ts';
 import type { LoadedThread } from '../agent/threads/loaded-thread.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
 import { mcpSettings } from '../config/mcp/mcp-settings.ts';
-import { McpError } from '../mcp/mcp-error.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import { type McpUser, unattended } from '../mcp/mcp-user.ts';
-import type { McpRequest } from '../mcp/to-host.ts';
+import { McpError } from '../mcp/messages/mcp-error.ts';
+import type { McpRequest } from '../mcp/messages/to-host.ts';
 import type {
   McpResourceReadResponse,
   McpServerToolCallResponse,
@@ -15,12 +15,12 @@ import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
 import type { McpStatusDeps } from './mcp-server-status/list.ts';
-import type { MethodTable } from './method.ts';
+import { atOnce, type MethodTable } from './requested/method.ts';
 
 export function mcpServerMethods(deps: McpStatusDeps) {
   return {
     'mcpServer/tool/call': {
-      queue: null,
+      order: atOnce,
       async handle({ threadId, server, tool, arguments: args, _meta }, { caller }) {
         const request: McpRequest = {
           op: 'callTool',
@@ -44,7 +44,7 @@ export function mcpServerMethods(deps: McpStatusDeps) {
       },
     },
     'mcpServer/resource/read': {
-      queue: null,
+      order: atOnce,
       async handle({ threadId, server, uri, _meta, originCallId }, { caller }) {
         if (originCallId != null && threadId == null)
           throw invalidParams('params.originCallId requires threadId');

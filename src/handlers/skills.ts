@@ -3,9 +3,9 @@ import { isObject, type JsonValue } from '../base/json-value.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import type { Config } from '../config/config.ts';
-import { valueAt } from '../config/layers/config-table.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
 import type { SkillSwitch } from '../config/settings/skill-switches.ts';
+import { valueAt } from '../config/toml/config-table.ts';
+import { projectFolders } from '../config/trust/project-folders.ts';
 import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { skillPresentation } from '../instructions/skills/skill-presentation.ts';
@@ -13,7 +13,7 @@ import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types
 import { contradictoryParams } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
-import type { MethodTable } from './method.ts';
+import { atOnce, beforeOthersIn, type MethodTable } from './requested/method.ts';
 
 const CWDS_MAX = 50;
 const EXTRA_ROOTS_MAX = 50;
@@ -30,8 +30,7 @@ export function skillsMethods(deps: SkillsDeps) {
   const { cwd: serverCwd, skillFolders } = deps;
   return {
     'skills/list': {
-      queue: null,
-      reads: true,
+      order: atOnce,
       async handle({ cwds }) {
         const asked = cwds == null || cwds.length === 0 ? [serverCwd] : cwds;
         if (asked.length > CWDS_MAX)
@@ -47,8 +46,7 @@ export function skillsMethods(deps: SkillsDeps) {
     },
 
     'skills/config/write': {
-      queue: () => 'skills/config/write',
-      first: true,
+      order: beforeOthersIn(() => 'skills/config/write'),
       async handle({ path, name, enabled }, { after }) {
         const changed = toSwitch({ path: path ?? null, name: name ?? null, enabled });
         await writeSwitch(deps, changed);
@@ -58,8 +56,7 @@ export function skillsMethods(deps: SkillsDeps) {
     },
 
     'skills/extraRoots/set': {
-      queue: () => 'skills/extraRoots/set',
-      first: true,
+      order: beforeOthersIn(() => 'skills/extraRoots/set'),
       handle({ extraRoots }, { after }) {
         if (extraRoots.length > EXTRA_ROOTS_MAX)
           throw invalidParams(

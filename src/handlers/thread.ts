@@ -3,8 +3,8 @@ import { Guardian } from '../agent/guardian/guardian.ts';
 import { ITEMS_MAX, lastReview, namedReview } from '../agent/guardian/named-review.ts';
 import type { GuardianApprovalReview } from '../protocol/generated/types.ts';
 import { type RpcError, refused } from '../protocol/rpc-error.ts';
-import { type MethodTable, perThread } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import { type MethodTable, perThread, readsThread } from './requested/method.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 /**
  * The methods of threads that have no file of their own: those about reviews of actions, and about
@@ -13,7 +13,7 @@ import type { ThreadDeps } from './thread-deps.ts';
 export function threadMethods({ threads, store }: ThreadDeps) {
   return {
     'thread/approveGuardianDeniedAction': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, event }, { after, effective }) {
         const thread = threads.require(threadId);
         const guardian = thread.part(Guardian);
@@ -40,8 +40,7 @@ export function threadMethods({ threads, store }: ThreadDeps) {
     },
 
     'thread/guardianReview': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle({ threadId }) {
         await threads.record(threadId);
         const last =
@@ -55,14 +54,14 @@ export function threadMethods({ threads, store }: ThreadDeps) {
     },
 
     'thread/increment_elicitation': {
-      queue: perThread,
+      order: perThread,
       handle({ threadId }, { caller }) {
         return threads.require(threadId).questions.beginElicitation(caller);
       },
     },
 
     'thread/decrement_elicitation': {
-      queue: perThread,
+      order: perThread,
       handle({ threadId }, { caller }) {
         const counted = threads.require(threadId).questions.endElicitation(caller);
         if (counted === null)

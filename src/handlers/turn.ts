@@ -1,18 +1,18 @@
 import { checkToolOutput } from '../agent/prompt/tool-output-items.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import { type MethodTable, perThread } from './method.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
+import { atOnce, type MethodTable, perThread } from './requested/method.ts';
 import { requestedModel } from './requested/requested-model.ts';
 import { requireFolder } from './requested/require-folder.ts';
 import { withEnvironment } from './requested/with-environment.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 const ROOT_TURN_ID_CHARS_MAX = 256;
 
 export function turnMethods({ threads, cwd }: ThreadDeps) {
   return {
     'turn/start': {
-      queue: perThread,
+      order: perThread,
       async handle(given, { after, effective }) {
         const params = withEnvironment(given);
         if (params.cwd) requireFolder(params.cwd, cwd);
@@ -33,7 +33,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
     },
 
     'turn/steer': {
-      queue: perThread,
+      order: perThread,
       async handle(params, { after, effective }) {
         const { turn, afterAnswer } = await threads
           .require(params.threadId)
@@ -44,7 +44,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
     },
 
     'turn/settings/update': {
-      queue: perThread,
+      order: perThread,
       handle({ threadId, turnId, ...overrides }) {
         const thread = threads.require(threadId);
         return {
@@ -60,7 +60,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
 
     // No queue: an interrupt must not wait behind requests of other clients for the thread.
     'turn/interrupt': {
-      queue: null,
+      order: atOnce,
       handle({ threadId, turnId }, { after }) {
         const thread = threads.require(threadId);
         const interrupt = thread.turns.interrupt(turnId);

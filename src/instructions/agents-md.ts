@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type FileContent, readRegularFileSync } from '../base/files/read-regular-file.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
+import { projectFolders } from '../config/trust/project-folders.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
 /** In each folder the first of these that exists counts. */

@@ -1,5 +1,5 @@
+import { decodeBase64 } from '../base/decode-base64.ts';
 import { cutMiddle } from '../base/text/cut-middle.ts';
-import { decodeBase64 } from '../base/text/decode-base64.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../model/pictures/image-type.ts';
 import type { FunctionCallOutputContentItem, ImageDetail } from '../protocol/generated/types.ts';
 

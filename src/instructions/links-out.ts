@@ -4,7 +4,7 @@ import { listFolder } from '../base/files/list-folder.ts';
 import { isLink } from '../base/paths/is-link.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
-import { projectFolders } from '../config/layers/project-folders.ts';
+import { projectFolders } from '../config/trust/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 import { PROJECT_SKILLS } from './skills/skill-places.ts';
 

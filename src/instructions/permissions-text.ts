@@ -1,5 +1,5 @@
 import type { HiddenPattern } from '../config/inherited-limits.ts';
-import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../policy/approvals/may-ask.ts';
 import { mustStayInside } from '../policy/permissions/required/required-hidden.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';

@@ -1,6 +1,6 @@
 import type { Env } from '../base/env.ts';
 import { startWorker } from '../base/processes/start-worker.ts';
-import type { FromHost, HostPort, ToHost } from './to-host.ts';
+import type { FromHost, HostPort, ToHost } from './messages/to-host.ts';
 
 /** A host that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 1024;

@@ -1,6 +1,12 @@
 import type { JsonValue } from '../base/json-value.ts';
-import type { McpError } from './mcp-error.ts';
-import type { ConnectedServer, McpAnswer, McpQuestion, McpRequest, Progress } from './to-host.ts';
+import type { McpError } from './messages/mcp-error.ts';
+import type {
+  ConnectedServer,
+  McpAnswer,
+  McpQuestion,
+  McpRequest,
+  Progress,
+} from './messages/to-host.ts';
 
 /** A connection, as the code that owns it hears it. */
 export interface ConnectionEvents {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import { createHostPort, type HostPortOptions } from './create-host-port.ts';
 import type { ConnectionEvents, HostConnection, McpRequestOptions } from './host-connection.ts';
-import { McpError } from './mcp-error.ts';
+import { McpError } from './messages/mcp-error.ts';
 import type {
   ConnectedServer,
   FromHost,
@@ -14,7 +14,7 @@ import type {
   Progress,
   RefreshRequest,
   ToHost,
-} from './to-host.ts';
+} from './messages/to-host.ts';
 
 interface OpenConnection {
   events: ConnectionEvents;

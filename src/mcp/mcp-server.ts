@@ -1,16 +1,16 @@
 import type { JsonValue } from '../base/json-value.ts';
 import { orAborted } from '../base/or-aborted.ts';
 import { type McpServerConfig, missingTokenVariable } from '../config/mcp/mcp-server-config.ts';
-import { McpError } from './mcp-error.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
+import { McpError } from './messages/mcp-error.ts';
+import type { ConnectedServer, McpRequest, McpTool, McpToolList } from './messages/to-host.ts';
 import { RetryWaits } from './retry-waits.ts';
 import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerQuestions } from './server-questions.ts';
 import { ServerRun } from './server-run.ts';
 import { ServerTools } from './server-tools.ts';
 import { shownMessage } from './shown-message.ts';
-import type { ConnectedServer, McpRequest, McpTool, McpToolList } from './to-host.ts';
 
 /**
  * One MCP server, which all threads with the same configuration share. It is started again when it

@@ -2,11 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import { PausableTimers } from '../base/pausable-timers.ts';
 import type { HostConnection } from './host-connection.ts';
-import { McpError } from './mcp-error.ts';
 import type { McpUser } from './mcp-user.ts';
+import { McpError } from './messages/mcp-error.ts';
+import type { McpRequest, Progress } from './messages/to-host.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { ServerQuestions } from './server-questions.ts';
-import type { McpRequest, Progress } from './to-host.ts';
 
 export interface McpCallOptions {
   timeoutMs: number;

@@ -6,11 +6,11 @@ import {
 } from '../config/mcp/mcp-server-config.ts';
 import { ProcessStartError } from '../sandbox/processes/processes.ts';
 import type { ConnectionEvents, HostConnection } from './host-connection.ts';
-import { McpError } from './mcp-error.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
+import { McpError } from './messages/mcp-error.ts';
+import type { ConnectedServer, HostedServer } from './messages/to-host.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTools } from './server-tools.ts';
-import type { ConnectedServer, HostedServer } from './to-host.ts';
 
 interface ServerRunEvents extends Pick<ConnectionEvents, 'onQuestion' | 'onToolsChanged'> {
   /** The connection or the process has ended by itself. */

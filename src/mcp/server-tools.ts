@@ -1,9 +1,9 @@
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import type { HostConnection } from './host-connection.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
+import type { McpToolList } from './messages/to-host.ts';
 import { type Paced, paced } from './paced.ts';
 import { shownMessage } from './shown-message.ts';
-import type { McpToolList } from './to-host.ts';
 
 /** The least time between two lists of changed tools. */
 const REFRESH_MS_MIN = 1_000;

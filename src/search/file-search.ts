@@ -3,7 +3,7 @@ import { statOf } from '../base/paths/stat-of.ts';
 import { Places } from '../base/places.ts';
 import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import { type ListFilesDeps, listFiles } from './list-files.ts';
-import type { PathIndex } from './path-index.ts';
+import type { PathIndex } from './worker/path-index.ts';
 
 /**
  * A search knows so many bytes of paths, about half a million: nobody searches the whole disk with

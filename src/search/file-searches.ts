@@ -14,9 +14,9 @@ import {
   tooManySearchSessions,
 } from '../protocol/search-errors.ts';
 import { FileSearch, type FileSearchDeps } from './file-search.ts';
-import type { PathIndex } from './path-index.ts';
 import { ripgrepPath } from './ripgrep-path.ts';
 import { type SearchClients, SearchSession } from './search-session.ts';
+import type { PathIndex } from './worker/path-index.ts';
 
 const SESSIONS_MAX = 32;
 const ROOTS_MAX = 64;
@@ -274,6 +274,6 @@ async function createIndexes(script: string | null): Promise<Indexes> {
     const { IndexThread } = await import('./worker/index-thread.ts');
     return new IndexThread(script);
   }
-  const { LocalPathIndex } = await import('./path-index.ts');
+  const { LocalPathIndex } = await import('./worker/path-index.ts');
   return { open: (roots) => new LocalPathIndex(roots), close: async () => {} };
 }

@@ -4,8 +4,8 @@ import {
   ResponseError,
 } from 'vscode-jsonrpc/node';
 import { type Clock, sleep } from '../base/clock.ts';
+import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
-import type { KeepAlive } from '../base/processes/keep-alive.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError, shuttingDown } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';

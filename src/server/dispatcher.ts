@@ -1,17 +1,17 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { jsonText } from '../base/json-text.ts';
 import { isObject } from '../base/json-value.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
+import { jsonText } from '../base/text/json-text.ts';
 import { suggestKey } from '../base/text/suggest-key.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/toml/config-error.ts';
 import type {
   AnyMethod,
   Caller,
   HandshakeMethods,
   RequestContext,
   RequestMethods,
-} from '../handlers/method.ts';
+} from '../handlers/requested/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
@@ -149,12 +149,13 @@ export class Dispatcher {
   /**
    * Resolves with the handler's result. A request about a thread starts when the earlier ones of
    * its client about that thread are done; one without a queue, when they have taken effect. All
-   * others start when the earlier `first` ones of their client are done. A client that does not
+   * others start when the earlier ones of their client that set something up are done. A client that does not
    * read its responses keeps only its own requests waiting.
    */
   #call({ row, caller, params }: Call): Promise<unknown> {
     const threadId = threadOf(params);
-    const isUrgent = row.queue === null && threadId !== null;
+    const { queue, kind } = row.order;
+    const isUrgent = queue === null && threadId !== null;
     const earlier = isUrgent ? null : this.#first.tail(`${caller.id}`);
     this.#queued++;
     return new Promise((resolve, reject) => {
@@ -163,17 +164,17 @@ export class Dispatcher {
         const backlog = caller.ready();
         if (backlog !== null) await backlog;
         const work = () => this.#run({ row, caller, params }, { resolve, reject, effective });
-        const settled = row.queue === null ? work() : this.#queue.run(row.queue(params), work);
+        const settled = queue === null ? work() : this.#queue.run(queue(params), work);
         await settled.catch((error: unknown) =>
           this.#log.error({ err: error }, 'an effect after the response failed'),
         );
       };
-      if (row.first === true) void this.#first.run(`${caller.id}`, () => run(() => {}));
+      if (kind === 'setsUp') void this.#first.run(`${caller.id}`, () => run(() => {}));
       else if (threadId === null) void run(() => {});
       else
         this.#order.run(
           laneOf(caller, threadId),
-          { urgent: isUrgent, reads: row.reads === true },
+          { urgent: isUrgent, reads: kind === 'reads' },
           run,
         );
     });
@@ -199,7 +200,7 @@ export class Dispatcher {
         answerInParts: (callback) => sent.push(callback),
       });
       // A request without a queue has taken effect by now, unless it has registered effects.
-      if (row.queue === null && effects.length === 0) effective();
+      if (row.order.queue === null && effects.length === 0) effective();
       const result = await handled;
       resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);
     } catch (error) {

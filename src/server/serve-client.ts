@@ -1,7 +1,7 @@
 import type { Threads } from '../agent/threads/threads.ts';
 import type { Clock } from '../base/clock.ts';
+import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
-import type { KeepAlive } from '../base/processes/keep-alive.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 import type { ClientServices } from './client-services.ts';

@@ -1,9 +1,9 @@
 import type { Log } from '../base/log.ts';
-import { configDeprecations } from '../config/config-deprecations.ts';
-import { configWarnings } from '../config/config-warnings.ts';
 import type { ConfigSources } from '../config/load-config.ts';
+import { configDeprecations } from '../config/problems/config-deprecations.ts';
+import { configWarnings } from '../config/problems/config-warnings.ts';
 import { readRuleFiles } from '../config/rules-files.ts';
-import { policyReads } from '../policy/permissions/policy-reads.ts';
+import { policyReads } from '../policy/policy-reads.ts';
 import { commandRules } from '../policy/rules/parse-rules.ts';
 import { ruleWarnings } from '../policy/rules/rule-warnings.ts';
 import {

@@ -8,7 +8,7 @@ import type { EditToml } from '../config/writing/toml-edit.ts';
 import { ConfigWriter } from '../handlers/config-writing/config-writer.ts';
 import { LoginWriter } from '../handlers/config-writing/login-writer.ts';
 import { SkillFolders } from '../instructions/skills/skill-folders.ts';
-import { policyReads } from '../policy/permissions/policy-reads.ts';
+import { policyReads } from '../policy/policy-reads.ts';
 import type { AppParts } from './app-parts.ts';
 import { isModelGiven } from './create-providers.ts';
 import type { Front } from './front.ts';

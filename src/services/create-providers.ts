@@ -1,8 +1,8 @@
 import { readStoredLogin } from '../config/login/stored-login.ts';
 import type { Model } from '../model/model.ts';
 import type { ScalePicture } from '../model/pictures/scaled-pictures.ts';
-import { providerModels } from '../model/provider-models.ts';
-import type { Providers } from '../model/providers.ts';
+import { providerModels } from '../model/providers/provider-models.ts';
+import type { Providers } from '../model/providers/providers.ts';
 import { RateLimits } from '../model/rate-limits.ts';
 import type { RateLimitSnapshot } from '../protocol/generated/types.ts';
 import type { AppParts } from './app-parts.ts';

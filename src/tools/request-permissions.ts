@@ -1,5 +1,5 @@
 import { isObject } from '../base/json-value.ts';
-import { mayAsk } from '../policy/permissions/may-ask.ts';
+import { mayAsk } from '../policy/approvals/may-ask.ts';
 import {
   answeredPermissions,
   clientPermissions,

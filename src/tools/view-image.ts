@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { encodeBase64 } from '../base/encode-base64.ts';
 import type { Env } from '../base/env.ts';
 import { readRegularFile } from '../base/files/read-regular-file.ts';
-import { encodeBase64 } from '../base/text/encode-base64.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../model/pictures/image-type.ts';
 import { failed, plainAction } from './action.ts';
 import { checkedTool, requireObject, requireText } from './bad-arguments.ts';

@@ -1,5 +1,5 @@
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
-import { JsonText } from '../base/json-text.ts';
+import { JsonText } from '../base/text/json-text.ts';
 import { LongMessage, type Outgoing, outgoing } from './long-message.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
-import { jsonPieces, jsonWeight } from '../base/json-pieces.ts';
+import { jsonPieces, jsonWeight } from '../base/text/json-pieces.ts';
 
 /** The text of longer messages is made in pieces, with other work in between. */
 const SHORT_CHARS_MAX = 256 * 1024;

@@ -27,7 +27,7 @@ const u = (value: string): AdditionalContextEntry => ({ kind: 'untrusted', value
 const a = (value: string): AdditionalContextEntry => ({ kind: 'application', value });
 
 /** The entries that a request has, in its order: `role name=value`. */
-function told({ input }: Pick<ModelRequest, 'input'>): string[] {
+function contextEntries({ input }: Pick<ModelRequest, 'input'>): string[] {
   return input.flatMap((item) => {
     const part = item.type === 'message' ? item.content[0] : undefined;
     const found = /^<context name="(.*)">\n([\s\S]*)\n<\/context>$/.exec(
@@ -113,14 +113,14 @@ describe('additionalContext', () => {
         'go',
         additionalContext === undefined ? {} : { additionalContext },
       );
-    expect(told(lastRequest(model))).toEqual(expected);
+    expect(contextEntries(lastRequest(model))).toEqual(expected);
     expect(lastRequest(model).input.at(-1)).toEqual(asked('go'));
   });
 
   test('is no item, and a turn that has nothing else shows no message of the user', async () => {
     const { client, model } = await withThread(1);
     await client.turn(threadId, [], { additionalContext: { k: u('SECRET') } });
-    expect(told(model.request(1))).toEqual(['user k=SECRET']);
+    expect(contextEntries(model.request(1))).toEqual(['user k=SECRET']);
     const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
     expect(thread.turns.map(({ items }) => items.map(({ type }) => type))).toEqual([
       ['agentMessage'],
@@ -138,7 +138,7 @@ describe('additionalContext', () => {
     await client.turn(threadId, 'go', { additionalContext: long('Y') });
     const cut = (start: string, end: string, tokens: number) =>
       `${start.repeat(2_000)}…${tokens} tokens truncated…${end.repeat(2_000)}`;
-    expect(told(model.request(2))).toEqual([
+    expect(contextEntries(model.request(2))).toEqual([
       `user k=${cut('a', 'z', 14_001)}`,
       `user ${cut('n', 'n', 14_000)}=named`,
     ]);
@@ -161,7 +161,7 @@ describe('additionalContext', () => {
       }),
     ).toEqual(refusal);
     await client.turn(threadId, 'go', { additionalContext: entries(100) });
-    expect(told(model.request(1))).toHaveLength(100);
+    expect(contextEntries(model.request(1))).toHaveLength(100);
   });
 
   test('of turn/steer, and of a turn/start that joins, is compared with what the turn was told so far', async () => {
@@ -191,7 +191,7 @@ describe('additionalContext', () => {
       steer({ k: u('2') }),
     ]);
     await ended;
-    expect(told(lastRequest(model))).toEqual([
+    expect(contextEntries(lastRequest(model))).toEqual([
       'developer j=1',
       'user k=1',
       'user k=2',
@@ -226,7 +226,7 @@ describe('additionalContext', () => {
     await ended;
     model.push(ok);
     await client.turn(threadId, 'next', { additionalContext: { k: u('1') } });
-    expect(told(lastRequest(model))).toEqual(['user k=1']);
+    expect(contextEntries(lastRequest(model))).toEqual(['user k=1']);
   });
 
   test('is not told again after a restart and in a fork of the whole thread; it is in a fork of a part, and after a revert', async () => {
@@ -238,13 +238,13 @@ describe('additionalContext', () => {
     await again.client.turn(threadId, 'two', { additionalContext });
     const fork = await again.client.request('thread/fork', { threadId });
     await again.client.turn(fork.thread.id, 'three', { additionalContext });
-    expect(told(model.request(3))).toEqual(['user k=1']);
+    expect(contextEntries(model.request(3))).toEqual(['user k=1']);
     const part = await again.client.request('thread/fork', { threadId, lastTurnId: id });
     await again.client.turn(part.thread.id, 'three', { additionalContext });
-    expect(told(model.request(4))).toEqual(['user k=1', 'user k=1']);
+    expect(contextEntries(model.request(4))).toEqual(['user k=1', 'user k=1']);
     await again.client.request('thread/revert', { threadId, beforeTurnId: id });
     await again.client.turn(threadId, 'one', { additionalContext });
-    expect(told(model.request(5))).toEqual(['user k=1']);
+    expect(contextEntries(model.request(5))).toEqual(['user k=1']);
   });
 });
 
@@ -256,10 +256,10 @@ describe('a compaction', () => {
     await client.turn(threadId, 'two', { additionalContext: { j: u('1'), k: u('2') } });
     await compact(client);
     await client.turn(threadId, 'three', { additionalContext: { j: u('1'), k: u('2') } });
-    expect(told(model.request(4))).toEqual(['user j=1', 'user k=2']);
+    expect(contextEntries(model.request(4))).toEqual(['user j=1', 'user k=2']);
     await compact(client);
     await client.turn(threadId, 'four', { additionalContext: { k: u('3') } });
-    expect(told(model.request(6))).toEqual(['user j=1', 'user k=2', 'user k=3']);
+    expect(contextEntries(model.request(6))).toEqual(['user j=1', 'user k=2', 'user k=3']);
   });
 
   test('in the middle of a turn keeps that of this turn', async () => {
@@ -278,9 +278,9 @@ describe('a compaction', () => {
     );
     await client.turn(threadId, 'one', { additionalContext: { k: a('1') } });
     expect(isForSummary(model.request(2))).toBe(true);
-    expect(told(model.request(3))).toEqual(['developer k=1']);
+    expect(contextEntries(model.request(3))).toEqual(['developer k=1']);
     await client.turn(threadId, 'two', { additionalContext: { k: a('1') } });
-    expect(told(model.request(4))).toEqual(['developer k=1']);
+    expect(contextEntries(model.request(4))).toEqual(['developer k=1']);
   });
 
   test('leaves it out if it is too long, and the next turn tells it again', async () => {
@@ -294,9 +294,9 @@ describe('a compaction', () => {
     await client.turn(threadId, 'two', {
       additionalContext: { k1: additionalContext.k1 ?? u('') },
     });
-    expect(told(model.request(3))).toHaveLength(1);
+    expect(contextEntries(model.request(3))).toHaveLength(1);
     await client.turn(threadId, 'three', { additionalContext });
-    expect(told(model.request(4))).toHaveLength(50);
+    expect(contextEntries(model.request(4))).toHaveLength(50);
   });
 });
 
@@ -361,7 +361,7 @@ class Played {
     this.#prompt.push(...now.filter((each) => !this.#last.includes(each)));
     this.#last = now;
     this.#turnIds.push(id);
-    expect(told(lastRequest(this.#model))).toEqual(this.#prompt);
+    expect(contextEntries(lastRequest(this.#model))).toEqual(this.#prompt);
   }
 }
 

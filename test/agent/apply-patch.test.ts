@@ -87,7 +87,7 @@ function outputOf({ model }: TestServer, callId = 'c1'): unknown {
   return found !== undefined && 'output' in found ? found.output : undefined;
 }
 
-function read({ cwd }: TestServer, name: string): string | null {
+function contentOf({ cwd }: TestServer, name: string): string | null {
   return existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), 'utf8') : null;
 }
 
@@ -175,12 +175,9 @@ describe('a patch', () => {
     ]);
     expect(outputOf(server)).toBe(output);
     expect(turn.status).toBe('completed');
-    expect(['new.txt', 'b.txt', 'a.txt', 'del.txt'].map((name) => read(server, name))).toEqual([
-      'one\n',
-      'b\n',
-      null,
-      null,
-    ]);
+    expect(['new.txt', 'b.txt', 'a.txt', 'del.txt'].map((name) => contentOf(server, name))).toEqual(
+      ['one\n', 'b\n', null, null],
+    );
     const stored = await server.client.request('thread/read', {
       threadId: idOf(1),
       includeTurns: true,
@@ -196,7 +193,7 @@ describe('a patch', () => {
       },
     );
     await server.client.turn(idOf(1), 'go');
-    expect(read(server, 'a.txt')).toBe('b\n');
+    expect(contentOf(server, 'a.txt')).toBe('b\n');
     expect(outputOf(server, 'call_1')).toBe('Success. Updated the following files:\nM a.txt\n');
   });
 
@@ -222,7 +219,7 @@ describe('a patch', () => {
     expect(outputOf(server)).toEqual(expect.stringMatching(output));
     expect(fileChanges(server, 'item/started')).toEqual([]);
     expect(server.client.notifications('turn/diff/updated')).toEqual([]);
-    expect([read(server, 'a.txt'), read(server, 'n')]).toEqual(['a\n', null]);
+    expect([contentOf(server, 'a.txt'), contentOf(server, 'n')]).toEqual(['a\n', null]);
   });
 
   test('that can only be written in part fails: the model reads which files were written, and the diff shows them', async () => {
@@ -250,7 +247,7 @@ describe('a patch', () => {
     ];
     const server = await threadWith([response(both)], { files: { 'a.txt': '0\n' } });
     await server.client.turn(idOf(1), 'go');
-    expect(read(server, 'a.txt')).toBe('2\n');
+    expect(contentOf(server, 'a.txt')).toBe('2\n');
     expect(
       server.client
         .notifications('turn/diff/updated')
@@ -292,7 +289,7 @@ describe('a patch that needs approval', () => {
 
   test('begins as an item, waits, and is applied when it is accepted', async () => {
     const server = await threadWith([response(patchCall(update('a.txt', '0', '1')))], untrusted);
-    answering(server, ['accept'], () => expect(read(server, 'a.txt')).toBe('0\n'));
+    answering(server, ['accept'], () => expect(contentOf(server, 'a.txt')).toBe('0\n'));
     const turn = await server.client.turn(idOf(1), 'go');
     const order = server.client.messages.map(({ method, params }) => {
       if (method === 'thread/status/changed')
@@ -318,7 +315,7 @@ describe('a patch that needs approval', () => {
       grantRoot: null,
     });
     expect(fileChanges(server)).toMatchObject([{ id: 'c1', status: 'completed' }]);
-    expect(read(server, 'a.txt')).toBe('1\n');
+    expect(contentOf(server, 'a.txt')).toBe('1\n');
   });
 
   test.each([
@@ -333,7 +330,7 @@ describe('a patch that needs approval', () => {
     expect(await server.client.turn(idOf(1), 'go')).toMatchObject({ status: 'completed' });
     expect(fileChanges(server)).toMatchObject([{ id: 'c1', status: 'declined' }]);
     expect(outputOf(server)).toEqual(`${why} Nothing of the patch was written.`);
-    expect(read(server, 'a.txt')).toBe('0\n');
+    expect(contentOf(server, 'a.txt')).toBe('0\n');
   });
 
   test('and is cancelled ends its turn as interrupted', async () => {
@@ -341,7 +338,7 @@ describe('a patch that needs approval', () => {
     answering(server, ['cancel']);
     expect(await server.client.turn(idOf(1), 'go')).toMatchObject({ status: 'interrupted' });
     expect(fileChanges(server)).toMatchObject([{ status: 'declined' }]);
-    expect([read(server, 'a.txt'), server.model.requests.length]).toEqual(['0\n', 1]);
+    expect([contentOf(server, 'a.txt'), server.model.requests.length]).toEqual(['0\n', 1]);
   });
 
   test('is declined when its turn is interrupted', async () => {
@@ -354,7 +351,7 @@ describe('a patch that needs approval', () => {
     await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
     expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
     expect(fileChanges(server)).toMatchObject([{ status: 'declined' }]);
-    expect(read(server, 'a.txt')).toBe('0\n');
+    expect(contentOf(server, 'a.txt')).toBe('0\n');
   });
 
   test('and is accepted for the session: its files need no approval again, others do', async () => {
@@ -382,7 +379,7 @@ describe('a patch that needs approval', () => {
       ['c2', 'completed'],
       ['c3', 'declined'],
     ]);
-    expect([read(server, 'a.txt'), read(server, 'b.txt')]).toEqual(['2\n', null]);
+    expect([contentOf(server, 'a.txt'), contentOf(server, 'b.txt')]).toEqual(['2\n', null]);
   });
 
   test('does not overwrite a file that was changed meanwhile', async () => {
@@ -392,7 +389,7 @@ describe('a patch that needs approval', () => {
     );
     await server.client.turn(idOf(1), 'go');
     expect(fileChanges(server)).toMatchObject([{ status: 'failed' }]);
-    expect(read(server, 'a.txt')).toBe('mine, and longer\n');
+    expect(contentOf(server, 'a.txt')).toBe('mine, and longer\n');
   });
 });
 
@@ -595,7 +592,7 @@ describe('the sandbox', () => {
       sandbox: 'read-only',
     });
     await server.client.turn(idOf(1), 'go');
-    expect(read(server, 'a.txt')).toBe('0\n');
+    expect(contentOf(server, 'a.txt')).toBe('0\n');
     expect(outputOf(server)).toMatch(/^The patch was refused, and nothing was written: /);
   });
 
@@ -648,7 +645,7 @@ describe('while the model writes a patch', () => {
       shown('one\n'),
       shown('one\ntwo\n'),
     ]);
-    expect(read(server, 'n')).toBe('one\ntwo\n');
+    expect(contentOf(server, 'n')).toBe('one\ntwo\n');
   });
 
   test('previews of a patch of a megabyte add up to a few times its size', {
@@ -676,7 +673,7 @@ describe('while the model writes a patch', () => {
     const told = server.client
       .notifications('item/fileChange/patchUpdated')
       .map(({ changes }) => changes[0]?.diff.length ?? 0);
-    expect(told.at(-1)).toBe(read(server, 'n')?.length);
+    expect(told.at(-1)).toBe(contentOf(server, 'n')?.length);
     expect(told.reduce((sum, length) => sum + length, 0)).toBeLessThan(10 * patch.length);
   });
 
@@ -692,6 +689,6 @@ describe('while the model writes a patch', () => {
     ]);
     await server.client.turn(idOf(1), 'go');
     expect(server.client.notifications('item/fileChange/patchUpdated')).toEqual([]);
-    expect(read(server, 'n')).toBe('one\n');
+    expect(contentOf(server, 'n')).toBe('one\n');
   });
 });

@@ -27,7 +27,7 @@ type Act = (server: TestServer, provider: ProviderServer) => Promise<void>;
  * All notifications to the client, and the roles in each request to the provider, without anything
  * that names the API.
  */
-async function told(wireApi: WireApi, answers: Answers, act: Act) {
+async function turnInApi(wireApi: WireApi, answers: Answers, act: Act) {
   await using provider = await ProviderServer.start(...answers[wireApi]);
   const config = `model = "m"\nmodel_provider = "p"\nshow_raw_agent_reasoning = true
 [model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "${wireApi}"
@@ -43,8 +43,8 @@ request_max_retries = 0\nstream_max_retries = 1\n`;
 }
 
 async function expectSame(answers: Answers, act: Act): Promise<string[]> {
-  const chat = await told('chat', answers, act);
-  expect(chat).toEqual(await told('responses', answers, act));
+  const chat = await turnInApi('chat', answers, act);
+  expect(chat).toEqual(await turnInApi('responses', answers, act));
   return chat.flatMap(({ method }) => (method === undefined ? [] : [method]));
 }
 

@@ -47,7 +47,7 @@ async function asking(
 }
 
 /** The texts that the model read in its last request, besides the user's. */
-function read({ model }: Pick<TestServer, 'model'>): string[] {
+function textsForModel({ model }: Pick<TestServer, 'model'>): string[] {
   return conversation(model.request(model.requests.length)).flatMap((item) => {
     if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output')
       return [String(item.output)];
@@ -74,7 +74,7 @@ describe('what is told of a question that no person declined', () => {
     expect(completed(server)).toMatchObject([
       { status: 'failed', exitCode: null, durationMs: null, aggregatedOutput: told },
     ]);
-    expect([read(server), denials(server)]).toEqual([[told], ['timeout']]);
+    expect([textsForModel(server), denials(server)]).toEqual([[told], ['timeout']]);
   });
 
   test('an error of the client is quoted, and counts as declined', async () => {
@@ -86,7 +86,7 @@ describe('what is told of a question that no person declined', () => {
     expect(completed(server)).toMatchObject([{ status: 'declined', aggregatedOutput: null }]);
     const told =
       'The client answered the request for approval with an error, which counts as a refusal: method not found';
-    expect([read(server), denials(server)]).toEqual([[told], ['error']]);
+    expect([textsForModel(server), denials(server)]).toEqual([[told], ['error']]);
   });
 
   test('the user declined: the item is declined', async () => {
@@ -94,7 +94,7 @@ describe('what is told of a question that no person declined', () => {
     answer(server.client, server.asked, { decision: 'decline' });
     await server.client.turnCompleted(server.turnId);
     expect(completed(server)).toMatchObject([{ status: 'declined', aggregatedOutput: null }]);
-    expect([read(server), denials(server)]).toEqual([
+    expect([textsForModel(server), denials(server)]).toEqual([
       ['The user declined this command, so it was not run.'],
       ['declined'],
     ]);
@@ -108,7 +108,7 @@ describe('what is told of a question that no person declined', () => {
       await next.client.request('thread/resume', { threadId: idOf(1) });
       await next.client.turn(idOf(1), 'next');
       const nothing = what === 'patch' ? ' Nothing of the patch was written.' : '';
-      expect(read(next)).toEqual([
+      expect(textsForModel(next)).toEqual([
         `The server was shut down before this was done.${nothing}`,
         expect.stringMatching(/^The previous turn was cut off, because the server was shut down\./),
       ]);
@@ -129,7 +129,7 @@ describe('what is told of a question that no person declined', () => {
     await server.client.request('thread/unarchive', { threadId: idOf(1) });
     await server.client.request('thread/resume', { threadId: idOf(1) });
     await server.client.turn(idOf(1), 'next');
-    expect(read(server)).toEqual([
+    expect(textsForModel(server)).toEqual([
       'The thread was closed before this was done.',
       expect.stringMatching(/^The previous turn was cut off, because its thread was closed\./),
     ]);
@@ -149,6 +149,8 @@ describe('what is told of a question that no person declined', () => {
     await server.clock.timerOf(TIMEOUT_MS);
     server.clock.advance(TIMEOUT_MS);
     await turn;
-    expect(read(server)).toEqual(['{"answers":{},"note":"Nobody answered within 5 seconds."}']);
+    expect(textsForModel(server)).toEqual([
+      '{"answers":{},"note":"Nobody answered within 5 seconds."}',
+    ]);
   });
 });

@@ -19,13 +19,13 @@ async function outputsOf(
   const { input } = server.model.request(before + calls.length + 1);
   return input.flatMap((item) =>
     item.type === 'function_call_output' && typeof item.output === 'string'
-      ? [read(item.output)]
+      ? [parsedOutput(item.output)]
       : [],
   );
 }
 
 /** Parses JSON; returns any other text as it is. */
-function read(output: string): unknown {
+function parsedOutput(output: string): unknown {
   return output.startsWith('{') ? JSON.parse(output) : output;
 }
 

@@ -6,10 +6,10 @@ import {
   commandServer,
   completed,
   done,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
 } from '../tools/command-server.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -43,7 +43,7 @@ test.each([DAY_MS, -DAY_MS])(
       includeTurns: true,
     });
     expect(thread.turns[0]?.durationMs).toBe(10_000);
-    expect(told(server)).toContain('Wall time: 10.0000 seconds');
+    expect(modelOutput(server)).toContain('Wall time: 10.0000 seconds');
     const { goal: after } = await server.client.request('thread/goal/get', { threadId: THREAD });
     expect(after?.timeUsedSeconds).toBe(10);
     await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });

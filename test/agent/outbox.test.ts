@@ -45,13 +45,13 @@ function timesOf(ms: number) {
   return { startedAtMs: ms, completedAtMs: ms };
 }
 
-function said(message: string): Announcement {
+function warningOf(message: string): Announcement {
   return { method: 'warning', params: { threadId: null, message } };
 }
 
 /** A step that stores an entry and makes an announcement, both of this name. */
 function step(name: string) {
-  return { entries: [entry(name)], announce: [said(name)] };
+  return { entries: [entry(name)], announce: [warningOf(name)] };
 }
 
 /** One write of the store, in short. */
@@ -122,8 +122,8 @@ test('steps of one moment, and those that come while the store is busy, are one 
   await gate.reached;
   const second = [
     outbox.commit(step('c')),
-    outbox.announce([said('d')]),
-    outbox.commit({ announce: [said('e')] }),
+    outbox.announce([warningOf('d')]),
+    outbox.commit({ announce: [warningOf('e')] }),
     outbox.commit(step('f')),
   ];
   expect(announced).toEqual([]);
@@ -141,7 +141,7 @@ test('steps of one moment, and those that come while the store is busy, are one 
 
 test('a step that stores nothing is announced without a write', async () => {
   const { outbox, writes, announced } = withStore();
-  await outbox.commit({ announce: [said('a')] });
+  await outbox.commit({ announce: [warningOf('a')] });
   expect([writes, announced]).toEqual([[], ['a']]);
 });
 
@@ -160,13 +160,13 @@ test('a delta comes at once if no announcement of its sequence waits, and else b
   const gate = new Gate();
   const { outbox, announced } = withStore(() => gate.pass());
   const sequence = new StepSequence();
-  outbox.announceDelta(said('at once'), sequence);
+  outbox.announceDelta(warningOf('at once'), sequence);
   const other = outbox.commit(step('other'));
-  outbox.announceDelta(said('at once, too'), sequence);
+  outbox.announceDelta(warningOf('at once, too'), sequence);
   const begun = outbox.commit(step('begun'), sequence);
-  outbox.announceDelta(said('d1'), sequence);
+  outbox.announceDelta(warningOf('d1'), sequence);
   await gate.reached;
-  outbox.announceDelta(said('d2'), sequence);
+  outbox.announceDelta(warningOf('d2'), sequence);
   const ended = outbox.commit(step('ended'), sequence);
   expect(announced).toEqual(['at once', 'at once, too']);
   gate.open();
@@ -200,14 +200,14 @@ test('steps of a sequence that has failed fail with its error, and announce and 
   );
   const sequence = new StepSequence();
   const a = outbox.commit(step('a'), sequence);
-  outbox.announceDelta(said('delta of a'), sequence);
+  outbox.announceDelta(warningOf('delta of a'), sequence);
   const other = outbox.commit(step('other'));
-  outbox.announceDelta(said('delta behind the other'), sequence);
+  outbox.announceDelta(warningOf('delta behind the other'), sequence);
   const b = outbox.commit(step('b'), sequence);
   expect(await Promise.all([a, other, b].map(endOf))).toEqual([FULL.message, 'done', FULL.message]);
   expect(await endOf(outbox.stored(sequence))).toBe(FULL.message);
-  expect(await endOf(outbox.commit({ announce: [said('c')] }, sequence))).toBe(FULL.message);
-  outbox.announceDelta(said('late delta'), sequence);
+  expect(await endOf(outbox.commit({ announce: [warningOf('c')] }, sequence))).toBe(FULL.message);
+  outbox.announceDelta(warningOf('late delta'), sequence);
   expect(announced).toEqual(['other']);
   expect(stored()).toEqual(['a other b', 'a', 'other']);
 });
@@ -219,7 +219,7 @@ test('a delta is not lost with a step of others that fails', async () => {
   const sequence = new StepSequence();
   const begun = outbox.commit(step('begun'), sequence);
   const other = outbox.commit(step('other'));
-  outbox.announceDelta(said('delta'), sequence);
+  outbox.announceDelta(warningOf('delta'), sequence);
   expect(await Promise.all([begun, other].map(endOf))).toEqual(['done', FULL.message]);
   expect(announced).toEqual(['begun', 'delta']);
   await outbox.stored(sequence);
@@ -272,7 +272,7 @@ test('an end that cannot be stored is announced at once, and its entries and pat
   await outbox.settle();
   expect(outbox.owed.map(nameOf)).toEqual(['end']);
   isFull = false;
-  await outbox.commit({ announce: [said('next')] });
+  await outbox.commit({ announce: [warningOf('next')] });
   expect([stored().at(-1), patches.at(-1)]).toEqual(['end', { name: 'x' }]);
   expect([announced, outbox.owed]).toEqual([['end', 'next'], []]);
 });
@@ -335,9 +335,9 @@ test('whoever makes many steps or deltas is told to wait until they are done', a
   const { outbox, announced } = withStore(() => gate.pass());
   const sequence = new StepSequence();
   void outbox.commit(step('begun'), sequence);
-  for (let delta = 0; delta < 62; delta++) outbox.announceDelta(said('d'), sequence);
+  for (let delta = 0; delta < 62; delta++) outbox.announceDelta(warningOf('d'), sequence);
   expect(outbox.caughtUp()).toBeNull();
-  outbox.announceDelta(said('d'), sequence);
+  outbox.announceDelta(warningOf('d'), sequence);
   const caughtUp = outbox.caughtUp();
   expect(caughtUp).not.toBeNull();
   gate.open();

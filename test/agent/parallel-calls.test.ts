@@ -11,7 +11,14 @@ import { taken } from '../support/settled.ts';
 import { text } from '../support/test-client.ts';
 import { conversation, functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
-import { commandServer, completed, done, says, THREAD, told } from '../tools/command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  modelOutput,
+  says,
+  THREAD,
+} from '../tools/command-server.ts';
 
 const CALLS = 300;
 const WAIT_MS = 10_000;
@@ -94,7 +101,7 @@ test('commands beyond the limit are refused by name once all that run are in the
   await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(2);
   await turn;
   for (let index = 0; index < beyond; index++) {
-    expect(told(server, `c${SESSIONS_MAX + index}`)).toMatch(
+    expect(modelOutput(server, `c${SESSIONS_MAX + index}`)).toMatch(
       /^This command was not run: 64 commands .* sessions (\d+, ){63}\d+\.$/,
     );
   }
@@ -132,7 +139,7 @@ test('a command beyond the limit waits while a call waits for its command, and r
   await says(server, 'second');
   await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(3);
   await turn;
-  expect(told(server, 'more')).toContain('second');
+  expect(modelOutput(server, 'more')).toContain('second');
   await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
 }, 60_000);
 

@@ -38,7 +38,7 @@ function whole(id: string, text: string, chars = 2): ModelEvent[] {
  * Answers once, with these events up to the first retry that continues what is complete, then with
  * the next ones.
  */
-async function answer(...attempts: ModelEvent[][]): Promise<TestServer> {
+async function afterAttempts(...attempts: ModelEvent[][]): Promise<TestServer> {
   const server = await startServer({
     model: new TestModel(...attempts, response(message('next'))),
   });
@@ -50,7 +50,7 @@ async function answer(...attempts: ModelEvent[][]): Promise<TestServer> {
 /**
  * The text of each message as a client that appends deltas shows it, in the order of their starts.
  */
-function shown({ client }: TestServer): string[] {
+function appendedTexts({ client }: TestServer): string[] {
   const texts = new Map<string, string>();
   for (const { item } of client.notifications('item/started'))
     if (item.type === 'agentMessage') texts.set(item.id, item.text);
@@ -68,18 +68,18 @@ const started = ({ client }: TestServer): ThreadItem['type'][] =>
   client.notifications('item/started').map(({ item }) => item.type);
 
 test('a retry that gives the same answer goes on where the stream broke', async () => {
-  const server = await answer([
+  const server = await afterAttempts([
     ...begun('m1', 'Hel', 'lo'),
     again,
     ...whole('m2', 'Hello world'),
     done,
   ]);
-  expect(shown(server)).toEqual(['Hello world']);
+  expect(appendedTexts(server)).toEqual(['Hello world']);
   expect(await stored(server)).toEqual(['user: hi', 'agent: Hello world']);
 });
 
 test('a retry with a shorter answer that clients have seen in part completes it', async () => {
-  const server = await answer([
+  const server = await afterAttempts([
     ...begun('m1', 'Hello world'),
     again,
     ...whole('m2', 'Hello'),
@@ -90,20 +90,23 @@ test('a retry with a shorter answer that clients have seen in part completes it'
 });
 
 test('a retry with another answer shows it whole, as a message of its own', async () => {
-  const server = await answer([
+  const server = await afterAttempts([
     ...begun('m1', 'Hello'),
     again,
     ...whole('m2', 'Help is here'),
     done,
   ]);
-  expect(shown(server)).toEqual(['Hello', 'Help is here']);
+  expect(appendedTexts(server)).toEqual(['Hello', 'Help is here']);
   expect(await stored(server)).toEqual(['user: hi', 'agent: Help is here']);
 });
 
 test('an answer that was complete when the stream broke is told to the model, which goes on from there', async () => {
-  const server = await answer([...whole('m1', 'Hello'), again], [...whole('m2', 'world'), done]);
+  const server = await afterAttempts(
+    [...whole('m1', 'Hello'), again],
+    [...whole('m2', 'world'), done],
+  );
   await server.client.turn(idOf(1), 'two');
-  expect(shown(server)).toEqual(['Hello', 'world', 'next']);
+  expect(appendedTexts(server)).toEqual(['Hello', 'world', 'next']);
   expect(await stored(server)).toEqual(['user: hi', 'agent: Hello', 'agent: world']);
   expect(conversation(server.model.request(2))).toEqual([asked('hi'), said('Hello')]);
   expect(conversation(server.model.request(3))).toEqual([
@@ -140,7 +143,7 @@ test('whatever the attempts are, clients see each message once, whole, and as it
           if (texts.length > 0) streams.push([]);
         }
         streams.at(-1)?.push(...whole('last', last), done);
-        const server = await answer(...streams);
+        const server = await afterAttempts(...streams);
         const completed = server.client
           .notifications('item/completed')
           .flatMap(({ item }) => (item.type === 'agentMessage' ? [item] : []));
@@ -154,7 +157,7 @@ test('whatever the attempts are, clients see each message once, whole, and as it
         );
         // A message that was begun and not completed is the start of a completed one, or starts
         // with one.
-        for (const text of shown(server))
+        for (const text of appendedTexts(server))
           expect(
             completed.some((item) => item.text.startsWith(text) || text.startsWith(item.text)),
           ).toBe(true);

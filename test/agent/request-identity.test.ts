@@ -22,7 +22,7 @@ import {
 } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
-const answer = (): ScriptedResponse => response(message('ok'));
+const okResponse = (): ScriptedResponse => response(message('ok'));
 
 async function started(
   responses: ScriptedResponse[],
@@ -69,7 +69,7 @@ async function compact({ client }: TestServer, threadId: string): Promise<void> 
 }
 
 test('each request says which thread, turn and client it is of', async () => {
-  const server = await started([answer()]);
+  const server = await started([okResponse()]);
   const turn = await server.client.turn(idOf(1), 'hi');
   const { originator } = (await server.store.getThread(idOf(1))) ?? {};
   const { headers, clientMetadata } = server.model.request(1);
@@ -123,10 +123,10 @@ test('the facts of a client are sent with its turn, those of a steer from then o
   const gate = new Gate();
   const server = await started([
     response(message('one'), [gate]),
-    answer(),
-    answer(),
-    answer(),
-    answer(),
+    okResponse(),
+    okResponse(),
+    okResponse(),
+    okResponse(),
   ]);
   const mine = { run: 'RÜN', thread_id: 'evil', '\u{1f600}': 'x' };
   const { turn } = await server.client.request('turn/start', {
@@ -175,9 +175,9 @@ test('what the provider tells of the turn is sent back until its end', async () 
   const server = await started([
     response([state('one')], plan('a')),
     response([state('two')], plan('b')),
-    answer(),
+    okResponse(),
     response([state(null)], plan('c')),
-    answer(),
+    okResponse(),
   ]);
   await server.client.turn(idOf(1), 'hi');
   await server.client.turn(idOf(1), 'next');
@@ -191,7 +191,7 @@ test('what the provider tells of the turn is sent back until its end', async () 
 });
 
 test('x-codex-window-id counts compactions, over a restart, in a fork and after a revert', async () => {
-  const server = await started([answer(), answer(), answer()]);
+  const server = await started([okResponse(), okResponse(), okResponse()]);
   await server.client.turn(idOf(1), 'one');
   await compact(server, idOf(1));
   const { id } = await server.client.turn(idOf(1), 'two');
@@ -201,7 +201,7 @@ test('x-codex-window-id counts compactions, over a restart, in a fork and after 
   expect(server.model.requests.map(isForSummary)).toEqual([false, true, false]);
   expect(facts(server.model.request(2))[0]).toMatchObject({ request_kind: 'compaction' });
   const next = await server.restart();
-  next.model.push(answer(), answer(), answer());
+  next.model.push(okResponse(), okResponse(), okResponse());
   await next.client.request('thread/resume', { threadId: idOf(1) });
   await next.client.turn(idOf(1), 'three');
   const { thread } = await next.client.request('thread/fork', {
@@ -288,7 +288,7 @@ test('after a prompt that was too long, the token usage stands at the context wi
   const config =
     'model = "test-model"\nmodel_provider = "test"\nmodel_context_window = 270000\n\
 [model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
-  const server = await started([answer(), [failed('too long', 'contextWindowExceeded')]], {
+  const server = await started([okResponse(), [failed('too long', 'contextWindowExceeded')]], {
     config,
   });
   await server.client.turn(idOf(1), 'hi');
@@ -329,7 +329,7 @@ test('after a prompt that was too long, what the provider has counted before sti
 });
 
 test('a service tier that a client asks for and nobody knows is none', async () => {
-  const server = await startServer({ model: new TestModel(answer(), answer()) });
+  const server = await startServer({ model: new TestModel(okResponse(), okResponse()) });
   const tiers = ['default', 'flex', 'priority', 'fast', 'nonsense', ''];
   const kept = [];
   for (const serviceTier of tiers)
@@ -341,7 +341,7 @@ test('a service tier that a client asks for and nobody knows is none', async () 
 });
 
 test('a service tier of the configuration is sent as it stands, and a client may ask for it', async () => {
-  const server = await started([answer(), answer(), answer(), answer()], {
+  const server = await started([okResponse(), okResponse(), okResponse(), okResponse()], {
     config: 'service_tier = "on_demand"',
   });
   await server.client.turn(idOf(1), 'hi');

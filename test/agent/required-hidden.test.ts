@@ -64,7 +64,7 @@ function outputs({ model }: TestServer): string[] {
   );
 }
 
-const shown = (output = '') => output.match(/plain|KEY=\w/g);
+const visibleKeys = (output = '') => output.match(/plain|KEY=\w/g);
 
 test('files that the administrator hides are hidden from commands, images and patches in each sandbox, and the model is told', async () => {
   const server = await serverWith([
@@ -84,23 +84,23 @@ test('files that the administrator hides are hidden from commands, images and pa
   symlinkSync('pics/target.png', join(server.cwd, 'p.env'));
   await server.client.turn(THREAD, 'go');
   const [read, image, update] = outputs(server);
-  expect(shown(read)).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(read)).toEqual(['plain', 'KEY=n']);
   expect(image).toMatch(/may not be read/);
   expect(update).toMatch(/the sandbox does not allow .*a\.env to be read/);
   expect(JSON.stringify(server.model.request(1).input)).toContain(
     'are hidden from commands in the sandbox and from your tools',
   );
   const exec = await server.client.request('command/exec', { command: ['sh', '-c', READ] });
-  expect(shown(exec.stdout)).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(exec.stdout)).toEqual(['plain', 'KEY=n']);
   const read2 = { type: 'readOnly' as const };
   server.model.push(response(runs(READ, {}, 'c5')), done);
   await server.client.turn(THREAD, 'go', { sandboxPolicy: read2 });
-  expect(shown(outputs(server).at(-1))).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(outputs(server).at(-1))).toEqual(['plain', 'KEY=n']);
   const asked = await server.client.request('command/exec', {
     command: ['sh', '-c', READ],
     sandboxPolicy: read2,
   });
-  expect(shown(asked.stdout)).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(asked.stdout)).toEqual(['plain', 'KEY=n']);
 });
 
 test('a permission profile cannot give access to them, and hides what it hides beside them', async () => {
@@ -113,7 +113,7 @@ test('a permission profile cannot give access to them, and hides what it hides b
 `;
   const server = await serverWith([response(runs(READ)), done], { config });
   await server.client.turn(THREAD, 'go');
-  expect(shown(outputs(server)[0])).toEqual(['KEY=n']);
+  expect(visibleKeys(outputs(server)[0])).toEqual(['KEY=n']);
 });
 
 test('paths in the home folder, exact ones whose names look like patterns, and several patterns', async () => {
@@ -126,7 +126,7 @@ test('paths in the home folder, exact ones whose names look like patterns, and s
     system: requirements('~/.netrc', `${work}/{a,zz}.env`, `${work}/keys/`),
   });
   await server.client.turn(THREAD, 'go');
-  expect(shown(outputs(server)[0])).toEqual(['plain', 'KEY=b']);
+  expect(visibleKeys(outputs(server)[0])).toEqual(['plain', 'KEY=b']);
 });
 
 test('no command leaves the sandbox: not by approval, by a rule, or after a failure', async () => {
@@ -163,17 +163,17 @@ test('they are hidden in forks and after a restart, and are those that the admin
   const { thread } = await server.client.request('thread/fork', { threadId: THREAD });
   server.model.push(response(runs(READ)), done);
   await server.client.turn(thread.id, 'go');
-  expect(shown(outputs(server)[0])).toEqual(['plain', 'KEY=n']);
+  expect(visibleKeys(outputs(server)[0])).toEqual(['plain', 'KEY=n']);
   const free = await server.restart();
   await free.client.request('thread/resume', { threadId: thread.id });
   free.model.push(response(runs(READ)), done);
   await free.client.turn(thread.id, 'go');
-  expect(shown(outputs(free).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=k', 'KEY=n']);
+  expect(visibleKeys(outputs(free).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=k', 'KEY=n']);
   const again = await free.restart({ system: requirements(':workspace_roots/keys') });
   await again.client.request('thread/resume', { threadId: thread.id });
   again.model.push(response(runs(READ)), done);
   await again.client.turn(thread.id, 'go');
-  expect(shown(outputs(again).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=n']);
+  expect(visibleKeys(outputs(again).at(-1))).toEqual(['plain', 'KEY=a', 'KEY=b', 'KEY=n']);
 });
 
 test('a model learns nothing from hidden skills, and from an AGENTS.md once a new folder of the workspace hides it', async () => {
@@ -190,7 +190,7 @@ test('a model learns nothing from hidden skills, and from an AGENTS.md once a ne
   );
   const server = await serverWith([done, done], { files, system });
   const told = () =>
-    shown(JSON.stringify(server.model.request(server.model.requests.length).input));
+    visibleKeys(JSON.stringify(server.model.request(server.model.requests.length).input));
   await server.client.turn(THREAD, 'hi');
   expect(told()).toEqual(null);
   const cwd = join(server.cwd, 'sub');

@@ -56,7 +56,10 @@ async function begun(
 }
 
 /** The turn as it is read: its status, and how often it enters and leaves review mode. */
-async function read({ client }: TestServer, turnId: string): Promise<[string, number, number]> {
+async function storedTurn(
+  { client }: TestServer,
+  turnId: string,
+): Promise<[string, number, number]> {
   const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
   const turn = thread.turns.find(({ id }) => id === turnId);
   const count = (type: string) => turn?.items.filter((item) => item.type === type).length ?? 0;
@@ -91,12 +94,12 @@ test.each(Array.from({ length: PLACES }, (_, place) => place))(
     const { client, turnId, model } = server;
     await model.asked(request);
     const next = await afterDeathOf(server);
-    expect(await read(next, turnId)).toEqual(['interrupted', 1, 1]);
+    expect(await storedTurn(next, turnId)).toEqual(['interrupted', 1, 1]);
     await next.client.request('thread/resume', { threadId: idOf(1) });
-    expect(await read(next, turnId)).toEqual(['interrupted', 1, 1]);
+    expect(await storedTurn(next, turnId)).toEqual(['interrupted', 1, 1]);
     await client.request('turn/interrupt', { threadId: idOf(1), turnId });
     expect((await client.turnCompleted(turnId)).status).toBe('interrupted');
-    expect(await read(server, turnId)).toEqual(['interrupted', 1, 1]);
+    expect(await storedTurn(server, turnId)).toEqual(['interrupted', 1, 1]);
     expect(client.notifications('turn/completed')).toHaveLength(1);
   },
 );
@@ -130,7 +133,7 @@ test('whichever writes fail, an accepted review has one end and leaves review mo
       model.push(response(message('ok')));
       expect((await client.turn(idOf(1), 'next')).status).toBe('completed');
       if (turnId === undefined) return;
-      const [status, entered, exited] = await read(server, turnId);
+      const [status, entered, exited] = await storedTurn(server, turnId);
       expect([['completed', 'failed'].includes(status), entered, exited]).toEqual([true, 1, 1]);
       expect(
         entries.filter((entry) => entry.kind === 'turnEnded' && entry.turnId === turnId),

@@ -23,7 +23,14 @@ import {
   said,
 } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { commandServer, completed, done, says, THREAD, told } from '../tools/command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  modelOutput,
+  says,
+  THREAD,
+} from '../tools/command-server.ts';
 import { afterDeathOf } from './after-death-of.ts';
 import { hookServer, prints } from './hooks/hook-server.ts';
 
@@ -75,7 +82,7 @@ test('a call begins while the model still responds, and its output comes behind 
     'output a',
     'output b',
   ]);
-  expect(told(server, 'a')).toContain('early');
+  expect(modelOutput(server, 'a')).toContain('early');
   await server.client.turn(THREAD, 'next');
   expectExtending(server);
 });
@@ -223,7 +230,7 @@ test('steering keeps what the model had finished; its calls run to their end, an
   });
   await server.client.turnCompleted(turnId);
   expect(asksFor(server, 2)).toEqual(['hi', 'let me see', 'call a', 'output a', 'rather this']);
-  expect(told(server, 'a')).toContain('one');
+  expect(modelOutput(server, 'a')).toContain('one');
   await server.client.turn(THREAD, 'next');
   expectExtending(server);
 });
@@ -297,7 +304,7 @@ test('an interrupt before the response has ended ends its calls, with an output 
     ...['hi', 'call a', 'call b', 'output a', 'output b'],
     ...[expect.stringContaining('turn_interrupted'), 'next'],
   ]);
-  expect(told(server, 'b')).not.toContain('cut off');
+  expect(modelOutput(server, 'b')).not.toContain('cut off');
 });
 
 test('an approval is asked for while the model still responds', async () => {
@@ -367,8 +374,8 @@ test('hooks refuse and change calls while the model still responds, and what the
   await server.client.turnCompleted(turnId);
   const last = words(server.model.request(2).input).slice(-4);
   expect(last).toEqual(['meanwhile', 'output a', 'output b', expect.stringContaining('NOTE')]);
-  expect(told(server, 'a')).toContain('CHANGED');
-  expect(told(server, 'b')).toContain('not now');
+  expect(modelOutput(server, 'a')).toContain('CHANGED');
+  expect(modelOutput(server, 'b')).toContain('not now');
 });
 
 test('raw events show the outputs behind the response that they belong to', async () => {
@@ -419,7 +426,7 @@ test('a kill in mid-response: the calls that had ended have their outputs, at th
     ...['hi', 'call a', 'meanwhile', 'call b', 'output a', 'output b'],
     ...[expect.stringContaining('turn_interrupted'), 'next'],
   ]);
-  expect(told(next, 'a')).toContain('early');
+  expect(modelOutput(next, 'a')).toContain('early');
   await next.client.turn(THREAD, 'again');
   expectExtending(next);
   await server.client.request('turn/interrupt', { threadId: THREAD, turnId });

@@ -12,10 +12,10 @@ import {
   commandServer,
   completed,
   done,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
 } from '../tools/command-server.ts';
 
 /** Runs until the test writes to its pipe, and prints what was written. */
@@ -167,8 +167,8 @@ test('calls that wait for others do not begin after an interrupt, and the model 
     'commandExecution',
   ]);
   await server.client.turn(THREAD, 'on');
-  expect(told(server, 'call_2')).toBe('The turn was interrupted before this call began.');
-  expect(told(server, 'call_3')).toBe('The turn was interrupted before this call began.');
+  expect(modelOutput(server, 'call_2')).toBe('The turn was interrupted before this call began.');
+  expect(modelOutput(server, 'call_3')).toBe('The turn was interrupted before this call began.');
 });
 
 test('a call id that the model reuses after a restart does not become the id of a second item', async () => {

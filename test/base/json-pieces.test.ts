@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonPieces, jsonWeight } from '../../src/base/json-pieces.ts';
+import { jsonPieces, jsonWeight } from '../../src/base/text/json-pieces.ts';
 
 const PIECE_CHARS_MAX = 512 * 1024;
 

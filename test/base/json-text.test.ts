@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
-import { jsonText } from '../../src/base/json-text.ts';
+import { jsonText } from '../../src/base/text/json-text.ts';
 
 const text = async (value: unknown) => (await jsonText(value, new EventLoopYield())).toString();
 

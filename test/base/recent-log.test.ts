@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { RecentLog } from '../../src/base/recent-log.ts';
+import { RecentLog } from '../../src/services/recent-log.ts';
 import { START_MS } from '../support/expected.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

@@ -247,7 +247,7 @@ function tableOf(title: string, columns: { size: number; costs: Costs }[]): stri
   const rows = Object.keys(columns[0]?.costs ?? {}).map((name) => {
     const values = columns.map(({ costs }) => costs[name] ?? Number.NaN);
     const growth = (values.at(-1) ?? Number.NaN) / (values[0] ?? Number.NaN);
-    return [name, ...values.map(shown), `${growth.toFixed(1)} ×`];
+    return [name, ...values.map(roundedMs), `${growth.toFixed(1)} ×`];
   });
   const all = [[title, ...sizes, 'last / first'], ...rows];
   const widths =
@@ -259,6 +259,6 @@ function tableOf(title: string, columns: { size: number; costs: Costs }[]): stri
   return lines.join('\n');
 }
 
-function shown(ms: number): string {
+function roundedMs(ms: number): string {
   return ms >= 100 ? Math.round(ms).toLocaleString('en') : ms.toPrecision(3);
 }

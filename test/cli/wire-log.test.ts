@@ -35,7 +35,7 @@ function wireLog(env: Env = {}): {
 }
 
 /** The log's entry for one message. */
-function shown(message: unknown, env: Env = {}): unknown {
+function loggedMessage(message: unknown, env: Env = {}): unknown {
   const { log, entries } = wireLog(env);
   log.received(JSON.stringify(message));
   log.close();
@@ -97,7 +97,7 @@ describe('secrets are hidden', () => {
       model_providers: { a: { experimental_bearer_token: 'abc', env_key: 'A_KEY' } },
     };
     expect(
-      shown({
+      loggedMessage({
         id: 1,
         params: {
           apiKey: 'k',
@@ -125,7 +125,7 @@ describe('secrets are hidden', () => {
       { keyPath: 'model_providers.a.experimental_bearer_token', value: 'abc' },
       { keyPath: 'model', value: 'm' },
     ];
-    expect(shown({ params: { edits } })).toEqual({
+    expect(loggedMessage({ params: { edits } })).toEqual({
       params: { edits: [{ ...edits[0], value: '[hidden]' }, edits[1]] },
     });
   });
@@ -134,7 +134,10 @@ describe('secrets are hidden', () => {
     const text =
       'my key is hunter2hunter2, or sk-abcdefghijklmnopqrst, sent as Authorization: Bearer xyz';
     expect(
-      shown({ text }, { GITHUB_TOKEN: 'hunter2hunter2', PATH: '/usr/bin', EMPTY_SECRET: '' }),
+      loggedMessage(
+        { text },
+        { GITHUB_TOKEN: 'hunter2hunter2', PATH: '/usr/bin', EMPTY_SECRET: '' },
+      ),
     ).toEqual({
       text: 'my key is …, or [hidden], sent as Authorization: Bearer [hidden]',
     });
@@ -182,7 +185,7 @@ describe('secrets are hidden', () => {
     ],
     ['-----BEGIN PRIVATE KEY-----\nMIIE', '[hidden]'],
   ])('in the text %j', (text, expected) => {
-    expect(shown({ text })).toEqual({ text: expected });
+    expect(loggedMessage({ text })).toEqual({ text: expected });
   });
 
   test.each([
@@ -217,12 +220,12 @@ describe('secrets are hidden', () => {
       { auth: { mode: '[hidden]', envKey: 'A_KEY' }, requiresOpenaiAuth: true },
     ],
   ])('in the values of %j', (message, expected) => {
-    expect(shown(message)).toEqual(expected);
+    expect(loggedMessage(message)).toEqual(expected);
   });
 
   test("the environment's working folder is none, a password in one of its addresses is", () => {
     const env = { PWD: '/home/me/work', DATABASE_URL: 'postgres://me:hunter2hunter2@db/x' };
-    expect(shown({ text: 'in /home/me/work with hunter2hunter2' }, env)).toEqual({
+    expect(loggedMessage({ text: 'in /home/me/work with hunter2hunter2' }, env)).toEqual({
       text: 'in /home/me/work with …',
     });
   });
@@ -266,7 +269,7 @@ describe('secrets are hidden', () => {
 
 describe('its size is limited', () => {
   test('long strings are truncated, and so is a message with very many parts', () => {
-    expect(shown({ text: 'a'.repeat(5000) })).toEqual({
+    expect(loggedMessage({ text: 'a'.repeat(5000) })).toEqual({
       text: `${'a'.repeat(4096)}… (5000 characters)`,
     });
     const { log, entries } = wireLog();

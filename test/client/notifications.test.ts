@@ -4,7 +4,7 @@ import { delta, FakeServer, THREAD, turn, turnCompleted } from './fake-server.ts
 const METHOD = 'item/agentMessage/delta';
 
 /** The values of an iterator up to its end, and how it ended. */
-async function read(deltas: AsyncIterable<{ delta: string }>): Promise<string[]> {
+async function deltasOf(deltas: AsyncIterable<{ delta: string }>): Promise<string[]> {
   const texts: string[] = [];
   try {
     for await (const { delta: text } of deltas) texts.push(text);
@@ -26,7 +26,7 @@ describe('an iterator of notifications', () => {
     server.send(delta('three'));
     await server.settled();
     await server.client.close();
-    expect(await read(deltas)).toEqual(['one', 'two', 'three', '(end)']);
+    expect(await deltasOf(deltas)).toEqual(['one', 'two', 'three', '(end)']);
   });
 
   test('resolves promises that already wait', async () => {
@@ -50,11 +50,11 @@ describe('an iterator of notifications', () => {
     server.send(delta('one'));
     server.end();
     await server.client.closed;
-    expect(await read(deltas)).toEqual([
+    expect(await deltasOf(deltas)).toEqual([
       'one',
       'ConnectionError: the server has ended the connection',
     ]);
-    expect(await read(server.client.notifications(METHOD))).toEqual([
+    expect(await deltasOf(server.client.notifications(METHOD))).toEqual([
       'ConnectionError: the server has ended the connection',
     ]);
   });
@@ -70,7 +70,7 @@ describe('an iterator of notifications', () => {
     });
     await server.settled();
     await server.client.close();
-    expect(await read(deltas)).toEqual(['b', '(end)']);
+    expect(await deltasOf(deltas)).toEqual(['b', '(end)']);
     expect(await started.next()).toEqual({ value: { thread }, done: false });
   });
 
@@ -85,10 +85,10 @@ describe('an iterator of notifications', () => {
     controller.abort();
     server.send(delta('three'));
     await server.settled();
-    expect(await read(aborted)).toEqual(['one', 'two', '(end)']);
+    expect(await deltasOf(aborted)).toEqual(['one', 'two', '(end)']);
     expect(await left.next()).toEqual({ value: undefined, done: true });
     expect(
-      await read(server.client.notifications(METHOD, { signal: AbortSignal.abort() })),
+      await deltasOf(server.client.notifications(METHOD, { signal: AbortSignal.abort() })),
     ).toEqual(['(end)']);
   });
 
@@ -125,7 +125,7 @@ describe('an iterator of notifications', () => {
     }
     server.end();
     await server.client.closed;
-    expect((await read(deltas)).length).toBe(10_001);
+    expect((await deltasOf(deltas)).length).toBe(10_001);
   });
 });
 

@@ -5,7 +5,7 @@ import { completed, delta, FakeServer, THREAD, turn, turnCompleted } from './fak
 const STARTED = { id: 1, result: { turn: turn('inProgress') } };
 
 /** The methods of a turn's notifications up to its end, and how that was. */
-async function read(run: TurnRun): Promise<string[]> {
+async function methodsOf(run: TurnRun): Promise<string[]> {
   const methods: string[] = [];
   try {
     for await (const { method } of run) methods.push(method);
@@ -48,7 +48,7 @@ describe('a turn', () => {
       delta('late'),
       turnCompleted(),
     );
-    expect(await read(run)).toEqual([
+    expect(await methodsOf(run)).toEqual([
       'item/agentMessage/delta',
       'item/agentMessage/delta',
       'item/completed',
@@ -83,7 +83,7 @@ describe('a turn', () => {
     const { server, run } = await begin();
     server.send(delta('early'), STARTED, delta('with the answer'));
     await run.started;
-    const reading = read(run);
+    const reading = methodsOf(run);
     server.send(delta('on'));
     server.send(turnCompleted());
     expect(await reading).toEqual([
@@ -101,8 +101,8 @@ describe('a turn', () => {
       server.send(...Array.from({ length: 1000 }, () => delta('on')));
     server.send(completed('on'), turnCompleted());
     expect((await run.result).text).toBe('on');
-    expect(await read(run)).toEqual(['turn/completed', '(end)']);
-    expect(await read(run)).toEqual(['(end)']);
+    expect(await methodsOf(run)).toEqual(['turn/completed', '(end)']);
+    expect(await methodsOf(run)).toEqual(['(end)']);
   });
 
   test('continues with the newest notification if reading begins in the middle', async () => {
@@ -111,7 +111,7 @@ describe('a turn', () => {
     await run.started;
     server.send(delta('one'), completed('one'));
     await server.settled();
-    const reading = read(run);
+    const reading = methodsOf(run);
     server.send(delta('two'), turnCompleted());
     expect(await reading).toEqual([
       'item/completed',
@@ -127,7 +127,7 @@ describe('a turn', () => {
       id: 1,
       error: { code: -32600, message: 'thread not found', data: { code: 'thread_not_found' } },
     });
-    expect(await read(run)).toEqual(['RequestError: thread not found']);
+    expect(await methodsOf(run)).toEqual(['RequestError: thread not found']);
     await expect(run.started).rejects.toThrow('thread not found');
     await expect(run.result).rejects.toMatchObject({ data: { code: 'thread_not_found' } });
   });
@@ -153,7 +153,7 @@ describe('a turn', () => {
     server.send(STARTED, delta('one'));
     await server.settled();
     end(server);
-    expect(await read(run)).toEqual(['item/agentMessage/delta', error]);
+    expect(await methodsOf(run)).toEqual(['item/agentMessage/delta', error]);
     await expect(run.result).rejects.toThrow(error.slice(error.indexOf(' ') + 1));
   });
 
@@ -162,7 +162,7 @@ describe('a turn', () => {
     server.end();
     await server.client.closed;
     const run = server.client.turn({ threadId: THREAD, input: 'Hello' });
-    expect(await read(run)).toEqual(['ConnectionError: the server has ended the connection']);
+    expect(await methodsOf(run)).toEqual(['ConnectionError: the server has ended the connection']);
     await expect(run.started).rejects.toThrow('turn/start: the server has ended the connection');
   });
 

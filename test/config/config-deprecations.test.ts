@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configDeprecations } from '../../src/config/config-deprecations.ts';
+import { configDeprecations } from '../../src/config/problems/config-deprecations.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configWarnings } from '../../src/config/config-warnings.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 

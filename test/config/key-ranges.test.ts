@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { keyRanges } from '../../src/config/layers/key-ranges.ts';
+import { keyRanges } from '../../src/config/toml/key-ranges.ts';
 
 const TEXT = `# model = "in a comment"
 model = "a" # sandbox_mode

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { configWarnings } from '../../src/config/config-warnings.ts';
-import { policyReads } from '../../src/policy/permissions/policy-reads.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
+import { policyReads } from '../../src/policy/policy-reads.ts';
 import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 

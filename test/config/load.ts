@@ -1,6 +1,6 @@
 import type { Config } from '../../src/config/config.ts';
-import { ConfigError } from '../../src/config/config-error.ts';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
+import { ConfigError } from '../../src/config/toml/config-error.ts';
 import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { configWarnings } from '../../src/config/config-warnings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { mcpSettings } from '../../src/config/mcp/mcp-settings.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
 import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -15,7 +15,7 @@ const ENV = {
   HEADER: 'from-env',
 };
 
-async function read(text: string) {
+async function settingsFrom(text: string) {
   const home = tempFolder({ 'config.toml': text });
   const sources = {
     home,
@@ -33,7 +33,7 @@ async function read(text: string) {
 }
 
 test('a server on stdio, with defaults', async () => {
-  const { settings } = await read('[mcp_servers.ex]\ncommand = "prog"\n');
+  const { settings } = await settingsFrom('[mcp_servers.ex]\ncommand = "prog"\n');
   expect(settings).toEqual({
     servers: [
       {
@@ -67,7 +67,7 @@ test('a server on stdio, with defaults', async () => {
 });
 
 test('every key of a server on stdio', async () => {
-  const { settings } = await read(`[mcp_servers.ex]
+  const { settings } = await settingsFrom(`[mcp_servers.ex]
 command = "prog"
 args = ["a"]
 env = { API_KEY = "key-key-key", MODE = "x" }
@@ -116,7 +116,7 @@ approved_definition = "abc"
 });
 
 test('every key of a server that is reached by HTTP', async () => {
-  const { settings } = await read(`[mcp_servers.ex]
+  const { settings } = await settingsFrom(`[mcp_servers.ex]
 url = "https://example.com/mcp"
 bearer_token_env_var = "TOKEN"
 http_headers = { X-One = "1" }
@@ -189,7 +189,7 @@ test.each([
     'mcp_servers.ex.cwd: expected an absolute path, found "servers/x"',
   ],
 ])('a mistake is a problem of this server only, with its place: %s', async (table, problem) => {
-  const { home, settings, warnings } = await read(
+  const { home, settings, warnings } = await settingsFrom(
     `[mcp_servers.ex]\n${table}\n[mcp_servers.good]\ncommand = "x"\n`,
   );
   expect([
@@ -210,7 +210,7 @@ test('of more than 256 servers, the first ones by name are used, and the others 
     { length: 300 },
     (_, index) => `[mcp_servers.s${index + 100}]\ncommand = "prog"\nenabled = false\n`,
   );
-  const { settings } = await read(tables.join(''));
+  const { settings } = await settingsFrom(tables.join(''));
   expect(settings.servers.map(({ name }) => name)).toEqual(
     Array.from({ length: 256 }, (_, index) => `s${index + 100}`),
   );
@@ -220,11 +220,13 @@ test('of more than 256 servers, the first ones by name are used, and the others 
 });
 
 test('a disabled server has no problems; a table that is none is one', async () => {
-  expect((await read('[mcp_servers.ex]\nenabled = false\nargs = 1\n')).settings).toMatchObject({
+  expect(
+    (await settingsFrom('[mcp_servers.ex]\nenabled = false\nargs = 1\n')).settings,
+  ).toMatchObject({
     servers: [],
     problems: [],
   });
-  expect((await read('mcp_servers = 1\n')).settings).toMatchObject({
+  expect((await settingsFrom('mcp_servers = 1\n')).settings).toMatchObject({
     problems: [],
     further: [
       { message: expect.stringMatching(/mcp_servers: expected a table, found 1/) as string },
@@ -261,7 +263,7 @@ test.each([
 ])(
   'a key that heddle does not know is reported, and the server runs: %s',
   async (table, key, advice) => {
-    const { home, settings, warnings } = await read(`[mcp_servers.ex]\n${table}\n`);
+    const { home, settings, warnings } = await settingsFrom(`[mcp_servers.ex]\n${table}\n`);
     expect([settings.servers.map(({ name }) => name), settings.problems]).toEqual([['ex'], []]);
     expect(warnings).toMatchObject([
       {
@@ -275,7 +277,7 @@ test.each([
 );
 
 test('a variable of heddle itself is nothing to report', async () => {
-  const { warnings } = await read(
+  const { warnings } = await settingsFrom(
     '[mcp_servers.ex]\ncommand = "x"\nenv_vars = ["B", { name = "A", source = "local" }]\n',
   );
   expect(warnings).toEqual([]);
@@ -284,7 +286,7 @@ test('a variable of heddle itself is nothing to report', async () => {
 test('errors and logs do not show the secrets of variables and arguments', async () => {
   const args =
     '["--token", "first-secret", "--api-key=second-secret", "API_KEY=third-secret", "https://u:fourth-secret@e.com", "plain-value"]';
-  const { settings } = await read(
+  const { settings } = await settingsFrom(
     `[mcp_servers.ex]\ncommand = "x"\nargs = ${args}\nenv_vars = ["TOKEN"]\n`,
   );
   expect(settings.servers[0]?.secrets.toSorted()).toEqual(
@@ -299,7 +301,7 @@ test('errors and logs do not show the secrets of variables and arguments', async
 });
 
 test('a program that is named by a relative path needs a folder, so that no project can have it', async () => {
-  const { settings } = await read(
+  const { settings } = await settingsFrom(
     '[mcp_servers.a]\ncommand = "./x"\n[mcp_servers.b]\ncommand = "./x"\ncwd = "/work"\n',
   );
   expect(settings.servers.map(({ name }) => name)).toEqual(['b']);
@@ -337,7 +339,7 @@ test.each([
 ])('the command %s is refused with the way to write it', async (command, problem) => {
   const folder = tempFolder({ 'my server': '' });
   const line = command.replace('FOLDER', folder);
-  const { settings } = await read(
+  const { settings } = await settingsFrom(
     `[mcp_servers.a]\ncommand = ${JSON.stringify(line)}\nenv = { PATH = ${JSON.stringify(folder)} }\n`,
   );
   expect(settings.problems.map(({ error }) => error.problem.replace(folder, 'FOLDER'))).toEqual([
@@ -350,7 +352,7 @@ test.each(['my server', 'FOLDER/my server', 'FOLDER/missing'])(
   async (command) => {
     const folder = tempFolder({ 'my server': '' });
     const line = command.replace('FOLDER', folder);
-    const { settings } = await read(
+    const { settings } = await settingsFrom(
       `[mcp_servers.a]\ncommand = ${JSON.stringify(line)}\nenv = { PATH = ${JSON.stringify(folder)} }\n`,
     );
     expect(settings.servers).toMatchObject([
@@ -383,7 +385,7 @@ test.each([
     },
   ],
 ])('a safety check: %s', async (table, check) => {
-  expect((await read(`[mcp_safety_check]\n${table}\n`)).settings.check).toEqual(check);
+  expect((await settingsFrom(`[mcp_safety_check]\n${table}\n`)).settings.check).toEqual(check);
 });
 
 test.each([
@@ -418,7 +420,7 @@ test.each([
     'mcp_safety_check.comand: not a key of mcp_safety_check. Its keys are command, args, env, url, http_headers, timeout_sec.',
   ],
 ])('a mistake in the safety check: %s', async (table, problem) => {
-  const { settings, warnings } = await read(`[mcp_safety_check]\n${table}\n`);
+  const { settings, warnings } = await settingsFrom(`[mcp_safety_check]\n${table}\n`);
   expect(settings.check).toMatchObject({
     type: 'invalid',
     error: { message: expect.stringContaining(problem) as string },

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/base/json-value.ts';
 import { confinedRole } from '../../src/config/agents/confined-role.ts';
 import { Config } from '../../src/config/config.ts';
-import { emptyTable, mergeTables, tableWith } from '../../src/config/layers/config-table.ts';
 import { emptyLayer } from '../../src/config/layers/layer.ts';
-import { withProjectSettings } from '../../src/config/layers/with-project-settings.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/settings.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/settings/settings.ts';
+import { emptyTable, mergeTables, tableWith } from '../../src/config/toml/config-table.ts';
+import { withProjectSettings } from '../../src/config/with-project-settings.ts';
 import { load } from './load.ts';
 
 /** Of these, each setting has those that are valid. */

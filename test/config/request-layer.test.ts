@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../src/base/json-value.ts';
-import { NO_LOCATION } from '../../src/config/config-error.ts';
+import { requestLayer } from '../../src/config/layers/request-layer.ts';
+import { NO_LOCATION } from '../../src/config/toml/config-error.ts';
 import {
   emptyTable,
   mergeTables,
   putAt,
   tableWith,
   toTable,
-} from '../../src/config/layers/config-table.ts';
-import { requestLayer } from '../../src/config/layers/request-layer.ts';
+} from '../../src/config/toml/config-table.ts';
 
 const key = fc.constantFrom('a', 'b', '__proto__');
 const path = fc.array(key, { minLength: 1, maxLength: 4 });

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configReadResponse } from '../../src/config/config-read-response.ts';
-import { configWarnings } from '../../src/config/config-warnings.ts';
 import { FEATURE_LIST, shownFeatures } from '../../src/config/features/feature-list.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
 import { chooseProvider } from '../../src/config/providers/choose-provider.ts';
 import { webSearch } from '../../src/config/web-search.ts';
 import { networkPolicyRule } from '../../src/policy/network/network-policy-rule.ts';

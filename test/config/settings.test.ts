@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configuredSandboxPolicy } from '../../src/config/configured-sandbox-policy.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { SETTING_NAMES, type SettingName } from '../../src/config/settings.ts';
+import { SETTING_NAMES, type SettingName } from '../../src/config/settings/settings.ts';
 import { configErrorOf, load, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 

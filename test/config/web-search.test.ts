@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { configWarnings } from '../../src/config/config-warnings.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
 import { chooseProvider } from '../../src/config/providers/choose-provider.ts';
 import { webSearch } from '../../src/config/web-search.ts';
 import { load, sourcesIn } from './load.ts';

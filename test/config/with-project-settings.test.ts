@@ -4,23 +4,23 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/base/json-value.ts';
 import type { Config } from '../../src/config/config.ts';
-import { NO_LOCATION } from '../../src/config/config-error.ts';
 import { configReadResponse } from '../../src/config/config-read-response.ts';
-import { configWarnings } from '../../src/config/config-warnings.ts';
+import { emptyLayer } from '../../src/config/layers/layer.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/settings/settings.ts';
+import { NO_LOCATION } from '../../src/config/toml/config-error.ts';
 import {
   emptyTable,
   mergeTables,
   tableWith,
   toTable,
   valueAt,
-} from '../../src/config/layers/config-table.ts';
-import { emptyLayer } from '../../src/config/layers/layer.ts';
+} from '../../src/config/toml/config-table.ts';
 import {
   PROJECT_SETTING_NAMES,
   withProjectSettings,
-} from '../../src/config/layers/with-project-settings.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/settings.ts';
+} from '../../src/config/with-project-settings.ts';
 import { configErrorOf, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 

@@ -116,7 +116,7 @@ interface Asked {
 }
 
 /** Starts a thread whose model makes the call, and waits for the request of the server. */
-async function asked(
+async function askedFor(
   server: TestServer,
   { call, thread = {}, turn: params = {} }: Case,
 ): Promise<Asked> {
@@ -140,7 +140,7 @@ async function asked(
  * A message as the page shows it: with the folders of its reader, and ids in the form that they
  * have there.
  */
-function shown({ cwd, home }: TestServer, value: unknown): unknown {
+function asOnPage({ cwd, home }: TestServer, value: unknown): unknown {
   const json = JSON.stringify(value)
     .replaceAll(cwd, '/home/me/try')
     .replaceAll(home, '/home/me/.heddle')
@@ -213,14 +213,14 @@ test.each(Object.entries(CASES))(
     const rows = cells(heading, 'response');
     expect(responses).toHaveLength(rows.length);
     const server = await startServer(one.options);
-    const first = await asked(server, one);
-    expect(shown(server, first.question)).toEqual(request);
+    const first = await askedFor(server, one);
+    expect(asOnPage(server, first.question)).toEqual(request);
     // State that lasts for other threads comes last.
     const lasts = (index: number) =>
       Number(/"always"|execpolicy_amendment/.test(JSON.stringify(responses[index])));
     const order = rows.map((_row, index) => index).sort((a, b) => lasts(a) - lasts(b));
     for (const [place, index] of order.entries()) {
-      const asking = place === 0 ? first : await asked(server, one);
+      const asking = place === 0 ? first : await askedFor(server, one);
       server.client.send(JSON.stringify({ ...responses[index], id: asking.question.id }));
       expect([responses[index], ...(await ends(asking))]).toEqual([
         responses[index],
@@ -233,11 +233,11 @@ test.each(Object.entries(CASES))(
 test('the request about a host is what the server sends', { tags: 'slow' }, async () => {
   const { dial } = await dialToWebServer();
   const server = await startServer({ config: MANAGED_CONFIG, dial });
-  const asking = await asked(server, {
+  const asking = await askedFor(server, {
     call: functionCall('exec_command', { cmd: 'curl -sS http://a.example/x' }),
   });
   const { request, responses } = documented('Hosts');
-  expect(shown(server, asking.question)).toEqual(request);
+  expect(asOnPage(server, asking.question)).toEqual(request);
   server.client.send(JSON.stringify(responses.at(-1)));
   expect(await ends(asking)).toEqual(['failed', 'interrupted']);
 });
@@ -280,11 +280,11 @@ test('the responses have every decision that is offered, and every value that th
 
 test('the messages after an answer are what the server sends', async () => {
   const server = await startServer(COMMANDS.options);
-  const { question, turnId } = await asked(server, COMMANDS);
+  const { question, turnId } = await askedFor(server, COMMANDS);
   const from = server.client.messages.length;
   server.client.send(JSON.stringify({ id: question.id, result: { decision: 'accept' } }));
   await server.client.turnCompleted(turnId);
-  expect(shown(server, server.client.messages.slice(from, from + 3))).toEqual(
+  expect(asOnPage(server, server.client.messages.slice(from, from + 3))).toEqual(
     jsonBelow('After the response')[0],
   );
 });
@@ -308,7 +308,7 @@ test('a question that nobody decides ends as the table says', async () => {
     overrides: [`approval_timeout_ms=${TIMEOUT_MS}`],
   });
   for (const row of rows) {
-    const asking = await asked(server, COMMANDS);
+    const asking = await askedFor(server, COMMANDS);
     await ENDS[codeIn(row[0] ?? '')[0] ?? '']?.(asking);
     expect([row[0], ...(await ends(asking))]).toEqual([row[0], ...statuses(row)]);
     const { threadId, question } = asking;
@@ -384,7 +384,7 @@ describe('sandbox and sandboxPolicy', () => {
       config: { default_permissions: profile } as JsonObject,
     });
     expect(named).toMatchObject({ activePermissionProfile: { id: ':workspace' } });
-    const { question } = await asked(server, { ...QUESTION, thread: { config: others } });
+    const { question } = await askedFor(server, { ...QUESTION, thread: { config: others } });
     expect(question.params).toMatchObject({ autoResolutionMs: TIMEOUT_MS });
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { parseCommandLine } from '../../src/cli/command-line/parse-command-line.ts';
 import { generateTs } from '../../src/cli/generate/generate-ts.ts';
-import { configWarnings } from '../../src/config/config-warnings.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
 import { sourcesIn } from '../config/load.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readGitInfo } from '../../src/git/read-git-info.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
-const read = (cwd: string) => readGitInfo(cwd);
+const gitInfoOf = (cwd: string) => readGitInfo(cwd);
 const UNKNOWN = { sha: null, branch: null, originUrl: null };
 
 function git(cwd: string, ...args: string[]): string {
@@ -35,7 +35,7 @@ const COMMIT = ['commit', '-q', '--allow-empty', '-m', 'c'];
 
 describe('unknown values are null', () => {
   test('outside of a repository', async () => {
-    expect(await read(tempFolder())).toBe(null);
+    expect(await gitInfoOf(tempFolder())).toBe(null);
   });
 
   test.each([
@@ -57,23 +57,23 @@ describe('unknown values are null', () => {
       () => tempFolder({ '.git/HEAD': `ref: refs/heads/${'x'.repeat(100_000)}` }),
     ],
   ])('%s', async (_, make) => {
-    expect(await read(make())).toEqual(UNKNOWN);
+    expect(await gitInfoOf(make())).toEqual(UNKNOWN);
   });
 
   test('pipes in place of files, without waiting for them', async () => {
     const folder = tempFolder({ '.git/refs/heads/x': '' });
     for (const name of ['HEAD', 'config', 'packed-refs'])
       execFileSync('mkfifo', [join(folder, '.git', name)]);
-    expect(await read(folder)).toEqual(UNKNOWN);
+    expect(await gitInfoOf(folder)).toEqual(UNKNOWN);
   });
 
   test('a repository without a commit, and without a remote', async () => {
-    expect(await read(repository())).toEqual({ sha: null, branch: 'main', originUrl: null });
+    expect(await gitInfoOf(repository())).toEqual({ sha: null, branch: 'main', originUrl: null });
   });
 
   test('the branch of a detached HEAD', async () => {
     const folder = repository(COMMIT, ['checkout', '-q', '--detach']);
-    expect(await read(folder)).toEqual({
+    expect(await gitInfoOf(folder)).toEqual({
       sha: git(folder, 'rev-parse', 'HEAD'),
       branch: null,
       originUrl: null,
@@ -86,7 +86,7 @@ describe('unknown values are null', () => {
       '.git/refs/heads/a': 'ref: refs/heads/b',
       '.git/refs/heads/b': 'ref: refs/heads/a',
     });
-    expect(await read(folder)).toEqual({ sha: null, branch: 'a', originUrl: null });
+    expect(await gitInfoOf(folder)).toEqual({ sha: null, branch: 'a', originUrl: null });
   });
 });
 
@@ -102,8 +102,8 @@ test('commit, branch and remote, also from a folder below', async () => {
     branch: 'topic/x',
     originUrl: 'https://example.com/x.git',
   };
-  expect(await read(folder)).toEqual(info);
-  expect(await read(join(folder, 'a'))).toEqual(info);
+  expect(await gitInfoOf(folder)).toEqual(info);
+  expect(await gitInfoOf(join(folder, 'a'))).toEqual(info);
 });
 
 test.each([
@@ -115,7 +115,7 @@ test.each([
   ['http://us er:to ken@exa mple/x', 'http://exa mple/x'],
 ])('the remote %s is told as %s', async (remote, told) => {
   const folder = repository(['config', 'remote.origin.url', remote]);
-  expect((await read(folder))?.originUrl).toBe(told);
+  expect((await gitInfoOf(folder))?.originUrl).toBe(told);
 });
 
 test('packed refs, worktrees and submodules are read as git reads them', async () => {
@@ -127,11 +127,14 @@ test('packed refs, worktrees and submodules are read as git reads them', async (
   );
   const tree = join(tempFolder(), 'tree');
   git(folder, 'worktree', 'add', '-q', tree, 'main');
-  expect(await read(folder)).toMatchObject({
+  expect(await gitInfoOf(folder)).toMatchObject({
     sha: git(folder, 'rev-parse', 'HEAD'),
     branch: 'topic',
   });
-  expect(await read(tree)).toMatchObject({ sha: git(tree, 'rev-parse', 'HEAD'), branch: 'main' });
+  expect(await gitInfoOf(tree)).toMatchObject({
+    sha: git(tree, 'rev-parse', 'HEAD'),
+    branch: 'main',
+  });
   git(
     folder,
     '-c',
@@ -143,7 +146,7 @@ test('packed refs, worktrees and submodules are read as git reads them', async (
     'sub',
   );
   const sub = join(folder, 'sub');
-  expect(await read(sub)).toEqual({
+  expect(await gitInfoOf(sub)).toEqual({
     sha: git(sub, 'rev-parse', 'HEAD'),
     branch: 'main',
     originUrl: git(sub, 'config', 'remote.origin.url'),
@@ -167,7 +170,7 @@ test.each([
     '.git/config': config,
     other: '[remote "origin"]\nurl = included\n',
   });
-  expect((await read(folder))?.originUrl ?? null).toBe(url);
+  expect((await gitInfoOf(folder))?.originUrl ?? null).toBe(url);
 });
 
 describe('a hostile repository', () => {
@@ -192,7 +195,7 @@ describe('a hostile repository', () => {
     ])
       git(folder, 'config', key, key.startsWith('alias') ? `!${run}` : run);
     git(folder, 'config', 'core.hooksPath', folder);
-    expect(await read(folder)).toMatchObject({ branch: 'main' });
+    expect(await gitInfoOf(folder)).toMatchObject({ branch: 'main' });
     expect(existsSync(mark)).toBe(false);
   });
 
@@ -206,16 +209,16 @@ describe('a hostile repository', () => {
     const lead = tempFolder({ '.git': `gitdir: ${join(other, '.git')}` });
     const link = tempFolder();
     symlinkSync(join(other, '.git'), join(link, '.git'));
-    for (const folder of [lead, link]) expect(await read(folder)).toEqual(UNKNOWN);
+    for (const folder of [lead, link]) expect(await gitInfoOf(folder)).toEqual(UNKNOWN);
     const linked = tempFolder({ '.git/HEAD': 'ref: refs/heads/main' });
     symlinkSync(join(other, '.git', 'config'), join(linked, '.git', 'config'));
     symlinkSync(join(other, '.git', 'refs'), join(linked, '.git', 'refs'));
-    expect(await read(linked)).toEqual({ sha: null, branch: 'main', originUrl: null });
+    expect(await gitInfoOf(linked)).toEqual({ sha: null, branch: 'main', originUrl: null });
   });
 
   test('that is bare in a folder is not one', async () => {
     const folder = tempFolder();
     git(folder, 'init', '-q', '--bare');
-    expect(await read(folder)).toBe(null);
+    expect(await gitInfoOf(folder)).toBe(null);
   });
 });

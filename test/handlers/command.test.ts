@@ -20,7 +20,7 @@ function run(client: TestClient, script: string, params: Partial<CommandExecPara
 }
 
 /** The announced output of a process so far. */
-function told(client: TestClient, stream: 'stdout' | 'stderr', processId = 'p'): string {
+function outputSoFar(client: TestClient, stream: 'stdout' | 'stderr', processId = 'p'): string {
   const deltas = client.notifications(
     'command/exec/outputDelta',
     (delta) => delta.processId === processId && delta.stream === stream,
@@ -31,7 +31,7 @@ function told(client: TestClient, stream: 'stdout' | 'stderr', processId = 'p'):
 }
 
 const says = (client: TestClient, text: string) =>
-  client.waitFor('command/exec/outputDelta', () => told(client, 'stdout').includes(text));
+  client.waitFor('command/exec/outputDelta', () => outputSoFar(client, 'stdout').includes(text));
 
 describe('command/exec', () => {
   test('returns the exit code and both streams, and runs in the working directory of the server', async () => {
@@ -214,7 +214,7 @@ describe('command/exec', () => {
     ).toEqual({});
     writeFileSync(gate, '');
     expect(await end).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-    expect(told(client, 'stdout')).toBe('one\ntwo\ndone\n');
+    expect(outputSoFar(client, 'stdout')).toBe('one\ntwo\ndone\n');
     const last = client.messages.findLastIndex(
       ({ method }) => method === 'command/exec/outputDelta',
     );
@@ -238,7 +238,7 @@ describe('command/exec', () => {
     ).toEqual({});
     await client.request('command/exec/write', { processId: 'p', deltaBase64: base64('hey\n') });
     expect(await end).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-    expect(told(client, 'stdout')).toBe('20 90\r\nhey\r\n33 44\r\ngot hey\r\n');
+    expect(outputSoFar(client, 'stdout')).toBe('20 90\r\nhey\r\n33 44\r\ngot hey\r\n');
   });
 
   test('has a name while it runs', async () => {

@@ -23,7 +23,7 @@ function exited(client: TestClient, processHandle = 'h') {
 }
 
 /** The announced output of a process so far. */
-function told(client: TestClient): string {
+function outputSoFar(client: TestClient): string {
   return Buffer.concat(
     client
       .notifications('process/outputDelta')
@@ -150,7 +150,7 @@ describe('process/spawn', () => {
     ).toEqual({});
     await client.request('process/writeStdin', { processHandle: 't', deltaBase64: base64('\n') });
     expect(await exited(client, 't')).toEqual({ ...end, processHandle: 't' });
-    expect(told(client)).toBe('\r\n33 44\r\n');
+    expect(outputSoFar(client)).toBe('\r\n33 44\r\n');
   });
 
   test('refuses handles that are taken, empty or unknown, and commands that cannot be run', async () => {

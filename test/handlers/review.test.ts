@@ -60,7 +60,7 @@ async function reviewed(
 }
 
 /** The methods about the thread, with the types of the items. */
-function shown({ client }: TestServer): string[] {
+function methodsOfThread({ client }: TestServer): string[] {
   return client.messages.flatMap(({ method, params }) => {
     const { item } = (params ?? {}) as { item?: ThreadItem };
     return method === undefined || method === 'thread/started'
@@ -107,7 +107,7 @@ test('review/start: a turn that enters review mode, and leaves it with a report,
   });
   const end = await client.turnCompleted(turn.id);
   expect(end).toMatchObject({ status: 'completed', items: [agentItem(REPORT)] });
-  expect(shown(server)).toEqual([
+  expect(methodsOfThread(server)).toEqual([
     'thread/status/changed',
     'turn/started',
     'item/started enteredReviewMode',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../src/handlers/method.ts';
-import type { ThreadDeps } from '../../src/handlers/thread-deps.ts';
+import type { Caller } from '../../src/handlers/requested/method.ts';
 import { threadAt } from '../../src/handlers/thread-loading/thread-at.ts';
+import type { ThreadDeps } from '../../src/handlers/thread-loading/thread-deps.ts';
 import { threadRecord } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAgentsMd } from '../../src/instructions/agents-md.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
-const read = (
+const agentsMdOf = (
   home: string,
   cwd: string,
   more: { projectBytesMax?: number; fallbackFileNames?: string[] } = {},
@@ -57,12 +57,12 @@ describe('what is no instruction file is passed over', () => {
   test.each(things)('%s', (_, make) => {
     const folder = repository({});
     make(folder);
-    expect(read(tempFolder(), folder)).toEqual(empty(folder));
+    expect(agentsMdOf(tempFolder(), folder)).toEqual(empty(folder));
   });
 
   test('a home and a cwd that do not exist', () => {
     const folder = tempFolder();
-    expect(read(join(folder, 'no-home'), join(folder, 'no-cwd'))).toEqual(
+    expect(agentsMdOf(join(folder, 'no-home'), join(folder, 'no-cwd'))).toEqual(
       empty(join(folder, 'no-cwd')),
     );
   });
@@ -81,7 +81,7 @@ test('the home comes first, then the folders from the root of the repository to 
     join(folder, 'AGENTS.md'),
     join(folder, 'a', 'AGENTS.md'),
   ];
-  expect(read(home, join(folder, 'a'))).toEqual({
+  expect(agentsMdOf(home, join(folder, 'a'))).toEqual({
     folder,
     sources: paths,
     text: `From ${paths[0]}:\n\nHOME\n\nFrom ${paths[1]}:\n\nROOT\n\nFrom ${paths[2]}:\n\nA`,
@@ -96,7 +96,7 @@ test('a worktree, whose .git is a file, is a root too', () => {
     'tree/a/AGENTS.md': 'A',
   });
   const tree = join(folder, 'tree');
-  expect(read(tempFolder(), join(tree, 'a')).sources).toEqual([
+  expect(agentsMdOf(tempFolder(), join(tree, 'a')).sources).toEqual([
     join(tree, 'AGENTS.md'),
     join(tree, 'a', 'AGENTS.md'),
   ]);
@@ -113,14 +113,14 @@ test.each([
   const folder = repository({ 'AGENTS.md': 'ROOT', 'a/AGENTS.md': 'A' });
   make(join(folder, 'a', '.git'));
   const paths = [join(folder, 'AGENTS.md'), join(folder, 'a', 'AGENTS.md')];
-  expect(read(tempFolder(), join(folder, 'a')).sources).toEqual(paths);
+  expect(agentsMdOf(tempFolder(), join(folder, 'a')).sources).toEqual(paths);
   rmSync(join(folder, '.git'), { recursive: true });
-  expect(read(tempFolder(), join(folder, 'a')).sources).toEqual(paths.slice(1));
+  expect(agentsMdOf(tempFolder(), join(folder, 'a')).sources).toEqual(paths.slice(1));
 });
 
 test('outside of a repository only the cwd counts', () => {
   const folder = tempFolder({ 'AGENTS.md': 'OUTER', 'a/AGENTS.md': 'INNER' });
-  expect(read(tempFolder(), join(folder, 'a'))).toEqual({
+  expect(agentsMdOf(tempFolder(), join(folder, 'a'))).toEqual({
     folder: join(folder, 'a'),
     sources: [join(folder, 'a', 'AGENTS.md')],
     text: `From ${join(folder, 'a', 'AGENTS.md')}:\n\nINNER`,
@@ -136,7 +136,7 @@ test('AGENTS.override.md takes the place of AGENTS.md in its own folder, also an
     'a/b/AGENTS.md': 'B',
     'a/b/AGENTS.override.md': '',
   });
-  expect(read(home, join(folder, 'a', 'b')).sources).toEqual([
+  expect(agentsMdOf(home, join(folder, 'a', 'b')).sources).toEqual([
     join(home, 'AGENTS.override.md'),
     join(folder, 'AGENTS.md'),
     join(folder, 'a', 'AGENTS.override.md'),
@@ -153,7 +153,8 @@ test('other file names count in order, in a project without AGENTS.md', () => {
     'a/b/SECOND.md': '2',
   });
   expect(
-    read(home, join(folder, 'a', 'b'), { fallbackFileNames: ['FIRST.md', 'SECOND.md'] }).sources,
+    agentsMdOf(home, join(folder, 'a', 'b'), { fallbackFileNames: ['FIRST.md', 'SECOND.md'] })
+      .sources,
   ).toEqual([
     join(folder, 'FIRST.md'),
     join(folder, 'a', 'AGENTS.md'),
@@ -166,7 +167,7 @@ test('links inside the project are followed, and those of the home anywhere', ()
   symlinkSync('docs/rules.md', join(folder, 'AGENTS.md'));
   const home = tempFolder();
   symlinkSync(join(tempFolder({ mine: 'MINE' }), 'mine'), join(home, 'AGENTS.md'));
-  expect(read(home, folder)).toEqual({
+  expect(agentsMdOf(home, folder)).toEqual({
     folder,
     sources: [join(home, 'AGENTS.md'), join(folder, 'AGENTS.md')],
     text: `From ${join(home, 'AGENTS.md')}:\n\nMINE\n\nFrom ${join(folder, 'AGENTS.md')}:\n\nRULES`,
@@ -177,12 +178,12 @@ test('a cwd given through a link is the folder that it leads to', () => {
   const folder = repository({ 'AGENTS.md': 'ROOT' });
   const link = join(tempFolder({ 'AGENTS.md': 'BESIDE' }), 'link');
   symlinkSync(join(folder, 'a'), link);
-  expect(read(tempFolder(), link).sources).toEqual([join(folder, 'AGENTS.md')]);
+  expect(agentsMdOf(tempFolder(), link).sources).toEqual([join(folder, 'AGENTS.md')]);
 });
 
 test('a thread in the home itself is told once', () => {
   const home = tempFolder({ 'AGENTS.md': 'HOME' });
-  expect(read(home, home, { projectBytesMax: 2 })).toEqual({
+  expect(agentsMdOf(home, home, { projectBytesMax: 2 })).toEqual({
     folder: home,
     sources: [join(home, 'AGENTS.md')],
     text: `From ${join(home, 'AGENTS.md')}:\n\nHOME`,
@@ -192,7 +193,9 @@ test('a thread in the home itself is told once', () => {
 describe('the files of a project share one limit in bytes', () => {
   test('what is over it is cut, and said to be, never inside a character', () => {
     const folder = repository({ 'AGENTS.md': '1234', 'a/AGENTS.md': 'äöü', 'a/b/AGENTS.md': 'B' });
-    const { text, sources } = read(tempFolder(), join(folder, 'a', 'b'), { projectBytesMax: 7 });
+    const { text, sources } = agentsMdOf(tempFolder(), join(folder, 'a', 'b'), {
+      projectBytesMax: 7,
+    });
     expect(sources).toEqual([join(folder, 'AGENTS.md'), join(folder, 'a', 'AGENTS.md')]);
     expect(text).toBe(
       `From ${join(folder, 'AGENTS.md')}:\n\n1234\n\nFrom ${join(folder, 'a', 'AGENTS.md')}:\n\nä\n\n[truncated after 3 of 6 bytes]`,
@@ -202,11 +205,13 @@ describe('the files of a project share one limit in bytes', () => {
   test('0 leaves them out, and keeps that of the home', () => {
     const home = tempFolder({ 'AGENTS.md': 'HOME' });
     const folder = repository({ 'AGENTS.md': 'ROOT' });
-    expect(read(home, folder, { projectBytesMax: 0 }).sources).toEqual([join(home, 'AGENTS.md')]);
+    expect(agentsMdOf(home, folder, { projectBytesMax: 0 }).sources).toEqual([
+      join(home, 'AGENTS.md'),
+    ]);
   });
 
   test('bytes that are no text do no harm', () => {
     const folder = repository({ 'AGENTS.md': Buffer.from([0x61, 0xff, 0x62]) });
-    expect(read(tempFolder(), folder).text).toContain('a\uFFFDb');
+    expect(agentsMdOf(tempFolder(), folder).text).toContain('a\uFFFDb');
   });
 });

@@ -9,7 +9,7 @@ const GIF = base64('GIF89a\0\0\0\0\0\0');
 const WEBP = base64('RIFF\0\0\0\0WEBPVP8 ');
 const text = (of: string): ForeignPart => ({ type: 'text', text: of });
 const image = (data: string): ForeignPart => ({ type: 'image', data, detail: 'high' });
-const shown = (type: string, data: string) => ({
+const inputImage = (type: string, data: string) => ({
   type: 'input_image',
   image_url: `data:${type};base64,${data}`,
   detail: 'high',
@@ -23,10 +23,10 @@ const NOT_IMAGE = 'an image that is not a PNG, JPEG, GIF or WebP file in Base64'
 describe('foreignOutput', () => {
   test('images have the type of their first bytes', async () => {
     expect(await foreignOutput([PNG, JPEG, GIF, WEBP].map(image), 100)).toEqual([
-      shown('image/png', PNG),
-      shown('image/jpeg', JPEG),
-      shown('image/gif', GIF),
-      shown('image/webp', WEBP),
+      inputImage('image/png', PNG),
+      inputImage('image/jpeg', JPEG),
+      inputImage('image/gif', GIF),
+      inputImage('image/webp', WEBP),
     ]);
   });
 
@@ -46,8 +46,8 @@ describe('foreignOutput', () => {
   });
 
   test.each<[string | null, object]>([
-    [`data:image/svg+xml;base64,${PNG}`, shown('image/png', PNG)],
-    [`DATA:image/png;charset=utf-8;base64,${PNG}`, shown('image/png', PNG)],
+    [`data:image/svg+xml;base64,${PNG}`, inputImage('image/png', PNG)],
+    [`DATA:image/png;charset=utf-8;base64,${PNG}`, inputImage('image/png', PNG)],
     [`data:image/png,${PNG}`, note('1 × an image that is not a Base64 data URL')],
     ['https://example.com/x.png', note('1 × an image that is not a Base64 data URL')],
     [null, note('1 × an image that is not a Base64 data URL')],
@@ -74,7 +74,7 @@ describe('foreignOutput', () => {
     const parts = [text('a'.repeat(60)), image(PNG), text('b'.repeat(60)), text('c'), text('d')];
     expect(await foreignOutput(parts, 100)).toEqual([
       { type: 'input_text', text: 'a'.repeat(60) },
-      shown('image/png', PNG),
+      inputImage('image/png', PNG),
       {
         type: 'input_text',
         text: `${'b'.repeat(20)}\n[… 20 characters truncated …]\n${'b'.repeat(20)}`,

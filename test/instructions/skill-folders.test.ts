@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { ConfigError } from '../../src/config/toml/config-error.ts';
 import { SkillFolders } from '../../src/instructions/skills/skill-folders.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -68,7 +68,7 @@ export async function startOauthServer({
     tokenChars: 0,
   };
   const listener: RequestListener = (request, response) => {
-    if (!instead(request.url ?? '', response)) void answer(state, told, { request, response });
+    if (!instead(request.url ?? '', response)) void answerOauth(state, told, { request, response });
   };
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -90,7 +90,7 @@ interface Exchange {
   response: ServerResponse;
 }
 
-async function answer(
+async function answerOauth(
   state: OauthServer,
   { resource = state.url, metadata: more = {} }: Pick<OauthServerOptions, 'resource' | 'metadata'>,
   { request, response }: Exchange,

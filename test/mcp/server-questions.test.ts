@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { PausableTimers } from '../../src/base/pausable-timers.ts';
 import type { McpUser } from '../../src/mcp/mcp-user.ts';
+import type { McpQuestion, McpRequest } from '../../src/mcp/messages/to-host.ts';
 import { ServerQuestions } from '../../src/mcp/server-questions.ts';
-import type { McpQuestion, McpRequest } from '../../src/mcp/to-host.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const NEVER = new AbortController().signal;
@@ -33,7 +33,7 @@ function threadOf(name: string): McpUser {
   };
 }
 
-const asked = (_meta: Record<string, string> = {}): McpQuestion => ({
+const question = (_meta: Record<string, string> = {}): McpQuestion => ({
   kind: 'elicitation',
   params: { message: '?', _meta },
 });
@@ -44,7 +44,7 @@ test.each(['listTools', 'listResources', 'listResourceTemplates'] as const)(
   'a question without a known request is never taken for one in the course of %s',
   async (op) => {
     const questions = openRequests(call(a), { of: b, op }, { of: a, op });
-    expect(await questions.answer(null, asked(), NEVER)).toEqual({
+    expect(await questions.answer(null, question(), NEVER)).toEqual({
       result: { name: 'a', tag: { threadId: '/a' } },
     });
   },
@@ -58,21 +58,21 @@ test.each([
   'while a call of one thread is open and %s of another, a question that names neither is declined',
   async (_what, other) => {
     for (const questions of [openRequests(call(a), other), openRequests(other, call(a))])
-      expect(await questions.answer(null, asked(), NEVER)).toEqual(DECLINED);
+      expect(await questions.answer(null, question(), NEVER)).toEqual(DECLINED);
   },
 );
 
 test('the thread that the question names is asked, if a call of it is open', async () => {
   const questions = openRequests(call(a), call(b));
-  expect(await questions.answer(null, asked({ threadId: '/a' }), NEVER)).toMatchObject({
+  expect(await questions.answer(null, question({ threadId: '/a' }), NEVER)).toMatchObject({
     result: { name: 'a' },
   });
-  expect(await questions.answer(null, asked({ threadId: '/c' }), NEVER)).toEqual(DECLINED);
+  expect(await questions.answer(null, question({ threadId: '/c' }), NEVER)).toEqual(DECLINED);
 });
 
 test('of several calls of one thread, the last one that can ask is taken', async () => {
   const questions = openRequests(call(a), { of: a, op: 'callTool' }, { of: a, op: 'readResource' });
-  expect(await questions.answer(null, asked(), NEVER)).toMatchObject({
+  expect(await questions.answer(null, question(), NEVER)).toMatchObject({
     result: { tag: { threadId: '/a' } },
   });
 });
@@ -80,8 +80,8 @@ test('of several calls of one thread, the last one that can ask is taken', async
 test('the question of a request that has ended goes to no other', async () => {
   const questions = openRequests(call(a), call(b));
   questions.end(2);
-  expect(await questions.answer(2, asked(), NEVER)).toEqual(DECLINED);
-  expect(await questions.answer(1, asked(), NEVER)).toMatchObject({ result: { name: 'a' } });
+  expect(await questions.answer(2, question(), NEVER)).toEqual(DECLINED);
+  expect(await questions.answer(1, question(), NEVER)).toMatchObject({ result: { name: 'a' } });
 });
 
 test('the time of a call does not pass until all of its questions are answered', async () => {
@@ -97,8 +97,8 @@ test('the time of a call does not pass until all of its questions are answered',
   const questions = new ServerQuestions({ users: new Set() });
   questions.begin(1, { user, op: 'callTool', tag: undefined, timers, over: NEVER });
   const [first, second] = [
-    questions.answer(1, asked(), NEVER),
-    questions.answer(1, asked(), NEVER),
+    questions.answer(1, question(), NEVER),
+    questions.answer(1, question(), NEVER),
   ];
   answers[0]?.();
   await first;

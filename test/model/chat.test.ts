@@ -16,7 +16,7 @@ const PART = 'Only a part of the answer came.';
 const patch: ToolSpec = { type: 'custom', name: 'patch', description: '', format: {} };
 
 /** The events of a model behind this reply, between `started` and the end. */
-async function answer(reply: Reply, changes = {}): Promise<ModelEvent[]> {
+async function eventsFor(reply: Reply, changes = {}): Promise<ModelEvent[]> {
   await using server = await ProviderServer.start(reply);
   const { model } = modelAt(server.port, { wireApi: 'chat', ...changes });
   const events = await collect(model.stream({ ...request, tools: [patch] }, never));
@@ -26,12 +26,12 @@ async function answer(reply: Reply, changes = {}): Promise<ModelEvent[]> {
 }
 
 async function completedItems(...chunks: (object | string)[]) {
-  const events = await answer(chatStream(...chunks));
+  const events = await eventsFor(chatStream(...chunks));
   expect(events.at(-1)).toEqual({ type: 'completed', usage: null });
   return events.flatMap((event) => (event.type === 'itemCompleted' ? [event.item] : []));
 }
 
-const said = (text: string, id = 'msg_0') => ({
+const assistantMessage = (text: string, id = 'msg_0') => ({
   type: 'message',
   id,
   role: 'assistant',
@@ -58,7 +58,7 @@ const failed = (message: string, codexErrorInfo: unknown = 'other') => ({
 
 test('a whole answer with reasoning, text, calls in fragments and usage becomes model events', async () => {
   const fragment = (index: number, rest: object) => delta({ tool_calls: [{ index, ...rest }] });
-  const events = await answer(
+  const events = await eventsFor(
     chatStream(
       delta({ role: 'assistant', content: '' }),
       delta({ reasoning_content: 'be', content: null }),
@@ -99,7 +99,7 @@ test('a whole answer with reasoning, text, calls in fragments and usage becomes 
     { type: 'callDelta', callId: 'c1', name: 'plan', custom: false, delta: '{"a":' },
     { type: 'callDelta', callId: 'c2', name: 'patch', custom: false, delta: 'put":"x\\ny"}' },
     { type: 'callDelta', callId: 'c1', name: 'plan', custom: false, delta: '1}' },
-    { type: 'itemCompleted', item: said('Hello', 'msg_1') },
+    { type: 'itemCompleted', item: assistantMessage('Hello', 'msg_1') },
     { type: 'itemCompleted', item: calls('c1', 'plan', '{"a":1}') },
     {
       type: 'itemCompleted',
@@ -258,7 +258,7 @@ describe('calls, as servers give them', () => {
       'sent more than 1000 tool calls',
     ],
   ])('%s fail the stream', async (_, chunk, text) => {
-    expect((await answer(chatStream(chunk, finish('tool_calls'), DONE))).at(-1)).toEqual(
+    expect((await eventsFor(chatStream(chunk, finish('tool_calls'), DONE))).at(-1)).toEqual(
       failed(`P (URL) ${text}.`),
     );
   });
@@ -266,7 +266,7 @@ describe('calls, as servers give them', () => {
   test('without a name leave the message before them incomplete, so that the request is sent again as it was', async () => {
     const nameless = one({ index: 0, id: 'a', function: { arguments: '{}' } });
     for (const end of [[finish('tool_calls'), DONE], [DONE]]) {
-      const events = await answer(chatStream(delta({ content: 'hi' }), nameless, ...end));
+      const events = await eventsFor(chatStream(delta({ content: 'hi' }), nameless, ...end));
       expect(events.map(({ type }) => type)).toEqual([
         'started',
         'itemStarted',
@@ -287,11 +287,11 @@ describe('texts, as servers give them', () => {
     });
     expect(
       await completedItems(delta({ reasoning: 'why' }), delta({ content: 'x' }), finish('stop')),
-    ).toEqual([reasoning('why'), said('x', 'msg_1')]);
+    ).toEqual([reasoning('why'), assistantMessage('x', 'msg_1')]);
     const both = delta({ reasoning: 'why', reasoning_content: 'why' });
     expect(await completedItems(both, delta({ content: 'x' }), finish('stop'))).toEqual([
       reasoning('why'),
-      said('x', 'msg_1'),
+      assistantMessage('x', 'msg_1'),
     ]);
   });
 
@@ -311,16 +311,18 @@ describe('texts, as servers give them', () => {
   test('a refusal, and content in parts, read as the text of the message', async () => {
     expect(
       await completedItems(delta({ content: null, refusal: 'I will not.' }), finish('stop')),
-    ).toEqual([said('I will not.')]);
+    ).toEqual([assistantMessage('I will not.')]);
     const parts = [{ type: 'text', text: 'a' }, { type: 'image' }, { type: 'text', text: 'b' }];
-    expect(await completedItems(delta({ content: parts }), finish('stop'))).toEqual([said('ab')]);
+    expect(await completedItems(delta({ content: parts }), finish('stop'))).toEqual([
+      assistantMessage('ab'),
+    ]);
   });
 
   test.each([
     ['content', 'sent a "content" that is not a string'],
     ['refusal', 'sent a "refusal" that is not a string'],
   ])('a %s that is a number fails the stream', async (name, text) => {
-    expect((await answer(chatStream(delta({ [name]: 7 })))).at(-1)).toEqual(
+    expect((await eventsFor(chatStream(delta({ [name]: 7 })))).at(-1)).toEqual(
       failed(`P (URL) ${text}.`),
     );
   });
@@ -348,11 +350,11 @@ describe('an answer that says nothing', () => {
       }),
     ],
   ])('%s is a failure, and is not asked for again', async (_, reply) => {
-    expect((await answer(reply, { streamMaxRetries: 3 })).at(-1)).toEqual(failure);
+    expect((await eventsFor(reply, { streamMaxRetries: 3 })).at(-1)).toEqual(failure);
   });
 
   test('but reasons is told so, with the reasoning', async () => {
-    const events = await answer(chatStream(delta({ reasoning: 'why' }), finish('stop'), DONE));
+    const events = await eventsFor(chatStream(delta({ reasoning: 'why' }), finish('stop'), DONE));
     expect(events.map(({ type }) => type)).toEqual([
       'started',
       'itemStarted',
@@ -428,9 +430,9 @@ describe('an end', () => {
       null,
     ],
   ])('%s is success', async (_, chunks, counted) => {
-    const events = await answer(chatStream(...chunks));
+    const events = await eventsFor(chatStream(...chunks));
     expect(events.slice(-2)).toEqual([
-      { type: 'itemCompleted', item: said('hello') },
+      { type: 'itemCompleted', item: assistantMessage('hello') },
       { type: 'completed', usage: counted },
     ]);
   });
@@ -440,7 +442,7 @@ describe('an end', () => {
       res.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': 100_000 });
       res.write(data(hello) + data(finish('stop')), () => res.destroy());
     };
-    expect((await answer(reply)).at(-1)).toEqual({ type: 'completed', usage: null });
+    expect((await eventsFor(reply)).at(-1)).toEqual({ type: 'completed', usage: null });
   });
 
   test.each<[string, Reply, object]>([
@@ -503,7 +505,7 @@ describe('an end', () => {
       failed('P (URL) could not answer: too long.', 'contextWindowExceeded'),
     ],
   ])('%s is failure', async (_, reply, expected) => {
-    expect((await answer(reply)).at(-1)).toEqual(expected);
+    expect((await eventsFor(reply)).at(-1)).toEqual(expected);
   });
 
   test('that was cut before any finish reason is asked for again', async () => {
@@ -538,7 +540,7 @@ describe('an end', () => {
     await clock.timerOf(2_000);
     clock.advance(2_000);
     expect((await events).slice(-2)).toEqual([
-      { type: 'itemCompleted', item: said('hello') },
+      { type: 'itemCompleted', item: assistantMessage('hello') },
       { type: 'completed', usage: null },
     ]);
     expect(clock.timers).toEqual([]);
@@ -559,7 +561,7 @@ describe('an answer that is no stream', () => {
   test.each(['application/json', 'text/event-stream'])(
     'is read as a whole, whatever it calls itself: %s',
     async (type) => {
-      const events = await answer((res) =>
+      const events = await eventsFor((res) =>
         res.writeHead(200, { 'content-type': type }).end(JSON.stringify(whole, null, 1)),
       );
       expect(
@@ -571,7 +573,7 @@ describe('an answer that is no stream', () => {
           summary: [],
           content: [{ type: 'reasoning_text', text: 'why' }],
         },
-        said('Hi', 'msg_1'),
+        assistantMessage('Hi', 'msg_1'),
         calls('a', 'f', '{}'),
       ]);
       expect(events.at(-1)).toEqual({ type: 'completed', usage });
@@ -604,7 +606,7 @@ describe('an answer that is no stream', () => {
       'ended its stream before the response was complete.',
     ],
   ])('%s fails', async (_, type, body, text) => {
-    const events = await answer((res) => res.writeHead(200, { 'content-type': type }).end(body));
+    const events = await eventsFor((res) => res.writeHead(200, { 'content-type': type }).end(body));
     expect(events.at(-1)).toEqual(failed(`P (URL) ${text}`));
   });
 });
@@ -620,7 +622,7 @@ test('a stream cut anywhere, inside characters and lines, gives the same events'
       .map(data)
       .join(''),
   );
-  const whole = await answer((res) =>
+  const whole = await eventsFor((res) =>
     res.writeHead(200, { 'content-type': 'text/event-stream' }).end(bytes),
   );
   const cut: Reply = async (res) => {
@@ -629,7 +631,7 @@ test('a stream cut anywhere, inside characters and lines, gives the same events'
       await new Promise((sent) => res.write(bytes.subarray(at, at + 7), sent));
     res.end();
   };
-  expect(await answer(cut)).toEqual(whole);
+  expect(await eventsFor(cut)).toEqual(whole);
 });
 
 describe('a provider that says no more in the middle of its answer', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createModel } from '../../src/model/create-model.ts';
+import { createModel } from '../../src/model/providers/create-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { chatAnswered } from './chat-stream.ts';
 import {

@@ -21,7 +21,7 @@ const ask = (...input: ResponseItem[]) =>
   collect(createEmbeddedModel({ clock: new FakeClock() }).stream({ ...request, input }, never));
 const items = (events: ModelEvent[]) =>
   events.filter((event) => event.type === 'itemCompleted').map(({ item }) => item);
-const said = (events: ModelEvent[]) =>
+const messageTexts = (events: ModelEvent[]) =>
   items(events).flatMap((item) =>
     item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
   );
@@ -44,7 +44,7 @@ test('an answer streams reasoning and a message that shows what was written and 
     'completed',
   ]);
   const text = events.map((event) => (event.type === 'textDelta' ? event.delta : '')).join('');
-  expect(said(events)).toEqual([text]);
+  expect(messageTexts(events)).toEqual([text]);
   expect(text).toContain('I am the embedded model');
   expect(text).toContain('You wrote: "Hello there"');
   expect(text).toContain('call NAME');
@@ -88,7 +88,7 @@ test('think is reasoning, and a message follows', async () => {
     id: 'rs_1_1',
     summary: [{ type: 'summary_text', text: 'first this' }],
   });
-  expect(said(events)).toHaveLength(1);
+  expect(messageTexts(events)).toHaveLength(1);
 });
 
 test('calls are made in runs, and what follows them comes after their outputs', async () => {
@@ -96,7 +96,7 @@ test('calls are made in runs, and what follows them comes after their outputs', 
     'say before\ncall one {"a": 1}\ncall two {}\nthink between\ncall three {}\nsay after',
   );
   const first = await ask(script);
-  expect(said(first)).toEqual(['before']);
+  expect(messageTexts(first)).toEqual(['before']);
   expect(called(first)).toEqual([
     {
       type: 'function_call',
@@ -112,7 +112,7 @@ test('calls are made in runs, and what follows them comes after their outputs', 
   expect(items(second).map(({ type }) => type)).toEqual(['reasoning', 'function_call']);
   expect(called(second)).toMatchObject([{ name: 'three' }]);
   const last = await ask(...soFar, ...items(second), output('call_fc_6_2', 'z'));
-  expect(said(last)).toEqual(['after']);
+  expect(messageTexts(last)).toEqual(['after']);
   expect(called(last)).toEqual([]);
 });
 
@@ -134,7 +134,7 @@ test('without more to do after a call, the message quotes the outputs, shortened
       }),
     ),
   );
-  expect(said(events)).toEqual([
+  expect(messageTexts(events)).toEqual([
     `one answered: "${'a'.repeat(399)}…"\n\ntwo answered: "part"\n\nthree answered: "body"\n\nfour answered: "nothing"`,
   ]);
 });
@@ -145,8 +145,10 @@ test('a message that is context is not a person’s, and a later message starts 
     ...items(await ask(user('call one {}'))),
     output('call_fc_1_1', 'x'),
   ];
-  expect(said(await ask(...start, user('<environment_context>…')))).toEqual(['one answered: "x"']);
-  expect(said(await ask(...start, user('say new')))).toEqual(['new']);
+  expect(messageTexts(await ask(...start, user('<environment_context>…')))).toEqual([
+    'one answered: "x"',
+  ]);
+  expect(messageTexts(await ask(...start, user('say new')))).toEqual(['new']);
 });
 
 test('repeat gives that many deltas without holding up other work', async () => {
@@ -159,7 +161,7 @@ test('repeat gives that many deltas without holding up other work', async () => 
   const events = await ask(user('repeat 10000 ab'));
   clearImmediate(immediate);
   expect(events.filter(({ type }) => type === 'textDelta')).toHaveLength(10_000);
-  expect(said(events)).toEqual(['ab '.repeat(10_000)]);
+  expect(messageTexts(events)).toEqual(['ab '.repeat(10_000)]);
   expect(turns).toBeGreaterThan(100);
 });
 
@@ -191,7 +193,7 @@ test('wait waits, and an abort ends the wait and the events', async () => {
   clock.advance(3_000);
   await clock.timerOf(4_000);
   abort.abort();
-  expect(said(await events)).toEqual(['one', 'two']);
+  expect(messageTexts(await events)).toEqual(['one', 'two']);
   expect(clock.timers).toEqual([]);
   expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
 });
@@ -208,7 +210,7 @@ test.each([
 ])('%j is ordinary text', async (text) => {
   const events = await ask(user(text));
   expect(called(events)).toEqual([]);
-  expect(said(events)).toEqual([expect.stringContaining(`You wrote: "${text}"`)]);
+  expect(messageTexts(events)).toEqual([expect.stringContaining(`You wrote: "${text}"`)]);
   expect(events.at(-1)?.type).toBe('completed');
 });
 
@@ -219,7 +221,7 @@ test('nothing written, or nothing but an image, is answered too', async () => {
     content: [{ type: 'input_image', image_url: 'data:,' }],
   };
   for (const input of [[], [image]])
-    expect(said(await ask(...input))).toEqual([expect.stringContaining('embedded model')]);
+    expect(messageTexts(await ask(...input))).toEqual([expect.stringContaining('embedded model')]);
 });
 
 test('after an abort there is no event', async () => {

@@ -4,7 +4,7 @@ import { NO_LOGIN } from '../../src/config/login/stored-login.ts';
 import type { LocalServer } from '../../src/config/providers/provider-config.ts';
 import type { InstalledModels } from '../../src/model/http/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
-import { providerModels } from '../../src/model/provider-models.ts';
+import { providerModels } from '../../src/model/providers/provider-models.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';
 import { ollama } from './fake-ollama.ts';
@@ -29,7 +29,7 @@ const PLAN = {
 };
 
 /** Returns the answer of a provider of this name to a request, with its address as URL. */
-async function answer(
+async function answerOf(
   localServer: LocalServer,
   reply: Reply,
   changes: Partial<ModelRequest> & { base?: string } = {},
@@ -112,7 +112,7 @@ describe('Ollama', () => {
     ];
     const reply = ollama({ answers: [{ thinking: ['hm'], text: ['Let me', ' plan.'], calls }] });
     expect(
-      await answer('ollama', reply, { model: 'llama3.2', tools: [PLAN], effort: 'low' }),
+      await answerOf('ollama', reply, { model: 'llama3.2', tools: [PLAN], effort: 'low' }),
     ).toEqual([
       ...started.slice(0, -1),
       callDelta('call_hk81qg02', '{"n":1}'),
@@ -133,7 +133,7 @@ describe('Ollama', () => {
       { type: 'function_call_output', call_id: 'a', output: [picture] },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go on' }] },
     ];
-    expect((await answer('ollama', ollama(), { model: 'llama3.2', input })).at(-1)).toEqual(
+    expect((await answerOf('ollama', ollama(), { model: 'llama3.2', input })).at(-1)).toEqual(
       completed(26, 1),
     );
   });
@@ -191,7 +191,7 @@ describe('Ollama', () => {
       'other',
     ],
   ])('%s', async (_, reply, changes, ...error) => {
-    expect((await answer('ollama', reply, changes)).at(-1)).toEqual(failed(...error));
+    expect((await answerOf('ollama', reply, changes)).at(-1)).toEqual(failed(...error));
   });
 });
 
@@ -236,7 +236,7 @@ describe('LM Studio', () => {
       { name: 'plan', args: ['{}'] },
     ];
     expect(
-      await answer(
+      await answerOf(
         'lmstudio',
         lmStudio({ answers: [{ reasoning: ['hm'], text: ['Let me', ' plan.'], calls }] }),
         asked,
@@ -260,7 +260,7 @@ describe('LM Studio', () => {
       content: [{ type: 'input_text', text: role }],
     });
     const input = ['developer', 'user', 'user', 'assistant', 'developer', 'user'].map(says);
-    expect((await answer('lmstudio', lmStudio(), { ...asked, input })).at(-1)).toEqual(
+    expect((await answerOf('lmstudio', lmStudio(), { ...asked, input })).at(-1)).toEqual(
       completed(18, 1),
     );
   });
@@ -297,7 +297,7 @@ describe('LM Studio', () => {
       'other',
     ],
   ])('%s', async (_, reply, changes, ...error) => {
-    expect((await answer('lmstudio', reply, changes)).at(-1)).toEqual(failed(...error));
+    expect((await answerOf('lmstudio', reply, changes)).at(-1)).toEqual(failed(...error));
   });
 });
 

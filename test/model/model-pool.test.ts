@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import type { Model } from '../../src/model/model.ts';
-import { ModelPool } from '../../src/model/model-pool.ts';
+import { ModelPool } from '../../src/model/providers/model-pool.ts';
 import { providerAt } from './provider-server.ts';
 
 const PROVIDERS_KEPT = 16;

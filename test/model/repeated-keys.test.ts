@@ -27,7 +27,7 @@ async function events(wireApi: WireApi, reply: Reply): Promise<ModelEvent[]> {
 }
 
 /** A response in which a part has these deltas. */
-function answer(wireApi: WireApi, part: Part, deltas: string[]): Reply {
+function replyWith(wireApi: WireApi, part: Part, deltas: string[]): Reply {
   return wireApi === 'chat' ? chatAnswer(part, deltas) : responsesAnswer(part, deltas);
 }
 
@@ -103,7 +103,7 @@ describe.each<WireApi>(['responses', 'chat'])(
           whole.slice(index + 1),
         ]);
         for (const deltas of [[whole], [...whole], ...splits]) {
-          expect(texts(await events(wireApi, answer(wireApi, part, deltas)))).toEqual([
+          expect(texts(await events(wireApi, replyWith(wireApi, part, deltas)))).toEqual([
             shown,
             shown,
           ]);
@@ -113,7 +113,7 @@ describe.each<WireApi>(['responses', 'chat'])(
 
     test('as the end of a text that only begins like it, of which nothing is lost', async () => {
       const text = `is ${KEY.slice(0, -1)}`;
-      expect(texts(await events(wireApi, answer(wireApi, 'text', [...text])))).toEqual([
+      expect(texts(await events(wireApi, replyWith(wireApi, 'text', [...text])))).toEqual([
         text,
         text,
       ]);
@@ -122,7 +122,7 @@ describe.each<WireApi>(['responses', 'chat'])(
     test('in arguments that write it with escape sequences', async () => {
       const written = KEY.replace('s', '\\u0073').replace('"', '\\"');
       const [deltas, args] = texts(
-        await events(wireApi, answer(wireApi, 'arguments', [...`{"a":"x ${written}"}`])),
+        await events(wireApi, replyWith(wireApi, 'arguments', [...`{"a":"x ${written}"}`])),
       );
       expect(args).toBe('{"a":"x …"}');
       expect(deltas).toBe('{"a":"x \\u007');
@@ -142,7 +142,7 @@ describe.each<WireApi>(['responses', 'chat'])(
           );
           const written = others.with(index, escaped ?? '').join('');
           const [, args] = texts(
-            await events(wireApi, answer(wireApi, 'arguments', [`{"a":"x ${written}"}`])),
+            await events(wireApi, replyWith(wireApi, 'arguments', [`{"a":"x ${written}"}`])),
           );
           expect(args, written).toBe('{"a":"x …"}');
         }
@@ -274,7 +274,7 @@ describe('a key that a provider repeats is not shown', () => {
 });
 
 test('words of the format stay, even if one is the value of a header', async () => {
-  await using server = await ProviderServer.start(answer('responses', 'text', ['an assistant']));
+  await using server = await ProviderServer.start(replyWith('responses', 'text', ['an assistant']));
   const httpHeaders = { 'X-Role': 'assistant', 'X-State': 'completed', 'X-Type': 'output_text' };
   const { model } = modelAt(server.port, { httpHeaders });
   const all = await collect(model.stream(request, never));
@@ -291,7 +291,7 @@ test('words of the format stay, even if one is the value of a header', async () 
 });
 
 test('a key of fewer than 8 characters stays: it is found in plain words', async () => {
-  await using server = await ProviderServer.start(answer('responses', 'text', ['a word']));
+  await using server = await ProviderServer.start(replyWith('responses', 'text', ['a word']));
   const { model } = modelAt(server.port, { envKey: 'K' }, { env: { K: 'word' } });
   expect(texts(await collect(model.stream(request, never)))).toEqual(['a word', 'a word']);
 });

@@ -17,7 +17,7 @@ const reasoning = (id: string) => ({
   summary: [],
   encrypted_content: 'c2VhbA',
 });
-const said = (text: string) => ({
+const userText = (text: string) => ({
   type: 'message' as const,
   role: 'user' as const,
   content: [{ type: 'input_text' as const, text }],
@@ -25,7 +25,7 @@ const said = (text: string) => ({
 /** A conversation with the reasoning of two earlier responses. */
 const replayed: ModelRequest = {
   ...request,
-  input: [said('a'), reasoning('rs_1'), said('b'), reasoning('rs_2'), said('c')],
+  input: [userText('a'), reasoning('rs_1'), userText('b'), reasoning('rs_2'), userText('c')],
 };
 
 /** The reasoning in a request: the ids, null for an item without one. */

@@ -42,7 +42,7 @@ async function ask(
   return { events: await events, requests: server.requests.map(({ body }) => body) };
 }
 
-const told = (events: ModelEvent[]) =>
+const retriesAndErrors = (events: ModelEvent[]) =>
   events.map((event) =>
     event.type === 'retrying' || event.type === 'failed'
       ? [event.type, event.error.codexErrorInfo]
@@ -110,7 +110,7 @@ test('stream_max_retries N means N + 1 requests, then the last error', async () 
     { streamMaxRetries: 2 },
     [200, 400],
   );
-  expect(told(events)).toEqual([
+  expect(retriesAndErrors(events)).toEqual([
     'started',
     retryingAfter(null),
     'started',
@@ -127,7 +127,7 @@ test('a provider that goes on refusing uses up both limits, and is told once the
     { requestMaxRetries: 1, streamMaxRetries: 1 },
     [200, 400],
   );
-  expect(told(events)).toEqual([
+  expect(retriesAndErrors(events)).toEqual([
     'started',
     retryingAfter(null),
     'started',
@@ -138,7 +138,7 @@ test('a provider that goes on refusing uses up both limits, and is told once the
 
 test('whatever went wrong is told as a broken stream while the model is asked again, with the HTTP status', async () => {
   const { events } = await ask([refusing(503)], { streamMaxRetries: 1 }, [200]);
-  expect(told(events)).toEqual([
+  expect(retriesAndErrors(events)).toEqual([
     'started',
     retryingAfter(503),
     'started',
@@ -157,7 +157,7 @@ test('a refused connection is told from its first retry on, with growing waits, 
     clock.advance(wait);
   }
   const info = { httpConnectionFailed: { httpStatusCode: null } };
-  expect(told(await events)).toEqual([
+  expect(retriesAndErrors(await events)).toEqual([
     'started',
     retryingAfter(null),
     'started',

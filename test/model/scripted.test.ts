@@ -35,7 +35,11 @@ function scripted(script: string | ModelScript, options: ScriptedModelOptions = 
         signal,
       ),
     );
-  return { model, ask, said: async (...args: Parameters<typeof ask>) => said(await ask(...args)) };
+  return {
+    model,
+    ask,
+    said: async (...args: Parameters<typeof ask>) => answerText(await ask(...args)),
+  };
 }
 
 function items(events: ModelEvent[]): ResponseItem[] {
@@ -43,7 +47,7 @@ function items(events: ModelEvent[]): ResponseItem[] {
 }
 
 /** The one message of an answer, or the error's text. */
-function said(events: ModelEvent[]): string {
+function answerText(events: ModelEvent[]): string {
   const texts = items(events).flatMap((item) =>
     item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
   );
@@ -342,7 +346,7 @@ describe('errors', () => {
     const events = scripted('- {cut: true, retry: 1}', { clock }).ask();
     await clock.timerOf(1);
     clock.advance(1);
-    expect(said(await events)).toContain(
+    expect(answerText(await events)).toContain(
       'request 2 (thread 1, turn 1). All responses are used up.',
     );
   });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { commandActions } from '../../src/policy/command/command-actions.ts';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import type { CommandAction } from '../../src/protocol/generated/types.ts';
 
 const actions = async (script: string) =>
   commandActions(await parseCommand(['bash', '-lc', script]), '/w');
-const read = (command: string, path: string): CommandAction => ({
+const readAction = (command: string, path: string): CommandAction => ({
   type: 'read',
   command,
   name: path.slice(path.lastIndexOf('/') + 1),
@@ -45,7 +45,7 @@ describe('reads', () => {
     ['less note.txt', '/w/note.txt'],
     ["awk '{print}' note.txt", '/w/note.txt'],
   ])('%s', async (script, path) => {
-    expect(await actions(script)).toEqual([read(script, path)]);
+    expect(await actions(script)).toEqual([readAction(script, path)]);
   });
 
   test.each([
@@ -57,7 +57,7 @@ describe('reads', () => {
     ['echo hi && cat "note.txt"', 'cat note.txt', '/w/note.txt'],
     ["cat 'note.txt' || true", 'cat note.txt', '/w/note.txt'],
   ])('%s', async (script, command, path) => {
-    expect(await actions(script)).toEqual([read(command, path)]);
+    expect(await actions(script)).toEqual([readAction(command, path)]);
   });
 });
 
@@ -101,7 +101,7 @@ describe('searches', () => {
 
 test('several commands in one line are several actions', async () => {
   expect(await actions('cat note.txt\nls src; rg x | rg y')).toEqual([
-    read('cat note.txt', '/w/note.txt'),
+    readAction('cat note.txt', '/w/note.txt'),
     list('ls src', 'src'),
     search('rg x', 'x'),
     search('rg y', 'y'),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { strictRule } from '../../src/policy/rules/strict-rule.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import { parseRules } from '../../src/policy/rules/parse-rules.ts';
 import { section } from '../docs/pages.ts';

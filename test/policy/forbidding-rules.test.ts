@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CommandVerdict } from '../../src/policy/command/command-verdict.ts';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isHarmless } from '../../src/policy/command/is-harmless.ts';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { isHarmless } from '../../src/policy/harmless/is-harmless.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 
 async function harmless(script: string, confined = true): Promise<boolean> {
   const { commands } = await parseCommand(['bash', '-lc', script]);

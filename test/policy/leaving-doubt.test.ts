@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { type LeavingFacts, leavingDoubt } from '../../src/policy/outside/leaving-doubt.ts';
 import { possibleFolders, possiblePaths } from '../../src/policy/outside/named-paths.ts';
 import { plainGit } from '../../src/policy/outside/plain-git.ts';
 import type { RepositoryFacts } from '../../src/policy/outside/repository-facts.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 
 const REPOSITORY: RepositoryFacts = {
   root: '/ws',

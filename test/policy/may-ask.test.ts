@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ApprovalKind, mayAsk } from '../../src/policy/permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../../src/policy/approvals/may-ask.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 
 const KINDS: ApprovalKind[] = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { stricterApprovals } from '../../src/policy/approvals/stricter-approvals.ts';
 import { narrowerSandbox } from '../../src/policy/permissions/narrower-sandbox.ts';
-import { stricterApprovals } from '../../src/policy/permissions/stricter-approvals.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 import { allowedBy, sandboxPolicies } from './sandbox-policies.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { NetworkRule } from '../../src/policy/network/network-rule.ts';
-import { networkRuleLine } from '../../src/policy/network/read-network-rule.ts';
 import { commandRules, parseRules } from '../../src/policy/rules/parse-rules.ts';
+import { networkRuleLine } from '../../src/policy/rules/read-network-rule.ts';
 
 const HOST =
   'network_rule: host must be a host name or an IP address, without a port and without wildcards';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { type Force, removesByForce } from '../../src/policy/command/removes-by-force.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 
 const removes = async (script: string) =>
   removesByForce(await parseCommand(['bash', '-lc', script]));

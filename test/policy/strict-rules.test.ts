@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import type { PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import { strictRule } from '../../src/policy/rules/strict-rule.ts';
 

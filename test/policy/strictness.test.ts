@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/base/json-value.ts';
-import { emptyTable, mergeTables } from '../../src/config/layers/config-table.ts';
 import { emptyLayer } from '../../src/config/layers/layer.ts';
-import { withProjectSettings } from '../../src/config/layers/with-project-settings.ts';
 import {
   allowedPolicy,
   allowedReviewer,
@@ -15,17 +13,19 @@ import {
   isReviewerAsStrict,
   isSandboxAsStrict,
 } from '../../src/config/strictness/strictest-first.ts';
+import { emptyTable, mergeTables } from '../../src/config/toml/config-table.ts';
+import { withProjectSettings } from '../../src/config/with-project-settings.ts';
+import { mayAsk } from '../../src/policy/approvals/may-ask.ts';
+import { stricterApprovals } from '../../src/policy/approvals/stricter-approvals.ts';
 import type { CommandVerdict } from '../../src/policy/command/command-verdict.ts';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
-import { type ParsedCommand, parseCommand } from '../../src/policy/command/parse-command.ts';
 import { judgeMcpCall } from '../../src/policy/mcp/judge-mcp-call.ts';
 import { judgeTarget } from '../../src/policy/network/judge-target.ts';
 import type { NetworkTarget } from '../../src/policy/network/network-target.ts';
 import { NO_LIMITS, networkPolicyOf } from '../../src/policy/network/read-network-table.ts';
+import { type ParsedCommand, parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
-import { mayAsk } from '../../src/policy/permissions/may-ask.ts';
 import { hasBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
-import { stricterApprovals } from '../../src/policy/permissions/stricter-approvals.ts';
 import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type {
   ApprovalsReviewer,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 const traced = async (script: string) =>

@@ -40,7 +40,7 @@ function agent(...lines: string[]): string {
 
 const ESCALATED = { sandbox_permissions: 'require_escalated', justification: 'May it?' };
 const BACKGROUND = { yield_time_ms: 250 };
-const answer = (number: number, decision: string) => ({ id: number, result: { decision } });
+const decisionLine = (number: number, decision: string) => ({ id: number, result: { decision } });
 
 /** The user's words in each turn, and the messages behind them. */
 const TURNS: { say: string[]; messages?: object[] }[] = [
@@ -77,7 +77,7 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
   },
   {
     say: [exec('touch second; echo outside', ESCALATED), 'say allowed'],
-    messages: [answer(1, 'accept')],
+    messages: [decisionLine(1, 'accept')],
   },
   {
     say: [
@@ -86,7 +86,7 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
       exec('echo four', ESCALATED),
       exec('exit 1'),
     ],
-    messages: [answer(3, 'decline'), answer(2, 'acceptForSession')],
+    messages: [decisionLine(3, 'decline'), decisionLine(2, 'acceptForSession')],
   },
   {
     say: [
@@ -141,7 +141,10 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
     ],
     messages: [{ id: 'f', method: 'thread/fork', params: { threadId: FIRST_THREAD } }],
   },
-  { say: [exec('echo last question', ESCALATED), 'say never'], messages: [answer(4, 'cancel')] },
+  {
+    say: [exec('echo last question', ESCALATED), 'say never'],
+    messages: [decisionLine(4, 'cancel')],
+  },
   {
     say: [
       agent(exec('sleep 0.05; echo a1'), exec('echo a2'), 'say agent one'),
@@ -153,7 +156,7 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
   { say: ['call wait_agent {}', 'say waited'] },
   {
     say: [agent(exec('echo asks', ESCALATED), 'say allowed'), 'call wait_agent {}', 'say both'],
-    messages: [answer(5, 'accept')],
+    messages: [decisionLine(5, 'accept')],
   },
   {
     say: [agent(exec('touch third', ESCALATED), exec('sleep 600; echo never')), 'say hanging'],
@@ -171,14 +174,14 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
         method: 'turn/start',
         params: {
           threadId: FIRST_THREAD,
-          input: said([exec('echo asks', ESCALATED), exec('sleep 0.1')]),
+          input: textInput([exec('echo asks', ESCALATED), exec('sleep 0.1')]),
         },
       },
     ],
   },
 ];
 
-function said(lines: string[]) {
+function textInput(lines: string[]) {
   return [{ type: 'text', text: lines.join('\n') }];
 }
 
@@ -200,7 +203,7 @@ function script(): string {
       {
         id: 10 + index,
         method: 'turn/start',
-        params: { threadId: FIRST_THREAD, input: said(say) },
+        params: { threadId: FIRST_THREAD, input: textInput(say) },
       },
       ...more,
     ]),
@@ -303,7 +306,10 @@ describe('--deterministic with commands', () => {
     const turn = {
       id: 3,
       method: 'turn/start',
-      params: { threadId: FIRST_THREAD, input: said([exec('echo "[$NOISE]"', { login: true })]) },
+      params: {
+        threadId: FIRST_THREAD,
+        input: textInput([exec('echo "[$NOISE]"', { login: true })]),
+      },
     };
     const shell = {
       id: 4,
@@ -357,7 +363,7 @@ test('--deterministic runs no program of notify, which time would have to pass f
   const turn = {
     id: 3,
     method: 'turn/start',
-    params: { threadId: FIRST_THREAD, input: said(['say done']) },
+    params: { threadId: FIRST_THREAD, input: textInput(['say done']) },
   };
   const notify = ['sh', '-c', `touch ${file}; exec sleep 600`];
   const { status, stdout } = await run(`${input}\n${JSON.stringify(turn)}\n`, [
@@ -393,7 +399,7 @@ test('--deterministic gives the same bytes if calls begin while their response s
   const turn = {
     id: 3,
     method: 'turn/start',
-    params: { threadId: FIRST_THREAD, input: said(['go']) },
+    params: { threadId: FIRST_THREAD, input: textInput(['go']) },
   };
   const input = `${script().split('\n').slice(0, 2).join('\n')}\n${JSON.stringify(turn)}\n`;
   const runs = await Promise.all(

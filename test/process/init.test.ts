@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { OFFERED_PROVIDERS } from '../../src/cli/init/offered-providers.ts';
-import { configWarnings } from '../../src/config/config-warnings.ts';
-import { policyReads } from '../../src/policy/permissions/policy-reads.ts';
+import { configWarnings } from '../../src/config/problems/config-warnings.ts';
+import { policyReads } from '../../src/policy/policy-reads.ts';
 import { load, sourcesIn } from '../config/load.ts';
 import { writeFiles } from '../config/temp-folder.ts';
 import { ollama } from '../model/fake-ollama.ts';

@@ -31,7 +31,7 @@ function answering(): Reply {
     letGo = resolve;
   });
   return (res, _req, body) =>
-    answer(res, body, () => {
+    sendLongAnswer(res, body, () => {
       arrived++;
       if (arrived === THREADS) letGo();
       return haveArrived;
@@ -39,7 +39,7 @@ function answering(): Reply {
 }
 
 /** Awaits `arrive` when all deltas of a long answer have been sent. */
-async function answer(
+async function sendLongAnswer(
   res: ServerResponse,
   body: unknown,
   arrive: () => Promise<void>,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { TokenUsageBreakdown } from '../../src/protocol/generated/types.ts';
-import { defineFolded } from '../../src/store/sqlite/database/define-folded.ts';
+import { defineFolded } from '../../src/store/sqlite/thread-table/define-folded.ts';
 import { fillThread, openStore } from '../store/fill-thread.ts';
 import { agentRecord, idOf, settings, threadRecord, turnEntries } from '../store/samples.ts';
 import { memorySlowness } from '../support/memory-slowness.ts';

@@ -21,7 +21,7 @@ const AGENT_MESSAGE = {
  * The items that clients see of a turn with these lines. The client checks that each item fits its
  * schema.
  */
-async function shown(lines: string[]): Promise<ThreadItem[]> {
+async function itemsOfTurn(lines: string[]): Promise<ThreadItem[]> {
   const { client, folder } = await startServer({ ids: new CountingIds() });
   const begin = event(1, 'task_started', { turn_id: TURN });
   writeFiles(folder, { 'x.jsonl': text([sessionMeta(rolloutId(1)), begin, ...lines]) });
@@ -340,7 +340,7 @@ const CASES: [written: JsonObject, shown: UntimedItem][] = [
 ];
 
 test('an item of each type is shown in the form of the protocol', async () => {
-  expect(await shown(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(
+  expect(await itemsOfTurn(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(
     CASES.map(([, expected]) => timed(expected, AT)),
   );
 });
@@ -354,7 +354,9 @@ test('an item without the fields that clients need is not shown', async () => {
     'SubAgentActivity',
     'ImageView',
   ];
-  expect(await shown(lacking.map((type) => completed(2, TURN, { type, id: type })))).toEqual([]);
+  expect(await itemsOfTurn(lacking.map((type) => completed(2, TURN, { type, id: type })))).toEqual(
+    [],
+  );
 });
 
 test('an item with fields of wrong types is shown with its other fields, and fits its schema', async () => {
@@ -379,7 +381,7 @@ test('an item with fields of wrong types is shown with its other fields, and fit
     agent_path: 'p',
     path: '/p',
   };
-  const items = await shown(
+  const items = await itemsOfTurn(
     types.map((type, index) =>
       completed(2, TURN, { ...odd, ...needed, kind: 'started', type, id: `${index}` }),
     ),
@@ -388,7 +390,7 @@ test('an item with fields of wrong types is shown with its other fields, and fit
 });
 
 test('older events show the same items', async () => {
-  const items = await shown([
+  const items = await itemsOfTurn([
     event(2, 'patch_apply_end', {
       call_id: 'f',
       success: true,

@@ -28,17 +28,17 @@ import {
 const FIXTURES = join(import.meta.dirname, 'fixtures');
 const THREAD = rolloutId(1);
 
-function read(path: string): Promise<Rollout> {
+function rolloutAt(path: string): Promise<Rollout> {
   return readRollout(path, { ids: new CountingIds() });
 }
 
 function readText(content: string | Buffer): Promise<Rollout> {
-  return read(join(tempFolder({ 'x.jsonl': content }), 'x.jsonl'));
+  return rolloutAt(join(tempFolder({ 'x.jsonl': content }), 'x.jsonl'));
 }
 
 /** The error that a file is refused with, with FILE for its path. */
 async function refusal(path: string): Promise<unknown> {
-  const error = await read(path).then(
+  const error = await rolloutAt(path).then(
     () => null,
     (reason: unknown) => reason,
   );
@@ -54,26 +54,26 @@ function brief(entries: readonly LogEntry[]): { turns: string[]; model: string[]
   const turns: string[] = [];
   for (const entry of entries) {
     if (entry.kind === 'turnStarted') turns.push('');
-    else if (entry.kind === 'item') turns.push(`${turns.pop()}${shown(entry.item)}, `);
+    else if (entry.kind === 'item') turns.push(`${turns.pop()}${itemSummary(entry.item)}, `);
     else if (entry.kind === 'turnEnded') turns.push(`${turns.pop()}${entry.status}`);
   }
   const model: string[] = [];
   const items = new ModelItems({
-    take: ({ item }) => model.push(said(item)),
-    restart: (kept) => model.splice(0, model.length, ...kept.map(({ item }) => said(item))),
+    take: ({ item }) => model.push(messageText(item)),
+    restart: (kept) => model.splice(0, model.length, ...kept.map(({ item }) => messageText(item))),
   });
   for (const entry of entries) items.add(entry);
   return { turns, model };
 }
 
-function shown(item: UntimedItem): string {
+function itemSummary(item: UntimedItem): string {
   if (item.type === 'userMessage')
     return `user ${item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join('+')}`;
   if (item.type === 'agentMessage') return `agent ${item.text}`;
   return item.type;
 }
 
-function said(item: ResponseItem): string {
+function messageText(item: ResponseItem): string {
   if (item.type !== 'message') return item.type;
   return item.content.map((part) => ('text' in part ? part.text : part.type)).join('+');
 }
@@ -216,7 +216,7 @@ describe('a line that cannot be used is skipped and counted', () => {
 });
 
 test("a current rollout: turns with their ids, times and ends, the items, the model's items, the settings", async () => {
-  const rollout = await read(join(FIXTURES, 'current.jsonl'));
+  const rollout = await rolloutAt(join(FIXTURES, 'current.jsonl'));
   const turnId = (n: number) => `019b7900-1180-7000-8000-00000000010${n}`;
   const started = (n: number, second: number): LogEntry => ({
     kind: 'turnStarted',
@@ -409,7 +409,7 @@ test("a current rollout: turns with their ids, times and ends, the items, the mo
 
 describe('an older rollout, which records neither turns nor items', () => {
   test('has a turn for each user message, with the items of its events', async () => {
-    const { entries, last, tokenUsage } = await read(join(FIXTURES, 'older.jsonl'));
+    const { entries, last, tokenUsage } = await rolloutAt(join(FIXTURES, 'older.jsonl'));
     expect({ ...brief(entries), last, tokenUsage }).toEqual({
       turns: [
         'user hello+image, reasoning, commandExecution, agent Hello back., completed',
@@ -423,7 +423,7 @@ describe('an older rollout, which records neither turns nor items', () => {
   });
 
   test('gives turns times, items ids, and joins the parts of one reasoning', async () => {
-    const { entries: all } = await read(join(FIXTURES, 'older.jsonl'));
+    const { entries: all } = await rolloutAt(join(FIXTURES, 'older.jsonl'));
     const entries = all.filter(({ kind }) => kind !== 'model');
     expect(entries.slice(0, 4)).toEqual([
       { kind: 'turnStarted', turnId: idOf(1), startedAtMs: at(1) },
@@ -679,7 +679,9 @@ describe('a history in several files', () => {
       [`${folder}/rollout-x-${THREAD}.jsonl`]: whole,
       [`sessions/2026/01/01/rollout-x-${rolloutId(2)}.jsonl`]: fork,
     });
-    const rollout = await read(join(home, `sessions/2026/01/01/rollout-x-${rolloutId(2)}.jsonl`));
+    const rollout = await rolloutAt(
+      join(home, `sessions/2026/01/01/rollout-x-${rolloutId(2)}.jsonl`),
+    );
     expect([rollout.meta.id, rollout.meta.forkedFromId, brief(rollout.entries)]).toEqual([
       rolloutId(2),
       THREAD,
@@ -701,7 +703,7 @@ describe('a history in several files', () => {
       [`b-${rolloutId(2)}.jsonl`]: fork,
       'c.jsonl': third,
     });
-    expect(brief((await read(join(folder, 'c.jsonl'))).entries).model).toEqual([
+    expect(brief((await rolloutAt(join(folder, 'c.jsonl'))).entries).model).toEqual([
       'one',
       'first',
       'fork',
@@ -751,7 +753,7 @@ describe('the name', () => {
       'sessions/2026/01/01/x.jsonl': text([sessionMeta(THREAD)]),
       'session_index.jsonl': text(index),
     });
-    expect((await read(join(home, 'sessions/2026/01/01/x.jsonl'))).name).toBe('new');
+    expect((await rolloutAt(join(home, 'sessions/2026/01/01/x.jsonl'))).name).toBe('new');
   });
 
   test('is the one in the file if no index has one', async () => {

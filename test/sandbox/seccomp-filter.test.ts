@@ -12,7 +12,7 @@ const [RETURN, LOAD, AND, JUMP] = [0x06, 0x20, 0x54, 0x05];
 const NO_FLAGS_OR_BOTH = [0, 0x800, 0x8_0000, 0x8_0800];
 
 /** The answer of the filter to a system call, by the meaning that the kernel gives to BPF. */
-function answer(
+function filterResult(
   filter: Buffer,
   call: { auditArch: number; number: number; args: readonly bigint[] },
 ): string {
@@ -48,7 +48,7 @@ describe.each(Object.entries(SECCOMP_NUMBERS))('the filter for %s', (arch, numbe
     ]),
   );
   const ask = (unixSockets: boolean, number: number, ...args: (number | bigint)[]) =>
-    answer(filters.get(unixSockets) ?? Buffer.alloc(0), {
+    filterResult(filters.get(unixSockets) ?? Buffer.alloc(0), {
       auditArch: numbers.auditArch,
       number,
       args: args.map(BigInt),
@@ -113,9 +113,9 @@ describe.each(Object.entries(SECCOMP_NUMBERS))('the filter for %s', (arch, numbe
       Array(3).fill('EPERM'),
     );
     for (const auditArch of [0x4000_0003, 0x4000_0028, 0])
-      expect(answer(filters.get(true) ?? Buffer.alloc(0), { auditArch, number: 0, args: [] })).toBe(
-        'EPERM',
-      );
+      expect(
+        filterResult(filters.get(true) ?? Buffer.alloc(0), { auditArch, number: 0, args: [] }),
+      ).toBe('EPERM');
   });
 
   test('refuses leases and delegations, and allows all other commands of fcntl', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LocalPathIndex, MATCHES_MAX } from '../../src/search/path-index.ts';
+import { LocalPathIndex, MATCHES_MAX } from '../../src/search/worker/path-index.ts';
 
 function indexOf(paths: readonly string[], cuts: readonly number[] = []): LocalPathIndex {
   const index = new LocalPathIndex(['/r']);

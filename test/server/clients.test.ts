@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { KeepAlive } from '../../src/base/processes/keep-alive.ts';
+import { KeepAlive } from '../../src/base/keep-alive.ts';
 import type { Answer } from '../../src/protocol/answer.ts';
 import type {
   InitializeParams,
@@ -95,7 +95,7 @@ function ask(
   );
 }
 
-function asked(client: TestClient): Promise<Message> {
+function firstQuestion(client: TestClient): Promise<Message> {
   return client.first('the question', ({ method }) => method === 'item/tool/requestUserInput');
 }
 
@@ -119,13 +119,13 @@ test('a question is shown to every client that follows the thread, under one id,
   const { clients, connected } = await connectedClients(2);
   const answer = ask(clients);
   const [first, second] = connected as [TestClient, TestClient];
-  const question = await asked(first);
+  const question = await firstQuestion(first);
   expect(question).toEqual({
     id: question.id,
     method: 'item/tool/requestUserInput',
     params: QUESTION,
   });
-  expect(await asked(second)).toEqual(question);
+  expect(await firstQuestion(second)).toEqual(question);
   second.send(JSON.stringify({ id: question.id, result: RESULT }));
   first.send(JSON.stringify({ id: question.id, result: { answers: {} } }));
   expect(await answer).toEqual({ type: 'result', result: RESULT });
@@ -145,7 +145,7 @@ test('a question is not shown to those who follow another thread', async () => {
   clients.unsubscribe(THREAD, 1);
   const answer = ask(clients);
   const [client] = connected as [TestClient];
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id, result: RESULT }));
   await answer;
   await client.waitFor('serverRequest/resolved');
@@ -155,10 +155,10 @@ test('a question is not shown to those who follow another thread', async () => {
 test('a client that comes later is shown what is open, under the same id, and can answer', async () => {
   const { clients, connected, join } = await connectedClients(1);
   const answer = ask(clients);
-  const question = await asked(connected[0] as TestClient);
+  const question = await firstQuestion(connected[0] as TestClient);
   const late = await join();
   clients.replay(THREAD, 1);
-  expect(await asked(late)).toEqual(question);
+  expect(await firstQuestion(late)).toEqual(question);
   late.send(JSON.stringify({ id: question.id, result: RESULT }));
   expect(await answer).toEqual({ type: 'result', result: RESULT });
 });
@@ -167,7 +167,7 @@ test('what has been answered is not shown again', async () => {
   const { clients, connected, join } = await connectedClients(1);
   const answer = ask(clients);
   const [client] = connected as [TestClient];
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id, result: RESULT }));
   await answer;
   const late = await join();
@@ -197,8 +197,8 @@ test('an error of an observer does not settle a question that another client can
   const { clients, connected } = await connectedClients(2);
   const [observer, person] = connected as [TestClient, TestClient];
   const answer = ask(clients);
-  const { id } = await asked(observer);
-  await asked(person);
+  const { id } = await firstQuestion(observer);
+  await firstQuestion(person);
   observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
   await answered(observer);
   expect(person.notifications('serverRequest/resolved')).toEqual([]);
@@ -210,7 +210,7 @@ test('an error settles a question once the other clients are gone', async () => 
   const { clients, connected } = await connectedClients(2);
   const [left, last] = connected as [TestClient, TestClient];
   const answer = ask(clients);
-  const { id } = await asked(last);
+  const { id } = await firstQuestion(last);
   left.input.end();
   last.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
   expect(await answer).toEqual({ type: 'error', message: 'method not found' });
@@ -222,8 +222,8 @@ test.each(['before', 'after'])(
     const { clients, connected } = await connectedClients(2);
     const [observer, left] = connected as [TestClient, TestClient];
     const answer = ask(clients);
-    const { id } = await asked(observer);
-    await asked(left);
+    const { id } = await firstQuestion(observer);
+    await firstQuestion(left);
     if (order === 'before') clients.unsubscribe(THREAD, 1);
     observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
     await answered(observer);
@@ -236,7 +236,7 @@ test('a client that has left the thread can still answer', async () => {
   const { clients, connected } = await connectedClients(2);
   const [, left] = connected as [TestClient, TestClient];
   const answer = ask(clients);
-  const { id } = await asked(left);
+  const { id } = await firstQuestion(left);
   clients.unsubscribe(THREAD, 1);
   left.send(JSON.stringify({ id, result: RESULT }));
   expect(await answer).toEqual({ type: 'result', result: RESULT });
@@ -256,7 +256,7 @@ test('an error settles a question when the other client has closed its side, tho
   clients.unsubscribe(THREAD, 2);
   const [observer, person] = connected as [TestClient, TestClient];
   const answer = ask(clients);
-  const { id } = await asked(observer);
+  const { id } = await firstQuestion(observer);
   observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
   await answered(observer);
   person.input.end();
@@ -278,7 +278,7 @@ test('however clients answer, the first result counts, and without one the last 
       const answer = ask(clients);
       for (const [index, kind] of replies.entries()) {
         const client = connected[index] as TestClient;
-        const { id } = await asked(client);
+        const { id } = await firstQuestion(client);
         for (const sent of REPLIES[kind](index)) client.send(JSON.stringify({ id, ...sent }));
         await answered(client);
       }
@@ -299,7 +299,7 @@ test('an error of the only client is an answer', async () => {
   const { clients, connected } = await connectedClients(1);
   const answer = ask(clients);
   const [client] = connected as [TestClient];
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id, error: { code: -32000, message: 'not now' } }));
   expect(await answer).toEqual({ type: 'error', message: 'not now' });
 });
@@ -309,7 +309,7 @@ test('an abort resolves the question, and tells those who saw it', async () => {
   const abort = new AbortController();
   const answer = ask(clients, abort.signal);
   const [client] = connected as [TestClient];
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   abort.abort();
   expect(await answer).toEqual({ type: 'aborted' });
   expect(await client.waitFor('serverRequest/resolved')).toEqual({
@@ -335,7 +335,7 @@ test('answers to nothing, twice, late or malformed are ignored', async () => {
   for (const id of [999, '0', null, -1, 1.5, {}])
     client.send(JSON.stringify({ id, result: RESULT }));
   const answer = ask(clients);
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id: String(id), result: { answers: {} } }));
   client.send(JSON.stringify({ id }));
   expect(await answer).toMatchObject({ type: expect.stringMatching(/^(result|error)$/) });
@@ -346,7 +346,7 @@ test('a question that nobody can see waits for somebody to come', async () => {
   const answer = ask(clients);
   const client = await join();
   clients.replay(THREAD, 0);
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id, result: RESULT }));
   expect(await answer).toEqual({ type: 'result', result: RESULT });
 });
@@ -360,7 +360,7 @@ test.each<[string, unknown]>([
   const { clients, connected, log } = await connectedClients(1);
   const answer = ask(clients);
   const [client] = connected as [TestClient];
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id, result }));
   expect(await answer).toEqual({
     type: 'error',
@@ -375,7 +375,7 @@ test('who has not been asked cannot answer', async () => {
   clients.unsubscribe(THREAD, 1);
   const answer = ask(clients);
   const [client] = connected as [TestClient];
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   stranger.send(JSON.stringify({ id, result: { answers: {} } }));
   await answered(stranger);
   client.send(JSON.stringify({ id, result: RESULT }));
@@ -387,7 +387,7 @@ test('when nobody will come any more, what is open and what is asked later is no
   const [client] = connected as [TestClient];
   const first = ask(clients);
   clients.drain();
-  const { id } = await asked(client);
+  const { id } = await firstQuestion(client);
   client.send(JSON.stringify({ id, result: RESULT }));
   expect(await first).toEqual({ type: 'result', result: RESULT });
   const second = ask(clients);

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { KeepAlive } from '../../src/base/processes/keep-alive.ts';
+import { KeepAlive } from '../../src/base/keep-alive.ts';
 import { Connection } from '../../src/server/connection.ts';
 import { streamTransport } from '../../src/transport/stream-transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';

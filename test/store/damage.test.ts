@@ -74,7 +74,9 @@ function damaged(whole: Buffer, damages: readonly Damage[]): Buffer {
 }
 
 /** Uses all threads until nothing new is wrong. Returns how many threads and turns can be read. */
-async function read(home: TempHome): Promise<{ threads: number; turns: number; refused: number }> {
+async function readAll(
+  home: TempHome,
+): Promise<{ threads: number; turns: number; refused: number }> {
   const store = home.open();
   try {
     const { data } = await store.listThreads(everyThread);
@@ -228,8 +230,8 @@ test('however a database is damaged: no crash, no endless loop, what is lost is 
       mkdirSync(home.home);
       writeFileSync(home.file, damaged(whole, damages));
       // The first reading finds the damage, and the second one what was made of it.
-      await read(home);
-      const { turns, refused } = await read(home);
+      await readAll(home);
+      const { turns, refused } = await readAll(home);
       kept += turns;
       const told = home.repairs.join();
       if (turns < everything && refused === 0)
@@ -261,7 +263,7 @@ test('a damaged first page loses nothing', async () => {
     const home = tempHome();
     mkdirSync(home.home);
     writeFileSync(home.file, Buffer.concat([bytes, whole.subarray(bytes.length)]));
-    expect(await read(home)).toEqual({
+    expect(await readAll(home)).toEqual({
       threads: THREADS + 3,
       turns: THREADS * 5 + 3 * 2,
       refused: 0,

@@ -5,7 +5,7 @@ import { idOf, modelMessage } from './samples.ts';
 
 const turn = idOf(1);
 
-function read(...entries: LogEntry[]): string[] {
+function orderedTexts(...entries: LogEntry[]): string[] {
   const order: AuthoredItem[] = [];
   const items = new ModelItems({
     take: (each) => order.push(each),
@@ -26,7 +26,7 @@ function model(
 
 test('deferred items are read at the next deferredRead', () => {
   expect(
-    read(
+    orderedTexts(
       model('a'),
       model('x', { deferred: true }),
       model('b'),
@@ -43,15 +43,27 @@ test('without one, deferred items are read after all other items of their turn',
     model('b'),
     model('y', { deferred: true }),
   ];
-  expect(read(...deferred)).toEqual(['a', 'b', 'x', 'y']);
-  expect(read(...deferred, model('c', { turnId: idOf(2) }))).toEqual(['a', 'b', 'x', 'y', 'c']);
-  expect(read(...deferred, model('c', { turnId: null }))).toEqual(['a', 'b', 'x', 'y', 'c']);
+  expect(orderedTexts(...deferred)).toEqual(['a', 'b', 'x', 'y']);
+  expect(orderedTexts(...deferred, model('c', { turnId: idOf(2) }))).toEqual([
+    'a',
+    'b',
+    'x',
+    'y',
+    'c',
+  ]);
+  expect(orderedTexts(...deferred, model('c', { turnId: null }))).toEqual([
+    'a',
+    'b',
+    'x',
+    'y',
+    'c',
+  ]);
 });
 
 test('a later turn defers its own items, and other entries change nothing', () => {
   const start: LogEntry = { kind: 'turnStarted', turnId: idOf(2), startedAtMs: 1 };
   expect(
-    read(
+    orderedTexts(
       model('x', { deferred: true }),
       start,
       model('y', { turnId: idOf(2), deferred: true }),

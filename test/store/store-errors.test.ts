@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { asStoreError } from '../../src/store/sqlite/as-store-error.ts';
+import { asStoreError } from '../../src/store/sqlite/connect/as-store-error.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 describe('an error says what happened and what to do', () => {

@@ -7,7 +7,7 @@ import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { SqliteStoreOptions } from '../../src/store/sqlite/store-access.ts';
-import { StoreConnection } from '../../src/store/sqlite/store-connection.ts';
+import { StoreConnection } from '../../src/store/sqlite/threads/store-connection.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

@@ -8,9 +8,9 @@ import {
   completed,
   done,
   FREE_CONFIG,
+  modelOutput,
   runs,
   THREAD,
-  told,
 } from './command-server.ts';
 
 const METHOD = 'item/commandExecution/requestApproval';
@@ -134,7 +134,7 @@ describe('what runs with additional permissions is what was approved', () => {
     writeFileSync(join(server.cwd, 'run.sh'), 'echo other > ../beside/z\n');
     answer(server.client, asked, { decision: 'accept' });
     await server.client.waitFor('turn/completed');
-    expect(told(server)).toContain(
+    expect(modelOutput(server)).toContain(
       `This command was not run: ${join(server.cwd, 'run.sh')} has changed`,
     );
     expect(existsSync(join(server.folder, 'beside', 'z'))).toBe(false);
@@ -212,7 +212,7 @@ describe('a call is refused without an item and without a request', () => {
     const server = await commandServer([runs(WRITE, args), done], { config, files: FILES });
     await started(server);
     await server.client.waitFor('turn/completed');
-    expect(told(server)).toMatch(reason);
+    expect(modelOutput(server)).toMatch(reason);
     expect(completed(server)).toEqual([]);
     expect(questions(server)).toBe(0);
   });

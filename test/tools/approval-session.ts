@@ -11,9 +11,9 @@ import {
   completed,
   done,
   FREE_CONFIG,
+  modelOutput,
   runs,
   THREAD,
-  told,
 } from './command-server.ts';
 
 /**
@@ -104,7 +104,7 @@ export class ApprovalSession {
     }
     return {
       asked,
-      output: told(this.server, callId),
+      output: modelOutput(this.server, callId),
       item: completed(this.server).find(({ id }) => id === callId),
     };
   }

@@ -9,10 +9,10 @@ import {
   commandServer,
   completed,
   done,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
   writes,
 } from './command-server.ts';
 
@@ -43,7 +43,7 @@ async function commandsOfTurns({ client }: TestServer): Promise<Partial<ThreadIt
 describe('a command that outlives its wait', () => {
   test('continues after the end of its turn, and its item shows the output so far', async () => {
     const server = await background();
-    expect(told(server)).toMatch(
+    expect(modelOutput(server)).toMatch(
       /^Wall time: 10\.0000 seconds\nProcess running with session ID \d+\nOriginal token count: 1\nOutput:\nup\n$/,
     );
     expect(completed(server)).toEqual([]);
@@ -84,7 +84,7 @@ describe('a command that outlives its wait', () => {
     await server.model.asked(3);
     await writeFile(join(server.cwd, 'p'), 'it\n');
     await turn;
-    expect(told(server, 'call_2')).toMatch(
+    expect(modelOutput(server, 'call_2')).toMatch(
       /^Wall time: .*\nProcess exited with code 0\nOriginal token count: 2\nOutput:\ngot it\n$/,
     );
     expect(await commandsOfTurns(server)).toMatchObject([
@@ -92,7 +92,7 @@ describe('a command that outlives its wait', () => {
       [],
     ]);
     await server.client.turn(THREAD, 'and now?');
-    expect(told(server, 'call_3')).toMatch(
+    expect(modelOutput(server, 'call_3')).toMatch(
       /^write_stdin: session \d+ does not exist, or has ended\.$/,
     );
   });
@@ -154,7 +154,7 @@ describe('write_stdin', () => {
   test('refuses input for a command without a terminal', async () => {
     const server = await background(writes('hello\n'), done);
     await server.client.turn(THREAD, 'write');
-    expect(told(server, 'call_2')).toMatch(
+    expect(modelOutput(server, 'call_2')).toMatch(
       /^write_stdin: session \d+ has no terminal, so its stdin is empty\. To write to a command, start it with `tty`: true\.$/,
     );
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
@@ -174,7 +174,7 @@ describe('write_stdin', () => {
         stdin: '\u0003',
       },
     ]);
-    expect(told(server, 'call_2')).toContain('Process exited with code 130\n');
+    expect(modelOutput(server, 'call_2')).toContain('Process exited with code 130\n');
   });
 
   test.each([
@@ -185,7 +185,7 @@ describe('write_stdin', () => {
   ])('%o is told to be wrong', async (args, problem) => {
     const server = await commandServer([response(functionCall('write_stdin', args)), done]);
     await server.client.turn(THREAD, 'write');
-    expect(told(server)).toBe(problem);
+    expect(modelOutput(server)).toBe(problem);
   });
 });
 

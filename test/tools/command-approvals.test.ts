@@ -12,10 +12,10 @@ import {
   completed,
   done,
   FREE_CONFIG,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
   writes,
 } from './command-server.ts';
 
@@ -40,7 +40,7 @@ async function question(
   return { id: message?.id, params: message?.params as CommandExecutionRequestApprovalParams };
 }
 
-function answer(
+function answerWith(
   server: TestServer,
   id: Message['id'],
   decision: CommandExecutionApprovalDecision,
@@ -76,7 +76,7 @@ test('a command that needs approval: item/started, the request, the answer, item
     ],
   });
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
-  answer(server, id, 'accept');
+  answerWith(server, id, 'accept');
   expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
   expect(completed(server)).toMatchObject([
     { status: 'completed', exitCode: 0, aggregatedOutput: null },
@@ -100,18 +100,18 @@ test('a command that needs approval: item/started, the request, the answer, item
 describe('an answer', () => {
   test('decline: the item is declined, the model is told, and the turn continues', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
-    answer(server, (await question(server)).id, 'decline');
+    answerWith(server, (await question(server)).id, 'decline');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(completed(server)).toMatchObject([
       { status: 'declined', exitCode: null, aggregatedOutput: null, durationMs: null },
     ]);
-    expect(told(server)).toBe('The user declined this command, so it was not run.');
+    expect(modelOutput(server)).toBe('The user declined this command, so it was not run.');
     expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   });
 
   test('cancel: the item is declined, and the turn is interrupted', async () => {
     const server = await commandServer([runs('touch x')], { config: ASKING });
-    answer(server, (await question(server)).id, 'cancel');
+    answerWith(server, (await question(server)).id, 'cancel');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('interrupted');
     expect(completed(server)).toMatchObject([{ status: 'declined' }]);
     expect(server.model.requests).toHaveLength(1);
@@ -122,10 +122,10 @@ describe('an answer', () => {
       [runs('touch x'), runs('touch x', {}, 'b'), runs('touch y', {}, 'c'), done],
       { config: ASKING },
     );
-    answer(server, (await question(server)).id, 'acceptForSession');
+    answerWith(server, (await question(server)).id, 'acceptForSession');
     const second = await question(server, 2);
     expect(second.params.itemId).toBe('c');
-    answer(server, second.id, 'accept');
+    answerWith(server, second.id, 'accept');
     await server.client.waitFor('turn/completed');
     expect(completed(server).map(({ id, status }) => [id, status])).toEqual([
       ['call_1', 'completed'],
@@ -139,7 +139,7 @@ describe('an answer', () => {
       config: ASKING,
     });
     const { id, params } = await question(server);
-    answer(server, id, {
+    answerWith(server, id, {
       acceptWithExecpolicyAmendment: {
         execpolicy_amendment: params.proposedExecpolicyAmendment ?? [],
       },
@@ -153,7 +153,7 @@ describe('an answer', () => {
 
   test('an empty amendment allows only this command, and clients get a warning', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
-    answer(server, (await question(server)).id, {
+    answerWith(server, (await question(server)).id, {
       acceptWithExecpolicyAmendment: { execpolicy_amendment: [] },
     });
     await server.client.waitFor('turn/completed');
@@ -167,7 +167,7 @@ describe('an answer', () => {
       config: ASKING,
       files: { 'home/rules': 'no folder' },
     });
-    answer(server, (await question(server)).id, {
+    answerWith(server, (await question(server)).id, {
       acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch'] },
     });
     await server.client.waitFor('turn/completed');
@@ -182,7 +182,7 @@ describe('an answer', () => {
       config: ASKING,
     });
     const deny = { host: 'example.org', action: 'deny' as const };
-    answer(server, (await question(server)).id, {
+    answerWith(server, (await question(server)).id, {
       applyNetworkPolicyAmendment: { network_policy_amendment: deny },
     });
     const { id } = await question(server, 2);
@@ -196,7 +196,7 @@ describe('an answer', () => {
     const { id, params } = await question(server);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: params.turnId });
     await server.client.waitFor('turn/completed');
-    answer(server, id, 'accept');
+    answerWith(server, id, 'accept');
     expect(completed(server)).toMatchObject([{ status: 'declined' }]);
     await server.client.request('thread/read', { threadId: THREAD });
     expect(existsSync(join(server.cwd, 'x'))).toBe(false);
@@ -210,7 +210,7 @@ test('a command that a rule forbids is refused under any policy, without an item
   };
   const server = await commandServer([runs('touch x'), done], { files });
   await server.client.turn(THREAD, 'go');
-  expect(told(server)).toContain('Not here.');
+  expect(modelOutput(server)).toContain('Not here.');
   expect(completed(server)).toEqual([]);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
 });
@@ -231,7 +231,7 @@ test('a command that a rule forbids cannot be written to a running shell', async
   await server.clock.timerOf(10_000);
   server.clock.advance(10_000);
   expect(await turn).toMatchObject({ status: 'completed' });
-  expect(told(server, 'call_2')).toBe(
+  expect(modelOutput(server, 'call_2')).toBe(
     'Rejected: a rule forbids `touch`. Do not try to achieve the same in another way.',
   );
   expect(

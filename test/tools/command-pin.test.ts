@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { commandIdentity } from '../../src/tools/command/outside/command-identity.ts';
 import { CommandPin } from '../../src/tools/command/outside/command-pin.ts';
 import { tempFolder } from '../config/temp-folder.ts';

@@ -72,7 +72,7 @@ export function completed({ client }: TestServer): CommandItem[] {
 }
 
 /** The output of a call in the last model request. */
-export function told({ model }: TestServer, callId = 'call_1'): string {
+export function modelOutput({ model }: TestServer, callId = 'call_1'): string {
   const output = model
     .request(model.requests.length)
     .input.find((item) => item.type === 'function_call_output' && item.call_id === callId);

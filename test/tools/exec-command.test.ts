@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { functionCall, response } from '../support/test-model.ts';
-import { commandServer, completed, done, runs, says, THREAD, told } from './command-server.ts';
+import {
+  commandServer,
+  completed,
+  done,
+  modelOutput,
+  runs,
+  says,
+  THREAD,
+} from './command-server.ts';
 
 describe('a command', () => {
   test('has an item from its start to its end, and the model reads its output', async () => {
@@ -59,7 +67,7 @@ describe('a command', () => {
         delta: expect.any(String),
       })),
     );
-    expect(told(server)).toMatch(
+    expect(modelOutput(server)).toMatch(
       /^Wall time: 0\.0000 seconds\nProcess exited with code 3\nOriginal token count: 2\nOutput:\n(out\nerr|err\nout)\n$/,
     );
     const { thread } = await server.client.request('thread/read', {
@@ -178,7 +186,7 @@ describe('other names of the tool', () => {
     expect(completed(server)).toMatchObject([
       { id: 'call_1', cwd: '/', status: 'completed', aggregatedOutput: '/\nhi\n' },
     ]);
-    expect(told(server)).toContain('\nProcess exited with code 0\n');
+    expect(modelOutput(server)).toContain('\nProcess exited with code 0\n');
     expect(server.model.request(2).input).toContainEqual(call);
   });
 
@@ -202,7 +210,7 @@ describe('other names of the tool', () => {
       exitCode: 124,
       aggregatedOutput: 'up\n',
     });
-    expect(told(server)).toContain('Process killed: it timed out after 700 ms\n');
+    expect(modelOutput(server)).toContain('Process killed: it timed out after 700 ms\n');
   });
 });
 
@@ -231,7 +239,7 @@ describe('invalid arguments are reported to the model, without an item', () => {
   ])('%o', async (args, problem) => {
     const server = await commandServer([response(functionCall('exec_command', args)), done]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server).replace('exec_command: ', '')).toEqual(problem);
+    expect(modelOutput(server).replace('exec_command: ', '')).toEqual(problem);
     expect(completed(server)).toEqual([]);
   });
 
@@ -240,7 +248,7 @@ describe('invalid arguments are reported to the model, without an item', () => {
       overrides: ['allow_login_shell=false'],
     });
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toBe(
+    expect(modelOutput(server)).toBe(
       'exec_command: `login`: the configuration does not allow login shells (allow_login_shell).',
     );
   });
@@ -250,7 +258,7 @@ describe('invalid arguments are reported to the model, without an item', () => {
       overrides: ['features.shell_tool=false'],
     });
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toMatch(/^There is no tool named exec_command\./);
+    expect(modelOutput(server)).toMatch(/^There is no tool named exec_command\./);
   });
 });
 
@@ -274,11 +282,11 @@ describe('much output', () => {
       524_288,
       524_288,
     ]);
-    expect(told(server)).toMatch(
+    expect(modelOutput(server)).toMatch(
       /Original token count: 497224\nTotal output lines: 300000\nOutput:\n1\n2\n/,
     );
-    expect(told(server)).toMatch(/\n\[… about \d+ tokens truncated …\]\n/);
-    expect(told(server).length).toBeLessThan(10_300);
+    expect(modelOutput(server)).toMatch(/\n\[… about \d+ tokens truncated …\]\n/);
+    expect(modelOutput(server).length).toBeLessThan(10_300);
   });
 
   test('is truncated to what the model asks for, and to the limit of the configuration', async () => {
@@ -289,9 +297,9 @@ describe('much output', () => {
     ];
     const server = await commandServer(calls, { overrides: ['tool_output_token_limit=500'] });
     await server.client.turn(THREAD, 'go');
-    expect(told(server).length).toBeLessThan(700);
-    expect(told(server, 'call_2').length).toBeGreaterThan(1_900);
-    expect(told(server, 'call_2').length).toBeLessThan(2_300);
+    expect(modelOutput(server).length).toBeLessThan(700);
+    expect(modelOutput(server, 'call_2').length).toBeGreaterThan(1_900);
+    expect(modelOutput(server, 'call_2').length).toBeLessThan(2_300);
   });
 });
 

@@ -6,11 +6,11 @@ import {
   completed,
   done,
   FREE_CONFIG,
+  modelOutput,
   runs,
   THREAD,
-  told,
 } from './command-server.ts';
-import { always, asked, decline } from './questions.ts';
+import { always, decline, questionsAbout } from './questions.ts';
 
 const FILES = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")\n' };
 /** Commands run without a sandbox, and heddle may ask. */
@@ -20,7 +20,7 @@ test('a program that may start what a rule forbids needs approval, until the per
   const server = await commandServer([], { config: OPEN, files: FILES });
   const hidden = 'prlimit sh -c "$(echo dG91Y2ggeA== | base64 -d)"';
   expect(
-    await asked(server, ['ls', 'mkdir a && cat a/* > b', hidden, 'git p'], decline),
+    await questionsAbout(server, ['ls', 'mkdir a && cat a/* > b', hidden, 'git p'], decline),
   ).toMatchObject([
     {
       command: expect.stringContaining('prlimit'),
@@ -37,11 +37,11 @@ test('a program that may start what a rule forbids needs approval, until the per
   expect(existsSync(join(server.cwd, 'b'))).toBe(true);
 
   expect(
-    await asked(server, ['make -n', 'make', 'make', 'make 2>&1 | tail -1'], (question) =>
+    await questionsAbout(server, ['make -n', 'make', 'make', 'make 2>&1 | tail -1'], (question) =>
       always(question),
     ),
   ).toHaveLength(2);
-  expect(await asked(server, ['make'], decline)).toHaveLength(0);
+  expect(await questionsAbout(server, ['make'], decline)).toHaveLength(0);
   expect(completed(server).filter(({ status }) => status === 'declined')).toHaveLength(3);
 });
 
@@ -50,7 +50,7 @@ test('if the approval policy does not allow the server to ask, such a program is
     files: FILES,
   });
   await server.client.turn(THREAD, 'go');
-  expect(told(server)).toBe(
+  expect(modelOutput(server)).toBe(
     `Rejected: ${TOUCH} Nobody can be asked: the approval policy is "never".`,
   );
   expect(existsSync(join(server.cwd, 'a'))).toBe(true);
@@ -59,7 +59,7 @@ test('if the approval policy does not allow the server to ask, such a program is
 test('rules that only require approval cause no such question', async () => {
   const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="prompt")\n' };
   const server = await commandServer([], { config: OPEN, files });
-  expect(await asked(server, ['make -n', 'sh -c true'], decline)).toHaveLength(0);
+  expect(await questionsAbout(server, ['make -n', 'sh -c true'], decline)).toHaveLength(0);
 });
 
 const TOUCH = 'A rule forbids `touch`, and heddle cannot tell whether this command runs it.';

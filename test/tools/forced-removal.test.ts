@@ -62,7 +62,7 @@ test('a forced removal under never runs within the sandbox, and is refused with 
 });
 
 /** The number of questions about each command, which are declined. */
-async function asked(
+async function questionsPerCommand(
   session: ApprovalSession,
   commands: readonly string[],
 ): Promise<[string, number][]> {
@@ -86,12 +86,14 @@ test('a removal that may be by force asks where it may do harm, and is refused n
     all.map((command) => [command, commands.includes(command) ? 1 : 0]);
   const start = (sandbox: string, policy: string) =>
     ApprovalSession.start({ config: config(sandbox, policy), files: { 'work/dir/x': '' } });
-  expect(await asked(await start('confined', 'on-request'), all)).toEqual(number(POSSIBLE));
-  expect(await asked(await start('free', 'on-request'), all)).toEqual(
+  expect(await questionsPerCommand(await start('confined', 'on-request'), all)).toEqual(
+    number(POSSIBLE),
+  );
+  expect(await questionsPerCommand(await start('free', 'on-request'), all)).toEqual(
     number([...POSSIBLE, ...UNLIKELY]),
   );
   const never = await start('free', 'never');
-  expect(await asked(never, all)).toEqual(number([]));
+  expect(await questionsPerCommand(never, all)).toEqual(number([]));
   expect((await never.run('F=-rf; rm $F dir')).output).not.toContain('Rejected');
   expect(isLeft(never)).toBe(false);
 });

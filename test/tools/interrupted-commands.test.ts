@@ -7,10 +7,10 @@ import {
   completed,
   done,
   FREE_CONFIG,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
   writes,
 } from './command-server.ts';
 
@@ -79,7 +79,7 @@ describe.each(PLACES)('Ctrl-C in $sandbox, with a terminal: $tty', (world) => {
     expect(completed(server)).toMatchObject([
       { status: 'failed', exitCode: 130, aggregatedOutput: world.tty ? 'up\r\n^C' : 'up\n' },
     ]);
-    expect(told(server, 'call_2')).toContain('Process exited with code 130\n');
+    expect(modelOutput(server, 'call_2')).toContain('Process exited with code 130\n');
     await server.close();
     expect(livingWith(sleep)).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe.each(PLACES)('Ctrl-C in $sandbox, with a terminal: $tty', (world) => {
     );
     await turn;
     expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 42 }]);
-    expect(plain(told(server, 'call_2'))).toMatch(
+    expect(plain(modelOutput(server, 'call_2'))).toMatch(
       /Process exited with code 42\n.*\nOutput:\n(\^C)?caught\n$/,
     );
   });

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'n
 import { basename, dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { CommandPin } from '../../src/tools/command/outside/command-pin.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { runs } from '../support/runs.ts';

@@ -21,7 +21,7 @@ export const always: Answers = ({ proposedExecpolicyAmendment: words }) =>
 let calls = 0;
 
 /** Runs commands in a turn, and returns the questions about them. */
-export async function asked(
+export async function questionsAbout(
   server: TestServer,
   commands: (string | [string, object])[],
   answers: Answers,

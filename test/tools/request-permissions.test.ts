@@ -38,7 +38,7 @@ async function asking(args: object, overrides: Partial<TurnStartParams> = {}): P
   return { ...server, turnId: turn.id };
 }
 
-function told({ model }: TestServer): string {
+function callOutput({ model }: TestServer): string {
   const output = model.request(2).input.find((item) => item.type === 'function_call_output');
   const body = output?.type === 'function_call_output' ? output.output : null;
   return typeof body === 'string' ? body : JSON.stringify(body);
@@ -51,7 +51,7 @@ function entry(path: string, access: 'read' | 'write' | 'deny') {
 async function answered(server: Asking, result: unknown): Promise<unknown> {
   answer(server.client, await question(server.client, METHOD), result);
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
-  return JSON.parse(told(server));
+  return JSON.parse(callOutput(server));
 }
 
 test('the request has absolute paths with links resolved, and the model is told what was granted', async () => {
@@ -177,7 +177,7 @@ test.each<[string, Partial<TurnStartParams>]>([
 ])('the policy %s refuses without asking', async (_, overrides) => {
   const server = await asking(ASK, overrides);
   await server.client.turnCompleted(server.turnId);
-  expect(JSON.parse(told(server))).toEqual({
+  expect(JSON.parse(callOutput(server))).toEqual({
     ...REFUSED,
     note: expect.stringMatching(/^Refused: the approval policy/),
   });
@@ -210,7 +210,7 @@ test.each<[string, object, RegExp]>([
 ])('the model is told what is wrong when it asks for %s', async (_, args, problem) => {
   const server = await asking(args);
   await server.client.turnCompleted(server.turnId);
-  expect(told(server)).toMatch(problem);
+  expect(callOutput(server)).toMatch(problem);
   expect(server.client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 

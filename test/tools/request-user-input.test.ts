@@ -24,7 +24,7 @@ async function asking(
 }
 
 /** The output of the call for the model. */
-function told({ model }: TestServer): string {
+function callOutput({ model }: TestServer): string {
   const output = model.request(2).input.find((item) => item.type === 'function_call_output');
   return output?.type === 'function_call_output' ? String(output.output) : '';
 }
@@ -63,7 +63,7 @@ test('in plan mode the user is asked, the thread is shown as waiting, and the mo
   ]);
   answer(client, asked, { answers: { q: { answers: ['A', 'or B'] }, other: { answers: ['x'] } } });
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
-  expect(JSON.parse(told(server))).toEqual({ answers: { q: { answers: ['A', 'or B'] } } });
+  expect(JSON.parse(callOutput(server))).toEqual({ answers: { q: { answers: ['A', 'or B'] } } });
   expect(
     client
       .notifications('thread/status/changed')
@@ -92,7 +92,7 @@ test.each([
   server.client.send(JSON.stringify({ id, ...reply }));
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
   const noted = note === null ? {} : { note: expect.stringMatching(note) };
-  expect(JSON.parse(told(server))).toEqual({ answers: {}, ...noted });
+  expect(JSON.parse(callOutput(server))).toEqual({ answers: {}, ...noted });
 });
 
 const [ONE] = QUESTIONS.questions;
@@ -159,6 +159,6 @@ test.each<[string, object, object, RegExp]>([
 ])('%s nobody is asked: the model is told what is wrong', async (_, args, overrides, problem) => {
   const server = await asking(args, overrides);
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
-  expect(told(server)).toMatch(problem);
+  expect(callOutput(server)).toMatch(problem);
   expect(server.client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });

@@ -22,7 +22,7 @@ const SOURCES: [string, { config: string; env?: Record<string, string> }][] = [
 ];
 
 /** Returns the output of a command of the model under this policy. */
-async function shown(
+async function commandOutput(
   server: TestServer,
   sandboxPolicy: CommandExecParams['sandboxPolicy'],
 ): Promise<string | null | undefined> {
@@ -35,11 +35,13 @@ test.each(SOURCES)(
   'commands of the model get the variables that describe their own sandbox, whatever comes from %s',
   async (_name, options) => {
     const server = await commandServer([], options);
-    expect(await shown(server, { type: 'workspaceWrite' })).toBe(WITHOUT_NETWORK);
-    expect(await shown(server, { type: 'readOnly' })).toBe(WITHOUT_NETWORK);
-    expect(await shown(server, { type: 'workspaceWrite', networkAccess: true })).toBe(BUBBLEWRAP);
-    expect(await shown(server, { type: 'dangerFullAccess' })).toBe(NONE);
-    expect(await shown(server, { type: 'externalSandbox' })).toBe(NONE);
+    expect(await commandOutput(server, { type: 'workspaceWrite' })).toBe(WITHOUT_NETWORK);
+    expect(await commandOutput(server, { type: 'readOnly' })).toBe(WITHOUT_NETWORK);
+    expect(await commandOutput(server, { type: 'workspaceWrite', networkAccess: true })).toBe(
+      BUBBLEWRAP,
+    );
+    expect(await commandOutput(server, { type: 'dangerFullAccess' })).toBe(NONE);
+    expect(await commandOutput(server, { type: 'externalSandbox' })).toBe(NONE);
   },
 );
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { tempFolder } from '../config/temp-folder.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, FREE_CONFIG } from './command-server.ts';
-import { type Answers, asked, decline } from './questions.ts';
+import { type Answers, decline, questionsAbout } from './questions.ts';
 
 const accept: Answers = () => 'accept';
 const SKILL = '---\nname: mine\ndescription: Does it\n---\n\nRun scripts/go.sh\n';
@@ -58,7 +58,7 @@ const OTHERS = [
 describe('skill_approval', () => {
   test('if it is true, a command that runs a file of a skill needs approval, also in the sandbox; others run', async () => {
     const server = await serverWith(granular(true));
-    const questions = await asked(server, [...RUNS, ...OTHERS], accept);
+    const questions = await questionsAbout(server, [...RUNS, ...OTHERS], accept);
     const go = join(server.home, 'skills', 'mine', 'scripts', 'go.sh');
     const local = join(server.cwd, '.agents', 'skills', 'local');
     expect(questions.map(({ reason }) => reason)).toEqual(
@@ -75,12 +75,12 @@ describe('skill_approval', () => {
     const server = await serverWith(
       `${granular(true)}\n[[skills.config]]\nname = "mine"\nenabled = false\n`,
     );
-    expect((await asked(server, ['sh link/go.sh', 'sh own.sh'], accept)).length).toBe(1);
+    expect((await questionsAbout(server, ['sh link/go.sh', 'sh own.sh'], accept)).length).toBe(1);
   });
 
   test.each([false, null])('if it is %s, such a command is like others', async (kind) => {
     const server = await serverWith(granular(kind));
-    expect(await asked(server, [RUNS[0] ?? '', ...OTHERS], accept)).toEqual([]);
+    expect(await questionsAbout(server, [RUNS[0] ?? '', ...OTHERS], accept)).toEqual([]);
     expect(completed(server).map(({ status, exitCode }) => [status, exitCode])).toEqual(
       [0, ...OTHERS].map(() => ['completed', 0]),
     );
@@ -88,10 +88,11 @@ describe('skill_approval', () => {
 
   test('counts without a sandbox too; a declined command does not run; acceptForSession and rules spare the question', async () => {
     const server = await serverWith(granular(true, 'danger-full-access'));
-    expect((await asked(server, ['sh link/go.sh'], decline)).length).toBe(1);
+    expect((await questionsAbout(server, ['sh link/go.sh'], decline)).length).toBe(1);
     expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null }]);
     expect(
-      (await asked(server, ['sh link/go.sh', 'sh link/go.sh'], () => 'acceptForSession')).length,
+      (await questionsAbout(server, ['sh link/go.sh', 'sh link/go.sh'], () => 'acceptForSession'))
+        .length,
     ).toBe(1);
     expect(completed(server).map(({ status }) => status)).toEqual([
       'declined',
@@ -104,7 +105,7 @@ describe('skill_approval', () => {
     'under %s, such commands are like others',
     async (policy) => {
       const server = await serverWith(granular(true).replace(/\{ granular.*\n/, `${policy}\n`));
-      expect(await asked(server, [RUNS[0] ?? ''], accept)).toEqual([]);
+      expect(await questionsAbout(server, [RUNS[0] ?? ''], accept)).toEqual([]);
       expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
     },
   );

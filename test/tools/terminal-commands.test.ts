@@ -6,10 +6,10 @@ import {
   commandServer,
   completed,
   done,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
   writes,
 } from './command-server.ts';
 
@@ -50,10 +50,10 @@ describe('a command in a terminal', () => {
         aggregatedOutput: 'name? hello Ada, age? so 36\r\n',
       },
     ]);
-    expect(told(server, 'call_2')).toMatch(
+    expect(modelOutput(server, 'call_2')).toMatch(
       /\nProcess running with session ID \d+\nOriginal token count: 4\nOutput:\nhello Ada, age\? $/,
     );
-    expect(told(server, 'call_3')).toMatch(
+    expect(modelOutput(server, 'call_3')).toMatch(
       /\nProcess exited with code 0\nOriginal token count: 2\nOutput:\nso 36\r\n$/,
     );
     const typed = server.client
@@ -110,8 +110,8 @@ describe('a command in a terminal', () => {
       terminated: true,
     });
     await server.client.turn(THREAD, 'write');
-    expect(told(server, 'call_2')).toContain('\nProcess exited with code 137\n');
-    expect(told(server, 'call_3')).toBe(
+    expect(modelOutput(server, 'call_2')).toContain('\nProcess exited with code 137\n');
+    expect(modelOutput(server, 'call_3')).toBe(
       `write_stdin: session ${processId} does not exist, or has ended.`,
     );
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
@@ -135,7 +135,7 @@ test('64 commands of a thread can run in the background; a 65th is refused with 
   for (let index = 0; index < 64; index++) await says(server, `up${index}\n`);
   await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(3);
   await turn;
-  expect(told(server, 'call_64')).toMatch(
+  expect(modelOutput(server, 'call_64')).toMatch(
     /^This command was not run: 64 commands of this thread are running, .* sessions (\d+, ){63}\d+\.$/,
   );
   await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { leavingDoubt } from '../../src/policy/outside/leaving-doubt.ts';
+import { parseCommand } from '../../src/policy/parse/parse-command.ts';
 import { leavingFacts } from '../../src/tools/command/outside/leaving-facts.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 

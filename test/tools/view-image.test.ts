@@ -47,14 +47,14 @@ async function viewing(
   return { server, output: (result as { output: unknown }).output };
 }
 
-const shown = (url: string) => [{ type: 'input_image', image_url: url, detail: 'high' }];
+const inputImage = (url: string) => [{ type: 'input_image', image_url: url, detail: 'high' }];
 
 test('the model gets the image, and clients see its path', async () => {
   const { server, output } = await viewing(
     { path: 'p.png' },
     { prepare: ({ cwd }) => writeFiles(cwd, { 'p.png': PNG }) },
   );
-  expect(output).toEqual(shown(URL));
+  expect(output).toEqual(inputImage(URL));
   const item = { type: 'imageView', id: 'c1', path: join(server.cwd, 'p.png') };
   for (const method of ['item/started', 'item/completed'] as const)
     expect(
@@ -71,7 +71,7 @@ test.each(Object.entries(SMALL))(
       { path: 'name.txt' },
       { prepare: ({ cwd }) => writeFiles(cwd, { 'name.txt': bytes }) },
     );
-    expect(output).toEqual(shown(`data:${type};base64,${bytes.toString('base64')}`));
+    expect(output).toEqual(inputImage(`data:${type};base64,${bytes.toString('base64')}`));
   },
 );
 
@@ -117,7 +117,7 @@ describe('within the bounds of the sandbox', () => {
     const inside = ({ cwd }: TestServer) => writeFiles(cwd, { 'p.png': PNG });
     expect(
       (await viewing({ path: 'p.png' }, { prepare: inside, sandboxPolicy: restricted() })).output,
-    ).toEqual(shown(URL));
+    ).toEqual(inputImage(URL));
     expect(
       (
         await viewing(
@@ -133,7 +133,7 @@ describe('within the bounds of the sandbox', () => {
           { prepare: outside, sandboxPolicy: { type: 'readOnly' } },
         )
       ).output,
-    ).toEqual(shown(URL));
+    ).toEqual(inputImage(URL));
   });
 
   test('images in $TMPDIR are shown if commands can write there', async () => {
@@ -150,7 +150,7 @@ describe('within the bounds of the sandbox', () => {
         { path: join(tmp, 'p.png') },
         { env: { TMPDIR: tmp }, sandboxPolicy: policy(exclude) },
       );
-    expect((await look(false)).output).toEqual(shown(URL));
+    expect((await look(false)).output).toEqual(inputImage(URL));
     expect((await look(true)).output).toEqual(refused);
   });
 

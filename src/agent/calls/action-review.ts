@@ -1,4 +1,4 @@
-import { type ApprovalKind, whyNotAsked } from '../../policy/permissions/may-ask.ts';
+import { type ApprovalKind, whyNotAsked } from '../../policy/approvals/may-ask.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Action, ActionHost, Ask, Judgement, Verdict } from '../../tools/action.ts';
 import type { Denial, InterruptCause } from '../../tools/denial.ts';

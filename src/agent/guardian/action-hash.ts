@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { jsonPieces } from '../../base/json-pieces.ts';
 import { type JsonObject, withSortedKeys } from '../../base/json-value.ts';
+import { jsonPieces } from '../../base/text/json-pieces.ts';
 
 /**
  * Identifies an action: two actions have the same hash only if everything about them is the same.

@@ -1,7 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';

@@ -1,7 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import { visibleJson } from '../../base/text/visible-json.ts';
 import type { Config } from '../../config/config.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import { parseCommand } from '../../policy/command/parse-command.ts';
+import { parseCommand } from '../../policy/parse/parse-command.ts';
 
 /**
  * An action in the form in which an equal one is recognized that was denied: the commands of its

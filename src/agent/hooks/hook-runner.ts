@@ -1,8 +1,8 @@
 import { setVariables } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { type JsonText, jsonText } from '../../base/json-text.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import { Places } from '../../base/places.ts';
+import { type JsonText, jsonText } from '../../base/text/json-text.ts';
 import { type HookDefinition, hookName } from '../../config/hooks/hook-definition.ts';
 import { filledIn } from '../../hooks/filled-in.ts';
 import { failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';

@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { JsonText } from '../../base/json-text.ts';
+import type { JsonText } from '../../base/text/json-text.ts';
 import type { HookHandler } from '../../config/hooks/hook-definition.ts';
 import type { HookEvent } from '../../config/hooks/hook-events.ts';
 import { entry, failedHook, type HookResult } from '../../hooks/hook-result.ts';

@@ -1,5 +1,5 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { ActionOutcome } from '../../tools/action.ts';
 
 /** The longest result of an MCP tool that hooks get whole, in characters of its JSON. */

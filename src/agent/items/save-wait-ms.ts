@@ -1,4 +1,4 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 
 const WAIT_MS = 500;

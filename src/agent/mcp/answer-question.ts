@@ -2,9 +2,9 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json-value
 import { cutText } from '../../base/text/cut-text.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { AskedQuestion } from '../../mcp/mcp-user.ts';
-import type { McpAnswer } from '../../mcp/to-host.ts';
+import type { McpAnswer } from '../../mcp/messages/to-host.ts';
 import type { ModelRequest } from '../../model/model.ts';
-import { mayAsk } from '../../policy/permissions/may-ask.ts';
+import { mayAsk } from '../../policy/approvals/may-ask.ts';
 import type {
   McpServerElicitationRequestResponse,
   ResponseItem,

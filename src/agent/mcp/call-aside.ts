@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json-value.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
-import { McpError } from '../../mcp/mcp-error.ts';
-import type { McpCallOutcome } from '../../mcp/to-host.ts';
+import { McpError } from '../../mcp/messages/mcp-error.ts';
+import type { McpCallOutcome } from '../../mcp/messages/to-host.ts';
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
 import type { McpCall } from '../turn/turn-part.ts';
 import type { ThreadServer } from './thread-servers.ts';

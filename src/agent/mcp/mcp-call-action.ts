@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { fitsLimits } from '../../mcp/host/limits/json-limits.ts';
-import { McpError } from '../../mcp/mcp-error.ts';
-import type { McpCallOutcome, Progress } from '../../mcp/to-host.ts';
+import { McpError } from '../../mcp/messages/mcp-error.ts';
+import type { McpCallOutcome, Progress } from '../../mcp/messages/to-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';

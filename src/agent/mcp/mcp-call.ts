@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../base/http/http-client.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { McpTool } from '../../mcp/to-host.ts';
+import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import type { ThreadServer } from './thread-servers.ts';

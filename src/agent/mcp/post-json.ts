@@ -3,7 +3,7 @@ import { breakText } from '../../base/http/break-text.ts';
 import type { HttpClient } from '../../base/http/http-client.ts';
 import { NO_LIMIT_MS } from '../../base/http/http-exchange.ts';
 import { proxyFor } from '../../base/http/proxy-for.ts';
-import { JsonText } from '../../base/json-text.ts';
+import { JsonText } from '../../base/text/json-text.ts';
 
 export interface PostDeps {
   http: HttpClient;

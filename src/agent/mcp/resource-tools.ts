@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { McpError } from '../../mcp/mcp-error.ts';
-import type { McpTool } from '../../mcp/to-host.ts';
+import { McpError } from '../../mcp/messages/mcp-error.ts';
+import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import {
   type Action,

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { type Env, setVariables } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import { readOr } from '../../config/config-error.ts';
+import { readOr } from '../../config/toml/config-error.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { type Processes, ProcessStartError } from '../../sandbox/processes/processes.ts';
 import { spawnSource } from '../../store/spawn-source.ts';

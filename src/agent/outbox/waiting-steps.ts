@@ -1,4 +1,4 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { Step, StepSequence } from './step.ts';

@@ -2,9 +2,9 @@ import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
 import type { Config } from '../../config/config.ts';
-import { readOr } from '../../config/config-error.ts';
 import { environmentPolicy } from '../../config/environment-policy.ts';
-import { projectFolders } from '../../config/layers/project-folders.ts';
+import { readOr } from '../../config/toml/config-error.ts';
+import { projectFolders } from '../../config/trust/project-folders.ts';
 import { BASE_INSTRUCTIONS } from '../../instructions/base-instructions.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import {

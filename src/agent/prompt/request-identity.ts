@@ -1,5 +1,5 @@
 import { arch, type as osType, release } from 'node:os';
-import { jsonWeight } from '../../base/json-pieces.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { spawnSource } from '../../store/spawn-source.ts';

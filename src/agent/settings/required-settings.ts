@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { allowedPolicy, allowedReviewer } from '../../config/requirements/requirements.ts';
-import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
+import { completeApprovalPolicy } from '../../policy/approvals/complete-approval-policy.ts';
 import { notAllowed, sandboxModeOf } from '../../policy/permissions/required/check-required.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import { allowedSandbox } from './allowed-sandbox.ts';

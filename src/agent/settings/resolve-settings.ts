@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import { isEmbeddedName } from '../../config/providers/embedded-names.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
-import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
+import { completeApprovalPolicy } from '../../policy/approvals/complete-approval-policy.ts';
 import type {
   ApprovalsReviewer,
   AskForApproval,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { answeringModel } from '../../config/providers/choose-provider.ts';
-import { completeApprovalPolicy } from '../../policy/permissions/complete-approval-policy.ts';
+import { completeApprovalPolicy } from '../../policy/approvals/complete-approval-policy.ts';
 import { checkRequired } from '../../policy/permissions/required/check-required.ts';
 import type { TurnStartParams } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import { mergeTables } from '../../config/layers/config-table.ts';
+import { mergeTables } from '../../config/toml/config-table.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { Services } from '../services.ts';

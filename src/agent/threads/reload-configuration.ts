@@ -1,5 +1,5 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError } from '../../config/toml/config-error.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';

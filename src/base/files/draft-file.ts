@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { realPathOrSame } from '../paths/real-path.ts';
-import { processTag, TAG_FORM } from '../process-tag.ts';
 import { storeFolder } from './own-file.ts';
+import { processTag, TAG_FORM } from './process-tag.ts';
 
 /** Drafts of this and of earlier versions. */
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36,}\.tmp$/;

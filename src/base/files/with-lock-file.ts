@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../clock.ts';
 import { statOf } from '../paths/stat-of.ts';
-import { hasEnded, processTag } from '../process-tag.ts';
 import { hasErrorCode } from '../system-error-code.ts';
 import { openNewFile } from './open-new-file.ts';
+import { hasEnded, processTag } from './process-tag.ts';
 import { readRegularFileSync } from './read-regular-file.ts';
 
 const POLL_MS = 50;

@@ -1,5 +1,5 @@
 import type { Env } from '../env.ts';
-import { JsonText } from '../json-text.ts';
+import { JsonText } from '../text/json-text.ts';
 import { PartCounter } from '../text/part-counter.ts';
 import { breakText } from './break-text.ts';
 import type { HttpClient } from './http-client.ts';

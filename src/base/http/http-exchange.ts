@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../clock.ts';
-import type { JsonText } from '../json-text.ts';
+import type { JsonText } from '../text/json-text.ts';
 import type { HttpProxy } from './proxy-for.ts';
 import type { TunnelRequest } from './tunnel-agent.ts';
 

@@ -1,7 +1,7 @@
 import { ScriptError } from '../../model/script/script-error.ts';
-import { OptionError } from '../option-error.ts';
 import { commandNamed } from './command-named.ts';
 import { COMMAND_NAMES, type CommandName } from './commands.ts';
+import { OptionError } from './option-error.ts';
 import { readLeniently } from './read-options.ts';
 import { UsageError } from './usage-error.ts';
 

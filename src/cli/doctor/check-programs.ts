@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
-import { readOr } from '../../config/config-error.ts';
-import { missingOfArgv } from '../../config/hooks/missing-program.ts';
 import { readSafetyCheck } from '../../config/mcp/read-safety-check.ts';
+import { missingOfArgv } from '../../config/problems/missing-program.ts';
+import { readOr } from '../../config/toml/config-error.ts';
 import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { settingPlace } from './setting-place.ts';
 

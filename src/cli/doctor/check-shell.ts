@@ -2,7 +2,7 @@ import type { Env } from '../../base/env.ts';
 import { isFile } from '../../base/paths/is-file.ts';
 import type { Config } from '../../config/config.ts';
 import { errorThrownBy } from '../../config/config-errors.ts';
-import { programName } from '../../policy/command/program-name.ts';
+import { programName } from '../../policy/parse/program-name.ts';
 import { ownFiles } from '../../sandbox/server-programs/shell-start-files.ts';
 import { userShell } from '../../tools/command/call/user-shell.ts';
 import { type SnapshotDeps, takeSnapshot } from '../../tools/command/snapshot/take-snapshot.ts';

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import type { Config } from '../../config/config.ts';
 import { tellSome } from '../../config/keys/tell-some.ts';
-import { isTable } from '../../config/layers/config-table.ts';
+import { isTable } from '../../config/toml/config-table.ts';
 import { type DoctorCheck, type DoctorProblem, NO_CONFIGURATION } from './doctor-check.ts';
 import { settingPlace } from './setting-place.ts';
 

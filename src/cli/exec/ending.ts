@@ -1,4 +1,4 @@
-import { onLostOutput } from '../on-lost-output.ts';
+import { onLostOutput } from './on-lost-output.ts';
 import type { Output, Screen } from './screen.ts';
 
 /** The place in which a person reads that the process ends. */

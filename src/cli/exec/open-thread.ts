@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { Client } from '../../client/client.ts';
 import type { Thread, ThreadStartParams } from '../../protocol/generated/types.ts';
-import { OptionError } from '../option-error.ts';
+import { OptionError } from '../command-line/option-error.ts';
 import type { ExecOptions } from './exec-options.ts';
 
 /** The folder of the turn. */

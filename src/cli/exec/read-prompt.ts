@@ -5,8 +5,8 @@ import { isObject, parsedJson } from '../../base/json-value.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
-import { OptionError, systemReason } from '../option-error.ts';
-import { readOptionFile } from '../read-option-file.ts';
+import { OptionError, systemReason } from '../command-line/option-error.ts';
+import { readOptionFile } from '../command-line/read-option-file.ts';
 import type { ExecOptions } from './exec-options.ts';
 
 const SCHEMA_BYTES_MAX = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import { isTable } from '../../config/layers/config-table.ts';
-import type { SettingName } from '../../config/settings.ts';
+import type { SettingName } from '../../config/settings/settings.ts';
+import { isTable } from '../../config/toml/config-table.ts';
 import {
   isPlain,
   isPlainName,

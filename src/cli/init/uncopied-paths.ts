@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import { isTable } from '../../config/layers/config-table.ts';
+import { isTable } from '../../config/toml/config-table.ts';
 import { COPIED_SETTINGS, type CopyRule, obeys, ruleFor } from './copied-settings.ts';
 import { isPlainProgram } from './is-plain-program.ts';
 

@@ -1,6 +1,6 @@
 import type { Env } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
-import { openFor } from '../option-error.ts';
+import { openFor } from '../command-line/option-error.ts';
 import { isLogLevel, type LogLevel, lazyLog } from './lazy-log.ts';
 import { logToFile, logToStream } from './log-to-file.ts';
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { FileRefusedError } from '../../base/files/file-refused-error.ts';
 import { openNewFile } from '../../base/files/open-new-file.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
-import { OptionError, systemReason } from '../option-error.ts';
+import { OptionError, systemReason } from '../command-line/option-error.ts';
 
 /**
  * A file with the lines that a session has sent, as JSON. Each is written at once, so it is kept if

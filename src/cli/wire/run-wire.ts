@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
+import { KeepAlive } from '../../base/keep-alive.ts';
 import { orAborted } from '../../base/or-aborted.ts';
-import { KeepAlive } from '../../base/processes/keep-alive.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
+import { OptionError, systemReason } from '../command-line/option-error.ts';
+import { readOptionFile } from '../command-line/read-option-file.ts';
 import type { KeyboardStream } from '../exec/asking/keyboard.ts';
 import { Ending, type EndingHost } from '../exec/ending.ts';
 import type { Output } from '../exec/screen.ts';
 import { type SessionHost, startSession } from '../exec/start-session.ts';
-import { OptionError, systemReason } from '../option-error.ts';
-import { readOptionFile } from '../read-option-file.ts';
 import { isDumb } from '../terminal/painter.ts';
 import { completeLine } from './complete-line.ts';
 import { type InputLine, inputLines } from './input-lines.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import type { LocatedWarning } from '../config-error.ts';
+import type { LocatedWarning } from '../toml/config-error.ts';
 
 /** A role that an agent can have. */
 export interface AgentRole {

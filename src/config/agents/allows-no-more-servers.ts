@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts';
-import { readOr } from '../config-error.ts';
 import {
   approvalModeOf,
   isToolEnabled,
@@ -8,6 +7,7 @@ import {
   serverKey,
 } from '../mcp/mcp-server-config.ts';
 import { readMcpServer } from '../mcp/read-mcp-servers.ts';
+import { readOr } from '../toml/config-error.ts';
 
 /** How much each mode lets run without approval. */
 const LETS_RUN: Readonly<Record<McpApprovalMode, number>> = {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { Config } from '../config.ts';
-import { emptyTable, isTable, mergeTables, valueAt } from '../layers/config-table.ts';
-import { SETTING_NAMES, type SettingName, type SettingValue } from '../settings.ts';
+import { SETTING_NAMES, type SettingName, type SettingValue } from '../settings/settings.ts';
+import { emptyTable, isTable, mergeTables, valueAt } from '../toml/config-table.ts';
 import { searchesAtMost } from '../web-search.ts';
 import { allowsNoMoreServers } from './allows-no-more-servers.ts';
 import { runningAgentsMax } from './running-agents-max.ts';

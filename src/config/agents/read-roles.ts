@@ -1,10 +1,10 @@
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { Config } from '../config.ts';
-import { ConfigError, NO_LOCATION } from '../config-error.ts';
 import { TOP_KEYS } from '../keys/known-tables.ts';
-import { emptyTable, mergeTables, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
-import { SETTING_NAMES } from '../settings.ts';
+import { SETTING_NAMES } from '../settings/settings.ts';
+import { ConfigError, NO_LOCATION } from '../toml/config-error.ts';
+import { emptyTable, mergeTables, valueAt } from '../toml/config-table.ts';
 import type { AgentRole, AgentRoles, RoleProblem } from './agent-role.ts';
 import { confinedRole, type DroppedKey } from './confined-role.ts';
 import {

@@ -1,16 +1,16 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { tellSome } from '../keys/tell-some.ts';
-import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { type Layer, parseLayer, readLayer, type TomlReading } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
-import { withProjectSettings } from '../layers/with-project-settings.ts';
-import { isAgentSetting } from '../settings.ts';
+import { isAgentSetting } from '../settings/settings.ts';
+import { ConfigError, type ConfigLocation } from '../toml/config-error.ts';
+import { emptyTable, isTable, mergeTables } from '../toml/config-table.ts';
 import type { ProjectFile } from '../trust/project-files.ts';
+import { ROLE_FILES_MAX, roleFileNames } from '../trust/role-file-names.ts';
+import { withProjectSettings } from '../with-project-settings.ts';
 import type { RoleProblem } from './agent-role.ts';
-import { ROLE_FILES_MAX, roleFileNames } from './role-file-names.ts';
 import { ROLE_SETTINGS } from './role-settings.ts';
 
 /** A table that defines a role, or a part of one. Its keys are those of the role. */

@@ -1,8 +1,8 @@
 import type { ExperimentalFeature } from '../../protocol/generated/types.ts';
 import type { Config } from '../config.ts';
 import { errorThrownBy } from '../config-errors.ts';
-import { isTable, valueAt } from '../layers/config-table.ts';
-import { SETTINGS, type SettingName } from '../settings.ts';
+import { SETTINGS, type SettingName } from '../settings/settings.ts';
+import { isTable, valueAt } from '../toml/config-table.ts';
 
 type Described = Pick<ExperimentalFeature, 'name' | 'stage' | 'displayName' | 'description'>;
 

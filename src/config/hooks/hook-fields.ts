@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
-import { emptyTable, isTable } from '../layers/config-table.ts';
+import { emptyTable, isTable } from '../toml/config-table.ts';
 
 /** The most seconds that a timer can wait. */
 const SECONDS_MAX = Math.floor((2 ** 31 - 1) / 1000);

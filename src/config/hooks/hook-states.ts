@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { HookTrustStatus } from '../../protocol/generated/types.ts';
-import { emptyTable, isTable, valueAt } from '../layers/config-table.ts';
 import type { Layer } from '../layers/layer.ts';
 import { isRequestLayer } from '../layers/request-layer.ts';
+import { emptyTable, isTable, valueAt } from '../toml/config-table.ts';
 import {
   type HookDefinition,
   type HookProblem,

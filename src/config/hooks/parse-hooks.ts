@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
-import { isTable } from '../layers/config-table.ts';
 import { canonicalJson } from '../layers/layer.ts';
+import { isTable } from '../toml/config-table.ts';
 import type { HookDefinition, HookHandler } from './hook-definition.ts';
 import { HOOK_EVENTS, type HookEvent, separatedName } from './hook-events.ts';
 import { HookFields } from './hook-fields.ts';

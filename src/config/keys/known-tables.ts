@@ -1,5 +1,5 @@
 import { FEATURE_LIST } from '../features/feature-list.ts';
-import { SETTING_NAMES } from '../settings.ts';
+import { SETTING_NAMES } from '../settings/settings.ts';
 import {
   ALWAYS_ON_FEATURES,
   OTHER_KEYS,

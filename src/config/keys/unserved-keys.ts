@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import { isTable } from '../layers/config-table.ts';
+import { isTable } from '../toml/config-table.ts';
 
 /**
  * The top-level keys of other programs that share config.toml, which heddle reads and does not use.

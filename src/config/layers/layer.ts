@@ -4,10 +4,10 @@ import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { type FileContent, readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
-import { ConfigError, type ConfigLocation } from '../config-error.ts';
-import { emptyTable, isTable } from './config-table.ts';
-import { keyRanges } from './key-ranges.ts';
-import type { Toml } from './toml.ts';
+import { ConfigError, type ConfigLocation } from '../toml/config-error.ts';
+import { emptyTable, isTable } from '../toml/config-table.ts';
+import { keyRanges } from '../toml/key-ranges.ts';
+import type { Toml } from '../toml/toml.ts';
 
 /** To parse a file of this size takes about 15 ms. */
 export const CONFIG_BYTES_MAX = 256 * 1024;

@@ -1,11 +1,18 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import { ConfigError, NO_LOCATION } from '../config-error.ts';
-import { emptyTable, isTable, mergeTables, putAt, tableWith, toTable } from './config-table.ts';
+import { ConfigError, NO_LOCATION } from '../toml/config-error.ts';
+import {
+  emptyTable,
+  isTable,
+  mergeTables,
+  putAt,
+  tableWith,
+  toTable,
+} from '../toml/config-table.ts';
+import { splitKey } from '../toml/split-key.ts';
+import type { Toml } from '../toml/toml.ts';
 import type { Layer } from './layer.ts';
-import { splitKey } from './split-key.ts';
-import type { Toml } from './toml.ts';
 
 /** A configuration has some hundred keys. */
 const REQUEST_KEYS_MAX = 10_000;

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
 import { untilCorrected } from '../keys/loss-of-keys.ts';
 import { choice, HTTP_URL, nullable, type Setting } from '../settings/setting.ts';
+import { ConfigError } from '../toml/config-error.ts';
 import type { McpServerConfig } from './mcp-server-config.ts';
 import { type McpServerProblem, readMcpServers } from './read-mcp-servers.ts';
 import { readSafetyCheck, type SafetyCheck } from './read-safety-check.ts';

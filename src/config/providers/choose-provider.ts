@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { ConfigError } from '../config-error.ts';
+import { ConfigError } from '../toml/config-error.ts';
 import { EMBEDDED, isEmbeddedName } from './embedded-names.ts';
 import type { ProviderConfig } from './provider-config.ts';
 import { offlineProvider, readProvider } from './read-provider.ts';

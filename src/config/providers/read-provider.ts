@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import type { Config } from '../config.ts';
-import { IncompleteConfigError } from '../config-error.ts';
 import { flag, HTTP_URL, name, nullable, type Setting, wholeNumber } from '../settings/setting.ts';
+import { IncompleteConfigError } from '../toml/config-error.ts';
 import { HEADERS, headersFromEnv, unsetHeaderVariables } from '../values/headers.ts';
 import { isVariableName, readTexts } from '../values/variables.ts';
 import { EMBEDDED, EMBEDDED_NAMES, isEmbeddedName } from './embedded-names.ts';

@@ -5,17 +5,17 @@ import type {
   AskForApproval,
   SandboxMode,
 } from '../../protocol/generated/types.ts';
-import { ConfigError } from '../config-error.ts';
-import { emptyTable, isTable, mergeTables } from '../layers/config-table.ts';
 import { emptyLayer, type Layer } from '../layers/layer.ts';
+import { SETTINGS, type SettingName, type SettingValue } from '../settings/settings.ts';
 import { WEB_SEARCH_MODES } from '../settings/web-search-table.ts';
-import { SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
 import { asksAsMuch } from '../strictness/asks-as-much.ts';
 import {
   type AsStrict,
   isReviewerAsStrict,
   isSandboxAsStrict,
 } from '../strictness/strictest-first.ts';
+import { ConfigError } from '../toml/config-error.ts';
+import { emptyTable, isTable, mergeTables } from '../toml/config-table.ts';
 
 type ListName = keyof typeof REQUIREMENT_LISTS;
 type WebSearchMode = NonNullable<SettingValue<'web_search'>>;

@@ -4,8 +4,8 @@ import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { roleFileNames } from '../agents/role-file-names.ts';
 import { CONFIG_BYTES_MAX } from '../layers/layer.ts';
+import { roleFileNames } from './role-file-names.ts';
 import type { ResolvedEntry } from './trust-entries.ts';
 import { contentHash } from './trust-record.ts';
 

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { gitFolder, readGitFile } from '../../base/git/git-folder.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { projectFolders } from '../layers/project-folders.ts';
+import { projectFolders } from './project-folders.ts';
 
 /** How many linked worktrees of a repository heddle looks at. */
 const WORKTREES_MAX = 256;

@@ -1,7 +1,6 @@
 import { join, relative } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import { projectFolders } from '../layers/project-folders.ts';
 import {
   type DecidingEntry,
   type FoundProjectFile,
@@ -11,6 +10,7 @@ import {
   untrustedFolder,
 } from './find-project-files.ts';
 import { linkedWorktrees, mainCheckout } from './linked-worktrees.ts';
+import { projectFolders } from './project-folders.ts';
 import { movedTo, type ProjectTrust, projectTrust } from './project-trust.ts';
 import {
   nearestEntry,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '../../base/json-value.ts';
-import { emptyTable, mergeTables, tableWith } from '../layers/config-table.ts';
+import { emptyTable, mergeTables, tableWith } from '../toml/config-table.ts';
 import { isThroughLinks, type ResolvedEntry, type TrustLevel } from './trust-entries.ts';
 import type { TrustRecord } from './trust-record.ts';
 

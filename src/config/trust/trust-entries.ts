@@ -2,7 +2,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { isTable } from '../layers/config-table.ts';
+import { isTable } from '../toml/config-table.ts';
 
 export type TrustLevel = 'trusted' | 'untrusted';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { makePrivate } from '../../base/paths/make-private.ts';
-import { appendLine } from '../append-line.ts';
+import { appendLine } from './append-line.ts';
 import {
   parseTrustRecord,
   TRUST_RECORD,

@@ -1,4 +1,4 @@
-import { emptyTable } from '../layers/config-table.ts';
+import { emptyTable } from '../toml/config-table.ts';
 import type { TomlEdit } from './toml-edit.ts';
 
 /** A table of any parser: its values may be dates and large integers. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse as parseForPatch, patch } from '@decimalturn/toml-patch';
 import { parse } from 'smol-toml';
 import type { JsonObject } from '../../base/json-value.ts';
-import { NO_LOCATION } from '../config-error.ts';
-import { toTable } from '../layers/config-table.ts';
+import { NO_LOCATION } from '../toml/config-error.ts';
+import { toTable } from '../toml/config-table.ts';
 import { type AnyTable, applyEdit } from './apply-edit.ts';
 import type { EditedToml, TomlEdit } from './toml-edit.ts';
 

@@ -1,6 +1,6 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import type { Clock } from '../../base/clock.ts';
-import { decodeBase64 } from '../../base/text/decode-base64.ts';
+import { decodeBase64 } from '../../base/decode-base64.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { processNotStarted, sandboxUnavailable } from '../../protocol/process-errors.ts';

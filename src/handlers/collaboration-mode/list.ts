@@ -1,11 +1,10 @@
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 export function collaborationModeMethods() {
   return {
     // The models and efforts are the thread's own: a preset would not suit every provider.
     'collaborationMode/list': {
-      queue: null,
-      reads: true,
+      order: atOnce,
       handle: () => ({
         data: [
           { name: 'Plan', mode: 'plan', model: null, reasoning_effort: null },

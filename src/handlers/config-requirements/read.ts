@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.ts';
 import { NO_REQUIREMENTS } from '../../config/requirements/requirements.ts';
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 export function configRequirementsMethods({ config }: { config: () => Promise<Config> }) {
   return {
     'configRequirements/read': {
-      queue: null,
+      order: atOnce,
       async handle(_params, { caller }) {
         const { requirements } = await config();
         if (requirements === NO_REQUIREMENTS)

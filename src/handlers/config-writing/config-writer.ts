@@ -2,17 +2,21 @@ import { join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import type { ConfigReads } from '../../config/config-errors.ts';
-import { type ConfigProblem, configProblems, unreadable } from '../../config/config-problems.ts';
 import {
   CONFIG_BYTES_MAX,
   type Layer,
   layerVersion,
   parseLayer,
 } from '../../config/layers/layer.ts';
-import { splitKey } from '../../config/layers/split-key.ts';
-import { loadToml } from '../../config/layers/toml.ts';
+import {
+  type ConfigProblem,
+  configProblems,
+  unreadable,
+} from '../../config/problems/config-problems.ts';
+import { ConfigError } from '../../config/toml/config-error.ts';
+import { splitKey } from '../../config/toml/split-key.ts';
+import { loadToml } from '../../config/toml/toml.ts';
 import type { EditToml, TomlEdit } from '../../config/writing/toml-edit.ts';
 import { configWriteInvalid } from '../../protocol/config-write-refused.ts';
 import type {

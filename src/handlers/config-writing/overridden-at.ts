@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
-import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { type Layer, layerVersion } from '../../config/layers/layer.ts';
+import { isTable, valueAt } from '../../config/toml/config-table.ts';
 import type { OverriddenMetadata } from '../../protocol/generated/types.ts';
 
 /** Returns the layer that overrides a value of config.toml; null: it is in effect. */

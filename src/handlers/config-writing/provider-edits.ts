@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
-import { quotedKey } from '../../config/layers/split-key.ts';
 import { EMBEDDED_NAMES } from '../../config/providers/embedded-names.ts';
 import { BUILT_IN_PROVIDERS, knownProviders } from '../../config/providers/read-provider.ts';
+import { quotedKey } from '../../config/toml/split-key.ts';
 import { configWriteInvalid, configWriteRefused } from '../../protocol/config-write-refused.ts';
 import type { ConfigEdit, ModelProviderConfigWriteParams } from '../../protocol/generated/types.ts';
 

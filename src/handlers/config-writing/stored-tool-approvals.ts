@@ -1,7 +1,7 @@
 import type { ToolApprovals } from '../../agent/mcp/tool-approvals.ts';
 import type { Config } from '../../config/config.ts';
-import { quotedKey } from '../../config/layers/split-key.ts';
 import { definesServer } from '../../config/mcp/defines-server.ts';
+import { quotedKey } from '../../config/toml/split-key.ts';
 import { validOrNull } from '../../config/valid-or-null.ts';
 import type { ConfigEdit } from '../../protocol/generated/types.ts';
 import type { ConfigWriter } from './config-writer.ts';

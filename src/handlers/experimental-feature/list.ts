@@ -1,9 +1,9 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Config } from '../../config/config.ts';
 import { shownFeatures } from '../../config/features/feature-list.ts';
-import type { MethodTable } from '../method.ts';
 import { pageByPosition } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
   config: () => Promise<Config>;
@@ -12,7 +12,7 @@ interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
 export function experimentalFeatureListMethods({ config, threads }: FeatureListDeps) {
   return {
     'experimentalFeature/list': {
-      queue: null,
+      order: atOnce,
       async handle({ cursor, limit, threadId = null }) {
         return pageByPosition(
           shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))),

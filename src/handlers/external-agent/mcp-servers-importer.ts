@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
-import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { canonicalJson } from '../../config/layers/layer.ts';
+import { isTable, valueAt } from '../../config/toml/config-table.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
 import { type Importer, type Refused, SourceError, type Taken, TakenError } from './found.ts';
 import { readSourceJson } from './read-source.ts';

@@ -8,8 +8,8 @@ import { parseJson } from '../../base/parse-long-json.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { decodeUtf8 } from '../../base/text/decode-utf8.ts';
-import { NO_LOCATION } from '../../config/config-error.ts';
-import { toTable } from '../../config/layers/config-table.ts';
+import { NO_LOCATION } from '../../config/toml/config-error.ts';
+import { toTable } from '../../config/toml/config-table.ts';
 import { SourceError } from './found.ts';
 
 const SOURCE_BYTES_MAX = 8 * 1024 * 1024;

@@ -4,8 +4,8 @@ import type { JsonObject } from '../../base/json-value.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { HOOKS_FILE } from '../../config/hooks/hook-definition.ts';
-import { projectFolders } from '../../config/layers/project-folders.ts';
 import { PROJECT_HOOKS } from '../../config/trust/find-project-files.ts';
+import { projectFolders } from '../../config/trust/project-folders.ts';
 
 /** A file of another agent with servers, by keys. */
 interface Servers {

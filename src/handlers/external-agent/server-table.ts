@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import { isTable } from '../../config/layers/config-table.ts';
+import { isTable } from '../../config/toml/config-table.ts';
 import type { Scope } from './scope.ts';
 
 /** A reference to a variable of the environment. */

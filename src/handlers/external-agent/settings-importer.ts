@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
-import { isTable, valueAt } from '../../config/layers/config-table.ts';
+import { isTable, valueAt } from '../../config/toml/config-table.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
 import type { Importer, Refused } from './found.ts';
 import { readSourceJson } from './read-source.ts';

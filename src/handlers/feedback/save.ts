@@ -17,9 +17,9 @@ import { longestFirst } from '../../secrets/redact.ts';
 import { createReport } from '../feedback-report/create-report.ts';
 import { readAttachments } from '../feedback-report/read-attachments.ts';
 import { ReportMask } from '../feedback-report/report-mask.ts';
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 import type { DiagnosticsDeps } from '../server/diagnostics.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** How many of the thread's last items a report has. */
 const ITEMS_MAX = 50;
@@ -41,7 +41,7 @@ interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'c
 export function feedbackSaveMethods(deps: FeedbackDeps) {
   return {
     'feedback/save': {
-      queue: null,
+      order: atOnce,
       async handle(params) {
         check(params);
         const { savePath, threadId } = params;

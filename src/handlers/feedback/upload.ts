@@ -1,10 +1,10 @@
 import { feedbackNotSent } from '../../protocol/rpc-error.ts';
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 export function feedbackUploadMethods() {
   return {
     'feedback/upload': {
-      queue: null,
+      order: atOnce,
       handle() {
         throw feedbackNotSent();
       },

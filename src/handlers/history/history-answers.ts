@@ -7,7 +7,7 @@ import type { StoredItem } from '../../store/log-entry.ts';
 import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
 import type { StoredTurn, ThreadStore } from '../../store/thread-store.ts';
 import { timedItem } from '../../store/timed-item.ts';
-import type { RequestContext } from '../method.ts';
+import type { RequestContext } from '../requested/method.ts';
 import { combinedPage } from './combined-page.ts';
 import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
 

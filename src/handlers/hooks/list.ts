@@ -1,12 +1,12 @@
 import { isAbsolute } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import type { HookDefinition, HookSet } from '../../config/hooks/hook-definition.ts';
+import { ConfigError } from '../../config/toml/config-error.ts';
 import type { HookMetadata, HooksListEntry } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
-import type { MethodTable } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 interface HooksListDeps extends Pick<ThreadDeps, 'store' | 'threads'> {
   /** The server's working directory. */
@@ -20,7 +20,7 @@ const CWDS_MAX = 100;
 export function hooksListMethods({ store, threads, cwd: serverCwd, config }: HooksListDeps) {
   return {
     'hooks/list': {
-      queue: null,
+      order: atOnce,
       async handle({ cwds: named, threadId }) {
         const cwds = named ?? [];
         if (cwds.length > CWDS_MAX)

@@ -8,14 +8,14 @@ import {
   type McpServerConfig,
 } from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
-import { McpError } from '../../mcp/mcp-error.ts';
 import type { McpServer } from '../../mcp/mcp-server.ts';
 import type { McpLease, McpServers } from '../../mcp/mcp-servers.ts';
 import { unattended } from '../../mcp/mcp-user.ts';
+import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import type { ListMcpServerStatusParams, McpServerStatus } from '../../protocol/generated/types.ts';
-import type { MethodTable } from '../method.ts';
 import { pageByPosition } from '../requested/list-page.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 export interface McpStatusDeps {
   threads: Threads;
@@ -29,7 +29,7 @@ export interface McpStatusDeps {
 export function mcpServerStatusMethods(deps: McpStatusDeps) {
   return {
     'mcpServerStatus/list': {
-      queue: null,
+      order: atOnce,
       async handle(params, { caller }) {
         const { settings, lease, showsState } = await subject(deps, params);
         const names = [

@@ -6,13 +6,13 @@ import {
   type McpServerConfig,
 } from '../../config/mcp/mcp-server-config.ts';
 import { type McpSettings, mcpSettings } from '../../config/mcp/mcp-settings.ts';
-import { McpError } from '../../mcp/mcp-error.ts';
+import type { McpLogins } from '../../mcp/mcp-logins.ts';
+import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
-import type { McpLogins } from '../../mcp/oauth/mcp-logins.ts';
 import { mcpRequestFailed } from '../../protocol/mcp-errors.ts';
 import { refused } from '../../protocol/rpc-error.ts';
 import type { McpStatusDeps } from '../mcp-server-status/list.ts';
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 export interface OauthDeps extends McpStatusDeps {
   clients: ClientChannel;
@@ -23,7 +23,7 @@ export interface OauthDeps extends McpStatusDeps {
 export function oauthMethods(deps: OauthDeps) {
   return {
     'mcpServer/oauth/login': {
-      queue: null,
+      order: atOnce,
       async handle({ name, threadId, scopes, timeoutSecs, clientRegistration }, { after }) {
         const settings = await settingsOf(deps, threadId);
         const config = httpServer(settings, name);
@@ -63,7 +63,7 @@ export function oauthMethods(deps: OauthDeps) {
       },
     },
     'mcpServer/oauth/logout': {
-      queue: null,
+      order: atOnce,
       async handle({ name, threadId }) {
         const { transport, ...config } = httpServer(await settingsOf(deps, threadId), name);
         const wasLoggedIn = await deps.credentials.remove({

@@ -9,8 +9,8 @@ import { validOrNull } from '../../config/valid-or-null.ts';
 import type { InstalledModels } from '../../model/http/installed-models.ts';
 import type { Model } from '../../protocol/generated/types.ts';
 import { unknownModelProvider } from '../../protocol/rpc-error.ts';
-import type { MethodTable } from '../method.ts';
 import { pageByPosition } from '../requested/list-page.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 /** The tag that Ollama adds to a model's name if it has none. */
 const OLLAMA_TAG_DEFAULT = ':latest';
@@ -32,7 +32,7 @@ interface ModelDeps {
 export function modelMethods({ config, installedModels }: ModelDeps) {
   return {
     'model/list': {
-      queue: null,
+      order: atOnce,
       async handle({ cursor, limit, modelProvider = null }) {
         const read = await validOrNull(config);
         const known =

@@ -5,15 +5,15 @@ import type { Joined } from '../../agent/turn/turn-starter.ts';
 import { reviewTask } from '../../instructions/review-instructions.ts';
 import type { ReviewTarget } from '../../protocol/generated/types.ts';
 import { emptyField, refused } from '../../protocol/rpc-error.ts';
-import { type MethodTable, perThread, type RequestContext } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread, type RequestContext } from '../requested/method.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
 
 export function reviewMethods(deps: ThreadDeps) {
   return {
     'review/start': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, target, delivery }, context) {
         const source = deps.threads.require(threadId);
         checkTarget(target);

@@ -1,4 +1,4 @@
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 
 export interface DiagnosticsDeps {
   pid: number;
@@ -15,7 +15,7 @@ export interface DiagnosticsDeps {
 export function serverMethods({ pid, residentMemoryBytes, gauges }: DiagnosticsDeps) {
   return {
     'server/diagnostics': {
-      queue: null,
+      order: atOnce,
       handle: () => ({
         process: {
           id: pid,

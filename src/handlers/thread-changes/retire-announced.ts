@@ -1,7 +1,7 @@
 import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { RequestContext } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { RequestContext } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** The work of an announcement to all clients, in the units of `EventLoopYield`. */
 const ANNOUNCEMENT_UNITS = 50;

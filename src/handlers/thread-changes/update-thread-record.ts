@@ -1,6 +1,6 @@
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadChange, ThreadRecord } from '../../store/thread-record.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /**
  * Changes the fields of a thread that any process may change, even while another process has loaded

@@ -1,7 +1,7 @@
 import { settingsAnnouncement } from '../../agent/settings/settings-change.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
-import type { Caller } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { Caller } from '../requested/method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 /** Shows the caller modes that the thread has kept: the client may have forgotten them. */
 export function announceMode(

@@ -1,7 +1,7 @@
 import { usageWithAgents } from '../../agent/sub-agents/agents-usage.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
-import type { Caller } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { Caller } from '../requested/method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 interface Request {
   caller: Caller;

@@ -1,6 +1,6 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
-import type { Caller } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { Caller } from '../requested/method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 /**
  * If a thread has tools of clients, offers the caller, which follows it, as the one that runs them.

@@ -1,5 +1,5 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 /**
  * Resolves as `answer` does. If `answer` rejects, unloads the thread again, unless it is in use,

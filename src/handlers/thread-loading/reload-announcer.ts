@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { ThreadResumeParams } from '../../protocol/generated/types.ts';
-import type { Caller } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { Caller } from '../requested/method.ts';
 import { settingsAnswer } from './settings-answer.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 /**
  * To be called before a resume changes the settings of a loaded thread; the returned function,

@@ -2,8 +2,8 @@ import { isAbsolute, resolve } from 'node:path';
 import type { ImportProgress } from '../../agent/threads/import-rollout.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
-import type { Caller } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { Caller } from '../requested/method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 /**
  * How long an import may take before the client is told of its progress, and between two of these.

@@ -6,8 +6,8 @@ import type {
   ThreadStartParams,
 } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
-import type { Caller } from '../method.ts';
 import { checkRequestedSandbox } from '../requested/check-requested-sandbox.ts';
+import type { Caller } from '../requested/method.ts';
 import { requestedModel } from '../requested/requested-model.ts';
 import { requestedTools } from '../requested/requested-tools.ts';
 import { withEnvironment } from '../requested/with-environment.ts';

@@ -1,9 +1,9 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import { projectProblems, requestProblems } from '../../config/config-warnings.ts';
-import { policyReads } from '../../policy/permissions/policy-reads.ts';
-import type { Caller } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { projectProblems, requestProblems } from '../../config/problems/config-warnings.ts';
+import { policyReads } from '../../policy/policy-reads.ts';
+import type { Caller } from '../requested/method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
 
 const NAMES_LENGTH_MAX = 300;
 

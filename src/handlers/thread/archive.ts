@@ -1,14 +1,14 @@
 import { noRolloutFound, threadEphemeral } from '../../protocol/thread-errors.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
-import { type MethodTable, perThread } from '../method.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function archiveMethods(deps: ThreadDeps) {
   const { threads, store, clock } = deps;
   return {
     'thread/archive': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, context) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);

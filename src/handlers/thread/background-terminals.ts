@@ -1,15 +1,14 @@
 import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
-import type { MethodTable } from '../method.ts';
 import { listPage, pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 // No queue: the command to end may be what keeps the thread's other requests waiting.
 export function backgroundTerminalMethods({ threads }: ThreadDeps) {
   return {
     'thread/backgroundTerminals/list': {
-      queue: null,
-      reads: true,
+      order: atOnce,
       handle({ threadId, cursor, limit }) {
         const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
         const rest = threads
@@ -33,7 +32,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     },
 
     'thread/backgroundTerminals/terminate': {
-      queue: null,
+      order: atOnce,
       async handle({ threadId, processId }) {
         return {
           terminated: await threads
@@ -45,7 +44,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     },
 
     'thread/backgroundTerminals/clean': {
-      queue: null,
+      order: atOnce,
       async handle({ threadId }) {
         await threads.require(threadId).part(BuiltInTools).commands.clean();
         return {};

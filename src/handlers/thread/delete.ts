@@ -1,13 +1,13 @@
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
-import { type MethodTable, perThread } from '../method.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function deleteMethods(deps: ThreadDeps) {
   const { threads, store } = deps;
   return {
     'thread/delete': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, context) {
         await threads.record(threadId, noRolloutFound);
         const change = (id: string) => store.deleteThread(id);

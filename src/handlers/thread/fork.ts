@@ -5,13 +5,18 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
-import { type Caller, type MethodTable, perThread, type RequestContext } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import {
+  type Caller,
+  type MethodTable,
+  perThread,
+  type RequestContext,
+} from '../requested/method.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
@@ -19,7 +24,7 @@ export function forkMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/fork': {
-      queue: perThread,
+      order: perThread,
       async handle(params, context) {
         const { caller, after } = context;
         const source = await forkSource(deps, params, caller);

@@ -1,10 +1,10 @@
 import type { ThreadGoals } from '../../agent/goal/thread-goals.ts';
-import { type MethodTable, perThread } from '../method.ts';
+import { type MethodTable, perThread, readsThread } from '../requested/method.ts';
 
 export function goalMethods({ goals }: { goals: ThreadGoals }) {
   return {
     'thread/goal/set': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, objective, status, tokenBudget }, { after }) {
         const { result, announce } = await goals.set(threadId, {
           objective: objective ?? null,
@@ -17,15 +17,14 @@ export function goalMethods({ goals }: { goals: ThreadGoals }) {
     },
 
     'thread/goal/get': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle({ threadId }) {
         return { goal: await goals.get(threadId) };
       },
     },
 
     'thread/goal/clear': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, { after }) {
         const { result, announce } = await goals.clear(threadId);
         after(announce);

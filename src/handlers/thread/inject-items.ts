@@ -4,8 +4,8 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { invalidItem, remoteImage, tooManyItems } from '../../protocol/turn-errors.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** The maximum number of items in a request, since they are all checked and stored together. */
 const INJECTED_ITEMS_MAX = 1_000;
@@ -13,7 +13,7 @@ const INJECTED_ITEMS_MAX = 1_000;
 export function injectItemsMethods({ threads }: ThreadDeps) {
   return {
     'thread/inject_items': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, items }, { after, effective }) {
         const thread = threads.require(threadId);
         if (items.length === 0) throw emptyField('empty_items', 'items');

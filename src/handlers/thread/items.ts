@@ -4,9 +4,9 @@ import type {
 } from '../../protocol/generated/types.ts';
 import { itemIdsOutOfRange } from '../../protocol/thread-errors.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, readsThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** The maximum number of items that a request may name. */
 const ITEM_IDS_MAX = 100;
@@ -14,8 +14,7 @@ const ITEM_IDS_MAX = 100;
 export function itemsMethods({ threads, answers }: ThreadDeps) {
   return {
     'thread/items/list': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle(
         { threadId, turnId = null, cursor = null, limit, sortDirection },
         context,
@@ -43,8 +42,7 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
     },
 
     'thread/items/read': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle({ threadId, turnId, itemIds }, context): Promise<ThreadItemsReadResponse> {
         if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX)
           throw itemIdsOutOfRange(ITEM_IDS_MAX);

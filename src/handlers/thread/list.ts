@@ -5,9 +5,9 @@ import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/t
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { invalidThreadId } from '../../protocol/thread-errors.ts';
 import type { ThreadQuery } from '../../store/page-query.ts';
-import type { MethodTable } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /**
  * The sources that are listed if the request names none: those of threads that a person works in.
@@ -25,7 +25,7 @@ const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
 export function listMethods(deps: ThreadDeps) {
   return {
     'thread/list': {
-      queue: null,
+      order: atOnce,
       async handle(params) {
         check(params);
         if (asksForGroup(params)) return { data: [], nextCursor: null, backwardsCursor: null };

@@ -2,8 +2,8 @@ import { checkInput } from '../../agent/prompt/check-input.ts';
 import { approvedPlanMessage } from '../../instructions/approved-plan-message.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { turnActive } from '../../protocol/turn-errors.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** The input for the turn that carries an approved plan out. */
 const PROMPT = 'Implement the approved plan.';
@@ -11,7 +11,7 @@ const PROMPT = 'Implement the approved plan.';
 export function prepareApprovedPlanMethods({ threads }: ThreadDeps) {
   return {
     'thread/prepareApprovedPlan': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, markdown, attachmentPath }, { after, effective }) {
         const thread = threads.require(threadId);
         if (markdown.trim() === '') throw emptyField('empty_plan', 'markdown');

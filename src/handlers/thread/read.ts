@@ -1,12 +1,11 @@
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, readsThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function readMethods(deps: ThreadDeps) {
   const { threads, answers } = deps;
   return {
     'thread/read': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle({ threadId, includeTurns }, context) {
         const record = await threads.record(threadId);
         const turns =

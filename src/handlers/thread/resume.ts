@@ -4,17 +4,22 @@ import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
 import { emptyHistory, loadedElsewhere, loadedWithHistory } from '../../protocol/thread-errors.ts';
-import { latestCursors } from '../history/latest-cursors.ts';
-import { type Caller, type MethodTable, perThread, type RequestContext } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import {
+  type Caller,
+  type MethodTable,
+  perThread,
+  type RequestContext,
+} from '../requested/method.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
+import { latestCursors } from '../thread-loading/latest-cursors.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { reloadAnnouncer } from '../thread-loading/reload-announcer.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
@@ -28,7 +33,7 @@ export function resumeMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/resume': {
-      queue: perThread,
+      order: perThread,
       async handle(params, context) {
         const { caller, after } = context;
         const announceReload = reloadAnnouncer(deps, params, caller);

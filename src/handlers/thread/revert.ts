@@ -1,7 +1,7 @@
 import type { ThreadRecord } from '../../store/thread-record.ts';
-import { latestCursors } from '../history/latest-cursors.ts';
-import { type MethodTable, perThread, type RequestContext } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread, type RequestContext } from '../requested/method.ts';
+import { latestCursors } from '../thread-loading/latest-cursors.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /**
  * Removes a turn and all turns after it. Announces that to everyone: clients that show the thread
@@ -25,7 +25,7 @@ export function revertMethods(deps: ThreadDeps) {
   const { threads } = deps;
   return {
     'thread/revert': {
-      queue: perThread,
+      order: perThread,
       async handle(params, context) {
         const record = await revert(deps, params, context);
         return { thread: threads.view(record), ...(await latestCursors(deps, params.threadId)) };

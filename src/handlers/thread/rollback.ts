@@ -2,8 +2,8 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { turnActive } from '../../protocol/turn-errors.ts';
 import type { Page } from '../../store/page-query.ts';
 import type { StoredTurn } from '../../store/thread-store.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { revert } from './revert.ts';
 
 /**
@@ -37,7 +37,7 @@ export function rollbackMethods(deps: ThreadDeps) {
   const { threads, answers } = deps;
   return {
     'thread/rollback': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, numTurns }, context) {
         if (numTurns < 1) throw invalidParams('params.numTurns must be at least 1');
         const before = await threads.record(threadId);

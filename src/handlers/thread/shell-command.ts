@@ -1,12 +1,12 @@
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { USER_COMMAND_MS_MAX } from '../../tools/command/user-command.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function shellCommandMethods({ threads }: ThreadDeps) {
   return {
     'thread/shellCommand': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, command, timeoutMs }, { after }) {
         const thread = threads.require(threadId);
         if (command.trim() === '') throw emptyField('empty_command', 'command');

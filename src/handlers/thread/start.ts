@@ -1,9 +1,9 @@
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
-import type { MethodTable } from '../method.ts';
+import { atOnce, type MethodTable } from '../requested/method.ts';
 import { requireFolder } from '../requested/require-folder.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
@@ -11,7 +11,7 @@ export function startMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/start': {
-      queue: null,
+      order: atOnce,
       async handle(params, { caller, after }) {
         const request = newThreadRequest(params, caller);
         // Without a folder, the thread works in that of the server, which can be gone too.

@@ -1,12 +1,11 @@
-import { type MethodTable, perThread } from '../method.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, readsThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function turnsMethods({ threads, answers }: ThreadDeps) {
   return {
     'thread/turns/list': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle({ threadId, cursor = null, limit, sortDirection, itemsView }, context) {
         await threads.record(threadId);
         const query = {
@@ -20,8 +19,7 @@ export function turnsMethods({ threads, answers }: ThreadDeps) {
     },
 
     'thread/turns/items/list': {
-      queue: perThread,
-      reads: true,
+      order: readsThread,
       async handle({ threadId, turnId, cursor = null, limit, sortDirection }, context) {
         await threads.record(threadId);
         const query = {

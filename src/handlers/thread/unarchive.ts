@@ -1,10 +1,10 @@
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function unarchiveMethods({ threads, store, clients, clock }: ThreadDeps) {
   return {
     'thread/unarchive': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, { after }) {
         const { archivedAtMs } = await threads.record(threadId);
         const together = (await store.listAgents(threadId)).filter(

@@ -1,12 +1,12 @@
 import { isUuid } from '../../base/ids.ts';
 import { invalidThreadId } from '../../protocol/thread-errors.ts';
-import { type MethodTable, perThread } from '../method.ts';
-import type { ThreadDeps } from '../thread-deps.ts';
+import { type MethodTable, perThread } from '../requested/method.ts';
+import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 export function unsubscribeMethods({ threads, followers }: ThreadDeps) {
   return {
     'thread/unsubscribe': {
-      queue: perThread,
+      order: perThread,
       handle({ threadId }, { caller, after }) {
         if (!isUuid(threadId)) throw invalidThreadId(threadId);
         if (threads.find(threadId) === null) return { status: 'notLoaded' };

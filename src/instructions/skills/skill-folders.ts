@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Log } from '../../base/log.ts';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
+import { ConfigError } from '../../config/toml/config-error.ts';
 import { PathWatch } from '../../files/path-watch.ts';
 import { type FoundSkills, findSkills } from './find-skills.ts';
 import { skillSearch } from './skill-search.ts';

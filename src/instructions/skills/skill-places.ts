@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { projectFolders } from '../../config/layers/project-folders.ts';
+import { projectFolders } from '../../config/trust/project-folders.ts';
 
 /**
  * The folders of a project that have skills. They are instructions, as AGENTS.md is: they start

@@ -3,8 +3,8 @@ import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { type ForeignPart, foreignOutput } from '../../instructions/foreign-output.ts';
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
-import { type CallResult, callResult } from '../call-result.ts';
-import type { McpCallOutcome } from '../to-host.ts';
+import { type CallResult, callResult } from '../messages/call-result.ts';
+import type { McpCallOutcome } from '../messages/to-host.ts';
 import { fitsLimits } from './limits/json-limits.ts';
 
 /** A larger result is not kept whole with the item. */

@@ -1,8 +1,8 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { JsonValue } from '../../base/json-value.ts';
+import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../messages/to-host.ts';
 import { LoginWeb } from '../oauth/login-web.ts';
-import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../to-host.ts';
 import { HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './limits/question-refusal.ts';
 import { refreshTokens } from './refresh-tokens.ts';

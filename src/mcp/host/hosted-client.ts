@@ -7,8 +7,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { ChangeNotices } from '../change-notices.ts';
-import type { LoginWeb } from '../oauth/login-web.ts';
+import { ChangeNotices } from '../messages/change-notices.ts';
 import type {
   FromHost,
   HostedServer,
@@ -16,7 +15,8 @@ import type {
   McpQuestion,
   McpRequest,
   Progress,
-} from '../to-host.ts';
+} from '../messages/to-host.ts';
+import type { LoginWeb } from '../oauth/login-web.ts';
 import { connectedServer, connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
 import { limitPages } from './limits/limit-pages.ts';

@@ -5,7 +5,7 @@ import { monotonicMs } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { redactLikelySecrets } from '../../secrets/redact-likely-secrets.ts';
-import type { ToHost } from '../to-host.ts';
+import type { ToHost } from '../messages/to-host.ts';
 import { createMcpHost } from './create-mcp-host.ts';
 
 /** More of a warning is not looked through for secrets, or not told. */

@@ -1,8 +1,13 @@
 import { type AuthProvider, UnauthorizedError } from '@modelcontextprotocol/client';
 import { createFetch, type Fetch } from '../../base/http/create-fetch.ts';
 import type { JsonValue } from '../../base/json-value.ts';
+import type {
+  HostedServer,
+  LoginRequest,
+  McpQuestion,
+  StoredCredentials,
+} from '../messages/to-host.ts';
 import type { LoginTarget, LoginWeb } from '../oauth/login-web.ts';
-import type { HostedServer, LoginRequest, McpQuestion, StoredCredentials } from '../to-host.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { CredentialsAccess } from './login-provider.ts';
 import { MESSAGE_BYTES_MAX, MESSAGE_PARTS_MAX } from './pipe-transport.ts';

@@ -7,7 +7,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { cutMiddle } from '../../base/text/cut-middle.ts';
-import type { McpProblem } from '../to-host.ts';
+import type { McpProblem } from '../messages/to-host.ts';
 
 /** The library's name for the first request, which says nothing to a user. */
 const PROBE = /^Version negotiation probe failed: /;

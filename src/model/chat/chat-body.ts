@@ -1,5 +1,5 @@
-import { type JsonText, jsonText } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { type JsonText, jsonText } from '../../base/text/json-text.ts';
 import { flatSpecName } from '../flat-tool-name.ts';
 import { sentParameters } from '../http/parameters/optional-parameter.ts';
 import type { SentSettings } from '../http/parameters/sent-settings.ts';

@@ -1,4 +1,4 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
 /** The text of a heavier item is not kept: making it again takes little more than copying it. */

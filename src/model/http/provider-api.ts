@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { JsonText } from '../../base/json-text.ts';
+import type { JsonText } from '../../base/text/json-text.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';

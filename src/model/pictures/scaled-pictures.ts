@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { encodeBase64 } from '../../base/encode-base64.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
-import { encodeBase64 } from '../../base/text/encode-base64.ts';
 
 export interface Picture {
   bytes: Uint8Array;

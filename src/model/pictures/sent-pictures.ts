@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../../base/text/decode-base64.ts';
+import { decodeBase64 } from '../../base/decode-base64.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { imageType } from './image-type.ts';
 import { mapPictures, type PicturePart, pictureParts, type TextPart } from './picture-parts.ts';

@@ -1,5 +1,5 @@
-import { type JsonText, JsonTextBuilder } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { type JsonText, JsonTextBuilder } from '../../base/text/json-text.ts';
 import { knownDefaultEffort } from '../../config/providers/known-default-effort.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { searchAsFunction } from '../found-tools.ts';

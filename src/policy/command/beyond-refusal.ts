@@ -1,5 +1,5 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
-import { mayAsk } from '../permissions/may-ask.ts';
+import { mayAsk } from '../approvals/may-ask.ts';
 import type { CommandRequest } from './command-verdict.ts';
 
 const LEAVES = 'The command asks to run outside the sandbox.';

@@ -1,8 +1,8 @@
 import { basename, resolve } from 'node:path';
 import type { CommandAction } from '../../protocol/generated/types.ts';
-import type { SimpleCommand } from './parse/simple-command.ts';
-import type { ParsedCommand } from './parse-command.ts';
-import { quoteWords } from './quote-words.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
+import { quoteWords } from '../parse/quote-words.ts';
+import type { SimpleCommand } from '../parse/simple-command.ts';
 
 /** Returns the actions of a command for clients to display. They affect no decision. */
 export function commandActions({ text, commands }: ParsedCommand, cwd: string): CommandAction[] {

@@ -1,10 +1,10 @@
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { LeavingFacts } from '../outside/leaving-doubt.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
 import type { Grants } from '../permissions/grants.ts';
 import type { Permit } from '../permissions/permit.ts';
 import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
 import type { CommandRules } from '../rules/command-rules.ts';
-import type { ParsedCommand } from './parse-command.ts';
 
 /** A command that the model wants to run, with the permissions that it asks for. */
 export interface CommandRequest {

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
-import type { ParsedCommand } from './parse-command.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
 
 /**
  * Whether a single command names its program by a path that commands cannot write. `roots` are the

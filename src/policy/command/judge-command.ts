@@ -1,7 +1,7 @@
+import { type ApprovalKind, asksAboutSkills, whyNotAsked } from '../approvals/may-ask.ts';
+import { isHarmless, onlyReads, readsWithGit } from '../harmless/is-harmless.ts';
 import { leavingDoubt } from '../outside/leaving-doubt.ts';
-import { type ApprovalKind, asksAboutSkills, whyNotAsked } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
-import { proposeAmendment } from '../rules/propose-amendment.ts';
 import { ruleAllows } from '../rules/rule-allows.ts';
 import { asksRule, asksUnreadable, forbidden, ruleText } from '../rules/rule-text.ts';
 import { strictRule } from '../rules/strict-rule.ts';
@@ -9,7 +9,7 @@ import { untraceableRule } from '../rules/untraceable-rule.ts';
 import { beyondReason, beyondRefusal } from './beyond-refusal.ts';
 import { commandKey } from './command-key.ts';
 import type { CommandSituation, CommandVerdict } from './command-verdict.ts';
-import { isHarmless, onlyReads, readsWithGit } from './is-harmless.ts';
+import { proposeAmendment } from './propose-amendment.ts';
 import { removesByForce } from './removes-by-force.ts';
 
 /**

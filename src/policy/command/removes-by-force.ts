@@ -1,6 +1,6 @@
-import { INTERPRETERS } from './command-runners.ts';
-import type { ParsedCommand } from './parse-command.ts';
-import { programName } from './program-name.ts';
+import { INTERPRETERS } from '../parse/command-runners.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
+import { programName } from '../parse/program-name.ts';
 
 /**
  * How sure it is that a command removes files by force. `certain`: an `rm` has the option.

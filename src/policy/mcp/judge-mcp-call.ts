@@ -1,6 +1,6 @@
 import type { McpApprovalMode } from '../../config/mcp/mcp-server-config.ts';
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
-import { whyNotAsked } from '../permissions/may-ask.ts';
+import { whyNotAsked } from '../approvals/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 
 /** The facts about a call that decide whether it needs approval. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
-import { type ApprovalKind, mayAsk } from '../permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../approvals/may-ask.ts';
 import { type AddressKind, addressKind } from './address-kind.ts';
 import { matchesDomain } from './domain-pattern.ts';
 import { allowsExactly } from './host-loopback.ts';

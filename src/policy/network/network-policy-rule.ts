@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
-import { isTable, valueAt } from '../../config/layers/config-table.ts';
 import { flag } from '../../config/settings/setting.ts';
+import { isTable, valueAt } from '../../config/toml/config-table.ts';
 import type { NetworkPolicy } from './network-policy.ts';
 import {
   type NetworkTable,

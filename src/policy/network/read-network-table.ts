@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
-import { valueAt } from '../../config/layers/config-table.ts';
 import { choice, flag, nullable } from '../../config/settings/setting.ts';
+import { valueAt } from '../../config/toml/config-table.ts';
 import { patternText, readDomainPattern } from './domain-pattern.ts';
 import type { DomainEntry, NetworkPolicy } from './network-policy.ts';
 

@@ -1,4 +1,4 @@
-import type { ParsedCommand } from '../command/parse-command.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
 import { gitDoubt } from './git-doubt.ts';
 import { isChangeable } from './is-changeable.ts';
 import { possibleFolders, possiblePaths } from './named-paths.ts';

@@ -1,8 +1,8 @@
 import { latePattern } from '../../base/text/late-pattern.ts';
-import { INTERPRETERS } from '../command/command-runners.ts';
-import type { SimpleCommand } from '../command/parse/simple-command.ts';
-import type { ParsedCommand } from '../command/parse-command.ts';
-import { programName } from '../command/program-name.ts';
+import { INTERPRETERS } from '../parse/command-runners.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
+import { programName } from '../parse/program-name.ts';
+import type { SimpleCommand } from '../parse/simple-command.ts';
 import {
   isPlainText,
   mayPassOtherText,

@@ -1,8 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Env } from '../../base/env.ts';
-import type { SimpleCommand } from '../command/parse/simple-command.ts';
-import type { ParsedCommand } from '../command/parse-command.ts';
-import { programName } from '../command/program-name.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
+import { programName } from '../parse/program-name.ts';
+import type { SimpleCommand } from '../parse/simple-command.ts';
 import { CODE_SOURCES } from './code-sources.ts';
 import { BETWEEN, type LineWords, lineWords, OPTION } from './line-words.ts';
 import { mayRun, PASSES_NOTHING } from './passes-other-text.ts';

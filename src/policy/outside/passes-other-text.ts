@@ -1,6 +1,6 @@
 import { latePattern } from '../../base/text/late-pattern.ts';
-import type { SimpleCommand } from '../command/parse/simple-command.ts';
-import { startsNoOthers } from '../command/starts-no-others.ts';
+import { startsNoOthers } from '../harmless/starts-no-others.ts';
+import type { SimpleCommand } from '../parse/simple-command.ts';
 import { programKind } from './program-kind.ts';
 
 /**

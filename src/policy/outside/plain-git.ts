@@ -1,4 +1,4 @@
-import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
+import { allowsOptions, type OptionRules } from '../harmless/option-rules.ts';
 
 /** The effects of a plain git command on its repository. */
 export interface GitUse {

@@ -1,5 +1,5 @@
-import { isHarmless } from '../command/is-harmless.ts';
-import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
+import { isHarmless } from '../harmless/is-harmless.ts';
+import { allowsOptions, type OptionRules } from '../harmless/option-rules.ts';
 import { plainGit } from './plain-git.ts';
 
 /**

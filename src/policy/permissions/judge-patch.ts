@@ -1,9 +1,9 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { whyNotAsked } from '../approvals/may-ask.ts';
 import type { Grants } from './grants.ts';
 import { isWritable } from './is-writable.ts';
-import { whyNotAsked } from './may-ask.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
 
 /** The work of judging a file, in the units of `EventLoopYield`. */

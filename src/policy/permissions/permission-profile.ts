@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../config/config-error.ts';
 import type { HiddenPattern, InheritedLimits } from '../../config/inherited-limits.ts';
+import { ConfigError } from '../../config/toml/config-error.ts';
 import type {
   ActivePermissionProfile,
   PermissionProfileSummary,

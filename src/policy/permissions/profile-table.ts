@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import type { HiddenPattern } from '../../config/inherited-limits.ts';
-import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting, wholeNumber } from '../../config/settings/setting.ts';
+import { isTable } from '../../config/toml/config-table.ts';
 import {
   extendedNetwork,
   type NetworkTable,

@@ -2,10 +2,10 @@ import { basename } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
 import type { NetworkRule } from '../network/network-rule.ts';
-import { readNetworkRule } from '../network/read-network-rule.ts';
 import { acceptedCommands, narrowed } from './accepted-commands.ts';
 import type { ParsedRules, PrefixRule, RuleProblem } from './command-rules.ts';
 import { matchesPrefix } from './matches-prefix.ts';
+import { readNetworkRule } from './read-network-rule.ts';
 import { RuleReader, type RuleValue } from './rule-reader.ts';
 
 /** The kind of rules that heddle ignores. */

@@ -1,6 +1,6 @@
-import { INTERPRETERS } from '../command/command-runners.ts';
-import type { ParsedCommand } from '../command/parse-command.ts';
-import { programName } from '../command/program-name.ts';
+import { INTERPRETERS } from '../parse/command-runners.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
+import { programName } from '../parse/program-name.ts';
 import type { CommandRules, PrefixRule } from './command-rules.ts';
 
 /** The rule that restricts a command, and the resulting decision. */

@@ -1,5 +1,5 @@
-import type { ParsedCommand } from '../command/parse-command.ts';
-import { startsNoOthers } from '../command/starts-no-others.ts';
+import { startsNoOthers } from '../harmless/starts-no-others.ts';
+import type { ParsedCommand } from '../parse/parse-command.ts';
 import type { CommandRules, PrefixRule } from './command-rules.ts';
 import { type RuleScope, ruleAllows } from './rule-allows.ts';
 

@@ -1,5 +1,5 @@
-import { jsonWeight } from '../../base/json-pieces.ts';
 import { cutText } from '../../base/text/cut-text.ts';
+import { jsonWeight } from '../../base/text/json-pieces.ts';
 import { Fields } from '../fields.ts';
 
 /**

@@ -2,11 +2,11 @@ import { closeSync, ftruncateSync, rmSync, type Stats, writeSync } from 'node:fs
 import { isAbsolute, join } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { openForAppendingSync } from '../../base/files/open-new-file.ts';
+import { processTag, TAG_FORM } from '../../base/files/process-tag.ts';
 import { textOf } from '../../base/files/text-of.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { realPath } from '../../base/paths/real-path.ts';
-import { processTag, TAG_FORM } from '../../base/process-tag.ts';
 
 const LIST_NAME = new RegExp(`^(${TAG_FORM})\\.guards$`);
 /** The list is written anew when it has so many lines more than there are guards. */

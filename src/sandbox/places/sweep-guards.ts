@@ -11,10 +11,10 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { holderOf } from '../../base/files/is-empty-git-folder.ts';
 import { listFolder } from '../../base/files/list-folder.ts';
+import { hasEnded, isOfOtherBoot } from '../../base/files/process-tag.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { isObject, parsedJson } from '../../base/json-value.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { hasEnded, isOfOtherBoot } from '../../base/process-tag.ts';
 import { hasErrorCode, systemErrorCode } from '../../base/system-error-code.ts';
 import { guardIdentity, guardListTag, type ListedGuard, machineId } from './guard-list.ts';
 import { openPlace } from './open-place.ts';

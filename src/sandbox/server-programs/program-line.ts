@@ -1,8 +1,8 @@
-import { COMMAND_RUNNERS, SHELLS } from '../../policy/command/command-runners.ts';
-import type { SimpleCommand } from '../../policy/command/parse/simple-command.ts';
-import { parseCommand } from '../../policy/command/parse-command.ts';
-import { programName } from '../../policy/command/program-name.ts';
 import { BETWEEN } from '../../policy/outside/line-words.ts';
+import { COMMAND_RUNNERS, SHELLS } from '../../policy/parse/command-runners.ts';
+import { parseCommand } from '../../policy/parse/parse-command.ts';
+import { programName } from '../../policy/parse/program-name.ts';
+import type { SimpleCommand } from '../../policy/parse/simple-command.ts';
 import { expandVariables } from './expand-variables.ts';
 import type { ServerProgram } from './server-program.ts';
 

@@ -1,5 +1,5 @@
-import { INTERPRETERS, SHELLS } from '../../policy/command/command-runners.ts';
 import { CODE_SOURCES } from '../../policy/outside/code-sources.ts';
+import { INTERPRETERS, SHELLS } from '../../policy/parse/command-runners.ts';
 
 /** Programs whose first argument is a script. */
 const INTERPRETER =

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { textOf } from '../../base/files/text-of.ts';
 import { isFile } from '../../base/paths/is-file.ts';
-import { programName } from '../../policy/command/program-name.ts';
+import { programName } from '../../policy/parse/program-name.ts';
 import { expandVariables } from './expand-variables.ts';
 import type { ProgramFile } from './server-program.ts';
 

@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../../base/processes/start-worker.ts';
 import type { FuzzyFileSearchResult } from '../../protocol/generated/types.ts';
-import type { PathIndex } from '../path-index.ts';
 import type { IndexCall, IndexReply } from './index-call.ts';
+import type { PathIndex } from './path-index.ts';
 
 /** An index that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 512;

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import { LocalPathIndex } from '../path-index.ts';
 import type { IndexCall, IndexReply } from './index-call.ts';
+import { LocalPathIndex } from './path-index.ts';
 
 /** Keeps path indexes, and performs the calls that come through the port. */
 export function serveIndexes(port: MessagePort): void {

@@ -1,4 +1,4 @@
-import { isBusy } from './as-store-error.ts';
+import { isBusy } from './connect/as-store-error.ts';
 import type { JoinedWrite } from './store-queue.ts';
 
 export interface CommitDeps {

@@ -19,22 +19,21 @@ import type {
 import type { ForkPoint, StoredTurn, ThreadStore, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import { listItems, requireTurn } from './history/list-items.ts';
-import { loadHistory, shownHistory } from './history/load-history.ts';
 import { measureItems } from './history/measure-items.ts';
 import { readNamedItems } from './history/read-items.ts';
 import { readModelEntries } from './history/read-model-entries.ts';
 import { readTurns } from './history/read-turns.ts';
-import type { SqliteWriter } from './sqlite-writer.ts';
 import { type SqliteStoreOptions, StoreAccess } from './store-access.ts';
-import type { StoreConnection } from './store-connection.ts';
 import { archiveThread, archiveThreads } from './threads/archive-thread.ts';
 import { beginFromStaged, beginThread } from './threads/begin-thread.ts';
 import { deleteStoredThread } from './threads/delete-stored-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
 import { listStoredThreads } from './threads/list-stored-threads.ts';
+import { loadHistory, shownHistory } from './threads/load-history.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
+import type { SqliteWriter } from './threads/sqlite-writer.ts';
 import {
   beginStaging,
   dropStaged,
@@ -42,6 +41,7 @@ import {
   stageEntries,
   stagePiece,
 } from './threads/stage-entries.ts';
+import type { StoreConnection } from './threads/store-connection.ts';
 
 /**
  * Stores threads in one SQLite file, which any number of processes can share. The file is opened at

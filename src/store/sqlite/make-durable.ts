@@ -1,5 +1,5 @@
 import type { Log } from '../../base/log.ts';
-import { asStoreError } from './as-store-error.ts';
+import { asStoreError } from './connect/as-store-error.ts';
 import type { JoinedWrite } from './store-queue.ts';
 
 interface DurableDeps {

@@ -3,14 +3,14 @@ import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import { storeClosed } from '../store-error.ts';
-import { asStoreError, isBusy, locked } from './as-store-error.ts';
+import { asStoreError, isBusy, locked } from './connect/as-store-error.ts';
 import { type Connect, loadSqlite } from './connect/load-sqlite.ts';
 import type { NodeVersions } from './connect/native-build-problem.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import type { DatabasePlaces } from './database/open-database.ts';
 import type { LongTexts } from './history/long-texts.ts';
-import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
+import { StoreConnection } from './threads/store-connection.ts';
 import type { WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {

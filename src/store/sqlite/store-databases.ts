@@ -1,8 +1,14 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { noStoredThread } from '../store-error.ts';
-import { asStoreError, isFileDamage, isReadOnly, locked, readOnly } from './as-store-error.ts';
 import { commitTogether } from './commit-together.ts';
+import {
+  asStoreError,
+  isFileDamage,
+  isReadOnly,
+  locked,
+  readOnly,
+} from './connect/as-store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import { openInMemory } from './database/open-database.ts';
@@ -13,7 +19,7 @@ import { makeDurable } from './make-durable.ts';
 import { StoreFile, type StoreFileOptions } from './store-file.ts';
 import type { OpenedStore } from './store-opener.ts';
 import { type JoinedWrite, StoreQueue } from './store-queue.ts';
-import { isIndexDamage } from './threads/rebuild-index.ts';
+import { isIndexDamage } from './thread-table/rebuild-index.ts';
 
 export interface StoreConnectionOptions extends StoreFileOptions {
   /** For tests: measures the waiting for locks of other processes. */

@@ -1,5 +1,5 @@
 import { storeClosed } from '../store-error.ts';
-import { isFileDamage } from './as-store-error.ts';
+import { isFileDamage } from './connect/as-store-error.ts';
 import { fileIdentity } from './database/file-identity.ts';
 import { LeaveRequests } from './database/leave-requests.ts';
 import {

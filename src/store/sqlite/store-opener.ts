@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
-import { isFileDamage } from './as-store-error.ts';
+import { isFileDamage } from './connect/as-store-error.ts';
 import { fileIdentity } from './database/file-identity.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase } from './database/open-database.ts';

@@ -1,5 +1,5 @@
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts';
-import { isBusy } from './as-store-error.ts';
+import { isBusy } from './connect/as-store-error.ts';
 
 /** After this time the other calls and the event loop get their turn. */
 const TURN_MS_MAX = 8;

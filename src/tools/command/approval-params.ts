@@ -1,5 +1,5 @@
 import { commandActions } from '../../policy/command/command-actions.ts';
-import { quoteWords } from '../../policy/command/quote-words.ts';
+import { quoteWords } from '../../policy/parse/quote-words.ts';
 import type { ServerRequests } from '../../protocol/generated/types.ts';
 import type { CommandRun } from './command-run.ts';
 

@@ -1,4 +1,4 @@
-import { quoteWords } from '../../policy/command/quote-words.ts';
+import { quoteWords } from '../../policy/parse/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { clientPermissions } from '../../policy/permissions/read-permissions.ts';
 import type {

@@ -1,4 +1,4 @@
-import { quoteWords } from '../../policy/command/quote-words.ts';
+import { quoteWords } from '../../policy/parse/quote-words.ts';
 import type { CommandAction } from '../../protocol/generated/types.ts';
 import type { CommandItem } from './sessions/shown-command.ts';
 

@@ -1,5 +1,5 @@
 import { isWithin } from '../../base/paths/is-within.ts';
-import { projectFolders } from '../../config/layers/project-folders.ts';
+import { projectFolders } from '../../config/trust/project-folders.ts';
 
 /**
  * Returns the root of the project that a command runs in, as a real path: the nearest repository of

@@ -1,4 +1,4 @@
-import type { ParsedCommand } from '../../policy/command/parse-command.ts';
+import type { ParsedCommand } from '../../policy/parse/parse-command.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { type EnvironmentPolicy, environmentPolicy } from '../../config/environment-policy.ts';
-import { profileFiles } from '../../config/layers/profile-files.ts';
+import { profileFiles } from '../../config/profile-files.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import {
   managedNetworkRule,

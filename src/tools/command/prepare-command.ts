@@ -1,10 +1,10 @@
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
+import { asksAboutSkills } from '../../policy/approvals/may-ask.ts';
 import { hasFixedProgram } from '../../policy/command/has-fixed-program.ts';
-import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
-import { asksAboutSkills } from '../../policy/permissions/may-ask.ts';
+import { parseCommand } from '../../policy/parse/parse-command.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
-import { parseCommand } from '../../policy/command/parse-command.ts';
+import { parseCommand } from '../../policy/parse/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { forbidden } from '../../policy/rules/rule-text.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';

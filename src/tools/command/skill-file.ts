@@ -3,7 +3,6 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { type ParsedCommand, parseCommand } from '../../policy/command/parse-command.ts';
 import { BETWEEN } from '../../policy/outside/line-words.ts';
 import {
   namedPaths,
@@ -11,6 +10,7 @@ import {
   type PinnedCommand,
   possiblePaths,
 } from '../../policy/outside/named-paths.ts';
+import { type ParsedCommand, parseCommand } from '../../policy/parse/parse-command.ts';
 
 type Named = Omit<PinnedCommand, 'realCwd'>;
 

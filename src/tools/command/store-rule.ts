@@ -1,13 +1,13 @@
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { appendAccepted, appendAllowRule, readRuleFiles } from '../../config/rules-files.ts';
-import { isHarmless } from '../../policy/command/is-harmless.ts';
-import { quoteWords } from '../../policy/command/quote-words.ts';
+import { isOpenPrefix } from '../../policy/command/propose-amendment.ts';
+import { isHarmless } from '../../policy/harmless/is-harmless.ts';
+import { quoteWords } from '../../policy/parse/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { acceptedLine } from '../../policy/rules/accepted-commands.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { planAcceptance } from '../../policy/rules/plan-acceptance.ts';
-import { isOpenPrefix } from '../../policy/rules/propose-amendment.ts';
 import { ruleAllows } from '../../policy/rules/rule-allows.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
 import type { ActionHost } from '../action.ts';

@@ -1,5 +1,5 @@
 import { commandActions } from '../../policy/command/command-actions.ts';
-import { parseCommand } from '../../policy/command/parse-command.ts';
+import { parseCommand } from '../../policy/parse/parse-command.ts';
 import { type Action, failed, UNCONFINED } from '../action.ts';
 import { deniedStatus, refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../mcp/mcp-thread.ts';
 import { answer, question } from '../../support/asking.ts';
 import { functionCall, response } from '../../support/test-model.ts';
-import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
+import { done, FREE_CONFIG, modelOutput, runs } from '../../tools/command-server.ts';
 import {
   ALLOW as ALLOW_REVIEW,
   assesses,
@@ -133,7 +133,7 @@ test('a PermissionRequest hook can deny what a PreToolUse hook asks about', asyn
     config: withPolicy('"on-request"'),
   });
   await server.client.turn(THREAD, 'go');
-  expect(told(server)).toBe('Not that.');
+  expect(modelOutput(server)).toBe('Not that.');
 });
 
 const granular = (sandbox_approval: boolean) =>
@@ -159,7 +159,7 @@ test.each([
         { config },
       );
       await server.client.turn(THREAD, 'go');
-      expect(told(server)).toBe(
+      expect(modelOutput(server)).toBe(
         `This call needs approval, but ${why}, so it was not performed. Really?`,
       );
       expect(server.client.notifications('item/autoApprovalReview/started')).toEqual([]);

@@ -6,7 +6,7 @@ import { blocksOf } from '../../docs/pages.ts';
 import { message, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { completed, done, FREE_CONFIG, runs } from '../../tools/command-server.ts';
-import { ended, kept, read, THREAD } from './hook-server.ts';
+import { ended, kept, modelInput, THREAD } from './hook-server.ts';
 
 /** The example is the first thing on the page. */
 const blocks = blocksOf('docs/hooks.md');
@@ -35,7 +35,7 @@ test('the example of docs/hooks.md refuses the command, lets others run, and get
   await server.client.request('thread/start', {});
   await server.client.turn(THREAD, 'go');
   const reason = /echo "(.*)" >&2/.exec(script)?.[1] ?? '';
-  expect(read(server, 2).at(-1)).toContain(reason);
+  expect(modelInput(server, 2).at(-1)).toContain(reason);
   expect(ended(server).map(({ status }) => status)).toEqual(['blocked', 'completed']);
   expect(completed(server)).toMatchObject([{ aggregatedOutput: 'customers' }]);
   const documented = JSON.parse(input) as JsonObject;
@@ -98,5 +98,5 @@ test('the hooks in Python and Node change the command, and let the turn go on un
     ['stop', 'blocked'],
     ['stop', 'completed'],
   ]);
-  expect(read(server, 4).at(-1)).toContain('Run the tests, and say how they ended.');
+  expect(modelInput(server, 4).at(-1)).toContain('Run the tests, and say how they ended.');
 });

@@ -6,8 +6,8 @@ import { LAST_PROGRAMS_MS_MAX } from '../../../src/agent/last-programs.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import type { TestServer } from '../../support/test-server.ts';
-import { done, runs, told } from '../../tools/command-server.ts';
-import { ended, hookServer, keeps, prints, read, THREAD } from './hook-server.ts';
+import { done, modelOutput, runs } from '../../tools/command-server.ts';
+import { ended, hookServer, keeps, modelInput, prints, THREAD } from './hook-server.ts';
 
 const DENIES = 'echo "not here" >&2; exit 2';
 
@@ -53,7 +53,7 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
   ])('%s', async (_, command, error) => {
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('echo hi'), done]);
     expect((await server.client.turn(THREAD, 'go')).status).toBe('completed');
-    expect(told(server)).toContain('hi');
+    expect(modelOutput(server)).toContain('hi');
     expect(ended(server)).toMatchObject([
       {
         status: 'failed',
@@ -70,7 +70,7 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
       done,
     ]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain('not here');
+    expect(modelOutput(server)).toContain('not here');
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
   });
 
@@ -97,7 +97,7 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
         entries: [{ text: 'PreToolUse hook failed: it did not end within 3 s, and was stopped' }],
       },
     ]);
-    expect(told(server)).toContain('hi');
+    expect(modelOutput(server)).toContain('hi');
     const pids = readFileSync(join(server.folder, 'pid'), 'utf8').trim().split('\n');
     await expect.poll(() => pids.filter(isRunning)).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('a hook that fails does not take the turn with it, and decides nothing'
     );
     await server.client.turn(THREAD, 'go');
     expect(ended(server).map(({ status }) => status)).toEqual(['completed', 'completed']);
-    const [, context] = read(server, 1);
+    const [, context] = modelInput(server, 1);
     expect(String(context).length).toBeLessThan(11_000);
     expect(JSON.stringify(ended(server)).length).toBeLessThan(50_000);
   });
@@ -224,7 +224,7 @@ describe('an asynchronous hook', () => {
       { run: { executionMode: 'async', status: 'blocked' } },
     ]);
     await server.client.turn(THREAD, 'two');
-    const texts = read(server, server.model.requests.length).map(String);
+    const texts = modelInput(server, server.model.requests.length).map(String);
     expect(texts.filter((each) => each.includes('late'))).toEqual(['developer: late']);
   });
 
@@ -252,7 +252,7 @@ describe('an asynchronous hook', () => {
     await server.client.turnCompleted(turn.id);
     writeFileSync(join(server.folder, 'fine'), '');
     await server.client.turn(THREAD, 'three');
-    expect(read(server, server.model.requests.length)).toContain('developer: late');
+    expect(modelInput(server, server.model.requests.length)).toContain('developer: late');
   });
 
   test('ends with its thread', async () => {
@@ -306,6 +306,6 @@ test('nobody waits for a hook that was switched off, or whose feature is', async
     overrides: ['features.hooks=false'],
   });
   await server.client.turn(THREAD, 'go');
-  expect(told(server)).toContain('hi');
+  expect(modelOutput(server)).toContain('hi');
   expect(ended(server)).toEqual([]);
 });

@@ -3,8 +3,8 @@ import type { McpCall } from '../../../src/agent/turn/turn-part.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
-import { done, runs, told } from '../../tools/command-server.ts';
-import { ended, hookServer, keeps, kept, prints, read, THREAD } from './hook-server.ts';
+import { done, modelOutput, runs } from '../../tools/command-server.ts';
+import { ended, hookServer, keeps, kept, modelInput, prints, THREAD } from './hook-server.ts';
 
 /** A command that prints so many characters. */
 const floods = (chars: number) => `head -c ${chars} /dev/zero | tr '\\0' x`;
@@ -23,15 +23,15 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
   ])('%s', async (event, command) => {
     const server = await hookServer({ [event]: [{ command }] }, [runs('true'), done]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain('xxx');
-    expect(told(server).length).toBeLessThan(REASON_CHARS);
+    expect(modelOutput(server)).toContain('xxx');
+    expect(modelOutput(server).length).toBeLessThan(REASON_CHARS);
   });
 
   test('Stop', async () => {
     const command = `if [ -e ../once ]; then exit 0; fi; touch ../once; ${floods(LONG)} >&2; exit 2`;
     const server = await hookServer({ Stop: [{ command }] }, [done, done]);
     await server.client.turn(THREAD, 'go');
-    expect(String(read(server, 2).at(-1)).length).toBeLessThan(REASON_CHARS + 200);
+    expect(String(modelInput(server, 2).at(-1)).length).toBeLessThan(REASON_CHARS + 200);
     const [shown] = server.client.notifications(
       'item/completed',
       ({ item }) => item.type === 'hookPrompt',
@@ -44,7 +44,7 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
     const answer = response(message(JSON.stringify({ ok: false, reason: 'x'.repeat(LONG) })));
     const server = await hookServer({ PreToolUse: [hook] }, [runs('true'), answer, done]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server).length).toBeLessThan(REASON_CHARS);
+    expect(modelOutput(server).length).toBeLessThan(REASON_CHARS);
   });
 
   test('a tool of an MCP server', async () => {
@@ -62,7 +62,7 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
       },
     );
     await server.client.turn(THREAD, 'go');
-    expect(told(server).length).toBeLessThan(REASON_CHARS);
+    expect(modelOutput(server).length).toBeLessThan(REASON_CHARS);
     expect(ended(server)).toMatchObject([
       { status: 'blocked' },
       { entries: [{ text: 'PreToolUse hook printed too much JSON' }] },
@@ -79,7 +79,9 @@ describe('an event that is too long for a model', () => {
       done,
     ]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toMatch(/^A PreToolUse hook blocked this call.*more than 100000 bytes/);
+    expect(modelOutput(server)).toMatch(
+      /^A PreToolUse hook blocked this call.*more than 100000 bytes/,
+    );
     expect(server.model.requests).toHaveLength(2);
   });
 
@@ -89,7 +91,9 @@ describe('an event that is too long for a model', () => {
       done,
     ]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toMatch(/^A hook could not check this.*more than 100000 bytes[^x]*$/);
+    expect(modelOutput(server)).toMatch(
+      /^A hook could not check this.*more than 100000 bytes[^x]*$/,
+    );
     expect(ended(server)).toMatchObject([
       { status: 'blocked', entries: [{ kind: 'error' }, { kind: 'feedback' }] },
     ]);

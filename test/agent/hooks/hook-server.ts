@@ -77,14 +77,14 @@ export function ended({ client }: TestServer): HookRunSummary[] {
 /**
  * The texts and outputs in the model's request with this number, without the context of the thread.
  */
-export function read({ model }: TestServer, request: number): unknown[] {
+export function modelInput({ model }: TestServer, request: number): unknown[] {
   return model.request(request).input.flatMap((item) => {
-    const text = shown(item);
+    const text = itemText(item);
     return text === null || /^Permissions|<environment_context>/.test(text) ? [] : [text];
   });
 }
 
-function shown(item: ResponseItem): string | null {
+function itemText(item: ResponseItem): string | null {
   if (item.type === 'message')
     return `${item.role}: ${item.content.map((part) => ('text' in part ? part.text : '')).join('')}`.replace(
       /^(developer|user): (Permissions|<environment_context>)/,

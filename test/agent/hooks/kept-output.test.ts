@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { text } from '../../support/test-client.ts';
 import { functionCall, response } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
-import { done, runs, told } from '../../tools/command-server.ts';
-import { hookServer, prints, read, THREAD } from './hook-server.ts';
+import { done, modelOutput, runs } from '../../tools/command-server.ts';
+import { hookServer, modelInput, prints, THREAD } from './hook-server.ts';
 
 const WAITS = 'touch ../waits; while [ ! -e ../go ]; do sleep 0.01; done';
 const BLOCKS = prints({ decision: 'block', reason: 'look again' });
@@ -59,7 +59,7 @@ test('the model reads the reason of a hook in place of the output, also after a 
   const command = `if grep -q two; then ${BLOCKS}; fi`;
   const first = await hookServer({ PostToolUse: [{ command }] }, [calls, done]);
   await first.client.turn(THREAD, 'go');
-  expect([told(first, 'a'), told(first, 'b')]).toEqual([
+  expect([modelOutput(first, 'a'), modelOutput(first, 'b')]).toEqual([
     expect.stringContaining('one'),
     'look again',
   ]);
@@ -67,11 +67,11 @@ test('the model reads the reason of a hook in place of the output, also after a 
   server.model.push(done);
   await server.client.request('thread/resume', { threadId: THREAD });
   await server.client.turn(THREAD, 'again');
-  expect([told(server, 'a'), told(server, 'b')]).toEqual([
+  expect([modelOutput(server, 'a'), modelOutput(server, 'b')]).toEqual([
     expect.stringContaining('one'),
     'look again',
   ]);
-  expect(JSON.stringify(read(server, server.model.requests.length))).not.toContain('two\\n');
+  expect(JSON.stringify(modelInput(server, server.model.requests.length))).not.toContain('two\\n');
 });
 
 test('calls with one id keep their own outputs', async () => {
@@ -84,5 +84,8 @@ test('calls with one id keep their own outputs', async () => {
     [calls, done],
   );
   await server.client.turn(THREAD, 'go');
-  expect(read(server, 2).slice(1)).toEqual(['output: look again', expect.stringContaining('two')]);
+  expect(modelInput(server, 2).slice(1)).toEqual([
+    'output: look again',
+    expect.stringContaining('two'),
+  ]);
 });

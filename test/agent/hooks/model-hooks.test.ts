@@ -15,7 +15,7 @@ import {
   response,
   type ScriptedResponse,
 } from '../../support/test-model.ts';
-import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
+import { done, FREE_CONFIG, modelOutput, runs } from '../../tools/command-server.ts';
 import { ended, hookServer, THREAD } from './hook-server.ts';
 
 /** Stands for a field of the event. */
@@ -40,7 +40,7 @@ describe('a prompt', () => {
     const asked = server.model.request(2);
     expect(asked).toMatchObject({ model: 'small-model', tools: [] });
     expect(JSON.stringify(asked.input)).toMatch(/No commands on Sundays\. \{.*touch made/);
-    expect(told(server)).toContain('it is Sunday');
+    expect(modelOutput(server)).toContain('it is Sunday');
     expect(ended(server)).toMatchObject([
       {
         handlerType: 'prompt',
@@ -56,7 +56,7 @@ describe('a prompt', () => {
       [runs('echo hi'), answers(true, null), done],
     );
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain('hi');
+    expect(modelOutput(server)).toContain('hi');
     expect(
       server.client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage.total.totalTokens,
     ).toBe(45);
@@ -83,7 +83,7 @@ describe('a prompt', () => {
       done,
     ]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain('hi');
+    expect(modelOutput(server)).toContain('hi');
     expect(server.model.request(3).input.slice(-2)).toMatchObject([
       { role: 'assistant' },
       { role: 'user' },
@@ -176,7 +176,7 @@ describe('a check by a model that fails counts as no', () => {
     PostToolUse: {
       turns: [runs('echo the-output')],
       ends: 'completed',
-      isShut: (server) => !told(server).includes('the-output'),
+      isShut: (server) => !modelOutput(server).includes('the-output'),
     },
   };
   const ANSWERS: Record<string, ScriptedResponse> = {
@@ -236,7 +236,7 @@ describe('a check by a model that fails counts as no', () => {
     server.clock.advance(4_000);
     await server.client.turnCompleted(turn.id);
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
-    expect(told(server)).toContain('it did not end within 4 s, and was stopped');
+    expect(modelOutput(server)).toContain('it did not end within 4 s, and was stopped');
   });
 
   test('input is not read by the model of the thread', async () => {
@@ -275,7 +275,7 @@ test('an agent reads files and looks with commands before it answers', async () 
   expect(JSON.stringify(server.model.request(3).input)).toMatch(
     /rules\.txt.*Read-only file system/,
   );
-  expect(told(server)).toContain('the file says no');
+  expect(modelOutput(server)).toContain('the file says no');
   expect(ended(server)).toMatchObject([{ handlerType: 'agent', status: 'blocked' }]);
 });
 
@@ -302,7 +302,7 @@ describe('a tool of an MCP server', () => {
     expect(calls).toEqual([
       { server: 'checks', tool: 'look', input: { command: 'echo hi', all: ['Bash'] } },
     ]);
-    expect(told(server)).toContain('the server says no');
+    expect(modelOutput(server)).toContain('the server says no');
     expect(ended(server)).toMatchObject([{ handlerType: 'mcpTool', status: 'blocked' }]);
   });
 
@@ -317,7 +317,7 @@ describe('a tool of an MCP server', () => {
       },
     );
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain('hi');
+    expect(modelOutput(server)).toContain('hi');
     expect(ended(server).map(({ status, entries }) => [status, entries[0]?.text])).toEqual([
       ['failed', 'there is no MCP server named checks'],
       ['failed', 'the call of the tool look failed: the server has crashed'],

@@ -12,7 +12,7 @@ import { answer, question } from '../../support/asking.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
-import { ended, hooksJson, keeps, kept, prints, read, THREAD } from './hook-server.ts';
+import { ended, hooksJson, keeps, kept, modelInput, prints, THREAD } from './hook-server.ts';
 
 const ASK = prints({
   hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'look at it' },
@@ -232,7 +232,9 @@ test('a hook refuses a search for tools: the model reads why, also where its API
   expect(server.model.request(2).input).toContainEqual(
     expect.objectContaining({ type: 'tool_search_output', call_id: 'a', tools: [] }),
   );
-  expect(read(server, 2).join('\n')).toContain('developer: A PreToolUse hook blocked this call');
+  expect(modelInput(server, 2).join('\n')).toContain(
+    'developer: A PreToolUse hook blocked this call',
+  );
 });
 
 test('a client tool in the place of a built-in one is shown with its own arguments', async () => {

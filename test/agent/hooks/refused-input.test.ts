@@ -6,7 +6,7 @@ import { text } from '../../support/test-client.ts';
 import { functionCall, message, response, USAGE } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
 import { done, FREE_CONFIG } from '../../tools/command-server.ts';
-import { ended, hookServer, prints, read, THREAD } from './hook-server.ts';
+import { ended, hookServer, modelInput, prints, THREAD } from './hook-server.ts';
 
 const REFUSES = { command: 'grep -q secret && exit 2; exit 0' };
 const STOPS = {
@@ -80,7 +80,7 @@ test('input that arrives beside one that ends the turn is in the history, and th
     { status: 'completed', items: [{ type: 'userMessage', content: [{ text: 'beside' }] }] },
   ]);
   await server.client.turn(THREAD, 'fine');
-  expect(read(server, 1)).toEqual(['user: fine']);
+  expect(modelInput(server, 1)).toEqual(['user: fine']);
 });
 
 test('continue: false of SessionStart after a compaction in mid-turn completes the turn', async () => {

@@ -3,15 +3,25 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { functionCall, response } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
-import { completed, done, FREE_CONFIG, runs, told, writes } from '../../tools/command-server.ts';
+import {
+  completed,
+  done,
+  FREE_CONFIG,
+  modelOutput,
+  runs,
+  writes,
+} from '../../tools/command-server.ts';
 import { GUARDED_CONFIG } from '../guardian/guardian-server.ts';
-import { ended, hookServer, keeps, kept, prints, read, THREAD } from './hook-server.ts';
+import { ended, hookServer, keeps, kept, modelInput, prints, THREAD } from './hook-server.ts';
 
 const WAIT_MS = 300;
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 
 /** Answers the first request for approval. */
-async function answer({ client }: TestServer, result: object): Promise<{ reason?: string | null }> {
+async function answerApproval(
+  { client }: TestServer,
+  result: object,
+): Promise<{ reason?: string | null }> {
   const { id, params } = await client.first(
     'a question',
     ({ method, id }) => id !== undefined && /requestApproval$/.test(method ?? ''),
@@ -94,7 +104,7 @@ describe('PreToolUse', () => {
     async (_, command, reason) => {
       const server = await hookServer({ PreToolUse: [{ command }] }, [runs('touch made'), done]);
       await server.client.turn(THREAD, 'go');
-      expect(told(server)).toBe(
+      expect(modelOutput(server)).toBe(
         `A PreToolUse hook blocked this call, so it was not performed. Reason: ${reason}`,
       );
       expect(ended(server)).toMatchObject([
@@ -143,7 +153,7 @@ describe('PreToolUse', () => {
     });
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('true'), done]);
     await server.client.turn(THREAD, 'go');
-    expect(read(server, 2)).toEqual([
+    expect(modelInput(server, 2)).toEqual([
       'user: go',
       expect.stringContaining('output: '),
       'developer: for the model',
@@ -166,7 +176,7 @@ describe('PreToolUse', () => {
       config: FREE_CONFIG.replace('"never"', '"on-request"'),
     });
     const turn = server.client.turn(THREAD, 'go');
-    expect((await answer(server, { decision: 'decline' })).reason).toBe('Really?');
+    expect((await answerApproval(server, { decision: 'decline' })).reason).toBe('Really?');
     await turn;
     expect(completed(server)).toMatchObject([{ status: 'declined' }]);
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
@@ -178,7 +188,7 @@ describe('PreToolUse', () => {
     });
     const server = await hookServer({ PreToolUse: [{ command }] }, [runs('touch made'), done]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toMatch(/needs approval.*Really\?/);
+    expect(modelOutput(server)).toMatch(/needs approval.*Really\?/);
     expect(existsSync(join(server.cwd, 'made'))).toBe(false);
   });
 
@@ -251,7 +261,7 @@ describe('PreToolUse', () => {
       [0, 'a'],
       [1, 'b'],
     ]);
-    expect(told(server)).toContain('Reason: a');
+    expect(modelOutput(server)).toContain('Reason: a');
   });
 });
 
@@ -267,7 +277,7 @@ describe('PostToolUse', () => {
       { tool_name: 'Bash', tool_input: { command: 'echo hi' }, tool_response: 'hi\n' },
     ]);
     expect(completed(server)).toMatchObject([{ aggregatedOutput: 'hi\n', status: 'completed' }]);
-    expect(told(server)).toBe('look again');
+    expect(modelOutput(server)).toBe('look again');
     const order = server.client.messages.map(({ method }) => method);
     expect(order.lastIndexOf('hook/started')).toBeGreaterThan(
       order.indexOf('item/commandExecution/outputDelta'),
@@ -280,7 +290,7 @@ describe('PostToolUse', () => {
       done,
     ]);
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain('hi');
+    expect(modelOutput(server)).toContain('hi');
     expect(ended(server)).toMatchObject([{ status: 'failed' }]);
   });
 
@@ -352,7 +362,7 @@ describe('PermissionRequest', () => {
       { config: ASKING },
     );
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toBe('never that');
+    expect(modelOutput(server)).toBe('never that');
     expect(completed(server)).toMatchObject([{ status: 'declined' }]);
   });
 
@@ -375,7 +385,7 @@ describe('PermissionRequest', () => {
       { config: ASKING },
     );
     const turn = server.client.turn(THREAD, 'go');
-    await answer(server, { decision: 'accept' });
+    await answerApproval(server, { decision: 'accept' });
     await turn;
     expect(existsSync(join(server.cwd, 'made'))).toBe(true);
   });
@@ -389,7 +399,7 @@ describe('PermissionRequest', () => {
       },
     );
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toBe('never that');
+    expect(modelOutput(server)).toBe('never that');
     expect(server.client.notifications('item/autoApprovalReview/started')).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { done, runs } from '../../tools/command-server.ts';
-import { ended, hookServer, keeps, kept, prints, read, THREAD } from './hook-server.ts';
+import { ended, hookServer, keeps, kept, modelInput, prints, THREAD } from './hook-server.ts';
 
 const context = (additionalContext: string) => ({ hookSpecificOutput: { additionalContext } });
 const says = (words: string) => response(message(words));
@@ -18,7 +18,7 @@ describe('SessionStart', () => {
     await server.client.turn(THREAD, 'one');
     await server.client.turn(THREAD, 'two');
     expect(kept(server, 'input').map(({ source }) => source)).toEqual(['startup']);
-    expect(read(server, 1)).toEqual(['developer: the session', 'user: one']);
+    expect(modelInput(server, 1)).toEqual(['developer: the session', 'user: one']);
     expect(ended(server)).toMatchObject([
       { scope: 'thread', entries: [{ kind: 'context', text: 'the session' }] },
     ]);
@@ -77,7 +77,7 @@ describe('UserPromptSubmit', () => {
     expect(kept(server, 'input')).toMatchObject([
       { hook_event_name: 'UserPromptSubmit', prompt: 'go on' },
     ]);
-    expect(read(server, 1)).toEqual(['user: go on', 'developer: plain context']);
+    expect(modelInput(server, 1)).toEqual(['user: go on', 'developer: plain context']);
     const order = server.client.messages.map(({ method }) => method);
     expect(order.indexOf('hook/completed')).toBeLessThan(order.indexOf('item/started'));
   });
@@ -94,7 +94,7 @@ describe('UserPromptSubmit', () => {
     ]);
     expect(server.client.notifications('item/started')).toEqual([]);
     await server.client.turn(THREAD, 'fine');
-    expect(read(server, 1)).toEqual(['user: fine']);
+    expect(modelInput(server, 1)).toEqual(['user: fine']);
     const { thread } = await server.client.request('thread/read', {
       threadId: THREAD,
       includeTurns: true,
@@ -129,8 +129,8 @@ describe('UserPromptSubmit', () => {
         'developer: of the hook',
         'user: fine',
       ];
-      expect(read(server, 1)).toEqual(before);
-      expect(read(server, 2)).toEqual([...before, 'assistant: done', 'user: fine, too']);
+      expect(modelInput(server, 1)).toEqual(before);
+      expect(modelInput(server, 2)).toEqual([...before, 'assistant: done', 'user: fine, too']);
     },
   );
 
@@ -152,7 +152,7 @@ describe('UserPromptSubmit', () => {
       input: text('a secret'),
     });
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
-    expect(read(server, 2)).toEqual(['user: go', 'developer: of the hook']);
+    expect(modelInput(server, 2)).toEqual(['user: go', 'developer: of the hook']);
   });
 
   test('refuses steering, and the turn goes on without it', async () => {
@@ -173,7 +173,7 @@ describe('UserPromptSubmit', () => {
       input: text('a secret'),
     });
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
-    expect(read(server, 2)).toEqual(['user: go']);
+    expect(modelInput(server, 2)).toEqual(['user: go']);
   });
 
   test('input whose check a kill cut off is shown to clients, and the model does not read it', async () => {
@@ -217,7 +217,7 @@ describe('Stop', () => {
         completedAtMs: expect.any(Number),
       },
     ]);
-    expect(read(server, 2)).toEqual([
+    expect(modelInput(server, 2)).toEqual([
       'user: go',
       'assistant: one',
       `user: <hook_prompt hook_run_id="${hookRunId}">run the tests</hook_prompt>`,
@@ -336,7 +336,7 @@ describe('compaction', () => {
       ['PostCompact', 'manual'],
       ['SessionStart', 'compact'],
     ]);
-    expect(read(server, 3).slice(-2)).toEqual(['developer: after it', 'user: two']);
+    expect(modelInput(server, 3).slice(-2)).toEqual(['developer: after it', 'user: two']);
   });
 
   test('PreCompact stops it, and the turn is interrupted', async () => {

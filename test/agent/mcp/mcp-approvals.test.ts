@@ -26,7 +26,7 @@ const ASK = 'mcpServer/elicitation/request';
 const ACCEPT = { action: 'accept', content: {}, _meta: null };
 
 /** The count of questions that the client was asked. */
-const asked = ({ client }: TestServer) =>
+const questionCount = ({ client }: TestServer) =>
   client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
 
 test('a tool without readOnlyHint needs approval, as an elicitation', async () => {
@@ -85,7 +85,7 @@ test('persist: session spares further questions about the tool, in this session'
     _meta: { persist: 'session' },
   });
   await turn;
-  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+  expect([questionCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
     1,
     ['completed', 'completed'],
   ]);
@@ -163,7 +163,7 @@ test('with the mode writes, each call that may write is asked about anew, and no
   answer(server.client, first, { ...ACCEPT, _meta: { persist: 'session' } });
   answer(server.client, await question(server.client, ASK, 2), ACCEPT);
   await turn;
-  expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+  expect([questionCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
     2,
     ['completed', 'completed', 'completed'],
   ]);
@@ -205,7 +205,7 @@ test('persist: always is stored in config.toml and holds for other threads', asy
   const { thread } = await server.client.request('thread/start', {});
   server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
   await runTurn({ client: server.client, threadId: thread.id });
-  expect([asked(server), mcpItems(server).length]).toEqual([1, 2]);
+  expect([questionCount(server), mcpItems(server).length]).toEqual([1, 2]);
 });
 
 test('persist: always changes the entry that a tool has already', async () => {
@@ -282,7 +282,7 @@ test.each([
   const turn = runTurn(server);
   if (count > 0) answer(server.client, await question(server.client, ASK), ACCEPT);
   await turn;
-  expect([asked(server), mcpItems(server)[0]?.status]).toEqual([count, 'completed']);
+  expect([questionCount(server), mcpItems(server)[0]?.status]).toEqual([count, 'completed']);
 });
 
 const granular = (mcp_elicitations: boolean) =>
@@ -295,7 +295,7 @@ test.each([
   const server = await mcpThread([mcpCall('write')], { config: withServers(exampleServer(), top) });
   await runTurn(server);
   const text = `This tool requires approval, but ${why}, so it was not called.`;
-  expect([asked(server), mcpItems(server)[0]]).toMatchObject([
+  expect([questionCount(server), mcpItems(server)[0]]).toMatchObject([
     0,
     { status: 'failed', error: { message: text } },
   ]);
@@ -317,7 +317,7 @@ test('mcp_elicitations allows the question; never with full access runs the call
     ),
   });
   await runTurn(free);
-  expect([asked(free), mcpItems(free)[0]?.status]).toEqual([0, 'completed']);
+  expect([questionCount(free), mcpItems(free)[0]?.status]).toEqual([0, 'completed']);
 });
 
 const GUARDED = 'approvals_reviewer = "auto_review"';
@@ -338,7 +338,7 @@ async function guardedCall(
 
 test('where the guardian is the reviewer, it answers in place of the person', async () => {
   const server = await guardedCall([assesses(ALLOW)]);
-  expect([asked(server), mcpItems(server)[0]?.status]).toEqual([0, 'completed']);
+  expect([questionCount(server), mcpItems(server)[0]?.status]).toEqual([0, 'completed']);
   expect(reviewsCompleted(server)).toMatchObject([
     {
       targetItemId: 'call_1',

@@ -29,7 +29,7 @@ const reloading = (...edits: ConfigBatchWriteParams['edits']) => ({
   edits,
   reloadUserConfig: true,
 });
-const told = ({ client }: Pick<Thread, 'client'>) =>
+const startupStates = ({ client }: Pick<Thread, 'client'>) =>
   client
     .notifications('mcpServer/startupStatus/updated')
     .map(({ name, status }) => `${name} ${status}`);
@@ -53,7 +53,7 @@ test('thread/resume of a loaded thread with other servers: the thread has them',
     config: { mcp_servers: { mine: EXAMPLE } },
   });
   await callsEcho(server, 'mine');
-  expect(told(server)).toContain('mine ready');
+  expect(startupStates(server)).toContain('mine ready');
 });
 
 test('config/batchWrite with reloadUserConfig: the model, mcpServerStatus/list and mcpServer/tool/call have the new servers', async () => {
@@ -67,7 +67,7 @@ test('config/batchWrite with reloadUserConfig: the model, mcpServerStatus/list a
   await server.client.request('config/batchWrite', reloading(SECOND, off));
   await callsEcho(server, 'second');
   expect(offeredBy(server.model.requests.at(-1), 'ex')).toEqual([]);
-  expect(told(server)).toEqual([
+  expect(startupStates(server)).toEqual([
     'ex starting',
     'ex ready',
     'ex cancelled',
@@ -112,7 +112,7 @@ test('a running turn has new servers with its next request', async () => {
   const turn = runTurn(server);
   const asked = await question(server.client, 'mcpServer/elicitation/request');
   await server.client.request('config/batchWrite', reloading(SECOND));
-  await until(server, 'the second server', () => told(server).includes('second ready'));
+  await until(server, 'the second server', () => startupStates(server).includes('second ready'));
   answer(server.client, asked, { action: 'decline', content: null, _meta: null });
   await turn;
   expect(offeredBy(server.model.requests.at(-1), 'second')).not.toEqual([]);
@@ -134,7 +134,7 @@ test('a reload does not wait for required servers, and one that fails neither re
   await until(
     server,
     'the failures',
-    () => told(server).filter((each) => each === 'none failed').length === 2,
+    () => startupStates(server).filter((each) => each === 'none failed').length === 2,
   );
   const { data } = await server.client.request('mcpServerStatus/list', {
     threadId: second.thread.id,
@@ -166,7 +166,7 @@ test('a thread that cannot have the new configuration keeps its own and is told 
     'mcpServer/startupStatus/updated',
     (each) => each.threadId === other.thread.id && each.name === 'second',
   );
-  expect(told(server).filter((each) => each === 'second starting')).toHaveLength(1);
+  expect(startupStates(server).filter((each) => each === 'second starting')).toHaveLength(1);
 });
 
 test('after turn/start with another working directory, servers are told of it and stay; those that are added start in it', async () => {

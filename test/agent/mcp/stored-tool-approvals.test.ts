@@ -8,7 +8,7 @@ import type { TestServer } from '../../support/test-server.ts';
 
 const ASK = 'mcpServer/elicitation/request';
 const ACCEPT = { action: 'accept', content: {}, _meta: null };
-const asked = ({ client }: TestServer) =>
+const questionCount = ({ client }: TestServer) =>
   client.messages.filter(({ method, id }) => method === ASK && id !== undefined).length;
 const stored = ({ home }: TestServer) => readFileSync(join(home, 'config.toml'), 'utf8');
 const offered = ({ params }: { params: object }) =>
@@ -57,7 +57,7 @@ describe('an approval that is stored for good', () => {
     await turn;
     server.model.push(response(mcpCall('write', {}, { callId: 'b' })), response(message('done')));
     await runTurn(server);
-    expect([asked(server), mcpItems(server).length]).toEqual([1, 2]);
+    expect([questionCount(server), mcpItems(server).length]).toEqual([1, 2]);
   });
 
   test.each<[string, (config: string) => string]>([
@@ -72,7 +72,7 @@ describe('an approval that is stored for good', () => {
   ])('stays after a restart with another %s', async (_what, change) => {
     const server = await mcpThread([mcpCall('write')], { config: change(await approved()) });
     await runTurn(server);
-    expect([asked(server), mcpItems(server).map(({ status }) => status)]).toEqual([
+    expect([questionCount(server), mcpItems(server).map(({ status }) => status)]).toEqual([
       0,
       ['completed'],
     ]);
@@ -84,6 +84,6 @@ describe('an approval that is stored for good', () => {
     const turn = runTurn(server);
     answer(server.client, await question(server.client, ASK), ACCEPT);
     await turn;
-    expect(asked(server)).toBe(1);
+    expect(questionCount(server)).toBe(1);
   });
 });

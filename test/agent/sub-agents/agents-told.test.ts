@@ -19,7 +19,7 @@ import {
 } from './agents-server.ts';
 
 /** The text about agents in a request to the model. */
-function told(request: ModelRequest | undefined): string[] {
+function agentsTexts(request: ModelRequest | undefined): string[] {
   return JSON.stringify(request?.input ?? []).match(/<agents>.*?<\/agents>/g) ?? [];
 }
 
@@ -59,12 +59,12 @@ test('a thread whose agents end with long messages goes on: after a compaction t
     request.tools.length === 0 ? response(message('the summary')) : done;
   server.agents.push('root', ...Array.from({ length: 12 }, () => root));
   expect(await server.client.turn(ROOT, 'two')).toMatchObject({ status: 'completed' });
-  const [first = ''] = told(server.agents.of('root').at(-1));
+  const [first = ''] = agentsTexts(server.agents.of('root').at(-1));
   expect(first.length).toBeLessThan(10_000);
   await server.client.request('thread/compact/start', { threadId: ROOT });
   await turnsOf(server, 8);
   expect(await server.client.turn(ROOT, 'three')).toMatchObject({ status: 'completed' });
-  const [again = ''] = told(server.agents.of('root').at(-1));
+  const [again = ''] = agentsTexts(server.agents.of('root').at(-1));
   expect(again.match(/\\"status\\":\\"completed\\"/g)).toHaveLength(5);
 });
 
@@ -91,7 +91,7 @@ test('an end is told, though its message is the same as that of the turn before'
   await server.client.turn(ROOT, 'two');
   await turnsOf(server, 4);
   await server.client.turn(ROOT, 'three');
-  expect(told(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('Done.')]);
+  expect(agentsTexts(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('Done.')]);
 });
 
 test('after a revert the model is told again', async () => {
@@ -104,10 +104,14 @@ test('after a revert the model is told again', async () => {
   hold.open();
   await turnsOf(server, 2);
   const { id } = await server.client.turn(ROOT, 'two');
-  expect(told(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('found it')]);
+  expect(agentsTexts(server.agents.of('root').at(-1))).toEqual([
+    expect.stringContaining('found it'),
+  ]);
   await server.client.request('thread/revert', { threadId: ROOT, beforeTurnId: id });
   await server.client.turn(ROOT, 'three');
-  expect(told(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('found it')]);
+  expect(agentsTexts(server.agents.of('root').at(-1))).toEqual([
+    expect.stringContaining('found it'),
+  ]);
 });
 
 test('a wait that is interrupted has failed; one that ends because the user says something tells so', async () => {

@@ -32,7 +32,7 @@ async function turnsEnded({ client }: AgentsServer, count: number): Promise<void
 }
 
 /** The messages about agents that a request has. */
-function told(request: ModelRequest | undefined): string[] {
+function agentsMessages(request: ModelRequest | undefined): string[] {
   const texts = (request?.input ?? []).flatMap((item) =>
     item.type === 'message' && typeof item.content !== 'string' ? item.content : [],
   );
@@ -93,7 +93,7 @@ test('after a compaction, the model is told its agents at once, without their me
   await server.client.turn(ROOT, 'two');
   const [child = '', slow = ''] = agentIds(server);
   const last = server.agents.of('root').at(-1);
-  expect(told(last)).toEqual([
+  expect(agentsMessages(last)).toEqual([
     expect.stringContaining(
       `{"agent_id":"${child}","status":"completed"}\n{"agent_id":"${slow}","status":"running"}`,
     ),
@@ -139,5 +139,7 @@ test.each([
   );
   fails = false;
   await server.client.turn(ROOT, 'three');
-  expect(told(server.agents.of('root').at(-1))).toEqual([expect.stringContaining('found it')]);
+  expect(agentsMessages(server.agents.of('root').at(-1))).toEqual([
+    expect.stringContaining('found it'),
+  ]);
 });

@@ -12,7 +12,7 @@ const ENDED = expect.stringMatching(/^Start agents only if the user asks/);
 const CUSTOM = 'Start an agent for each file.';
 
 /** The texts about agents that the model was told, by its developer messages. */
-const told = ({ input }: ModelRequest) =>
+const modeTexts = ({ input }: ModelRequest) =>
   input
     .flatMap((item) =>
       item.type === 'message' && item.role === 'developer' && typeof item.content !== 'string'
@@ -31,7 +31,7 @@ test.each<[MultiAgentMode, unknown[]]>([
   const server = await startServer({ model: answers() });
   await server.client.request('thread/start', { multiAgentMode });
   await server.client.turn(ROOT, 'go');
-  expect(told(server.model.request(1))).toEqual(expected);
+  expect(modeTexts(server.model.request(1))).toEqual(expected);
   const tool = server.model.request(1).tools.find(({ name }) => name === 'spawn_agent');
   expect(tool).toMatchObject({
     description: expect.stringContaining(
@@ -47,7 +47,7 @@ test('multiAgentMode of turn/start holds from that turn on, is announced, and is
   await server.client.turn(ROOT, 'two');
   await server.client.turn(ROOT, 'three', { multiAgentMode: { custom: CUSTOM } });
   await server.client.turn(ROOT, 'four', { multiAgentMode: 'explicitRequestOnly' });
-  expect([1, 2, 3, 4].map((count) => told(server.model.request(count)))).toEqual([
+  expect([1, 2, 3, 4].map((count) => modeTexts(server.model.request(count)))).toEqual([
     [PROACTIVE],
     [PROACTIVE],
     [PROACTIVE, CUSTOM],
@@ -75,7 +75,7 @@ test.each([
   const server = await startServer({ model: answers(), config: configWith(text) });
   await server.client.request('thread/start', { multiAgentMode: 'proactive' });
   await server.client.turn(ROOT, 'go');
-  expect(told(server.model.request(1))).toEqual([]);
+  expect(modeTexts(server.model.request(1))).toEqual([]);
   const names = server.model.request(1).tools.map(({ name }) => name);
   for (const name of ['spawn_agent', 'send_input', 'resume_agent', 'wait_agent', 'close_agent'])
     expect(names).not.toContain(name);
@@ -91,7 +91,7 @@ test('an agent that cannot start agents is not told to', async () => {
   );
   await server.client.turn(ROOT, 'root: go');
   const [child] = server.agents.of('child');
-  expect(child && told(child)).toEqual([]);
+  expect(child && modeTexts(child)).toEqual([]);
 });
 
 test('agents of agents are told the mode, as deep as agents may be nested', async () => {
@@ -108,6 +108,6 @@ test('agents of agents are told the mode, as deep as agents may be nested', asyn
   );
   await server.client.turn(ROOT, 'root: go');
   const [[child], [grandchild]] = [server.agents.of('child'), server.agents.of('grandchild')];
-  expect(child && told(child)).toEqual([PROACTIVE]);
-  expect(grandchild && told(grandchild)).toEqual([]);
+  expect(child && modeTexts(child)).toEqual([PROACTIVE]);
+  expect(grandchild && modeTexts(grandchild)).toEqual([]);
 });

@@ -78,9 +78,9 @@ class Tree {
     });
     for (let rounds = this.#random.between(1, 3); rounds > 0; rounds--) {
       await server.client.request('turn/start', { threadId: ROOT, input: text('go') });
-      await rest(shown(server), this.#random.below(12));
+      await rest(treeOf(server), this.#random.below(12));
       for (let steps = this.#random.between(1, 8); steps > 0; steps--)
-        await disturb(shown(server), this.#random);
+        await disturb(treeOf(server), this.#random);
       server = await (this.#random.chance(0.5) ? this.#killed(server) : this.#restarted(server));
       await server.client.request('thread/resume', { threadId: ROOT });
       await expectSum(server);
@@ -102,7 +102,7 @@ class Tree {
 
   async #restarted(server: TestServer): Promise<TestServer> {
     if (this.#random.chance(0.5)) {
-      await calm(shown(server));
+      await calm(treeOf(server));
       // As it was summed up while the agents worked.
       await server.client.request('thread/resume', { threadId: ROOT });
       await expectSum(server);
@@ -148,7 +148,7 @@ class Tree {
   }
 }
 
-function shown({ client, clock }: TestServer): ShownTree {
+function treeOf({ client, clock }: TestServer): ShownTree {
   return { client, rootId: ROOT, advance: (ms) => clock.advance(ms) };
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { processTag } from '../../../src/base/files/process-tag.ts';
 import { withLockFile } from '../../../src/base/files/with-lock-file.ts';
-import { processTag } from '../../../src/base/process-tag.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 

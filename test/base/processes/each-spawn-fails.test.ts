@@ -108,9 +108,11 @@ async function useAll(): Promise<{
   const ends = {
     command: await turn(server, call({ cmd: 'cat file.txt' })),
     terminal: await turn(server, call({ cmd: 'cat file.txt', tty: true })),
-    search: await answer(client.ask('fuzzyFileSearch', { query: 'file', roots: [cwd] })),
-    'command/exec': await answer(client.ask('command/exec', { command: ['cat', 'file.txt'], cwd })),
-    'thread/list': await answer(client.ask('thread/list', {})),
+    search: await outcomeOf(client.ask('fuzzyFileSearch', { query: 'file', roots: [cwd] })),
+    'command/exec': await outcomeOf(
+      client.ask('command/exec', { command: ['cat', 'file.txt'], cwd }),
+    ),
+    'thread/list': await outcomeOf(client.ask('thread/list', {})),
   };
   await server.close();
   return { started: [...fault.started], ends };
@@ -126,7 +128,7 @@ async function turn({ client }: TestServer, input: string): Promise<string> {
   return status;
 }
 
-async function answer(asked: Promise<{ error?: { message: string } }>): Promise<string> {
+async function outcomeOf(asked: Promise<{ error?: { message: string } }>): Promise<string> {
   return (await asked).error === undefined ? 'answered' : 'refused';
 }
 

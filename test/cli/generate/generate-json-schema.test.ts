@@ -26,7 +26,7 @@ function schemaFiles(folder: string): string[] {
   return paths.filter((path) => path.endsWith('.json') && path !== 'openrpc.json').sort();
 }
 
-function read(folder: string, path: string): AnySchemaObject {
+function schemaIn(folder: string, path: string): AnySchemaObject {
   return JSON.parse(readFileSync(join(folder, path), 'utf8')) as AnySchemaObject;
 }
 
@@ -43,7 +43,7 @@ function strictAjv(): Ajv {
 
 /** The names that `method` may have in a union of messages. */
 function methodsIn(folder: string, file: string): string[] {
-  const { oneOf } = read(folder, file) as {
+  const { oneOf } = schemaIn(folder, file) as {
     oneOf: { properties: { method: { enum: string[] } } }[];
   };
   return oneOf.flatMap(({ properties }) => properties.method.enum).sort();
@@ -93,7 +93,7 @@ describe('generate-json-schema', () => {
     const folder = generated({ experimental: true });
     const broken = schemaFiles(folder).flatMap((path) => {
       try {
-        strictAjv().compile(read(folder, path));
+        strictAjv().compile(schemaIn(folder, path));
         return [];
       } catch (error) {
         return [`${path}: ${String(error)}`];
@@ -105,8 +105,8 @@ describe('generate-json-schema', () => {
   test('each definition of the bundle can be compiled', () => {
     const folder = generated({ experimental: true });
     const ajv = strictAjv();
-    ajv.addSchema(read(folder, BUNDLE), 'bundle');
-    const names = Object.keys(read(folder, BUNDLE).definitions as object);
+    ajv.addSchema(schemaIn(folder, BUNDLE), 'bundle');
+    const names = Object.keys(schemaIn(folder, BUNDLE).definitions as object);
     expect(names).toEqual(
       expect.arrayContaining([
         'Thread',
@@ -138,10 +138,10 @@ describe('generate-json-schema', () => {
 
   test('it has experimental fields if asked, and says that they are', () => {
     const file = 'v2/TurnStartParams.json';
-    expect(Object.keys(read(generated(), file).properties as object)).not.toContain(
+    expect(Object.keys(schemaIn(generated(), file).properties as object)).not.toContain(
       'collaborationMode',
     );
-    const { properties } = read(generated({ experimental: true }), file) as {
+    const { properties } = schemaIn(generated({ experimental: true }), file) as {
       properties: Record<string, { description?: string }>;
     };
     expect(properties.collaborationMode?.description).toMatch(/^Needs the experimental API\./);
@@ -155,7 +155,7 @@ describe('generate-json-schema', () => {
       'v2/ThreadStartResponse',
       'ServerNotification',
       'ClientRequest',
-    ].map((name) => ajv.compile(read(folder, `${name}.json`)));
+    ].map((name) => ajv.compile(schemaIn(folder, `${name}.json`)));
     const { client } = await startServer({ model: new TestModel(response(message('hello'))) });
     const started = await client.request('thread/start', {});
     await client.turn(started.thread.id, 'hi');

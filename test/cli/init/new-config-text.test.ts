@@ -6,10 +6,10 @@ import {
   providerAt,
   urlProblem,
 } from '../../../src/cli/init/offered-providers.ts';
-import { configWarnings } from '../../../src/config/config-warnings.ts';
+import { configWarnings } from '../../../src/config/problems/config-warnings.ts';
 import { chooseProvider } from '../../../src/config/providers/choose-provider.ts';
 import { SANDBOX_MODES } from '../../../src/config/strictness/sandbox-modes.ts';
-import { policyReads } from '../../../src/policy/permissions/policy-reads.ts';
+import { policyReads } from '../../../src/policy/policy-reads.ts';
 import { load, sourcesIn } from '../../config/load.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { stringify } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { takeCodex } from '../../../src/cli/init/take-codex.ts';
-import { configWarnings } from '../../../src/config/config-warnings.ts';
 import {
   KNOWN_TABLES,
   TOP_KEYS,
@@ -10,8 +9,9 @@ import {
 } from '../../../src/config/keys/known-tables.ts';
 import { UNSERVED_FEATURES, UNSERVED_KEYS } from '../../../src/config/keys/unserved-keys.ts';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { SETTING_NAMES } from '../../../src/config/settings.ts';
-import { policyReads } from '../../../src/policy/permissions/policy-reads.ts';
+import { configWarnings } from '../../../src/config/problems/config-warnings.ts';
+import { SETTING_NAMES } from '../../../src/config/settings/settings.ts';
+import { policyReads } from '../../../src/policy/policy-reads.ts';
 import { load, sourcesIn } from '../../config/load.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 

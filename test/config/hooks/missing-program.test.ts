@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configWarnings } from '../../../src/config/config-warnings.ts';
+import { configWarnings } from '../../../src/config/problems/config-warnings.ts';
 import { sourcesIn } from '../load.ts';
 import { tempFolder } from '../temp-folder.ts';
 
@@ -24,7 +24,11 @@ function variables(): Record<string, string> {
 }
 
 /** The warnings about a hook that runs a command, or about any handler. */
-async function told(handler: string | object, more = '', env = variables()): Promise<string[]> {
+async function hookWarnings(
+  handler: string | object,
+  more = '',
+  env = variables(),
+): Promise<string[]> {
   const hook = typeof handler === 'string' ? { type: 'command', command: handler } : handler;
   const home = tempFolder({
     'hooks.json': JSON.stringify({ hooks: { PreToolUse: [{ hooks: [hook] }] } }),
@@ -60,13 +64,13 @@ describe('a hook whose program is missing is told when the configuration is read
     ['sh ~/hooks/gone.sh', 'the script HOME/hooks/gone.sh'],
     ['/bin/sh /no/such.sh x', 'the script /no/such.sh'],
   ])('%s', async (command, what) => {
-    expect(await told(command)).toEqual([`${what} ${GONE}`]);
+    expect(await hookWarnings(command)).toEqual([`${what} ${GONE}`]);
   });
 
   test('an MCP server that is not configured', async () => {
     const hook = { type: 'mcp_tool', server: 'checks', tool: 'look', input: {} };
-    expect(await told(hook)).toEqual([`the MCP server checks ${GONE}`]);
-    expect(await told(hook, '[mcp_servers.checks]\ncommand = "true"\n')).toEqual([]);
+    expect(await hookWarnings(hook)).toEqual([`the MCP server checks ${GONE}`]);
+    expect(await hookWarnings(hook, '[mcp_servers.checks]\ncommand = "true"\n')).toEqual([]);
   });
 });
 
@@ -99,13 +103,13 @@ describe('nothing is told of a hook whose program is there, or cannot be told wi
     'command -v gone',
     '"" x',
   ])('%s', async (command) => {
-    expect(await told(command)).toEqual([]);
+    expect(await hookWarnings(command)).toEqual([]);
   });
 
   test('without a home folder, and without hooks', async () => {
     const { HOME: _, ...without } = variables();
-    expect(await told('~/hooks/gone', '', without)).toEqual([]);
-    expect(await told('no-such-program', 'features.hooks = false\n')).toEqual([]);
-    expect(await told({ type: 'prompt', prompt: 'Fine?' })).toEqual([]);
+    expect(await hookWarnings('~/hooks/gone', '', without)).toEqual([]);
+    expect(await hookWarnings('no-such-program', 'features.hooks = false\n')).toEqual([]);
+    expect(await hookWarnings({ type: 'prompt', prompt: 'Fine?' })).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { configWarnings } from '../../../src/config/config-warnings.ts';
+import { configWarnings } from '../../../src/config/problems/config-warnings.ts';
 import { type ProjectFile, projectFiles } from '../../../src/config/trust/project-files.ts';
 import { TrustedFiles } from '../../../src/config/trust/trusted-files.ts';
 import { sourcesIn } from '../load.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { appendLine } from '../../../src/config/append-line.ts';
+import { appendLine } from '../../../src/config/trust/append-line.ts';
 import { parseTrustRecord, type TrustLine } from '../../../src/config/trust/trust-record.ts';
 import { tempFolder } from '../temp-folder.ts';
 

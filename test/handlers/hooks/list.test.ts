@@ -6,7 +6,7 @@ import { idOf } from '../../support/counting-ids.ts';
 import { text } from '../../support/test-client.ts';
 import { TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
-import { done, FREE_CONFIG, runs, told } from '../../tools/command-server.ts';
+import { done, FREE_CONFIG, modelOutput, runs } from '../../tools/command-server.ts';
 
 /**
  * The hash that other programs give to this hook: `{"type": "command", "command": "true"}` of
@@ -313,7 +313,7 @@ describe('config.toml', () => {
     ]);
     await server.client.request('thread/start', {});
     await server.client.turn(idOf(1), 'go');
-    expect(told(server)).toContain('A PreToolUse hook blocked this call');
+    expect(modelOutput(server)).toContain('A PreToolUse hook blocked this call');
   });
 });
 

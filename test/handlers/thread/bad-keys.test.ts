@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SETTING_NAMES, type SettingName } from '../../../src/config/settings.ts';
+import { SETTING_NAMES, type SettingName } from '../../../src/config/settings/settings.ts';
 import { text } from '../../support/test-client.ts';
 import { message, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';

@@ -7,10 +7,10 @@ import {
   completed,
   done,
   FREE_CONFIG,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
 } from '../../tools/command-server.ts';
 
 const CONFIG = `approval_timeout_ms = 5000\n${FREE_CONFIG.replace('"never"', '"untrusted"')}`;
@@ -102,5 +102,5 @@ test('the time of waits for commands does not pass during a question', async () 
   expect(server.clock.timers).toContain(20_000);
   server.clock.advance(20_000);
   await server.client.turnCompleted(turn.id);
-  expect(told(server)).toContain('session ID');
+  expect(modelOutput(server)).toContain('session ID');
 });

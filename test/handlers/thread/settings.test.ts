@@ -24,7 +24,7 @@ async function withThread(): Promise<TestServer> {
 /**
  * The settings that clients see of a thread that was started without params, except those given.
  */
-function told({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> = {}) {
+function settingsUpdate({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> = {}) {
   const { model = 'test-model', effort = null } = given;
   const threadSettings: ThreadSettings = {
     cwd,
@@ -168,7 +168,7 @@ test('every setting holds for the next turns; after the response, followers of t
     multiAgentMode: 'proactive',
   };
   expect(await update(server, changes)).toEqual({});
-  const expected = told(server, {
+  const expected = settingsUpdate(server, {
     cwd: join(server.cwd, 'below'),
     approvalPolicy: 'untrusted',
     approvalsReviewer: 'auto_review',
@@ -218,7 +218,7 @@ test('an update without a change is answered, but not announced', async () => {
   ).toEqual({});
   expect(await update(server, { effort: 'low' })).toEqual({});
   expect(await server.client.waitFor('thread/settings/updated')).toEqual(
-    told(server, { effort: 'low' }),
+    settingsUpdate(server, { effort: 'low' }),
   );
 });
 
@@ -230,7 +230,7 @@ test('a collaboration mode brings its model and effort', async () => {
   };
   await update(server, { model: 'loser', collaborationMode });
   expect(await server.client.waitFor('thread/settings/updated')).toEqual(
-    told(server, { model: 'planner', effort: 'low', collaborationMode }),
+    settingsUpdate(server, { model: 'planner', effort: 'low', collaborationMode }),
   );
 });
 
@@ -251,7 +251,7 @@ test('an update while a turn runs holds from the next turn on', async () => {
   await server.client.waitFor('item/agentMessage/delta');
   await update(server, { model: 'other' });
   expect(await server.client.waitFor('thread/settings/updated')).toEqual(
-    told(server, { model: 'other' }),
+    settingsUpdate(server, { model: 'other' }),
   );
   await server.client.request('turn/steer', {
     threadId: idOf(1),
@@ -283,7 +283,7 @@ describe('settings that change with a turn are announced before the turn', () =>
     await server.client.turn(idOf(1), 'two', { model: 'other', serviceTierForTurn: 'flex' });
     expect(server.client.messages.slice(before, before + 3)).toEqual([
       { id: expect.any(Number), result: { turn: expect.any(Object) } },
-      { method: 'thread/settings/updated', params: told(server, { model: 'other' }) },
+      { method: 'thread/settings/updated', params: settingsUpdate(server, { model: 'other' }) },
       {
         method: 'thread/status/changed',
         params: { threadId: idOf(1), status: { type: 'active', activeFlags: [] } },
@@ -309,7 +309,7 @@ describe('settings that change with a turn are announced before the turn', () =>
     });
     await server.client.turnCompleted(turn.id);
     expect(server.client.notifications('thread/settings/updated')).toEqual([
-      told(server, { effort: 'low' }),
+      settingsUpdate(server, { effort: 'low' }),
     ]);
   });
 });

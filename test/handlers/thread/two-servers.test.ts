@@ -11,7 +11,7 @@ async function twoServers(): Promise<{ holder: TestServer; other: TestServer }> 
   return { holder, other: await startServer({ folder: holder.folder, pid: 99 }) };
 }
 
-const read = async ({ client }: TestServer) =>
+const readThread = async ({ client }: TestServer) =>
   (await client.request('thread/read', { threadId: idOf(1) })).thread;
 
 test('changes that another server makes to a thread that is loaded here show at once, wherever the thread is shown', async () => {
@@ -27,9 +27,9 @@ test('changes that another server makes to a thread that is loaded here show at 
     gitInfo: { sha: null, branch: 'b', originUrl: null },
     daybreakEnabled: true,
   };
-  expect(await read(holder)).toMatchObject({ ...said, status: { type: 'idle' } });
+  expect(await readThread(holder)).toMatchObject({ ...said, status: { type: 'idle' } });
   expect((await holder.client.request('thread/list', {})).data).toEqual([
-    { ...(await read(holder)), turns: [] },
+    { ...(await readThread(holder)), turns: [] },
   ]);
   expect(
     (await holder.client.request('thread/resume', { threadId: idOf(1) })).thread,
@@ -56,7 +56,7 @@ test('changes of different fields of a thread by two servers are both kept, also
     name: 'of the other',
     gitInfo: { sha: 'abc', branch: 'b', originUrl: 'ssh://somewhere/x' },
   };
-  expect([await read(holder), await read(other)]).toMatchObject([said, said]);
+  expect([await readThread(holder), await readThread(other)]).toMatchObject([said, said]);
   const { thread: fork } = await holder.client.request('thread/fork', { threadId: idOf(1) });
   expect((await holder.store.getThread(fork.id))?.memoryMode).toBe('disabled');
 });

@@ -33,7 +33,9 @@ async function sent(
   return { model: conversation(server.model.request(1)), item };
 }
 
-function read(...content: Extract<ResponseItem, { type: 'message' }>['content']): ResponseItem {
+function userMessage(
+  ...content: Extract<ResponseItem, { type: 'message' }>['content']
+): ResponseItem {
   return { type: 'message', role: 'user', content };
 }
 
@@ -49,7 +51,10 @@ test('parts of text with their elements', async () => {
   expect(await sent(await withThread(), input)).toEqual({
     item: userItem(input),
     model: [
-      read({ type: 'input_text', text: '@file schön' }, { type: 'input_text', text: 'second' }),
+      userMessage(
+        { type: 'input_text', text: '@file schön' },
+        { type: 'input_text', text: 'second' },
+      ),
     ],
   });
 });
@@ -63,7 +68,7 @@ test('text with any characters is passed on unchanged', async () => {
   const text = 'a\u0000b\u2028c\u{1F9F5}\ud83e "quoted" \\ \r\n\u007f';
   const { item, model } = await sent(await withThread(), [{ type: 'text', text }]);
   expect(item).toEqual(userItem([{ type: 'text', text, text_elements: [] }]));
-  expect(model).toEqual([read({ type: 'input_text', text })]);
+  expect(model).toEqual([userMessage({ type: 'input_text', text })]);
 });
 
 test('an image by URL, and by file id', async () => {
@@ -76,7 +81,7 @@ test('an image by URL, and by file id', async () => {
   const { item, model } = await sent(await withThread(), input);
   expect(item).toEqual(userItem(input));
   expect(model).toEqual([
-    read(
+    userMessage(
       { type: 'input_text', text: 'see' },
       { type: 'input_image', image_url: url },
       { type: 'input_image', file_id: 'file-1' },
@@ -90,7 +95,9 @@ test('a local image is read when the turn begins', async () => {
   writeFileSync(path, Buffer.from(PNG, 'base64'));
   const { item, model } = await sent(server, [{ type: 'localImage', path }]);
   expect(item).toEqual(userItem([{ type: 'localImage', path }]));
-  expect(model).toEqual([read({ type: 'input_image', image_url: `data:image/png;base64,${PNG}` })]);
+  expect(model).toEqual([
+    userMessage({ type: 'input_image', image_url: `data:image/png;base64,${PNG}` }),
+  ]);
 });
 
 test('the detail of an image reaches the model; clients only get values that all of them know', async () => {
@@ -109,7 +116,7 @@ test('the detail of an image reaches the model; clients only get values that all
     ]),
   );
   expect(model).toEqual([
-    read(
+    userMessage(
       { type: 'input_image', image_url: url, detail: 'low' },
       { type: 'input_image', image_url: url, detail: 'high' },
     ),
@@ -137,7 +144,7 @@ test.each(['auto', 'low', 'high', 'original'] as const)(
       ]),
     );
     expect(model).toEqual([
-      read(
+      userMessage(
         { type: 'input_image', image_url: url, detail },
         { type: 'input_image', image_url: url, detail },
       ),
@@ -151,7 +158,7 @@ test('if a local file is not an image, the model is told so, and the file is not
   writeFileSync(path, '<html>');
   const { model } = await sent(server, [{ type: 'localImage', path }]);
   expect(model).toEqual([
-    read({
+    userMessage({
       type: 'input_text',
       text: `[The image "${path}" could not be read: it is not a PNG, JPEG, GIF, WebP or BMP file.]`,
     }),
@@ -168,7 +175,7 @@ test('if local images cannot be read, the model is told so, and the turn does no
     { type: 'localImage', path: folder },
   ]);
   expect(model).toEqual([
-    read(
+    userMessage(
       {
         type: 'input_text',
         text: expect.stringContaining(`The image "${absent}" could not be read`),
@@ -190,11 +197,11 @@ test('audio by URL, and a local file by its name', async () => {
   const { item, model } = await sent(await withThread(), input);
   expect(item).toEqual(userItem(input));
   expect(model).toEqual([
-    read(
+    userMessage(
       { type: 'input_audio', audio_url: 'data:audio/wav;base64,AA==' },
       { type: 'input_audio', file_id: 'file-2' },
     ),
-    read({ type: 'input_text', text: '[The user attached the audio file "/a.wav".]' }),
+    userMessage({ type: 'input_text', text: '[The user attached the audio file "/a.wav".]' }),
   ]);
 });
 
@@ -213,8 +220,8 @@ test('the model gets the body of a skill in the input; other skills are only nam
   const { item, model } = await sent(server, input);
   expect(item).toEqual(userItem(input));
   expect(model).toEqual([
-    read({ type: 'input_text', text: 'go' }),
-    read({ type: 'input_text', text: expect.stringContaining('BODY of baker') }),
+    userMessage({ type: 'input_text', text: 'go' }),
+    userMessage({ type: 'input_text', text: expect.stringContaining('BODY of baker') }),
   ]);
   const told = JSON.stringify(server.model.request(1).input);
   expect([
@@ -230,8 +237,8 @@ test('a skill named with a dollar sign in the text counts as well', async () => 
   });
   const { model } = await sent(server, [{ type: 'text', text: 'use $baker now' }]);
   expect(model).toEqual([
-    read({ type: 'input_text', text: 'use $baker now' }),
-    read({ type: 'input_text', text: expect.stringContaining('BODY') }),
+    userMessage({ type: 'input_text', text: 'use $baker now' }),
+    userMessage({ type: 'input_text', text: expect.stringContaining('BODY') }),
   ]);
 });
 
@@ -240,7 +247,7 @@ test('if a skill does not exist, the model is told so', async () => {
   const path = join(server.home, 'skills', 'nobody', 'SKILL.md');
   const { model } = await sent(server, [{ type: 'skill', name: 'nobody', path }]);
   expect(model).toEqual([
-    read({ type: 'input_text', text: expect.stringContaining(`${path} does not exist`) }),
+    userMessage({ type: 'input_text', text: expect.stringContaining(`${path} does not exist`) }),
   ]);
 });
 
@@ -251,5 +258,5 @@ test('a mention is kept for clients', async () => {
   ];
   const { item, model } = await sent(await withThread(), input);
   expect(item).toEqual(userItem(input));
-  expect(model).toEqual([read({ type: 'input_text', text: 'see $demo' })]);
+  expect(model).toEqual([userMessage({ type: 'input_text', text: 'see $demo' })]);
 });

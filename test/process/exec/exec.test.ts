@@ -100,7 +100,7 @@ function messagesIn({
 }
 
 /** The text of the user's message, and the id of the thread. */
-function asked(stdout: string): { threadId: string | undefined; text: string | undefined } {
+function sentMessage(stdout: string): { threadId: string | undefined; text: string | undefined } {
   const lines = linesOf(stdout);
   const message = lines.find(
     ({ method, params }) => method === 'item/completed' && params.item?.type === 'userMessage',
@@ -313,7 +313,7 @@ describe('stdin', () => {
     ['is left out if it is empty', ['say this'], '', 'say this'],
   ])('%s', (_, args, input, text) => {
     const { status, stdout } = exec(['--json', ...args], { input });
-    expect([status, asked(stdout).text]).toEqual([0, text]);
+    expect([status, sentMessage(stdout).text]).toEqual([0, text]);
   });
 
   test.each([
@@ -370,21 +370,23 @@ describe('--resume and --last', () => {
     const other = join(where.work, 'other');
     mkdirSync(other);
     symlinkSync(where.work, join(where.home, 'link'));
-    const first = asked(exec(['--json', 'say first'], { where }).stdout).threadId ?? '';
-    const second = asked(exec(['--json', 'say second\nthird'], { where }).stdout).threadId ?? '';
-    asked(exec(['--json', 'say elsewhere'], { where, cwd: other }).stdout);
+    const first = sentMessage(exec(['--json', 'say first'], { where }).stdout).threadId ?? '';
+    const second =
+      sentMessage(exec(['--json', 'say second\nthird'], { where }).stdout).threadId ?? '';
+    sentMessage(exec(['--json', 'say elsewhere'], { where, cwd: other }).stdout);
     const last = exec(['--last', 'say more'], { where });
     expect(last).toMatchObject({ status: 0, stdout: 'more\n' });
     expect(last.stderr).toContain(`continues thread ${second}: say second\n`);
     expect(
-      asked(exec(['--json', '--resume', first, 'say again'], { where, cwd: other }).stdout)
+      sentMessage(exec(['--json', '--resume', first, 'say again'], { where, cwd: other }).stdout)
         .threadId,
     ).toBe(first);
     // The first one is now the last that was used, and a folder may have another name.
     for (const folder of [where.work, join(where.home, 'link')])
       expect(
-        asked(exec(['--json', '--last', '-C', folder, 'say last'], { where, cwd: other }).stdout)
-          .threadId,
+        sentMessage(
+          exec(['--json', '--last', '-C', folder, 'say last'], { where, cwd: other }).stdout,
+        ).threadId,
       ).toBe(first);
   });
 
@@ -400,9 +402,9 @@ describe('--resume and --last', () => {
       messagesIn(where).flatMap(({ result }) =>
         result?.approvalPolicy === undefined ? [] : [result.approvalPolicy],
       )[0];
-    expect([asked(resumed().stdout).threadId, policyOf()]).toEqual([thread.id, 'untrusted']);
+    expect([sentMessage(resumed().stdout).threadId, policyOf()]).toEqual([thread.id, 'untrusted']);
     writeFileSync(join(where.work, 'wire.jsonl'), '');
-    expect([asked(resumed('-a', 'on-request').stdout).threadId, policyOf()]).toEqual([
+    expect([sentMessage(resumed('-a', 'on-request').stdout).threadId, policyOf()]).toEqual([
       thread.id,
       'on-request',
     ]);
@@ -434,7 +436,9 @@ describe('--resume and --last', () => {
       status: 1,
       stderr: expect.stringContaining('--resume FILE'),
     });
-    const { threadId = '' } = asked(exec(['--json', '--resume', file, 'say on'], { where }).stdout);
+    const { threadId = '' } = sentMessage(
+      exec(['--json', '--resume', file, 'say on'], { where }).stdout,
+    );
     const last = exec(['--resume', threadId, 'say further'], { where });
     expect(last).toMatchObject({ status: 0, stdout: 'further\n' });
     expect(readFileSync(join(where.work, file), 'utf8')).toBe(text);
@@ -447,7 +451,7 @@ describe('--resume and --last', () => {
   test('a thread whose provider is not configured any more is continued with another one', async () => {
     const where = scripted();
     const gone = ['-c', 'model_providers.gone={wire_api="embedded"}', '-c', 'model_provider=gone'];
-    const { threadId = '' } = asked(exec(['--json', ...gone, 'say one'], { where }).stdout);
+    const { threadId = '' } = sentMessage(exec(['--json', ...gone, 'say one'], { where }).stdout);
     const refused = exec(['--resume', threadId, 'say two'], { where });
     expect(refused).toMatchObject({
       status: 1,
@@ -653,10 +657,10 @@ describe('the command line', () => {
   test('the forms of scripts for Codex run a turn, and continue its thread', () => {
     const where = scripted();
     const first = exec(['--skip-git-repo-check', '--json', 'say one'], { where });
-    const { threadId = '' } = asked(first.stdout);
+    const { threadId = '' } = sentMessage(first.stdout);
     const resumed = exec(['resume', threadId, '--json', 'say two'], { where });
     const last = exec(['resume', '--last', '--json', '-'], { where, input: 'say three' });
-    expect([resumed, last].map(({ status, stdout }) => [status, asked(stdout)])).toEqual([
+    expect([resumed, last].map(({ status, stdout }) => [status, sentMessage(stdout)])).toEqual([
       [0, { threadId, text: 'say two' }],
       [0, { threadId, text: 'say three' }],
     ]);

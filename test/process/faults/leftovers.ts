@@ -25,7 +25,7 @@ export async function processesLeft(
 
 /** Resolves with those of the processes that have not ended after a moment. */
 export async function survivors(pids: readonly string[]): Promise<string[]> {
-  const left = () => pids.filter((pid) => isAlive(pid)).map((pid) => shown(pid));
+  const left = () => pids.filter((pid) => isAlive(pid)).map((pid) => processLine(pid));
   await gone(left);
   return left();
 }
@@ -75,13 +75,13 @@ function running(folder: string, except: ReadonlySet<number>): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && !except.has(Number(name)))
     .filter((pid) => (isIn(pid, folder) || commandLine(pid).includes(folder)) && isAlive(pid))
-    .map((pid) => shown(pid));
+    .map((pid) => processLine(pid));
 }
 
 function children({ pid }: HeddleProcess): string[] {
   return childrenOf(pid)
     .filter((child) => isAlive(child) && !commandLine(child).includes(WATCHDOG))
-    .map((child) => shown(child));
+    .map((child) => processLine(child));
 }
 
 function childrenOf(pid: number): string[] {
@@ -112,7 +112,7 @@ function isIn(pid: string, folder: string): boolean {
   }
 }
 
-function shown(pid: string): string {
+function processLine(pid: string): string {
   return `${pid}: ${commandLine(pid).slice(0, 200)}`;
 }
 

@@ -94,7 +94,7 @@ class Workspaces {
   }
 }
 
-function shown({ seed, layouts, calls, findings }: Failure): string {
+function failureText({ seed, layouts, calls, findings }: Failure): string {
   return `seed ${seed} (${layouts.join(', ')}; ${calls.join(', ')}): ${findings.map(({ kind, text }) => `${kind}: ${text}`).join('\n  ')}`;
 }
 
@@ -108,7 +108,7 @@ test(`${COUNT} hostile workspaces: nothing outside changes, no server is blocked
   const received = supplies.received();
   if (REPORT !== undefined)
     writeFileSync(REPORT, JSON.stringify({ failures, received, growth, longestMs }, null, 1));
-  expect({ failures: failures.map(shown), received }).toEqual({ failures: [], received: [] });
+  expect({ failures: failures.map(failureText), received }).toEqual({ failures: [], received: [] });
   expect(growth.filter((mb) => mb > GROWTH_MB_MAX)).toEqual([]);
   expect(longestMs).toBeLessThanOrEqual(WORKED_MS_MAX);
   if (COUNT >= ALL)

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasEnded, processTag, TAG_FORM } from '../../../src/base/process-tag.ts';
+import { hasEnded, processTag, TAG_FORM } from '../../../src/base/files/process-tag.ts';
 
 const NAME = new RegExp(`^heddle-tests-(${TAG_FORM})$`);
 

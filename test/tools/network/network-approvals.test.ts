@@ -14,10 +14,10 @@ import {
   commandServer,
   completed,
   done,
+  modelOutput,
   runs,
   says,
   THREAD,
-  told,
   writes,
 } from '../command-server.ts';
 import {
@@ -222,10 +222,10 @@ describe('the decision', () => {
       'network_rule(host="a.example", protocol="http", decision="deny")\n',
     );
     expect(questions(server)).toHaveLength(1);
-    expect(told(server)).toContain(
+    expect(modelOutput(server)).toContain(
       'No connection to http://a.example:80: The user did not allow this command to reach a.example.',
     );
-    expect(told(server, 'call_2')).toContain(
+    expect(modelOutput(server, 'call_2')).toContain(
       'No connection to http://a.example:80: A rule denies a.example.',
     );
     expect(server.reached).toEqual([]);
@@ -293,7 +293,7 @@ describe('the decision', () => {
     expect(item?.aggregatedOutput).toBe(
       `${'heddle: The user did not allow this command to reach a.example.\n'.repeat(2)}on\n`,
     );
-    expect(told(server)).toMatch(
+    expect(modelOutput(server)).toMatch(
       /\nNo connection to http:\/\/a\.example:80: The user did not allow [^\n]*\nOutput:\n/,
     );
   });
@@ -317,7 +317,7 @@ test('while a question is open, the time of the call stands still', async () => 
   expect(completed(server)).toMatchObject([
     { exitCode: 0, aggregatedOutput: 'up\nGET /x a.example over\n' },
   ]);
-  expect(told(server)).toContain('Process exited with code 0');
+  expect(modelOutput(server)).toContain('Process exited with code 0');
 });
 
 test('an interrupt withdraws the question before the turn ends', async () => {
@@ -351,8 +351,8 @@ test('a question is withdrawn when the program that wanted to connect has given 
   await server.clock.timerOf(2_000);
   server.clock.advance(2_000);
   expect((await turn).status).toBe('completed');
-  expect(told(server)).toContain('gave up');
-  expect(told(server)).not.toContain('No connection');
+  expect(modelOutput(server)).toContain('gave up');
+  expect(modelOutput(server)).not.toContain('No connection');
 });
 
 test('a question is withdrawn when its command ends', async () => {
@@ -393,7 +393,7 @@ test('nobody is asked for a command whose turn is over', async () => {
   expect(questions(server)).toEqual([]);
   const over =
     'The turn in which this command was started is over, so nobody can be asked about this host any more.';
-  expect(told(server, 'call_2')).toContain(
+  expect(modelOutput(server, 'call_2')).toContain(
     `No connection to http://a.example:80: ${over}\nNo connection to http://b.example:80: ${over}\n`,
   );
 });
@@ -431,7 +431,7 @@ describe('without a question', () => {
       config: MANAGED_CONFIG.replace('"on-request"', '"never"'),
     });
     await server.client.turn(THREAD, 'go');
-    expect(told(server)).toContain(
+    expect(modelOutput(server)).toContain(
       'No connection to http://a.example:80: Nothing allows a.example yet. The approval policy is never, so nobody can be asked.',
     );
   });

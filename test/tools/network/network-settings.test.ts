@@ -12,7 +12,7 @@ import { answer, question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
 import { functionCall, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
-import { completed, done, runs, THREAD, told } from '../command-server.ts';
+import { completed, done, modelOutput, runs, THREAD } from '../command-server.ts';
 import { decide, dialToWebServer, MANAGED_CONFIG, managed, questions } from './managed-server.ts';
 
 const FETCH = 'curl -sS http://a.example/x';
@@ -109,7 +109,7 @@ test('a permission profile with limits is in force without the feature, and only
   await server.client.turn(THREAD, 'go');
   const limited = 'The network is limited to GET, HEAD and OPTIONS requests over plain HTTP.';
   expect(completed(server)[0]?.aggregatedOutput).toContain(`GET /x a.example heddle: ${limited}\n`);
-  expect(told(server)).toContain(`No connection to https://a.example:443: ${limited}\n`);
+  expect(modelOutput(server)).toContain(`No connection to https://a.example:443: ${limited}\n`);
   expect(server.reached).toEqual(['http://a.example:80']);
   const { model, client } = server;
   model.push(runs('echo "[$HTTP_PROXY]"', {}, 'call_2'), done);

@@ -7,7 +7,7 @@ import { ProxyThread } from '../../../src/tools/command/network/thread/proxy-thr
 import { tempFolder } from '../../config/temp-folder.ts';
 import { exchange, request, startEcho, startWebServer } from '../../network/proxied.ts';
 import { RecordingLog } from '../../support/recording-log.ts';
-import { completed, done, runs, THREAD, told } from '../command-server.ts';
+import { completed, done, modelOutput, runs, THREAD } from '../command-server.ts';
 import { decide, MANAGED_CONFIG, managed } from './managed-server.ts';
 import { proxyScript, startThread } from './proxy-thread.ts';
 
@@ -46,7 +46,7 @@ test('a command reaches a host through the proxy in its thread, once a person ha
   expect(completed(server)[0]?.aggregatedOutput).toMatch(
     /^from the webheddle: The user did not allow this command to reach b\.example\./,
   );
-  expect(told(server)).toContain('No connection to http://b.example');
+  expect(modelOutput(server)).toContain('No connection to http://b.example');
   // Each of these leaves nothing open at the end of the test.
   expect(server.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 import { message, response } from '../../support/test-model.ts';
 import { ApprovalSession, confinedConfig } from '../approval-session.ts';
-import { done, runs, says, THREAD, told } from '../command-server.ts';
+import { done, modelOutput, runs, says, THREAD } from '../command-server.ts';
 import { attack, endOfHook, SCRIPT, startWorld, stateOf } from './programs-world.ts';
 
 test('a hook that is not started for this reason refuses, so that no command can switch it off', async () => {
@@ -20,7 +20,7 @@ test('a hook that is not started for this reason refuses, so that no command can
     model.push(runs(cmd, {}, callId), done);
     const { turn } = await client.request('turn/start', { threadId: thread.id, input: [] });
     await client.waitFor('turn/completed', (params) => params.turn.id === turn.id);
-    return told(session.server, callId);
+    return modelOutput(session.server, callId);
   };
   expect(await run('rm check; cp /bin/true check; echo one', 'a')).toContain('one');
   expect(await run('echo two', 'b')).toMatch(

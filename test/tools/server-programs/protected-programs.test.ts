@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json-value.ts';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { functionCall, response } from '../../support/test-model.ts';
 import type { TestServer } from '../../support/test-server.ts';
-import { done, THREAD, told } from '../command-server.ts';
+import { done, modelOutput, THREAD } from '../command-server.ts';
 import { attack, endOfHook, SCRIPT, startWorld, stateOf, type World } from './programs-world.ts';
 
 /** How a configuration starts a program. A shell runs the lines of hooks. */
@@ -117,7 +117,7 @@ async function patches(
   model.push(response(...calls), done);
   const { turn } = await client.request('turn/start', { threadId: THREAD, input: [] });
   await client.waitFor('turn/completed', (params) => params.turn.id === turn.id);
-  return ids.map((id) => told({ model } as TestServer, id));
+  return ids.map((id) => modelOutput({ model } as TestServer, id));
 }
 
 describe.each([

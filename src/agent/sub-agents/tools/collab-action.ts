@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../base/json-value.ts';
-import { ConfigError } from '../../../config/config-error.ts';
+import { ConfigError } from '../../../config/toml/config-error.ts';
 import type { UntimedItem } from '../../../protocol/generated/types.ts';
 import { RpcError } from '../../../protocol/rpc-error.ts';
 import { StoreError } from '../../../store/store-error.ts';

@@ -1,10 +1,10 @@
-import type { MethodTable } from '../../method.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import { atOnce, type MethodTable } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function reloadMethods({ threads }: Pick<ThreadDeps, 'threads'>) {
   return {
     'config/mcpServer/reload': {
-      queue: null,
+      order: atOnce,
       handle(_params, { after }) {
         after(() => void threads.reloadConfiguration('mcp'));
         return {};

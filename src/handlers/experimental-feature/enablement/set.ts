@@ -1,7 +1,7 @@
 import type { Config } from '../../../config/config.ts';
 import { FEATURE_LIST, findFeature, shownFeatures } from '../../../config/features/feature-list.ts';
-import type { MethodTable } from '../../method.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import { beforeOthers, type MethodTable } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
   config: () => Promise<Config>;
@@ -15,8 +15,7 @@ interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
 export function enablementMethods({ clients, config, switched }: EnablementDeps) {
   return {
     'experimentalFeature/enablement/set': {
-      queue: null,
-      first: true,
+      order: beforeOthers,
       async handle({ enablement }, { caller, after }) {
         const known = Object.entries(enablement).filter(([name]) => findFeature(name) !== null);
         // If the configuration cannot be read, the request fails and switches nothing.

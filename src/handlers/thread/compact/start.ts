@@ -1,11 +1,11 @@
 import { Compaction } from '../../../agent/compaction/compaction.ts';
-import { type MethodTable, perThread } from '../../method.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function compactMethods({ threads }: ThreadDeps) {
   return {
     'thread/compact/start': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId }, { after }) {
         const thread = threads.require(threadId);
         thread.part(Compaction).request();

@@ -8,16 +8,16 @@ import {
   emptyMetadataUpdate,
   projectNotFound,
 } from '../../../protocol/thread-errors.ts';
-import { type MethodTable, perThread } from '../../method.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 
 export function metadataMethods(deps: ThreadDeps) {
   return {
     'thread/metadata/update': {
-      queue: perThread,
+      order: perThread,
       async handle(params) {
         check(params);
         const { threadId, gitInfo, daybreakEnabled } = params;

@@ -1,13 +1,13 @@
 import { emptyThreadName, threadNameTooLong } from '../../../protocol/thread-errors.ts';
 import { NAME_CHARS_MAX } from '../../../store/thread-record.ts';
-import { type MethodTable, perThread } from '../../method.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function nameMethods(deps: ThreadDeps) {
   return {
     'thread/name/set': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, name }, { after }) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();

@@ -1,12 +1,12 @@
-import { type MethodTable, perThread } from '../../method.ts';
 import { checkRequestedSandbox } from '../../requested/check-requested-sandbox.ts';
+import { type MethodTable, perThread } from '../../requested/method.ts';
 import { requestedModel } from '../../requested/requested-model.ts';
-import type { ThreadDeps } from '../../thread-deps.ts';
+import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function settingsMethods({ threads, clients }: ThreadDeps) {
   return {
     'thread/settings/update': {
-      queue: perThread,
+      order: perThread,
       async handle({ threadId, ...overrides }, { after }) {
         const thread = threads.require(threadId);
         checkRequestedSandbox(overrides, 'sandboxPolicy');

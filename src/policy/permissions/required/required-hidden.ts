@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Config } from '../../../config/config.ts';
-import { ConfigError } from '../../../config/config-error.ts';
 import type { HiddenPattern } from '../../../config/inherited-limits.ts';
+import { ConfigError } from '../../../config/toml/config-error.ts';
 import { joinedPatterns, problemOfPattern } from '../hidden-files.ts';
 import { isPattern, literalPattern } from '../path-pattern.ts';
 

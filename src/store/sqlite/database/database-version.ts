@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { FileDamage } from '../as-store-error.ts';
+import { FileDamage } from '../connect/as-store-error.ts';
 import { schemaVersion } from './migrate.ts';
 
 const APPLICATION_ID = 0x6865646c;

@@ -5,7 +5,7 @@ import { makePrivate } from '../../../base/paths/make-private.ts';
 import { hasErrorCode, systemErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
-import { posixLocks } from './posix-locks.ts';
+import { posixLocks } from '../connect/posix-locks.ts';
 
 export interface GateDeps {
   /** The database file. */

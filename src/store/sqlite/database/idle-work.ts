@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
-import { isBusy } from '../as-store-error.ts';
+import { isBusy } from '../connect/as-store-error.ts';
 
 /** The WAL is moved into the database after this time without a write. */
 const CHECKPOINT_IDLE_MS = 1_000;

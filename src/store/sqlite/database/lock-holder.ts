@@ -1,5 +1,5 @@
 import { statOf } from '../../../base/paths/stat-of.ts';
-import { posixLocks } from './posix-locks.ts';
+import { posixLocks } from '../connect/posix-locks.ts';
 
 /** The byte of the -shm file that a writer of a database in WAL mode locks. */
 const WRITE_LOCK = 120;

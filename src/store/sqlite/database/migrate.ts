@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { defineFolded } from './define-folded.ts';
+import { defineFolded } from '../thread-table/define-folded.ts';
 
 /**
  * The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database.

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { processTag } from '../../../base/files/process-tag.ts';
 import type { Log } from '../../../base/log.ts';
 import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
-import { processTag } from '../../../base/process-tag.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
-import { FileDamage, isReadOnly, newer } from '../as-store-error.ts';
+import { FileDamage, isReadOnly, newer } from '../connect/as-store-error.ts';
 import { isSafeSqlite, SQLITE_VERSION_MIN } from '../connect/is-safe-sqlite.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
 import { hasForeignWal, setAsideForeignWal } from '../wal/set-aside-foreign-wal.ts';

@@ -1,5 +1,5 @@
 import { namesInProc } from '../../../base/files/read-proc.ts';
-import { posixLocks } from './posix-locks.ts';
+import { posixLocks } from '../connect/posix-locks.ts';
 
 /** A lock of this process on a byte of a file, and the descriptor that has it. */
 export interface OwnLock {

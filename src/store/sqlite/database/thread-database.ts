@@ -6,8 +6,8 @@ import { LogRows } from '../history/log-rows.ts';
 import type { LongTexts } from '../history/long-texts.ts';
 import { PartialRows } from '../history/partial-rows.ts';
 import { SegmentRows } from '../history/segment-rows.ts';
-import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
-import { ThreadRows } from '../threads/thread-rows.ts';
+import { isIndexDamage, rebuildIndex } from '../thread-table/rebuild-index.ts';
+import { ThreadRows } from '../thread-table/thread-rows.ts';
 import { FreePages } from './free-pages.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
-import { jsonWeight } from '../../../base/json-pieces.ts';
+import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import { piecesLost } from '../../store-error.ts';
-import { Damage } from '../as-store-error.ts';
+import { Damage } from '../connect/as-store-error.ts';
 import { type LongTexts, MARK, parseReference, referenceText, splitHashes } from './long-texts.ts';
 
 /** A longer string is stored apart from the payload. */

@@ -1,8 +1,8 @@
-import { jsonWeight } from '../../../base/json-pieces.ts';
+import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import type { HistoryEntry } from '../../history-entry.ts';
 import type { StoredItem } from '../../log-entry.ts';
 import { settleItem } from '../../settle-item.ts';
-import { Damage } from '../as-store-error.ts';
+import { Damage } from '../connect/as-store-error.ts';
 import {
   ALL,
   type HistoryPosition,

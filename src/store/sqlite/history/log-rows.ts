@@ -3,7 +3,7 @@ import { isObject } from '../../../base/json-value.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry, LateItem } from '../../history-entry.ts';
 import type { LogEntry } from '../../log-entry.ts';
-import { Damage } from '../as-store-error.ts';
+import { Damage } from '../connect/as-store-error.ts';
 import { type Blobs, MARK_IN_JSON } from './blobs.ts';
 import {
   ALL,

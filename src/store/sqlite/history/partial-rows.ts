@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import type { StoredItem } from '../../log-entry.ts';
 import type { PartialItem } from '../../settling-entries.ts';
-import { Damage } from '../as-store-error.ts';
+import { Damage } from '../connect/as-store-error.ts';
 import type { Blobs } from './blobs.ts';
 import { changedText, isTextChange, textChange } from './text-change.ts';
 

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { Damage } from '../as-store-error.ts';
+import { Damage } from '../connect/as-store-error.ts';
 
 /**
  * A segment of a history. `last` is null for the thread's own log, which ends at the thread's tip.

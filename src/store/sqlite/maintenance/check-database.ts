@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { newer } from '../as-store-error.ts';
+import { newer } from '../connect/as-store-error.ts';
 import { databaseVersion } from '../database/database-version.ts';
 import { SCHEMA_VERSION } from '../database/migrate.ts';
 import { gapsOf } from './fill-gaps.ts';

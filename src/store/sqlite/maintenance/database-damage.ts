@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
 import { statOf } from '../../../base/paths/stat-of.ts';
-import { asStoreError, isBusy, isFileDamage } from '../as-store-error.ts';
+import { asStoreError, isBusy, isFileDamage } from '../connect/as-store-error.ts';
 import { loadSqlite, openCopy } from '../connect/load-sqlite.ts';
 import type { NodeVersions } from '../connect/native-build-problem.ts';
 import { checkDatabase } from './check-database.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import { isFileDamage } from '../as-store-error.ts';
+import { isFileDamage } from '../connect/as-store-error.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
 import { checkDatabase } from './check-database.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
-import { Damage } from '../as-store-error.ts';
+import { Damage } from '../connect/as-store-error.ts';
 import { changeIds, type PartialChange, withChanges } from '../history/partial-rows.ts';
 import { fillGaps, NEEDED_ENDS } from './fill-gaps.ts';
 import { dropUnusedSegments, historyCopier } from './history-copier.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { StoreError } from '../../store-error.ts';
-import { isFileDamage } from '../as-store-error.ts';
+import { isFileDamage } from '../connect/as-store-error.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
 import { checkDatabase } from './check-database.ts';

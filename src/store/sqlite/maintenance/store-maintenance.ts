@@ -12,7 +12,7 @@ import { dirname } from 'node:path';
 import type { Log } from '../../../base/log.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
-import { asStoreError, isFileDamage } from '../as-store-error.ts';
+import { asStoreError, isFileDamage } from '../connect/as-store-error.ts';
 import { type Connect, loadSqlite } from '../connect/load-sqlite.ts';
 import type { NodeVersions } from '../connect/native-build-problem.ts';
 import { FILE_FORMAT } from '../database/create-draft.ts';

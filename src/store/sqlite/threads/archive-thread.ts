@@ -1,6 +1,6 @@
 import { noStoredThread, storedThreadArchived, threadNotArchived } from '../../store-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Archives or unarchives a thread. Throws `active_writer`, and `thread_archived` or

@@ -1,9 +1,9 @@
 import type { LogEntry } from '../../log-entry.ts';
 import type { ThreadRecord } from '../../thread-record.ts';
-import type { HistoryCut } from '../history/cut-history.ts';
-import type { SqliteWriter } from '../sqlite-writer.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import type { HistoryCut } from './cut-history.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
 import type { StagedHistory } from './stage-entries.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /** Stores a new thread, takes it and makes its writer. */
 export function beginThread(

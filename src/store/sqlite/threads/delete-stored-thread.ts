@@ -1,5 +1,5 @@
 import { noStoredThread } from '../../store-error.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Deletes a thread and its list of logs, whether or not its history can still be read. The logs

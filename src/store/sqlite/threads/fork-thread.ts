@@ -2,10 +2,10 @@ import { spawnSource } from '../../spawn-source.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ThreadRecord } from '../../thread-record.ts';
 import type { ForkPoint } from '../../thread-store.ts';
-import { cutHistory } from '../history/cut-history.ts';
-import type { SqliteWriter } from '../sqlite-writer.ts';
-import type { StoreConnection } from '../store-connection.ts';
 import { beginWithHistory } from './begin-thread.ts';
+import { cutHistory } from './cut-history.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Stores a fork, takes it and makes its writer. The source is read in the same transaction.

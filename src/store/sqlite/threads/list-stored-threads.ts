@@ -3,7 +3,7 @@ import type { Page, ThreadQuery } from '../../page-query.ts';
 import { invalidStoreCursor } from '../../store-error.ts';
 import type { ThreadRecord } from '../../thread-record.ts';
 import { ALL } from '../history/log-row.ts';
-import type { ThreadRows } from './thread-rows.ts';
+import type { ThreadRows } from '../thread-table/thread-rows.ts';
 
 const ORDERS = {
   createdAt: { column: 'created_at', timeOf: (thread: ThreadRecord) => thread.createdAtMs },

@@ -1,7 +1,7 @@
 import { storedThreadArchived } from '../../store-error.ts';
-import { recoverThread } from '../recover-thread.ts';
-import type { SqliteWriter } from '../sqlite-writer.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import { recoverThread } from './recover-thread.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Takes a stored thread and recovers it. Throws `thread_not_found`, `thread_archived` and

@@ -1,6 +1,6 @@
 import { writerLost } from '../../store-error.ts';
-import type { SqliteWriter } from '../sqlite-writer.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /**
  * Takes a thread again for a writer of this process that was lost with an earlier connection,

@@ -1,9 +1,9 @@
 import { storedThreadArchived } from '../../store-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../thread-record.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
-import { cutHistory } from '../history/cut-history.ts';
-import type { LogTail } from '../sqlite-writer.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import { cutHistory } from './cut-history.ts';
+import type { LogTail } from './sqlite-writer.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 interface Revert {
   threadId: string;

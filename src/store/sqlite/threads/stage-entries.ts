@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../log-entry.ts';
-import type { StoreConnection } from '../store-connection.ts';
+import type { StoreConnection } from './store-connection.ts';
 
 /** A history that is stored in parts, unseen, before the thread that will have it. */
 export interface StagedHistory {

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { Log } from '../../../base/log.ts';
-import { posixLocks } from '../database/posix-locks.ts';
+import { posixLocks } from '../connect/posix-locks.ts';
 import { markIn, markOf, NO_TOKEN, type ReadPage, type WalMark } from './wal-mark.ts';
 
 const WAL_MAGIC = 0x377f0682;

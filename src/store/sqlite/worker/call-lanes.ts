@@ -1,4 +1,4 @@
-import { jsonWeight } from '../../../base/json-pieces.ts';
+import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import { CallLane } from './call-lane.ts';
 import { READ_BYTES, STORE_METHODS, type StoreCall, type StoreMethod } from './store-call.ts';
 

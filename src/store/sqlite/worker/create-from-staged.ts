@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { jsonWeight } from '../../../base/json-pieces.ts';
+import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, piecesLost } from '../../store-error.ts';
 import type { ThreadRecord } from '../../thread-record.ts';

@@ -1,5 +1,5 @@
 import { EventLoopYield } from '../../../base/event-loop-yield.ts';
-import { jsonWeight } from '../../../base/json-pieces.ts';
+import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import { textPieces } from '../../../base/text/text-pieces.ts';
 import { type LongTexts, PIECE_CHARS } from '../history/long-texts.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, writerClosed } from '../../store-error.ts';
 import type { ThreadWriter, WriteChanges } from '../../thread-store.ts';
-import type { WriteIdentity } from '../sqlite-writer.ts';
+import type { WriteIdentity } from '../threads/sqlite-writer.ts';
 import { LongTextSender } from './long-text-sender.ts';
 import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
 import type { StoreThread } from './store-thread.ts';

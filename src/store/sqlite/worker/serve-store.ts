@@ -3,8 +3,8 @@ import { monotonicMs, systemClock } from '../../../base/clock.ts';
 import type { Log, LogMethod } from '../../../base/log.ts';
 import { createSqliteStore, type SqliteStore } from '../create-sqlite-store.ts';
 import { LongTexts } from '../history/long-texts.ts';
-import type { SqliteWriter, WriteIdentity } from '../sqlite-writer.ts';
 import type { SqliteStoreOptions } from '../store-access.ts';
+import type { SqliteWriter, WriteIdentity } from '../threads/sqlite-writer.ts';
 import { callAgain } from './call-again.ts';
 import {
   errorData,

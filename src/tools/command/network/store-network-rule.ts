@@ -1,7 +1,7 @@
 import { appendRule } from '../../../config/rules-files.ts';
 import { coversPort, type NetworkRule } from '../../../policy/network/network-rule.ts';
 import { readHost } from '../../../policy/network/read-host.ts';
-import { networkRuleLine } from '../../../policy/network/read-network-rule.ts';
+import { networkRuleLine } from '../../../policy/rules/read-network-rule.ts';
 import type { HostQuestion } from './network-access.ts';
 
 /**

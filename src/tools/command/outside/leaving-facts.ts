@@ -2,12 +2,12 @@ import { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import { followPath, resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isWithin } from '../../../base/paths/is-within.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
-import type { SimpleCommand } from '../../../policy/command/parse/simple-command.ts';
 import { localPath } from '../../../policy/outside/git-doubt.ts';
 import type { LeavingFacts } from '../../../policy/outside/leaving-doubt.ts';
 import { PATHS_MAX, possibleFolders, possiblePaths } from '../../../policy/outside/named-paths.ts';
 import { programKind } from '../../../policy/outside/program-kind.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
+import type { SimpleCommand } from '../../../policy/parse/simple-command.ts';
 import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { repositoryFacts } from './repository-facts.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { type Env, setVariables } from '../../../base/env.ts';
 import { isFolder } from '../../../base/paths/is-folder.ts';
-import { programName } from '../../../policy/command/program-name.ts';
+import { programName } from '../../../policy/parse/program-name.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
 import { runProgram } from '../../../sandbox/run-program.ts';
 import { userShell } from '../call/user-shell.ts';

@@ -1,0 +1,93 @@
+import type { EventLoopYield } from '../event-loop-yield.ts';
+import { jsonPieces } from './json-pieces.ts';
+
+/** The characters of one part: building a part of ordinary values takes about a millisecond. */
+const PART_CHARS = 256 * 1024;
+
+/** A JSON text in parts of bytes, which may be longer than a string can be. */
+export class JsonText {
+  readonly parts: readonly Buffer[];
+  /** The length in bytes. */
+  readonly length: number;
+
+  constructor(parts: readonly Buffer[]) {
+    this.parts = parts;
+    this.length = parts.reduce((sum, part) => sum + part.length, 0);
+  }
+
+  equals(other: JsonText): boolean {
+    return (
+      this.parts.length === other.parts.length &&
+      this.parts.every((part, index) => part.equals(other.parts[index] as Buffer))
+    );
+  }
+
+  toString(): string {
+    return Buffer.concat(this.parts).toString();
+  }
+}
+
+/**
+ * Builds the JSON text of plain data, as JSON.stringify does, and lets other work run in between.
+ */
+export async function jsonText(value: unknown, pace: EventLoopYield): Promise<JsonText> {
+  const builder = new JsonTextBuilder(pace);
+  await builder.add(value);
+  return builder.end();
+}
+
+/** Builds a JSON text in parts. */
+export class JsonTextBuilder {
+  readonly #pace: EventLoopYield;
+  readonly #parts: Buffer[] = [];
+  #text = '';
+
+  constructor(pace: EventLoopYield) {
+    this.#pace = pace;
+  }
+
+  /**
+   * Adds text that is part of the JSON text. Returns a promise only if other work has to run now.
+   */
+  write(text: string): Promise<void> | null {
+    // The last text stays, so that `reopen` can change it.
+    const isFull = this.#text.length >= PART_CHARS;
+    if (isFull) {
+      this.#parts.push(Buffer.from(this.#text));
+      this.#text = '';
+    }
+    this.#text += text;
+    return isFull ? this.#pace.worked(1) : null;
+  }
+
+  /**
+   * Adds the JSON text of a value, as JSON.stringify makes it. Returns a promise only if it has to
+   * wait.
+   */
+  add(value: unknown): Promise<void> | null {
+    if (value === undefined) return this.write('null');
+    const pieces = jsonPieces(value);
+    for (let piece = pieces.next(); !piece.done; piece = pieces.next()) {
+      const wait = this.write(piece.value);
+      if (wait !== null) return wait.then(() => this.#addRest(pieces));
+    }
+    return null;
+  }
+
+  /**
+   * Removes the brace that ends the object that was added last, so that members can be written
+   * after it.
+   */
+  reopen(): void {
+    this.#text = this.#text.slice(0, -1);
+  }
+
+  end(): JsonText {
+    if (this.#text !== '') this.#parts.push(Buffer.from(this.#text));
+    return new JsonText(this.#parts);
+  }
+
+  async #addRest(pieces: Iterable<string>): Promise<void> {
+    for (const piece of pieces) await this.write(piece);
+  }
+}
