@@ -1,11 +1,10 @@
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { Threads } from './agent/threads/threads.ts';
-import { TURN_PART_LIST } from './agent/turn-part-list.ts';
+import { turnPartList } from './agent/turn-part-list.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { HttpClient } from './base/http/http-client.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
-import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import { methodTable } from './handlers/method-table.ts';
@@ -20,9 +19,12 @@ import { serverGauges } from './server/server-gauges.ts';
 import { tellOfProblems } from './server/tell-of-problems.ts';
 import { UnknownNames } from './server/unknown-names.ts';
 import type { AppParts } from './services/app-parts.ts';
-import { type Configuration, createConfiguration } from './services/create-configuration.ts';
-import { createMachine, type Machine } from './services/create-machine.ts';
-import { createProviders, type Providers } from './services/create-providers.ts';
+import {
+  type ConfigurationServices,
+  createConfiguration,
+} from './services/create-configuration.ts';
+import { createMachine, type MachineServices } from './services/create-machine.ts';
+import { createProviders, type ProviderServices } from './services/create-providers.ts';
 import type { Front } from './services/front.ts';
 import type { RecentLog } from './services/recent-log.ts';
 
@@ -43,11 +45,11 @@ export interface Backend {
 }
 
 /** The services that live as long as the server, in groups. */
-interface Services {
+interface BackendServices {
   front: Front;
-  machine: Machine;
-  configuration: Configuration;
-  providers: Providers;
+  machine: MachineServices;
+  configuration: ConfigurationServices;
+  providers: ProviderServices;
 }
 
 /** The parts that are made of the services, and are closed before them. */
@@ -64,17 +66,17 @@ export function createBackend(options: AppParts, front: Front): Backend {
   const { home, cwd, env, version, platform } = options;
   const { clients, clock, ids, log, store, dispatcher } = front;
   const credentials = new CredentialStore(home, clock, (secrets) => options.tap?.hide?.(secrets));
-  const services: Services = {
+  const services: BackendServices = {
     front,
     machine: createMachine(options, front),
     configuration: createConfiguration(options, front, () => credentials.secrets()),
     providers: createProviders(options, front),
   };
-  const { machine, providers } = services;
+  const { machine } = services.machine;
   const { sources, config, skillFolders, changes } = services.configuration;
   const { mcp, logins } = createMcp(options, services, credentials);
   const isSimulated = options.pacing !== undefined;
-  const notifier = new TurnNotifier({ ...front, ...machine, env, cwd, isSimulated });
+  const notifier = new TurnNotifier({ ...front, ...machine, isSimulated });
   const threads = createThreads(options, services, { mcp, notifier });
   const clientServices = new ClientServices({ ...options, ...front, ...machine });
   const rows = methodTable({
@@ -97,9 +99,9 @@ export function createBackend(options: AppParts, front: Front): Backend {
     clock,
     ids,
     config,
-    rateLimits: () => providers.rateLimits.latest,
+    rateLimits: () => services.providers.rateLimits.latest,
     announceAccount: (method, params) => clients.publish('everyone', method, params),
-    installedModels: providers.listings.installedModels,
+    installedModels: services.providers.providers.installedModels,
     defaultProvider: () =>
       validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: diagnosticsDeps(options, log, () =>
@@ -119,39 +121,41 @@ export function createBackend(options: AppParts, front: Front): Backend {
 
 /** The threads, with what only one of their parts needs bound to them. */
 function createThreads(
-  { env, partKinds = [] }: AppParts,
-  { front, machine, configuration, providers }: Services,
-  own: Pick<Features, 'mcp' | 'notifier'>,
+  { partKinds = [] }: AppParts,
+  { front, machine, configuration, providers }: BackendServices,
+  { mcp, notifier }: Pick<Features, 'mcp' | 'notifier'>,
 ): Threads {
-  const { clients, clock, log } = front;
-  const { sources, config, skillFolders, changes } = configuration;
-  const deps = {
-    ...front,
-    ...machine,
-    ...sources,
-    ...providers.listings,
-    ...own,
-    loadConfig: config,
-    extraSkillRoots: () => skillFolders.extraRoots,
-    modelFor: (provider: ProviderConfig) => providers.models.get(provider),
-    toolApprovals: storedToolApprovals({ configWriter: changes.configWriter, config }),
-    http: new HttpClient({ env, clock, log }),
-    partKinds: [...TURN_PART_LIST, ...partKinds],
+  const { clients, store, clock, log } = front;
+  const { config, changes } = configuration;
+  const given = {
+    runtime: front,
+    machine: machine.machine,
+    providers: providers.providers,
+    configuration: configuration.configuration,
+    store,
+    clients,
+    mcp,
+    programs: machine.programs,
   };
-  return new Threads(deps, clients);
+  const ofMcp = {
+    toolApprovals: storedToolApprovals({ configWriter: changes.configWriter, config }),
+    http: new HttpClient({ env: machine.machine.env, clock, log }),
+  };
+  const kinds = [...turnPartList({ mcp: ofMcp }), ...partKinds];
+  return new Threads(given, { attendance: clients, kinds, notifier });
 }
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
 function createMcp(
-  { env, version, mcpScript }: AppParts,
-  { front: { clock, ids, log }, machine: { processes } }: Services,
+  { version, mcpScript }: AppParts,
+  { front: { clock, ids, log }, machine: { machine } }: BackendServices,
   credentials: CredentialStore,
 ) {
   const mcp = new McpServers({
-    processes,
+    processes: machine.processes,
+    env: machine.env,
     clock,
     log,
-    env,
     version,
     credentials,
     script: mcpScript ?? null,
@@ -175,22 +179,22 @@ function diagnosticsDeps(
 }
 
 async function close(
-  { front, machine, configuration, providers }: Services,
+  { front, machine, configuration, providers }: BackendServices,
   { threads, notifier, clientServices, mcp, logins }: Features,
   reason: 'shutdown' | 'clientGone' = 'shutdown',
 ): Promise<string[]> {
   await closeInOrder(
     [
       () => threads.close(reason),
-      () => machine.shellExports.close?.(),
+      () => machine.machine.shellExports.close?.(),
       () => clientServices.fileSearches.close(),
       () => configuration.skillFolders.close(),
     ],
     [() => notifier.settled()],
     [() => logins.close()],
     [() => mcp.close()],
-    [() => machine.processes.close(), () => machine.swept],
-    [() => machine.proxies.close()],
+    [() => machine.machine.processes.close(), () => machine.swept],
+    [() => machine.machine.proxies.close()],
     // At the same time: a client that does not read must not delay a process that wants its
     // threads.
     [() => front.clients.close(), () => front.store.close()],

@@ -5,21 +5,27 @@ import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
 import { Hooks } from './hooks/hooks.ts';
+import type { McpServices } from './mcp/mcp-call.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { ToolFinder } from './tool-search/tool-finder.ts';
 import type { TurnPartKind } from './turn/turn-part-deps.ts';
 
+/** The services that single kinds of parts need. */
+export interface PartServices {
+  mcp: McpServices;
+}
+
 /**
  * The parts of every thread's turns, in the order in which they act. A new part needs its own file
  * and a line here.
  */
-export const TURN_PART_LIST: readonly TurnPartKind[] = [
+export const turnPartList = ({ mcp }: PartServices): readonly TurnPartKind[] => [
   // Before the built-in tools: a tool that a client declared takes the place of a built-in one of
   // its name.
   { create: (deps) => new ClientTools(deps) },
   { create: (deps) => new BuiltInTools(deps) },
-  { create: (deps) => new McpTools(deps) },
+  { create: (deps) => new McpTools(deps, mcp) },
   { create: createGuardian },
   // Before the compaction, which measures what they tell.
   { create: (deps) => new SubAgents(deps) },

@@ -15,8 +15,8 @@ import type { NodeVersions } from '../store/sqlite/connect/native-build-problem.
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 
-/** The parts that a server is made from. */
-export interface AppParts {
+/** The places of a server: its folders, its environment and the settings that lie there. */
+interface AppPlaces {
   /**
    * The absolute path of the folder of config.toml and of the database. Created when it is needed.
    */
@@ -24,9 +24,21 @@ export interface AppParts {
   /** The absolute working directory of threads that name none. */
   cwd: string;
   env: Env;
+  /** The folder of the database, by default `home`. */
+  storeDir?: string;
+  /**
+   * The absolute path of the folder with the configuration and the requirements for all users. By
+   * default there is none.
+   */
+  systemDir?: string | null;
   /** Settings that override config.toml. */
   overrides?: ConfigSources['overrides'];
-  log: Log;
+  /** False: nothing is written to the record of trusted files. Default: true. */
+  recordsTrust?: boolean;
+}
+
+/** The process that the server is, and its program. */
+interface AppProcess {
   /** The server's own version. */
   version: string;
   platform: NodeJS.Platform;
@@ -42,68 +54,75 @@ export interface AppParts {
    * there is null.
    */
   residentMemoryBytes?: () => number;
-  /** The files that the server was started from. Commands cannot change them. */
-  installation: Installation;
   /**
    * `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them
    * there is no warning.
    */
   nodeVersions?: NodeVersions;
-  clock?: Clock;
-  ids?: Ids;
-  /**
-   * Answers for every provider. Providers are then only names: they need no definition, and are
-   * never asked.
-   */
-  model?: Model;
-  /** The folder of the database, by default `home`. */
-  storeDir?: string;
-  /** False: nothing is written to the record of trusted files. Default: true. */
-  recordsTrust?: boolean;
-  /** Has the threads. Closed with the server. */
-  store: ThreadStore;
+  /** The files that the server was started from. Commands cannot change them. */
+  installation: Installation;
+  log: Log;
+}
+
+/** Heavy work that runs in other threads. By default it runs in this one. */
+interface AppScripts {
   /**
    * The built script of the thread in which searches rank paths. By default they do so in this
    * thread.
    */
   searchScript?: string;
-  /** Called when a client's handshake has been answered. */
-  onHandshake?: () => void;
   /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
   proxyScript?: string;
-  /**
-   * Connects the proxies of commands in this thread to hosts, by default as the system resolves
-   * their names.
-   */
-  dial?: Dial;
   /**
    * The built script of the thread that speaks with MCP servers. By default that happens in this
    * thread.
    */
   mcpScript?: string;
-  /** Further parts of every thread's turns. They act after the built-in ones. */
-  partKinds?: readonly TurnPartKind[];
-  /** Sees every message of every connection. */
-  tap?: WireTap;
-  /**
-   * The absolute path of the folder with the configuration and the requirements for all users. By
-   * default there is none.
-   */
-  systemDir?: string | null;
   /** Edits the text of config.toml. By default in this thread. */
   editToml?: EditToml;
   /** Scales a picture. By default in this thread. */
   scalePicture?: ScalePicture;
+}
+
+/** The choices of who embeds the server. */
+interface AppChoices {
+  /**
+   * Answers for every provider. Providers are then only names: they need no definition, and are
+   * never asked.
+   */
+  model?: Model;
+  /** Further parts of every thread's turns. They act after the built-in ones. */
+  partKinds?: readonly TurnPartKind[];
+  /**
+   * Connects the proxies of commands in this thread to hosts, by default as the system resolves
+   * their names.
+   */
+  dial?: Dial;
+  /** False: the start files of the user's shell are not read for its variables. Default: true. */
+  readsShellExports?: boolean;
+  clock?: Clock;
+  ids?: Ids;
+  /** Orders what happens at the same time. By default everything happens at once. */
+  pacing?: Pacing;
+}
+
+/** The store of a server, and what watches its life. */
+interface AppWatch {
+  /** Has the threads. Closed with the server. */
+  store: ThreadStore;
+  /** Sees every message of every connection. */
+  tap?: WireTap;
+  /** Called when a client's handshake has been answered. */
+  onHandshake?: () => void;
   /**
    * Called once, when responses that take much memory are under way. By default nothing is done
    * about it.
    */
   onLongResponses?: () => void;
-  /** False: the start files of the user's shell are not read for its variables. Default: true. */
-  readsShellExports?: boolean;
-  /** Orders what happens at the same time. By default everything happens at once. */
-  pacing?: Pacing;
 }
+
+/** The parts that a server is made from, in groups. */
+export interface AppParts extends AppPlaces, AppProcess, AppScripts, AppChoices, AppWatch {}
 
 /** Decides the order of everything that happens at the same time. */
 export interface Pacing extends Pace {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
 import type { Config } from '../config/config.ts';
+import type { Configuration } from '../config/configuration.ts';
 import { configuredSecrets } from '../config/configured-secrets.ts';
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
@@ -9,6 +10,7 @@ import { LoginWriter } from '../handlers/config-writing/login-writer.ts';
 import { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { policyReads } from '../policy/policy-reads.ts';
 import type { AppParts } from './app-parts.ts';
+import { isModelGiven } from './create-providers.ts';
 import type { Front } from './front.ts';
 
 /**
@@ -22,9 +24,7 @@ export function createConfiguration(
 ) {
   const { home, cwd, env, overrides = [], recordsTrust = true, systemDir = null } = options;
   const trustedFiles = new TrustedFiles({ home, writes: recordsTrust });
-  const modelGiven: Config['modelGiven'] = options.model?.isEmbedded
-    ? 'embedded'
-    : options.model !== undefined;
+  const modelGiven = isModelGiven(options.model);
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven, features: {}, systemDir };
   const config = async (
     folder: string | null = null,
@@ -37,11 +37,15 @@ export function createConfiguration(
   const onChange = () => clients.publish('everyone', 'skills/changed', {});
   const skillFolders = new SkillFolders({ clock, log, home, env, config, onChange });
   const changes = { ...configChanges(options, sources), loginWriter: new LoginWriter(home) };
-  return { sources, config, skillFolders, changes };
+  const configuration: Configuration = {
+    load: config,
+    extraSkillRoots: () => skillFolders.extraRoots,
+  };
+  return { configuration, sources, config, skillFolders, changes };
 }
 
 /** The services that read and change the user's settings. */
-export type Configuration = ReturnType<typeof createConfiguration>;
+export type ConfigurationServices = ReturnType<typeof createConfiguration>;
 
 /** The parts with which clients change the configuration. */
 function configChanges(

@@ -37,11 +37,12 @@ export function createMachine(options: AppParts, { clock, log, pace }: Front) {
     isRead: options.readsShellExports ?? true,
   };
   const shellExports = createShellExports(start, { processes, clock, log });
-  return { sandbox, programs, processes, proxies, shellExports, swept };
+  const machine = { processes, sandbox, proxies, shellExports, home, cwd, env };
+  return { machine, programs, swept };
 }
 
 /** The services that run programs, and those that confine them. */
-export type Machine = ReturnType<typeof createMachine>;
+export type MachineServices = ReturnType<typeof createMachine>;
 
 /** The proxies of commands. The thread starts when a command first needs one. */
 function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {

@@ -1,6 +1,8 @@
 import { readStoredLogin } from '../config/login/stored-login.ts';
+import type { Model } from '../model/model.ts';
 import type { ScalePicture } from '../model/pictures/scaled-pictures.ts';
 import { providerModels } from '../model/providers/provider-models.ts';
+import type { Providers } from '../model/providers/providers.ts';
 import { RateLimits } from '../model/rate-limits.ts';
 import type { RateLimitSnapshot } from '../protocol/generated/types.ts';
 import type { AppParts } from './app-parts.ts';
@@ -22,11 +24,17 @@ export function createProviders(
     scalePicture,
     onLongResponses,
   };
-  return { ...providerModels(model ?? null, deps), rateLimits };
+  const { models, listings } = providerModels(model ?? null, deps);
+  const providers: Providers = {
+    modelGiven: isModelGiven(model),
+    modelFor: (provider) => models.get(provider),
+    ...listings,
+  };
+  return { providers, models, rateLimits };
 }
 
 /** The services that answer requests to models. */
-export type Providers = ReturnType<typeof createProviders>;
+export type ProviderServices = ReturnType<typeof createProviders>;
 
 /** Scales pictures in this thread, until one cannot be decoded. */
 function scaleHere(): ScalePicture {
@@ -38,4 +46,9 @@ function scaleHere(): ScalePicture {
     isUsable = scaled !== null;
     return scaled;
   };
+}
+
+/** Whether one model serves every provider. */
+export function isModelGiven(model: Model | undefined): Providers['modelGiven'] {
+  return model?.isEmbedded ? 'embedded' : model !== undefined;
 }

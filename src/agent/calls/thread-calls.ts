@@ -7,12 +7,12 @@ import { StoreError } from '../../store/store-error.ts';
 import { UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { Guardian } from '../guardian/guardian.ts';
 import { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { mergedSteps } from '../outbox/step.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
+import type { Services } from '../services.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
@@ -26,7 +26,7 @@ import { isToolCall, type ToolCall } from './run-tool-call.ts';
 
 export interface ThreadCallsDeps {
   state: ThreadState;
-  agent: AgentDeps;
+  services: Services;
   outbox: Outbox;
   parts: TurnParts;
   /** The permissions that users have granted in the thread. */
@@ -57,8 +57,9 @@ export class ThreadCalls {
   #knowsAll: boolean | null = null;
 
   constructor(deps: ThreadCallsDeps) {
-    const { state, agent, outbox, parts, grants, announce } = deps;
-    const { clock, clients } = agent;
+    const { state, services, outbox, parts, grants, announce } = deps;
+    const { clients } = services;
+    const { clock, log } = services.runtime;
     const threadId = state.id;
     const questions = new ClientQuestions({
       state,
@@ -88,7 +89,7 @@ export class ThreadCalls {
           state.tokensStep(turn, usage, { isAside: true }),
           parts.tokensUsed(turn, usage),
         ]),
-      log: agent.log,
+      log,
     };
   }
 
@@ -97,7 +98,7 @@ export class ThreadCalls {
    * with its item.
    */
   ofResponse({ tools, turn, withoutOwn }: AskedRequest): ResponseCalls {
-    const { agent, outbox, parts } = this.#deps;
+    const { services, outbox, parts } = this.#deps;
     return new ResponseCalls(
       {
         turnId: turn.id,
@@ -112,8 +113,8 @@ export class ThreadCalls {
         learnId: (call) => this.#learnId(call),
         // An output whose item could not be stored is owed. The model is not asked without it.
         settle: () => outbox.commit({}),
-        pace: agent.pace,
-        log: agent.log,
+        pace: services.runtime.pace,
+        log: services.runtime.log,
       },
       turn.signal,
     );
@@ -125,9 +126,10 @@ export class ThreadCalls {
    */
   async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
     const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
-    const { agent, parts } = this.#deps;
-    const context = this.#context(turn, agent.ids.next());
-    const action = await agent.pace.during(
+    const { services, parts } = this.#deps;
+    const { ids, pace } = services.runtime;
+    const context = this.#context(turn, ids.next());
+    const action = await pace.during(
       prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()),
     );
     const { output } = await performUserAction(action, UNCONFINED, turn, this.#actions);
@@ -139,7 +141,9 @@ export class ThreadCalls {
    * of the thread may have it.
    */
   searchItemId(modelId: string | null | undefined): string {
-    return modelId && this.#knowsAll === true ? this.#itemId(modelId) : this.#deps.agent.ids.next();
+    return modelId && this.#knowsAll === true
+      ? this.#itemId(modelId)
+      : this.#deps.services.runtime.ids.next();
   }
 
   /**
@@ -161,9 +165,9 @@ export class ThreadCalls {
    */
   async #learnId({ call_id: fromItemId }: ToolCall): Promise<void> {
     if (this.#knowsAll !== false || this.#itemIds.has(fromItemId)) return;
-    const { agent, state } = this.#deps;
+    const { services, state } = this.#deps;
     try {
-      await agent.store.listItems(state.id, { fromItemId, direction: 'asc', limit: 1 });
+      await services.store.listItems(state.id, { fromItemId, direction: 'asc', limit: 1 });
       this.#itemIds.add(fromItemId);
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'item_not_found') throw error;
@@ -185,7 +189,8 @@ export class ThreadCalls {
       turnId: turn.id,
       callId,
       // The calls of a review are not in the history, so a later turn could not know their ids.
-      itemId: turn.kind === 'review' ? this.#deps.agent.ids.next() : this.#itemId(callId),
+      itemId:
+        turn.kind === 'review' ? this.#deps.services.runtime.ids.next() : this.#itemId(callId),
       signal: turn.signal,
       get settings() {
         return turn.settings;
@@ -199,7 +204,7 @@ export class ThreadCalls {
    * unique in its thread.
    */
   #itemId(callId: string): string {
-    const id = this.#itemIds.has(callId) ? this.#deps.agent.ids.next() : callId;
+    const id = this.#itemIds.has(callId) ? this.#deps.services.runtime.ids.next() : callId;
     this.#itemIds.add(id);
     return id;
   }

@@ -1,8 +1,21 @@
+import type { HttpClient } from '../../base/http/http-client.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import type { ThreadServer } from './thread-servers.ts';
+import type { ToolApprovals } from './tool-approvals.ts';
+
+/** What only the tools of MCP servers need. */
+export interface McpServices {
+  /** Stores approvals of tools. */
+  toolApprovals: ToolApprovals;
+  /** For requests to other servers than providers. */
+  http: HttpClient;
+}
+
+/** The collaborators of the tools of MCP servers. */
+export interface McpDeps extends TurnPartDeps, McpServices {}
 
 /** A call of a server's tool. */
 export interface McpToolCall {
@@ -10,5 +23,5 @@ export interface McpToolCall {
   tool: McpTool;
   context: CallContext;
   settings: McpSettings;
-  deps: TurnPartDeps;
+  deps: McpDeps;
 }

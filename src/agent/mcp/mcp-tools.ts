@@ -9,6 +9,7 @@ import type { McpCall, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { answerQuestion } from './answer-question.ts';
 import { callAside } from './call-aside.ts';
+import type { McpDeps, McpServices } from './mcp-call.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
@@ -18,7 +19,7 @@ import { withoutSameNames } from './without-same-names.ts';
 
 /** Offers the tools and resources of the MCP servers that the thread's configuration names. */
 export class McpTools implements TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #deps: McpDeps;
   readonly servers: ThreadServers;
   #isClosing = false;
   /** Nothing releases servers any more. */
@@ -29,7 +30,8 @@ export class McpTools implements TurnPart {
    */
   readonly #warnings = new Map<string, string | null>();
 
-  constructor(deps: TurnPartDeps) {
+  constructor(own: TurnPartDeps, services: McpServices) {
+    const deps = { ...own, ...services };
     this.#deps = deps;
     const { threadId, outbox } = deps;
     this.servers = new ThreadServers({

@@ -12,7 +12,7 @@ import {
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import type { McpDeps } from './mcp-call.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import { type ResourceArguments, ResourceReader } from './resource-reader.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
@@ -68,7 +68,7 @@ const TOOLS: readonly ResourceTool[] = [
 ];
 
 /** The tools that read the resources of the thread's servers. */
-export function resourceTools(servers: ThreadServers, deps: TurnPartDeps): Tool[] {
+export function resourceTools(servers: ThreadServers, deps: McpDeps): Tool[] {
   return TOOLS.map((tool) => ({
     spec: {
       type: 'function',
@@ -88,7 +88,7 @@ export function resourceTools(servers: ThreadServers, deps: TurnPartDeps): Tool[
 function prepare(
   tool: ResourceTool,
   args: JsonValue,
-  { context, servers, deps }: { context: CallContext; servers: ThreadServers; deps: TurnPartDeps },
+  { context, servers, deps }: { context: CallContext; servers: ThreadServers; deps: McpDeps },
 ): Action | ActionOutcome {
   const given = isObject(args) ? (args as JsonObject) : {};
   const text = (key: string) =>
@@ -167,7 +167,7 @@ const RUNS = { kind: 'other', judge: () => ({ run: UNCONFINED }) } as const;
 function judgedAsCall(
   { name, description }: ResourceTool,
   args: JsonObject,
-  { context, used, deps }: { context: CallContext; used: ThreadServer; deps: TurnPartDeps },
+  { context, used, deps }: { context: CallContext; used: ThreadServer; deps: McpDeps },
 ): Pick<Action, 'kind' | 'judge' | 'approval' | 'describe' | 'isShownFirst'> {
   const tool: McpTool = {
     name,

@@ -6,6 +6,7 @@ import {
 } from '../../instructions/review-instructions.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import type { ReviewTarget, UntimedItem } from '../../protocol/generated/types.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
 import { timedItem } from '../../store/timed-item.ts';
 import { itemShown } from '../items/item-shown.ts';
@@ -22,8 +23,9 @@ import { ReviewConversation } from './review-conversation.ts';
  * `afterAnswer` is called. The settings of the thread stay as they are.
  */
 export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): Promise<Joined> {
-  const { state, outbox, parts, agent, run } = deps;
-  const { clock, ids, promptBudget } = agent;
+  const { state, outbox, parts, services, run } = deps;
+  const { clock, ids } = services.runtime;
+  const { promptBudget } = services.limits;
   const { id: threadId, configuration } = state;
   const now = clock.now();
   const startedMs = clock.monotonic();
@@ -93,7 +95,7 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
 }
 
 /** The settings of the reviewer: it only reads, and asks for no approval. */
-async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<ThreadSettings> {
+async function reviewSettings({ state, services }: TurnStarterDeps): Promise<ThreadSettings> {
   const { settings, configuration } = state;
   const model = configuration.reviewModel ?? settings.model;
   const { permissionProfile: _none, multiAgentMode: _noAgents, ...others } = settings;
@@ -102,7 +104,7 @@ async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<Thread
     model,
     effort: reviewEffort(model, settings),
     approvalPolicy: 'never',
-    sandboxPolicy: await reviewSandbox(settings.sandboxPolicy, agent.sandbox),
+    sandboxPolicy: await reviewSandbox(settings.sandboxPolicy, services.machine.sandbox),
     baseInstructions: REVIEW_INSTRUCTIONS,
     collaborationMode: {
       mode: 'default',
@@ -129,7 +131,7 @@ function reviewEffort(model: string, settings: ThreadSettings): string | null {
  */
 async function reviewSandbox(
   policy: ThreadSettings['sandboxPolicy'],
-  sandbox: TurnStarterDeps['agent']['sandbox'],
+  sandbox: Pick<Sandbox, 'available'>,
 ): Promise<ThreadSettings['sandboxPolicy']> {
   if (policy.type === 'externalSandbox') return policy;
   if (policy.type === 'dangerFullAccess' && 'problem' in (await sandbox.available())) return policy;

@@ -2,12 +2,12 @@ import type { Config } from '../../config/config.ts';
 import { contextWindow } from '../../config/providers/context-window.ts';
 import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
 import { shortWindow } from '../../config/providers/short-window.ts';
-import type { AgentDeps } from '../agent-deps.ts';
+import type { Providers } from '../../model/providers/providers.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
 
 /** The context windows of models, as they are configured, known and learned from the provider. */
 export function contextWindows(
-  { modelGiven, listedWindows }: Pick<AgentDeps, 'modelGiven' | 'listedWindows'>,
+  { modelGiven, listedWindows }: Pick<Providers, 'modelGiven' | 'listedWindows'>,
   config: Config,
   provider: ProviderConfig,
 ): Pick<ThreadConfiguration, 'contextWindow' | 'learnContextWindow'> {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json-value.ts';
 import { mergeTables } from '../../config/toml/config-table.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
+import type { Services } from '../services.ts';
 import { keptSettings } from '../settings/kept-settings.ts';
 import { threadCwd } from '../settings/resolve-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
@@ -35,13 +35,13 @@ const KEPT = new Set([
  * configuration may allow more than the thread that started it.
  */
 export async function configureAgentAgain(
-  deps: AgentDeps,
+  services: Services,
   record: ThreadRecord,
   request: ThreadRequest,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy, limits = null, hidden = null } = record.settings;
-  const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, deps.cwd);
-  const { agentRoles } = await deps.loadConfig(
+  const cwd = threadCwd(request.overrides.cwd ?? record.settings.cwd, services.machine.cwd);
+  const { agentRoles } = await services.configuration.load(
     cwd,
     mergeTables(request.inherited ?? {}, request.config ?? {}),
   );
@@ -56,7 +56,7 @@ export async function configureAgentAgain(
     ...request,
     inherited: isInherited ? mergeTables(request.inherited ?? {}, ofRole) : null,
   };
-  return configureThread(deps, asked, {
+  return configureThread(services, asked, {
     ...keptSettings(record.settings, request),
     sandboxPolicy,
     approvalPolicy,

@@ -2,8 +2,8 @@ import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import { type Rollout, readRollout } from '../../rollout/read-rollout.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { historyFacts } from '../history/history-facts.ts';
+import type { Services } from '../services.ts';
 import { resolveSettings, threadCwd } from '../settings/resolve-settings.ts';
 
 /** How much of the files of a history is read, or of its entries is stored. */
@@ -25,10 +25,11 @@ interface ImportOptions {
  */
 export async function importRollout(
   path: string,
-  deps: Omit<AgentDeps, 'onTurnEnded'>,
+  services: Services,
   { onProgress, isClosing }: ImportOptions,
 ): Promise<ThreadRecord> {
-  const { store, ids, log } = deps;
+  const { store } = services;
+  const { ids, log } = services.runtime;
   const report = (step: ImportProgress['step'], done: number, all: number) => {
     if (isClosing()) throw shuttingDown();
     onProgress({ step, percent: Math.min(100, Math.round((100 * done) / Math.max(1, all))) });
@@ -56,7 +57,7 @@ export async function importRollout(
     originator: meta.originator,
     cliVersion: meta.cliVersion ?? PROTOCOL_VERSION,
     gitInfo: meta.gitInfo,
-    settings: await settingsOf(rollout, deps),
+    settings: await settingsOf(rollout, services),
     tokenUsage: rollout.tokenUsage,
     told: null,
     memoryMode: null,
@@ -85,12 +86,9 @@ export async function importRollout(
  * The settings from the file, and the configuration's for the rest. The provider need not exist
  * here: resuming the thread checks that, and the request may name another one.
  */
-async function settingsOf(
-  { meta, last }: Rollout,
-  deps: Omit<AgentDeps, 'onTurnEnded'>,
-): Promise<ThreadSettings> {
-  const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);
-  const config = await deps.loadConfig(cwd, null);
+async function settingsOf({ meta, last }: Rollout, services: Services): Promise<ThreadSettings> {
+  const cwd = threadCwd(last?.cwd ?? meta.cwd, services.machine.cwd);
+  const config = await services.configuration.load(cwd, null);
   const kept: Partial<ThreadSettings> = {};
   if (last?.model) kept.model = last.model;
   if (last !== null) kept.effort = last.effort;

@@ -1,8 +1,8 @@
 import { shuttingDown } from '../../protocol/rpc-error.ts';
 import type { ForeignSession } from '../../rollout/session/read-session.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { historyFacts } from '../history/history-facts.ts';
+import type { Services } from '../services.ts';
 import { newThread, resolveThread } from './new-thread.ts';
 
 export interface SessionImport {
@@ -19,7 +19,7 @@ export interface SessionImport {
  */
 export async function importSession(
   { session, cwd, originator }: SessionImport,
-  deps: AgentDeps,
+  services: Services,
   isClosing: () => boolean,
 ): Promise<ThreadRecord> {
   const request = {
@@ -32,8 +32,8 @@ export async function importSession(
     clientTools: null,
     originator,
   };
-  const resolved = await resolveThread(deps, request, {});
-  const { record } = await newThread(deps, { ...request, resolved }, {});
+  const resolved = await resolveThread(services, request, {});
+  const { record } = await newThread(services, { ...request, resolved }, {});
   const { entries, gitBranch } = session;
   const createdAtMs = session.createdAtMs ?? record.createdAtMs;
   const imported: ThreadRecord = {
@@ -49,7 +49,7 @@ export async function importSession(
   const onStored = () => {
     if (isClosing()) throw shuttingDown();
   };
-  const writer = await deps.store.createThread(imported, entries, onStored);
+  const writer = await services.store.createThread(imported, entries, onStored);
   await writer.close();
   return imported;
 }

@@ -1,5 +1,5 @@
 import type { ThreadRecord } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
+import type { Services } from '../services.ts';
 import { type ImportProgress, importRollout } from './import-rollout.ts';
 import { importSession, type SessionImport } from './import-session.ts';
 
@@ -14,9 +14,9 @@ export type ImportSource =
  */
 export function importThread(
   source: ImportSource,
-  deps: AgentDeps,
+  services: Services,
   isClosing: () => boolean,
 ): Promise<ThreadRecord> {
-  if ('session' in source) return importSession(source, deps, isClosing);
-  return importRollout(source.path, deps, { onProgress: source.onProgress, isClosing });
+  if ('session' in source) return importSession(source, services, isClosing);
+  return importRollout(source.path, services, { onProgress: source.onProgress, isClosing });
 }

@@ -5,13 +5,13 @@ import type { ThreadStatus } from '../../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { ThreadWriter } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import type { AsideAnswer } from '../aside/ask-aside.ts';
 import { type SampleRequest, sampleThread } from '../aside/sample-thread.ts';
 import type { ClientQuestions } from '../calls/client-questions.ts';
 import { Outbox, type Unstored } from '../outbox/outbox.ts';
 import { RawEvents } from '../outbox/raw-events.ts';
 import { PromptHistory } from '../prompt/prompt-history.ts';
+import type { Services } from '../services.ts';
 import { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import { ThreadState } from '../thread-state.ts';
@@ -20,16 +20,20 @@ import { TurnRunner } from '../turn/loop/turn-runner.ts';
 import { threadParts } from '../turn/thread-parts.ts';
 import { TurnBeginnings } from '../turn/turn-beginnings.ts';
 import type { ThreadOrigin, TurnPart } from '../turn/turn-part.ts';
-import { revertedPatch } from '../turn/turn-part-deps.ts';
+import { revertedPatch, type TurnPartKind } from '../turn/turn-part-deps.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import { ThreadTurns } from './thread-turns.ts';
 
-interface LoadedThreadOptions {
+export interface LoadedThreadOptions {
   record: ThreadRecord;
   writer: ThreadWriter;
   configuration: ThreadConfiguration;
-  agent: AgentDeps;
+  services: Services;
+  /** The kinds of its parts, in the order in which they act. */
+  kinds: readonly TurnPartKind[];
   origin: ThreadOrigin;
+  /** Called after a turn has ended and its end has been announced. */
+  onTurnEnded(threadId: string, turnId: string): void;
 }
 
 /**
@@ -40,7 +44,8 @@ export class LoadedThread {
   readonly id: string;
   readonly settingsChanges: SettingsChanges;
   readonly turns: ThreadTurns;
-  readonly #agent: AgentDeps;
+  readonly #services: Services;
+  readonly #kinds: readonly TurnPartKind[];
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
   readonly #state: ThreadState;
@@ -50,34 +55,43 @@ export class LoadedThread {
   readonly #beginnings = new TurnBeginnings();
   readonly #closed = new AbortController();
 
-  constructor({ record, writer, configuration, agent, origin }: LoadedThreadOptions) {
-    const state = new ThreadState(record, configuration, agent.agents.usage);
+  constructor({
+    record,
+    writer,
+    configuration,
+    services,
+    kinds,
+    origin,
+    onTurnEnded,
+  }: LoadedThreadOptions) {
+    const state = new ThreadState(record, configuration, services.agents.usage);
     const grants = new Grants(pathIdentity);
-    const raw = new RawEvents(record.id, agent);
-    agent.programs.add(state);
+    const raw = new RawEvents(record.id, { clients: services.clients, ids: services.runtime.ids });
+    services.programs.add(state);
     if (configuration.commands.enabled && configuration.commands.shellSnapshot)
-      agent.shellExports.begin();
+      services.machine.shellExports.begin();
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
-    this.#agent = agent;
+    this.#services = services;
+    this.#kinds = kinds;
     const outbox = new Outbox({
       writer,
       announce: raw.announce,
       onAppended: (entries) => this.#history.add(raw.take(entries)),
     });
     this.#outbox = outbox;
-    const { store, promptBudget: budget } = agent;
     const history = new PromptHistory({
-      read: (cursor) => store.readModelEntries(record.id, { cursor }),
+      read: (cursor) => services.store.readModelEntries(record.id, { cursor }),
       outbox,
-      budget,
+      budget: services.limits.promptBudget,
     });
     this.#history = history;
     const parts = threadParts({
       state,
       outbox,
-      agent,
+      services,
+      kinds,
       history,
       grants,
       turnBegun: this.turnBegun,
@@ -86,7 +100,7 @@ export class LoadedThread {
     this.#parts = parts;
     this.#runner = new TurnRunner({
       state,
-      agent,
+      services,
       outbox,
       parts,
       grants,
@@ -98,18 +112,19 @@ export class LoadedThread {
     this.settingsChanges = new SettingsChanges({
       state,
       beginnings: this.#beginnings,
-      serverCwd: agent.cwd,
+      serverCwd: services.machine.cwd,
       update,
     });
     this.turns = new ThreadTurns({
       state,
       outbox,
       parts,
-      agent,
+      services,
       granted: () => grants.permissions,
       runner: this.#runner,
       beginnings: this.#beginnings,
       settingsChanges: this.settingsChanges,
+      onTurnEnded,
     });
   }
 
@@ -212,15 +227,15 @@ export class LoadedThread {
       await this.#outbox.commit({});
       const whole = {
         ...patch,
-        updatedAtMs: this.#agent.clock.now(),
-        ...revertedPatch(this.#agent.partKinds, this.record),
+        updatedAtMs: this.#services.runtime.clock.now(),
+        ...revertedPatch(this.#kinds, this.record),
       };
-      await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
+      await this.#services.store.revertThread(this.id, beforeTurnId, whole);
       this.#history.forget();
       // Another status is that of the last turn, which failed and is now removed.
       if (this.#state.status !== 'idle')
         await this.#outbox.announce(
-          this.#state.statusStep('idle', this.#agent.clock.now()).announce,
+          this.#state.statusStep('idle', this.#services.runtime.clock.now()).announce,
         );
       this.#state.keep(whole);
     };
@@ -253,7 +268,7 @@ export class LoadedThread {
       await this.#outbox.settle();
       this.#history.drop();
       await this.#writer.close();
-    }, cause).finally(() => this.#agent.programs.remove(this.#state));
+    }, cause).finally(() => this.#services.programs.remove(this.#state));
   }
 
   /** Interrupts the running turn, and makes a change before another turn can begin. */

@@ -2,11 +2,11 @@ import type { UserInput } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { GoalKeeper } from '../goal/goal-keeper.ts';
 import { Denials } from '../guardian/denials.ts';
 import { Guardian } from '../guardian/guardian.ts';
 import { goalAsUserWords, userWordsIn } from '../guardian/user-words.ts';
+import type { Services } from '../services.ts';
 import { inTurn } from '../settings/confined-settings.ts';
 import { Admission } from '../sub-agents/admission.ts';
 import { AgentEnds } from '../sub-agents/agent-ends.ts';
@@ -32,7 +32,7 @@ import { TreeRetirement } from './tree-retirement.ts';
 
 /** The agents of all threads: the loaded ones run here, the others are read from the store. */
 export class LoadedTree implements AgentTree {
-  readonly #services: Pick<AgentDeps, 'store' | 'clients' | 'log'>;
+  readonly #services: Pick<Services, 'runtime' | 'store' | 'clients'>;
   readonly #loaded: LoadedThreads;
   readonly #unloader: ThreadUnloader;
   readonly #loader: Pick<ThreadLoader, 'startAgent' | 'using'>;
@@ -44,7 +44,7 @@ export class LoadedTree implements AgentTree {
   readonly interrupts: TreeInterrupts;
 
   constructor(
-    services: Pick<AgentDeps, 'store' | 'clients' | 'clock' | 'log'>,
+    services: Pick<Services, 'runtime' | 'store' | 'clients'>,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
     loader: Pick<ThreadLoader, 'startAgent' | 'using'>,
@@ -167,11 +167,11 @@ export class LoadedTree implements AgentTree {
    * counts their tokens.
    */
   async tidy(ownerId: string): Promise<void> {
-    const { store, log } = this.#services;
+    const { store, runtime } = this.#services;
     const { unlisted, orphans } = await store.leftAgents(ownerId);
     await sweepAgents(ownerId, unlisted, {
       store,
-      log,
+      log: runtime.log,
       isLoaded: (id) => this.#loaded.find(id) !== null,
     });
     for (const id of orphans) await this.#retirement.closeAgent(id);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
+import type { Services } from '../services.ts';
 import { confinedSettings } from '../settings/confined-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { NewAgent } from '../sub-agents/agent-tree.ts';
@@ -13,7 +13,7 @@ import { newThread } from './new-thread.ts';
  * turn that starts it.
  */
 export async function newAgentThread(
-  deps: AgentDeps,
+  services: Services,
   { record: parent, configuration }: Pick<LoadedThread, 'record' | 'configuration'>,
   agent: NewAgent & { nickname: string },
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
@@ -36,7 +36,7 @@ export async function newAgentThread(
     clientTools: null,
     originator: parent.originator,
   };
-  const made = await newThread(deps, request, last);
+  const made = await newThread(services, request, last);
   const depth = (spawnSource(parent.source)?.depth ?? 0) + 1;
   const { multiAgentMode, ...settings } = made.record.settings;
   const startsAgents = depth < (made.configuration.agents?.depth ?? 0);

@@ -15,13 +15,14 @@ import { readOr } from '../../config/toml/config-error.ts';
 import { mergeTables } from '../../config/toml/config-table.ts';
 import { webSearch } from '../../config/web-search.ts';
 import { readGitInfo } from '../../git/read-git-info.ts';
+import type { Providers } from '../../model/providers/providers.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import { commandSettings } from '../../tools/command/command-settings.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { shownReasoning } from '../items/shown-reasoning.ts';
 import { requireServers } from '../mcp/require-servers.ts';
 import { Instructions } from '../prompt/instructions.ts';
+import type { Services } from '../services.ts';
 import { contextWindows } from '../settings/context-windows.ts';
 import {
   resolveSettings,
@@ -74,13 +75,13 @@ export interface ResolvedThread {
  * Makes the record and configuration of a new thread. `last`: settings to keep from another thread.
  */
 export async function newThread(
-  deps: AgentDeps,
+  services: Services,
   request: NewThread,
   last: Partial<ThreadSettings>,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
-  const { clock, ids, home } = deps;
+  const { clock, ids } = services.runtime;
   const { settings, configuration } =
-    request.resolved ?? (await configureThread(deps, request, last));
+    request.resolved ?? (await configureThread(services, request, last));
   const gitInfo = await readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
@@ -98,7 +99,7 @@ export async function newThread(
       name: null,
       preview: '',
       previewIsCommand: false,
-      path: request.ephemeral ? null : rolloutPath(home, id, now),
+      path: request.ephemeral ? null : rolloutPath(services.machine.home, id, now),
       forkedFromId: null,
       source: 'vscode',
       threadSource: request.threadSource,
@@ -123,12 +124,12 @@ export async function newThread(
  * Rejects if one cannot be started.
  */
 export async function configureThread(
-  deps: AgentDeps,
+  services: Services,
   request: ThreadRequest,
   last: Partial<ThreadSettings>,
 ): Promise<ResolvedThread> {
-  const resolved = await resolveThread(deps, request, last);
-  await requireServers(resolved.configuration.mcp.settings, deps.mcp, resolved.settings.cwd);
+  const resolved = await resolveThread(services, request, last);
+  await requireServers(resolved.configuration.mcp.settings, services.mcp, resolved.settings.cwd);
   return resolved;
 }
 
@@ -137,18 +138,18 @@ export async function configureThread(
  * settings to keep. Lets other work run between the parts, each of which can be long.
  */
 export async function resolveThread(
-  deps: AgentDeps,
+  services: Services,
   { overrides, config: requested, inherited = null }: ThreadRequest,
   last: Partial<ThreadSettings>,
 ): Promise<ResolvedThread> {
-  const { modelFor, modelGiven } = deps;
-  const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
+  const { providers, configuration } = services;
+  const cwd = threadCwd(overrides.cwd ?? last.cwd, services.machine.cwd);
   const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
-  const load = () => deps.loadConfig(cwd, request);
+  const load = () => configuration.load(cwd, request);
   const breaks = new EventLoopYield();
   const config = await load();
   await breaks.yielded();
-  const resolved = await resolveOrAdvise(deps, {
+  const resolved = await resolveOrAdvise(providers, {
     overrides,
     requested: requested ?? {},
     last,
@@ -157,7 +158,7 @@ export async function resolveThread(
   });
   const { settings, provider, embeddedDefault, notAllowed } = resolved;
   const instructions = await Instructions.load(
-    { config, extraRoots: deps.extraSkillRoots },
+    { config, extraRoots: configuration.extraSkillRoots },
     settings,
   );
   const agents = agentSettings(config, provider);
@@ -172,7 +173,7 @@ export async function resolveThread(
     configuration: {
       config,
       requested: config.layers.find(isRequestLayer)?.config ?? null,
-      model: await modelFor(provider),
+      model: await providers.modelFor(provider),
       warnings: threadWarnings(config, { provider, embeddedDefault, wanted, notAllowed, agents }),
       instructions,
       commands,
@@ -192,8 +193,8 @@ export async function resolveThread(
       verbosity: config.get('model_verbosity'),
       webSearch: ({ sandboxPolicy }) =>
         webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
-      searchesTools: (model) => !modelGiven && searchesTools(provider, model),
-      ...contextWindows(deps, config, provider),
+      searchesTools: (model) => !providers.modelGiven && searchesTools(provider, model),
+      ...contextWindows(providers, config, provider),
       compactionLimit: config.get('model_auto_compact_token_limit'),
       limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',
       compactPrompt: config.get('compact_prompt'),
@@ -256,7 +257,7 @@ function readAgentSettings(config: Config, provider: ProviderConfig): AgentSetti
  * has.
  */
 async function resolveOrAdvise(
-  { installedModels }: AgentDeps,
+  { installedModels }: Providers,
   sources: SettingsSources,
 ): Promise<ReturnType<typeof resolveSettings>> {
   try {

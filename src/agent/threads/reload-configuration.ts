@@ -3,8 +3,8 @@ import { ConfigError } from '../../config/toml/config-error.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { McpTools } from '../mcp/mcp-tools.ts';
+import type { Services } from '../services.ts';
 import { embedded } from '../settings/resolve-settings.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { resolveThread } from './new-thread.ts';
@@ -33,7 +33,7 @@ interface ReloadOptions {
  */
 export async function reloadConfiguration(
   threads: readonly LoadedThread[],
-  deps: AgentDeps,
+  services: Services,
   { reload, onDone }: ReloadOptions,
 ): Promise<void> {
   const breaks = new EventLoopYield();
@@ -41,19 +41,19 @@ export async function reloadConfiguration(
     reload !== 'provider' || record.settings.embeddedByDefault === true;
   await Promise.all(
     threads.filter(isMeant).map(async (thread) => {
-      await reloadThread(thread, deps, { reload, breaks });
-      deps.programs.changed();
+      await reloadThread(thread, services, { reload, breaks });
+      services.programs.changed();
       onDone?.(thread);
     }),
   );
   // Only now: the new configuration may be without them.
-  if (reload !== 'provider') deps.mcp.startFailed();
+  if (reload !== 'provider') services.mcp.startFailed();
 }
 
 /** Never rejects. */
 async function reloadThread(
   thread: LoadedThread,
-  deps: AgentDeps,
+  services: Services,
   { reload, breaks }: { reload: Reload; breaks: EventLoopYield },
 ): Promise<void> {
   const { settingsChanges, record } = thread;
@@ -68,14 +68,14 @@ async function reloadThread(
               config: thread.configuration.requested,
               knowsModes: true,
             };
-            const { settings, configuration } = await resolveThread(deps, request, last);
+            const { settings, configuration } = await resolveThread(services, request, last);
             return {
               settings: last.embeddedByDefault ? withModelOf(last, settings) : last,
               configuration,
             };
           });
     for (const { method, params } of announcements ?? [])
-      deps.clients.publish({ threadId: thread.id }, method, params);
+      services.clients.publish({ threadId: thread.id }, method, params);
     if (announcements === null && reload !== 'provider') {
       await settingsChanges.reconfigureMcp(async ({ readAgain }) => {
         await breaks.worked(RELOAD_UNITS);
@@ -84,7 +84,7 @@ async function reloadThread(
     }
     thread.part(McpTools).reconfigured();
   } catch (error) {
-    keepsConfiguration(thread, deps, error);
+    keepsConfiguration(thread, services, error);
   }
 }
 
@@ -106,7 +106,7 @@ function withModelOf(
 
 function keepsConfiguration(
   { id }: LoadedThread,
-  { clients, log }: AgentDeps,
+  { clients, runtime: { log } }: Services,
   error: unknown,
 ): void {
   const isExpected = error instanceof ConfigError || error instanceof RpcError;

@@ -4,16 +4,16 @@ import type { LogEntry } from '../../store/log-entry.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { costAt } from '../history/cost-at.ts';
 import { historyFacts } from '../history/history-facts.ts';
 import { isBeforeAll } from '../history/reverting-patch.ts';
+import type { Services } from '../services.ts';
 import { keptSettings } from '../settings/kept-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import { AgentRefused, type NewAgent } from '../sub-agents/agent-tree.ts';
 import { parentOf } from '../sub-agents/parent-of.ts';
 import { configureAgentAgain } from './configure-agent-again.ts';
-import { LoadedThread } from './loaded-thread.ts';
+import { LoadedThread, type LoadedThreadOptions } from './loaded-thread.ts';
 import { checkThreadId, type LoadedThreads } from './loaded-threads.ts';
 import { newAgentThread } from './new-agent-thread.ts';
 import {
@@ -29,37 +29,41 @@ import type { ThreadUnloader } from './thread-unloader.ts';
 /** More levels than any limit allows, for damaged data. */
 const LEVELS_MAX = 1_000;
 
+/** The things that all threads of a server get when they are loaded. */
+interface LoadedThreadKit extends Pick<LoadedThreadOptions, 'kinds' | 'onTurnEnded'> {
+  /** Called with each stored thread that has been loaded. If it fails, loading fails. */
+  tidy(threadId: string): Promise<void>;
+}
+
 /** Loads threads: new ones, stored ones and those of agents. */
 export class ThreadLoader {
-  readonly #deps: AgentDeps;
+  readonly #services: Services;
+  readonly #own: LoadedThreadKit;
   readonly #loaded: LoadedThreads;
   readonly #unloader: ThreadUnloader;
-  readonly #tidy: (threadId: string) => Promise<void>;
   readonly #breaks = new EventLoopYield();
 
-  /** `tidy`: called with each stored thread that has been loaded. If it fails, loading fails. */
   constructor(
-    deps: AgentDeps,
+    services: Services,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
-    tidy: (threadId: string) => Promise<void>,
+    own: LoadedThreadKit,
   ) {
-    this.#deps = deps;
+    this.#services = services;
+    this.#own = own;
     this.#loaded = loaded;
     this.#unloader = unloader;
-    this.#tidy = tidy;
   }
 
   /** Stores and loads a thread that begins with this history. */
   async create(request: NewThread, history: LogEntry[]): Promise<LoadedThread> {
-    const { record, configuration } = await newThread(this.#deps, request, {});
+    const { record, configuration } = await newThread(this.#services, request, {});
     const begun = { ...record, ...historyFacts(history) };
-    const writer = await this.#deps.store.createThread(begun, history);
-    const thread = new LoadedThread({
+    const writer = await this.#services.store.createThread(begun, history);
+    const thread = this.#made({
       record: begun,
       writer,
       configuration,
-      agent: this.#deps,
       origin: request.origin ?? 'startup',
     });
     this.#loaded.add(thread);
@@ -109,9 +113,9 @@ export class ThreadLoader {
 
   /** Stores and loads a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    const { store } = this.#deps;
+    const { store } = this.#services;
     const { record, configuration } = await newThread(
-      this.#deps,
+      this.#services,
       request,
       keptSettings(source.settings, request),
     );
@@ -133,11 +137,10 @@ export class ThreadLoader {
       clientTools: source.clientTools,
     };
     const writer = await store.forkThread(source.id, point, forked);
-    const thread = new LoadedThread({
+    const thread = this.#made({
       record: forked,
       writer,
       configuration,
-      agent: this.#deps,
       origin: 'fork',
     });
     this.#loaded.add(thread);
@@ -153,28 +156,32 @@ export class ThreadLoader {
     await this.#breaks.yielded();
     if (this.#unloader.closing !== null)
       throw new AgentRefused('The server is being shut down, so it cannot start agents.');
-    const { store } = this.#deps;
-    const { record, configuration } = await newAgentThread(this.#deps, parent, agent);
+    const { store } = this.#services;
+    const { record, configuration } = await newAgentThread(this.#services, parent, agent);
     const above = await this.#above(record);
     const writer = agent.forksHistory
       ? await store.forkThread(parent.id, null, record)
       : await store.createThread(record);
-    const thread = new LoadedThread({
+    const thread = this.#made({
       record,
       writer,
       configuration,
-      agent: this.#deps,
       origin: 'startup',
     });
     this.#loaded.add(thread, above);
     return thread;
   }
 
+  #made(options: Omit<LoadedThreadOptions, 'services' | 'kinds' | 'onTurnEnded'>): LoadedThread {
+    const { kinds, onTurnEnded } = this.#own;
+    return new LoadedThread({ ...options, services: this.#services, kinds, onTurnEnded });
+  }
+
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.#unloader.keepLoaded(thread.id);
     this.#unloader.noteOpened(thread);
     if (!changesSettings(request))
-      await reloadConfiguration([thread], this.#deps, { reload: 'provider' });
+      await reloadConfiguration([thread], this.#services, { reload: 'provider' });
     else await thread.settingsChanges.reconfigure(() => this.#configureLoaded(thread, request));
     return thread;
   }
@@ -185,14 +192,17 @@ export class ThreadLoader {
     request: ThreadRequest,
   ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
     return spawnSource(record.source) === null
-      ? configureThread(this.#deps, request, record.settings)
-      : configureAgentAgain(this.#deps, record, { ...request, inherited: configuration.requested });
+      ? configureThread(this.#services, request, record.settings)
+      : configureAgentAgain(this.#services, record, {
+          ...request,
+          inherited: configuration.requested,
+        });
   }
 
   async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     const thread = await this.#open(threadId, request);
     try {
-      await this.#tidy(threadId);
+      await this.#own.tidy(threadId);
       return thread;
     } catch (error) {
       // Nobody follows it yet, so nothing else would unload it.
@@ -203,20 +213,19 @@ export class ThreadLoader {
 
   /** Opens a stored thread, and stores the settings that it has with the request. */
   async #open(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
-    const { store } = this.#deps;
+    const { store } = this.#services;
     const record = await store.getThread(threadId);
     if (record === null) throw noRolloutFound(threadId);
     if (record.archivedAtMs !== null) throw threadArchived(threadId);
     const above = await this.#above(record);
     const { settings, configuration } = await (above.length > 0
-      ? configureAgentAgain(this.#deps, record, request)
-      : configureThread(this.#deps, request, keptSettings(record.settings, request)));
+      ? configureAgentAgain(this.#services, record, request)
+      : configureThread(this.#services, request, keptSettings(record.settings, request)));
     const writer = await store.openWriter(threadId);
-    const thread = new LoadedThread({
+    const thread = this.#made({
       record,
       writer,
       configuration,
-      agent: this.#deps,
       origin: 'resume',
     });
     try {
@@ -241,7 +250,7 @@ export class ThreadLoader {
       id !== null && id !== record.id && !above.includes(id) && above.length < LEVELS_MAX;
     ) {
       above.push(id);
-      const parent = this.#loaded.find(id)?.record ?? (await this.#deps.store.getThread(id));
+      const parent = this.#loaded.find(id)?.record ?? (await this.#services.store.getThread(id));
       id = parent === null ? null : parentOf(parent);
     }
     return above;

@@ -28,6 +28,8 @@ interface ThreadTurnsOptions extends Omit<TurnStarterDeps, 'run'> {
   runner: TurnRunner;
   beginnings: TurnBeginnings;
   settingsChanges: SettingsChanges;
+  /** Called after a turn has ended and its end has been announced. */
+  onTurnEnded(threadId: string, turnId: string): void;
 }
 
 /** Begins, joins and interrupts the turns of a loaded thread, as requests and parts want it. */
@@ -43,9 +45,9 @@ export class ThreadTurns {
   #isClosing = false;
 
   constructor(options: ThreadTurnsOptions) {
-    const { state, agent, beginnings, settingsChanges } = options;
+    const { state, services, beginnings, settingsChanges } = options;
     const run = (turn: ActiveTurn, beginning: TurnBeginning) =>
-      void agent.keepAlive.during(this.#run(turn, beginning));
+      void services.runtime.keepAlive.during(this.#run(turn, beginning));
     this.#deps = { ...options, run };
     this.#state = state;
     this.#beginnings = beginnings;
@@ -99,7 +101,7 @@ export class ThreadTurns {
         threadId: this.#state.id,
         calls: this.#deps.runner.calls,
         outbox: this.#deps.outbox,
-        agent: this.#deps.agent,
+        runtime: this.#deps.services.runtime,
       };
       const { turn } = this.#state;
       const joined = turn === null ? null : joinCommand(deps, turn, command);
@@ -201,9 +203,9 @@ export class ThreadTurns {
   }
 
   async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
-    const { runner, agent } = this.#deps;
+    const { runner, onTurnEnded } = this.#deps;
     await runner.run(turn, beginning);
     if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
-    agent.onTurnEnded(this.#state.id, turn.id);
+    onTurnEnded(this.#state.id, turn.id);
   }
 }

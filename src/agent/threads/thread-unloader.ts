@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import type { AgentDeps } from '../agent-deps.ts';
+import type { Services } from '../services.ts';
 import { IdleAgents } from './idle-agents.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import type { LoadedThreads } from './loaded-threads.ts';
@@ -27,7 +27,7 @@ export interface Attendance {
 /** Unloads threads: idle ones after a while, and all of them at the end of the server. */
 export class ThreadUnloader {
   readonly #loaded: LoadedThreads;
-  readonly #services: Pick<AgentDeps, 'clients' | 'clock' | 'log' | 'lastPrograms'>;
+  readonly #services: Pick<Services, 'runtime' | 'clients' | 'limits'>;
   readonly #attendance: Attendance;
   readonly #onUnloaded: (threadId: string) => void;
   readonly #idle = new Map<string, Timer>();
@@ -44,7 +44,7 @@ export class ThreadUnloader {
   /** `onUnloaded`: called with each thread that is not loaded any more. */
   constructor(
     loaded: LoadedThreads,
-    services: Pick<AgentDeps, 'clients' | 'clock' | 'log' | 'lastPrograms'>,
+    services: Pick<Services, 'runtime' | 'clients' | 'limits'>,
     attendance: Attendance,
     onUnloaded: (threadId: string) => void,
   ) {
@@ -66,7 +66,7 @@ export class ThreadUnloader {
     )
       return;
     const unload = () => void this.unload(thread);
-    this.#idle.set(threadId, this.#services.clock.setTimer(unload, IDLE_MS_MAX));
+    this.#idle.set(threadId, this.#services.runtime.clock.setTimer(unload, IDLE_MS_MAX));
   }
 
   /** Stops the timer that unloads the thread. */
@@ -103,7 +103,7 @@ export class ThreadUnloader {
       const surplus = this.#loaded.find(id);
       if (surplus !== null)
         this.unload(surplus, { followed: true }).catch((error: unknown) =>
-          this.#services.log.error(
+          this.#services.runtime.log.error(
             { err: error, threadId: id },
             'an idle agent could not be unloaded',
           ),
@@ -175,7 +175,7 @@ export class ThreadUnloader {
 
   /** Interrupts every turn and closes every thread. */
   closeAll(cause: InterruptCause): Promise<void> {
-    this.#closing ??= this.#services.lastPrograms.endDuring(this.#closeAll(cause));
+    this.#closing ??= this.#services.limits.lastPrograms.endDuring(this.#closeAll(cause));
     return this.#closing;
   }
 

@@ -4,11 +4,12 @@ import type { LogEntry } from '../../store/log-entry.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-record.ts';
 import type { ForkPoint } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import { revertingPatch } from '../history/reverting-patch.ts';
-import { type SharedLimits, sharedLimits } from '../shared-limits.ts';
+import type { TurnNotifier } from '../notify/turn-notifier.ts';
+import type { Services } from '../services.ts';
+import { sharedLimits } from '../shared-limits.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
-import { revertedPatch } from '../turn/turn-part-deps.ts';
+import { revertedPatch, type TurnPartKind } from '../turn/turn-part-deps.ts';
 import type { ImportSource } from './import-thread.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { checkThreadId, LoadedThreads } from './loaded-threads.ts';
@@ -18,9 +19,19 @@ import { type Reload, reloadConfiguration } from './reload-configuration.ts';
 import { ThreadLoader } from './thread-loader.ts';
 import { type Attendance, ThreadUnloader } from './thread-unloader.ts';
 
+interface ThreadsOptions {
+  attendance: Attendance;
+  /** The parts that every thread's turns have, in the order in which they act. */
+  kinds: readonly TurnPartKind[];
+  /** Runs the user's program after turns. */
+  notifier: Pick<TurnNotifier, 'turnEnded'>;
+}
+
 /** The threads of a server: what loads, unloads and changes them. */
 export class Threads {
-  readonly #deps: AgentDeps;
+  readonly #services: Services;
+  readonly #kinds: readonly TurnPartKind[];
+  readonly #notifier: Pick<TurnNotifier, 'turnEnded'>;
   readonly #attendance: Attendance;
   readonly #loaded: LoadedThreads;
   readonly #loader: ThreadLoader;
@@ -29,24 +40,30 @@ export class Threads {
   readonly agents: LoadedTree;
 
   constructor(
-    deps: Omit<AgentDeps, keyof SharedLimits | 'onTurnEnded' | 'agents'>,
-    attendance: Attendance,
+    given: Omit<Services, 'limits' | 'agents'>,
+    { attendance, kinds, notifier }: ThreadsOptions,
   ) {
     this.#attendance = attendance;
-    const shared = { ...deps, ...sharedLimits(deps.clock) };
-    const loaded = new LoadedThreads(deps.clients);
+    this.#kinds = kinds;
+    this.#notifier = notifier;
+    const shared = { ...given, limits: sharedLimits(given.runtime.clock) };
+    const loaded = new LoadedThreads(given.clients);
     const unloader = new ThreadUnloader(loaded, shared, attendance, (id) =>
       this.agents.noteUnloaded(id),
     );
-    this.agents = new LoadedTree(deps, loaded, unloader, {
+    this.agents = new LoadedTree(given, loaded, unloader, {
       startAgent: (parent, agent) => this.#loader.startAgent(parent, agent),
       using: (agentId, owner, use) => this.#loader.using(agentId, owner, use),
     });
     const onTurnEnded = (threadId: string, turnId: string) => this.#afterTurn(threadId, turnId);
-    this.#deps = { ...shared, agents: this.agents, onTurnEnded };
+    this.#services = { ...shared, agents: this.agents };
     this.#loaded = loaded;
     this.#unloader = unloader;
-    this.#loader = new ThreadLoader(this.#deps, loaded, unloader, (id) => this.agents.tidy(id));
+    this.#loader = new ThreadLoader(this.#services, loaded, unloader, {
+      kinds,
+      onTurnEnded,
+      tidy: (id) => this.agents.tidy(id),
+    });
   }
 
   /** The ids of all loaded threads, oldest first. */
@@ -70,7 +87,7 @@ export class Threads {
    */
   async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
-    const { store } = this.#deps;
+    const { store } = this.#services;
     const loaded = this.find(threadId);
     if (loaded === null) {
       const record = await store.getThread(threadId);
@@ -107,7 +124,7 @@ export class Threads {
   import(source: ImportSource): Promise<ThreadRecord> {
     const isClosing = () => this.closing !== null;
     const load = async () =>
-      (await import('./import-thread.ts')).importThread(source, this.#deps, isClosing);
+      (await import('./import-thread.ts')).importThread(source, this.#services, isClosing);
     return this.#loaded.loading.run('import', load);
   }
 
@@ -134,7 +151,7 @@ export class Threads {
    * loaded and would overwrite the change.
    */
   async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
-    const writer = await this.#deps.store.openWriter(threadId);
+    const writer = await this.#services.store.openWriter(threadId);
     try {
       await writer.append([], { patch });
     } finally {
@@ -172,15 +189,18 @@ export class Threads {
    */
   revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
     return this.#loaded.loading.run(threadId, async () => {
-      const { store, clock } = this.#deps;
+      const { store, runtime } = this.#services;
       const prepare = async () => revertingPatch(store, await this.record(threadId), beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
         const patch = {
           ...(await prepare()),
-          ...revertedPatch(this.#deps.partKinds, await this.record(threadId)),
+          ...revertedPatch(this.#kinds, await this.record(threadId)),
         };
-        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now() });
+        await store.revertThread(threadId, beforeTurnId, {
+          ...patch,
+          updatedAtMs: runtime.clock.now(),
+        });
       } else await thread.revert(beforeTurnId, prepare);
       await this.agents.usage.countAbove(threadId);
       // The model that they worked for does not know them any more.
@@ -194,7 +214,7 @@ export class Threads {
    * begin after that.
    */
   reloadConfiguration(reload: Reload): Promise<void> {
-    return reloadConfiguration(this.#loaded.all(), this.#deps, {
+    return reloadConfiguration(this.#loaded.all(), this.#services, {
       reload,
       onDone: ({ id }) => this.beginDueTurn(id),
     });
@@ -227,7 +247,7 @@ export class Threads {
   }
 
   #afterTurn(threadId: string, turnId: string): void {
-    this.#deps.notifier.turnEnded(this.find(threadId), turnId);
+    this.#notifier.turnEnded(this.find(threadId), turnId);
     this.agents.turnEnded(threadId);
     this.unloadWhenIdle(threadId);
     this.beginDueTurn(threadId);

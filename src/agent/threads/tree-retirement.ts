@@ -1,4 +1,4 @@
-import type { AgentDeps } from '../agent-deps.ts';
+import type { Services } from '../services.ts';
 import type { AgentEnds } from '../sub-agents/agent-ends.ts';
 import type { AgentsUsage } from '../sub-agents/agents-usage.ts';
 import { type Retired, type RetireOptions, retireTree } from '../sub-agents/retire-tree.ts';
@@ -7,13 +7,13 @@ import type { ThreadUnloader } from './thread-unloader.ts';
 
 /** Retires threads with the agents below them, and tells those who wait for these agents. */
 export class TreeRetirement {
-  readonly #services: Pick<AgentDeps, 'store' | 'clients' | 'clock'>;
+  readonly #services: Pick<Services, 'runtime' | 'store' | 'clients'>;
   readonly #loaded: LoadedThreads;
   readonly #unloader: ThreadUnloader;
   readonly #told: { ends: AgentEnds; usage: AgentsUsage };
 
   constructor(
-    services: Pick<AgentDeps, 'store' | 'clients' | 'clock'>,
+    services: Pick<Services, 'runtime' | 'store' | 'clients'>,
     loaded: LoadedThreads,
     unloader: ThreadUnloader,
     told: { ends: AgentEnds; usage: AgentsUsage },
@@ -60,7 +60,7 @@ export class TreeRetirement {
 
   /** Closes an agent and the open agents below it. */
   async closeAgent(agentId: string): Promise<void> {
-    const { store, clients, clock } = this.#services;
+    const { store, clients, runtime } = this.#services;
     const retired = ({ threadId, wasLoaded }: Retired) => {
       if (!wasLoaded) return;
       clients.publish({ threadId }, 'thread/status/changed', {
@@ -70,7 +70,7 @@ export class TreeRetirement {
       clients.publish('everyone', 'thread/closed', { threadId });
       clients.unsubscribeAll(threadId);
     };
-    const change = (id: string) => store.updateThread(id, { agentClosedAtMs: clock.now() });
+    const change = (id: string) => store.updateThread(id, { agentClosedAtMs: runtime.clock.now() });
     await this.retire(agentId, {
       change,
       takes: ({ agentClosedAtMs }) => agentClosedAtMs === null,

@@ -1,5 +1,5 @@
+import type { Runtime } from '../../base/runtime.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -9,7 +9,7 @@ interface JoinCommandDeps {
   threadId: string;
   calls: ThreadCalls;
   outbox: Outbox;
-  agent: AgentDeps;
+  runtime: Runtime;
 }
 
 /** Runs a user command in a turn of its own, and stores the message about it for the model. */
@@ -29,7 +29,7 @@ export async function openWithCommand(
  * current response.
  */
 export function joinCommand(
-  { threadId, calls, outbox, agent }: JoinCommandDeps,
+  { threadId, calls, outbox, runtime }: JoinCommandDeps,
   turn: ActiveTurn,
   command: UserCommand,
 ): (() => void) | null {
@@ -42,6 +42,6 @@ export function joinCommand(
     });
   };
   const failed = (error: unknown) =>
-    agent.log.error({ err: error, threadId }, 'a user command failed inside the server');
-  return () => void agent.keepAlive.during(run().catch(failed).finally(release));
+    runtime.log.error({ err: error, threadId }, 'a user command failed inside the server');
+  return () => void runtime.keepAlive.during(run().catch(failed).finally(release));
 }

@@ -1,22 +1,24 @@
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { mergedSteps } from '../outbox/step.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
+import type { Services } from '../services.ts';
 import type { ThreadState } from '../thread-state.ts';
 import type { ThreadOrigin } from './turn-part.ts';
-import type { TurnPartDeps } from './turn-part-deps.ts';
+import type { TurnPartDeps, TurnPartKind } from './turn-part-deps.ts';
 import { TurnParts } from './turn-parts.ts';
 
 /** How many turns are read to find the last one that was not a review. */
 const TURNS_READ_MAX = 8;
 
 interface ThreadPartsDeps {
+  /** In the order in which their parts act. */
+  kinds: readonly TurnPartKind[];
   state: ThreadState;
   outbox: Outbox;
-  agent: AgentDeps;
+  services: Services;
   history: PromptHistory;
   grants: Grants;
   /** Resolves when a turn that is being begun has begun. */
@@ -27,16 +29,21 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({
+  kinds,
   state,
   outbox,
-  agent,
+  services,
   history,
   grants,
   turnBegun,
   origin,
 }: ThreadPartsDeps): TurnParts {
   const deps: TurnPartDeps = {
-    ...agent,
+    ...services,
+    ...services.runtime,
+    ...services.machine,
+    ...services.limits,
+    modelFor: services.providers.modelFor,
     threadId: state.id,
     outbox,
     history,
@@ -55,7 +62,7 @@ export function threadParts({
     promptStep: (turn, tokens) => state.promptStep(turn, tokens),
     tools: (signal) => parts.tools(signal),
     compacted: (turn) => parts.compacted(turn),
-    lastTurnError: () => lastTurnError(agent.store, state.id),
+    lastTurnError: () => lastTurnError(services.store, state.id),
     beforeCompaction: async (turn, trigger) => {
       const isStopped = await parts.beforeCompaction(turn, trigger);
       if (isStopped) state.turn?.interrupt('hook');
@@ -67,8 +74,8 @@ export function threadParts({
     callMcpTool: (call, signal) => parts.calls.callMcpTool(call, signal),
   };
   const parts: TurnParts = new TurnParts(
-    agent.partKinds.map((kind) => kind.create(deps)),
-    { threadId: state.id, log: agent.log },
+    kinds.map((kind) => kind.create(deps)),
+    { threadId: state.id, log: services.runtime.log },
   );
   return parts;
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import type { HttpClient } from '../../base/http/http-client.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
@@ -16,7 +15,6 @@ import type { CommandProxies } from '../../tools/command/network/command-proxies
 import type { ShellExports } from '../../tools/command/snapshot/shell-exports.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { LastPrograms } from '../last-programs.ts';
-import type { ToolApprovals } from '../mcp/tool-approvals.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { LastUsage } from '../prompt/check-window.ts';
@@ -49,13 +47,10 @@ export interface TurnPartDeps {
   readonly shellExports: ShellExports;
   /** The MCP servers that threads share. */
   readonly mcp: McpServers;
-  readonly toolApprovals: ToolApprovals;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */
   readonly env: Env;
-  /** For requests to other servers than providers. */
-  readonly http: HttpClient;
   record(): ThreadRecord;
   configuration(): ThreadConfiguration;
   modelFor(provider: ProviderConfig): Promise<Model>;

@@ -5,11 +5,11 @@ import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
-import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { additionalContext } from '../prompt/additional-context.ts';
 import { previewPatch, textPreview, threadPreview } from '../prompt/thread-preview.ts';
+import type { Services } from '../services.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { withTurnOverrides } from '../settings/turn-overrides.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -41,7 +41,7 @@ export interface TurnStarterDeps {
   readonly state: ThreadState;
   readonly outbox: Outbox;
   readonly parts: TurnParts;
-  readonly agent: AgentDeps;
+  readonly services: Services;
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
   /** Runs a turn to its end. */
@@ -61,7 +61,7 @@ export class TurnStarter {
 
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
-    const { state, outbox, parts, agent } = this.#deps;
+    const { state, outbox, parts, services } = this.#deps;
     const {
       params: given,
       author = 'user',
@@ -71,7 +71,8 @@ export class TurnStarter {
       command = null,
     } = newTurn;
     const params = given ?? { threadId: state.id, input: [] };
-    const { clock, ids } = agent;
+    const { runtime, machine } = services;
+    const { clock, ids } = runtime;
     const now = clock.now();
     const startedMs = clock.monotonic();
     const turnId = ids.next();
@@ -83,7 +84,7 @@ export class TurnStarter {
       given === undefined ? null : additionalContext(given.additionalContext, context.told);
     const told = added?.told ?? context.told;
     const input = this.#withheld(
-      await turnInput({ params, author }, { settings, ...agent, instructions, atMs: now }),
+      await turnInput({ params, author }, { settings, ...machine, ids, instructions, atMs: now }),
     );
     const patch: ThreadPatch = {
       listed: true,
@@ -135,13 +136,16 @@ export class TurnStarter {
    * is not tried again. Never rejects.
    */
   async beginDue(due: DueTurn): Promise<void> {
-    const { state, outbox, agent } = this.#deps;
+    const { state, outbox, services } = this.#deps;
     let begun: Joined;
     try {
       begun = await this.begin({ due });
     } catch (error) {
       if (!(error instanceof StoreError))
-        agent.log.error({ err: error, threadId: state.id }, 'a due turn could not begin');
+        services.runtime.log.error(
+          { err: error, threadId: state.id },
+          'a due turn could not begin',
+        );
       const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
       void outbox.announce([{ method: 'warning', params: { threadId: state.id, message } }]);
       return;
@@ -159,8 +163,8 @@ export class TurnStarter {
       author = 'user',
     }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
   ): Promise<Joined> {
-    const { state, outbox, parts, agent } = this.#deps;
-    const { clock } = agent;
+    const { state, outbox, parts, services } = this.#deps;
+    const { runtime, machine } = services;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
     let patch = change.patch;
@@ -168,9 +172,10 @@ export class TurnStarter {
     try {
       const deps = {
         settings,
-        ...agent,
+        ...machine,
+        ids: runtime.ids,
         instructions: state.configuration.instructions,
-        atMs: clock.now(),
+        atMs: runtime.clock.now(),
       };
       const taken = this.#withheld(await turnInput({ params, author }, deps));
       input = taken;
@@ -218,9 +223,9 @@ export class TurnStarter {
    * and keeps its patch.
    */
   async firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }> {
-    const { state, agent } = this.#deps;
+    const { state, services } = this.#deps;
     if (state.record.told !== null) return { entries: [], patch: {} };
-    const { messages, told } = await this.#context(state.settings, agent.clock.now());
+    const { messages, told } = await this.#context(state.settings, services.runtime.clock.now());
     return { entries: modelEntries(null, messages, 'context'), patch: { told } };
   }
 
@@ -258,8 +263,8 @@ export class TurnStarter {
    * input, and with its own changes.
    */
   #answerWith(turn: ActiveTurn, params: TurnStartParams): void {
-    const { state, agent } = this.#deps;
-    const sources = { serverCwd: agent.cwd, config: state.configuration.config };
+    const { state, services } = this.#deps;
+    const sources = { serverCwd: services.machine.cwd, config: state.configuration.config };
     const changed = [...turn.changes, params].reduce(
       (all, overrides) => withTurnOverrides(all, overrides, sources),
       state.settings,
@@ -278,8 +283,8 @@ export class TurnStarter {
   }
 
   #announce(announcements: Announcement[]): void {
-    const { state, agent } = this.#deps;
+    const { state, services } = this.#deps;
     for (const { method, params } of announcements)
-      agent.clients.publish({ threadId: state.id }, method, params);
+      services.clients.publish({ threadId: state.id }, method, params);
   }
 }

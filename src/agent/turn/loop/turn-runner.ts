@@ -46,7 +46,7 @@ export class TurnRunner {
   async #request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
     const { history } = this.#deps;
     const { id, configuration, lastUsage: last } = this.#deps.state;
-    const { promptBudget } = this.#deps.agent;
+    const { promptBudget } = this.#deps.services.limits;
     const prompt = await history.prompt();
     if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
@@ -70,10 +70,10 @@ export class TurnRunner {
   }
 
   async #tellContext({ id, settings }: ActiveTurn): Promise<void> {
-    const { state, agent, outbox, grants } = this.#deps;
+    const { state, services, outbox, grants } = this.#deps;
     const { told: before } = state.record;
     const { instructions } = state.configuration;
-    const now = agent.clock.now();
+    const now = services.runtime.clock.now();
     const { told, messages } = await instructions.contextUpdate({
       settings,
       granted: grants.permissions,
@@ -90,8 +90,9 @@ export class TurnRunner {
   }
 
   #turnDeps(): TurnDeps {
-    const { state, agent, outbox, parts, grants, raw } = this.#deps;
-    const { clock, log, ids, clients } = agent;
+    const { state, services, outbox, parts, grants, raw } = this.#deps;
+    const { clients } = services;
+    const { clock, log, ids } = services.runtime;
     const { configuration } = state;
     return {
       threadId: state.id,
