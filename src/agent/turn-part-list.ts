@@ -5,7 +5,7 @@ import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
 import { Hooks } from './hooks/hooks.ts';
-import type { McpServices } from './mcp/mcp-call.ts';
+import type { McpServices } from './mcp/mcp-tool-call.ts';
 import { McpTools } from './mcp/mcp-tools.ts';
 import { SubAgents } from './sub-agents/sub-agents.ts';
 import { ToolFinder } from './tool-search/tool-finder.ts';

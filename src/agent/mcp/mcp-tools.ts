@@ -9,7 +9,7 @@ import type { McpCall, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { answerQuestion } from './answer-question.ts';
 import { callAside } from './call-aside.ts';
-import type { McpDeps, McpServices } from './mcp-call.ts';
+import type { McpDeps, McpServices } from './mcp-tool-call.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
