@@ -118,25 +118,17 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env, proxies, shellExports } = this.#deps;
+    const { clock, shellExports } = this.#deps;
     const { commands, instructions } = this.#deps.configuration();
-    const { environment, limits, unixSockets, network, unprotected, profileFiles } = commands;
     const shell = commands.shellSnapshot ? shellExports : shellExports.switchedOff;
     return {
       clock,
       waits: this.waits,
-      processes,
+      machine: this.#deps,
       sessions: this.commands,
-      home,
-      env,
       shell,
-      environment: () => this.#environmentOf(environment, shell.variables),
-      limits,
-      unixSockets,
-      network,
-      proxies,
-      unprotected,
-      profileFiles,
+      environment: () => this.#environmentOf(commands.environment, shell.variables),
+      settings: commands,
       skillFolders: () => instructions.skillFolders,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
