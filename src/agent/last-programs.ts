@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { Places } from '../base/places.ts';
+import { Semaphore } from '../base/semaphore.ts';
 
 /** How long closing the server may take before its process exits anyway. */
 export const CLOSE_MS_MAX = 5_000;
@@ -14,7 +14,7 @@ const CLOSING_MAX = 32;
 /** The programs of the user that run at the ends of turns and threads. */
 export class LastPrograms {
   /** The places for those of threads that are closed. */
-  readonly places = new Places(CLOSING_MAX);
+  readonly places = new Semaphore(CLOSING_MAX);
   readonly #clock: Clock;
   readonly #over = new AbortController();
 

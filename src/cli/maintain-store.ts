@@ -1,6 +1,6 @@
 import type { Log } from '../base/log.ts';
 import { showText } from '../base/text/show-text.ts';
-import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
+import { describeRepair } from '../store/sqlite/maintenance/lost-records.ts';
 import {
   type MaintenanceOptions,
   StoreMaintenance,

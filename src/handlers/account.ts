@@ -15,7 +15,7 @@ import type {
   ServerNotifications,
 } from '../protocol/generated/types.ts';
 import type { LoginWriter } from './config-writing/login-writer.ts';
-import { atOnce, beforeOthersIn, inQueue, type MethodTable } from './requested/method.ts';
+import { beforeOthersIn, inQueue, type MethodTable, unqueued } from './requested/method.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const API_KEY = /^[\x21-\x7e]{1,8192}$/;
@@ -48,7 +48,7 @@ export function accountMethods({
   };
   return {
     'account/read': {
-      order: atOnce,
+      order: unqueued,
       async handle() {
         const { authMode, requiresOpenaiAuth } = await credentials(config);
         return {
@@ -101,7 +101,7 @@ export function accountMethods({
     },
 
     'account/rateLimits/read': {
-      order: atOnce,
+      order: unqueued,
       handle() {
         const limits = rateLimits();
         if (limits === null) throw noRateLimits();

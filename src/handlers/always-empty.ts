@@ -1,6 +1,6 @@
 import { cutText } from '../base/text/cut-text.ts';
 import { LOCAL_ENVIRONMENT } from './requested/check-requested-sandbox.ts';
-import { atOnce, type MethodTable } from './requested/method.ts';
+import { type MethodTable, unqueued } from './requested/method.ts';
 
 /** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;
@@ -13,13 +13,13 @@ const SHOWN_CHARS_MAX = 100;
 export function alwaysEmptyMethods() {
   return {
     'accountSession/list': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({ activeSessionId: null, sessions: [] }),
     },
-    'app/installed': { order: atOnce, handle: () => ({ apps: [] }) },
-    'app/list': { order: atOnce, handle: () => ({ data: [], nextCursor: null }) },
+    'app/installed': { order: unqueued, handle: () => ({ apps: [] }) },
+    'app/list': { order: unqueued, handle: () => ({ data: [], nextCursor: null }) },
     'environment/status': {
-      order: atOnce,
+      order: unqueued,
       handle: ({ environmentId }) =>
         environmentId === LOCAL_ENVIRONMENT
           ? { status: 'ready', error: null }
@@ -29,22 +29,25 @@ export function alwaysEmptyMethods() {
             },
     },
     'memory/status': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({ v2ConsolidatedThreads: 0, v2Ready: false }),
     },
     'plugin/installed': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({ marketplaces: [], marketplaceLoadErrors: [] }),
     },
     'plugin/list': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }),
     },
-    'plugin/search': { order: atOnce, handle: () => ({ data: [], nextCursor: null }) },
-    'plugin/share/list': { order: atOnce, handle: () => ({ data: [] }) },
-    'remoteControl/client/list': { order: atOnce, handle: () => ({ data: [], nextCursor: null }) },
+    'plugin/search': { order: unqueued, handle: () => ({ data: [], nextCursor: null }) },
+    'plugin/share/list': { order: unqueued, handle: () => ({ data: [] }) },
+    'remoteControl/client/list': {
+      order: unqueued,
+      handle: () => ({ data: [], nextCursor: null }),
+    },
     'remoteControl/status/read': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({
         status: 'disabled',
         serverName: 'heddle',
@@ -53,7 +56,7 @@ export function alwaysEmptyMethods() {
       }),
     },
     'thread/realtime/listVoices': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({ voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } }),
     },
   } satisfies Partial<MethodTable>;

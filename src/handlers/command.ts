@@ -31,7 +31,7 @@ import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
-import { atOnce, type MethodTable, type RequestContext } from './requested/method.ts';
+import { type MethodTable, type RequestContext, unqueued } from './requested/method.ts';
 
 /** The timeout of a command whose request sets none. */
 export const TIMEOUT_MS_DEFAULT = 10_000;
@@ -56,7 +56,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
   const { clientProcesses } = deps;
   return {
     'command/exec': {
-      order: atOnce,
+      order: unqueued,
       handle(params, { caller }) {
         const run = startRun(params, caller, deps);
         return run.ended.then(
@@ -70,7 +70,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'command/exec/write': {
-      order: atOnce,
+      order: unqueued,
       async handle({ processId, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processId));
         await writeToClientProcess(run, {
@@ -84,7 +84,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'command/exec/resize': {
-      order: atOnce,
+      order: unqueued,
       async handle({ processId, size }, { caller }) {
         await resize(clientProcesses.require(caller.id, named(processId)), {
           method: 'command/exec/resize',
@@ -96,7 +96,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'command/exec/terminate': {
-      order: atOnce,
+      order: unqueued,
       handle({ processId }, { caller, after }) {
         const run = clientProcesses.require(caller.id, named(processId));
         after(() => void run.kill());

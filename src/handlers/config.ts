@@ -2,7 +2,12 @@ import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
 import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
 import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
-import { atOnce, beforeOthers, type MethodTable, type RequestContext } from './requested/method.ts';
+import {
+  beforeOthers,
+  type MethodTable,
+  type RequestContext,
+  unqueued,
+} from './requested/method.ts';
 import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
@@ -24,7 +29,7 @@ export function configMethods({ config, configWriter, clients, threads }: Config
   };
   return {
     'config/read': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cwd, includeLayers }, { caller }) {
         return configReadResponse(await config(cwd ?? null), {
           includeLayers: includeLayers === true,

@@ -6,7 +6,7 @@ import type {
 } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ExternalAgentDeps } from './external-agent/external-agent.ts';
-import { atOnce, beforeOthersIn, type MethodTable } from './requested/method.ts';
+import { beforeOthersIn, type MethodTable, unqueued } from './requested/method.ts';
 import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 /** The files of each folder are read, so a request names a limited number. */
@@ -29,7 +29,7 @@ export function externalAgentConfigMethods(
   const histories: ExternalAgentConfigImportHistory[] = [];
   return {
     'externalAgentConfig/detect': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cwds, includeHome, source, migrationSource, maxSessions, maxSessionAgeDays }) {
         const named = cwds ?? [];
         if (named.length > CWDS_MAX)
@@ -88,7 +88,7 @@ export function externalAgentConfigMethods(
       },
     },
     'externalAgentConfig/import/readHistories': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({ data: [...histories], connectors: [] }),
     },
   } satisfies Partial<MethodTable>;

@@ -1,5 +1,5 @@
 import type { FileSearches } from '../search/file-searches.ts';
-import { atOnce, inQueue, type MethodTable } from './requested/method.ts';
+import { inQueue, type MethodTable, unqueued } from './requested/method.ts';
 
 /** Requests about one session take effect in the order in which they came. */
 const perSession = ({ sessionId }: { sessionId: string }): string => `fuzzyFileSearch:${sessionId}`;
@@ -7,7 +7,7 @@ const perSession = ({ sessionId }: { sessionId: string }): string => `fuzzyFileS
 export function fuzzyFileSearchMethods({ fileSearches }: { fileSearches: FileSearches }) {
   return {
     fuzzyFileSearch: {
-      order: atOnce,
+      order: unqueued,
       handle: async ({ query, roots, cancellationToken }, { caller }) => ({
         files: await fileSearches.find(caller.id, {
           query,

@@ -1,10 +1,10 @@
 import { type AccountDeps, credentials } from './account.ts';
-import { atOnce, type MethodTable } from './requested/method.ts';
+import { type MethodTable, unqueued } from './requested/method.ts';
 
 export function getAuthStatusMethods({ config }: Pick<AccountDeps, 'config'>) {
   return {
     getAuthStatus: {
-      order: atOnce,
+      order: unqueued,
       async handle({ includeToken }) {
         const { authMode, key, requiresOpenaiAuth } = await credentials(config);
         return {

@@ -3,14 +3,14 @@ import type { ConversationSummary } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { noRolloutFound } from '../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../store/thread-record.ts';
-import { atOnce, type MethodTable } from './requested/method.ts';
+import { type MethodTable, unqueued } from './requested/method.ts';
 import { threadAt } from './thread-loading/thread-at.ts';
 import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 
 export function getConversationSummaryMethods(deps: ThreadDeps & { home: string }) {
   return {
     getConversationSummary: {
-      order: atOnce,
+      order: unqueued,
       async handle({ rolloutPath, conversationId }, { caller }) {
         if (rolloutPath)
           return {

@@ -17,7 +17,7 @@ import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
 import { diffToRemote, type RunGit } from './git-diff/diff-to-remote.ts';
 import { type ScratchFolder, takeScratchFolder } from './git-diff/scratch-folder.ts';
-import { atOnce, type MethodTable } from './requested/method.ts';
+import { type MethodTable, unqueued } from './requested/method.ts';
 
 const TIMEOUT_MS = 30_000;
 /** A longer diff is refused. */
@@ -35,7 +35,7 @@ interface GitDiffDeps {
 export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
   return {
     gitDiffToRemote: {
-      order: atOnce,
+      order: unqueued,
       async handle({ cwd }, { caller }) {
         if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
         const { root, isRepository } = projectFolders(cwd);

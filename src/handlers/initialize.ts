@@ -2,7 +2,7 @@ import { arch, type as osType, release } from 'node:os';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import { atOnce, type HandshakeMethods } from './requested/method.ts';
+import { type HandshakeMethods, unqueued } from './requested/method.ts';
 
 /** The characters that an HTTP header allows: the client's name becomes part of the userAgent. */
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
@@ -28,7 +28,7 @@ export function initializeMethods({
   const platformOs = platform === 'darwin' ? 'macos' : platform === 'win32' ? 'windows' : platform;
   return {
     initialize: {
-      order: atOnce,
+      order: unqueued,
       handle(params, { caller, after }) {
         const { name, version: clientVersion } = params.clientInfo;
         if (!HEADER_TEXT.test(name))

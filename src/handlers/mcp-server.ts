@@ -15,12 +15,12 @@ import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
 import type { McpStatusDeps } from './mcp-server-status/list.ts';
-import { atOnce, type MethodTable } from './requested/method.ts';
+import { type MethodTable, unqueued } from './requested/method.ts';
 
 export function mcpServerMethods(deps: McpStatusDeps) {
   return {
     'mcpServer/tool/call': {
-      order: atOnce,
+      order: unqueued,
       async handle({ threadId, server, tool, arguments: args, _meta }, { caller }) {
         const request: McpRequest = {
           op: 'callTool',
@@ -44,7 +44,7 @@ export function mcpServerMethods(deps: McpStatusDeps) {
       },
     },
     'mcpServer/resource/read': {
-      order: atOnce,
+      order: unqueued,
       async handle({ threadId, server, uri, _meta, originCallId }, { caller }) {
         if (originCallId != null && threadId == null)
           throw invalidParams('params.originCallId requires threadId');

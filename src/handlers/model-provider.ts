@@ -13,7 +13,7 @@ import { configWriteInvalid } from '../protocol/config-write-refused.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
 import { providerEdits } from './config-writing/provider-edits.ts';
-import { atOnce, beforeOthers, type MethodTable } from './requested/method.ts';
+import { beforeOthers, type MethodTable, unqueued } from './requested/method.ts';
 
 interface ModelProviderDeps {
   config: () => Promise<Config>;
@@ -23,7 +23,7 @@ interface ModelProviderDeps {
 export function modelProviderMethods({ config, configWriter }: ModelProviderDeps) {
   return {
     'modelProvider/list': {
-      order: atOnce,
+      order: unqueued,
       async handle() {
         const settings = await config();
         const chosen = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
@@ -44,7 +44,7 @@ export function modelProviderMethods({ config, configWriter }: ModelProviderDeps
       },
     },
     'modelProvider/capabilities/read': {
-      order: atOnce,
+      order: unqueued,
       async handle() {
         const { provider } = chooseProvider(await config(), null);
         // Chat Completions and the embedded model have functions only.

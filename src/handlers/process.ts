@@ -19,13 +19,13 @@ import {
   OUTPUT_BYTES_DEFAULT,
   TIMEOUT_MS_DEFAULT,
 } from './command.ts';
-import { atOnce, type MethodTable } from './requested/method.ts';
+import { type MethodTable, unqueued } from './requested/method.ts';
 
 export function processMethods(deps: ClientProcessMethodsDeps) {
   const { clientProcesses } = deps;
   return {
     'process/spawn': {
-      order: atOnce,
+      order: unqueued,
       async handle(params, { caller, after }) {
         const run = startProcess(params, caller.id, deps);
         const running = await run.begun;
@@ -40,7 +40,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'process/writeStdin': {
-      order: atOnce,
+      order: unqueued,
       async handle({ processHandle, deltaBase64, closeStdin }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processHandle));
         await writeToClientProcess(run, {
@@ -54,7 +54,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'process/resizePty': {
-      order: atOnce,
+      order: unqueued,
       async handle({ processHandle, size }, { caller }) {
         const run = clientProcesses.require(caller.id, named(processHandle));
         await resize(run, { method: 'process/resizePty', id: processHandle, size });
@@ -63,7 +63,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
     },
 
     'process/kill': {
-      order: atOnce,
+      order: unqueued,
       handle({ processHandle }, { caller, after }) {
         const run = clientProcesses.require(caller.id, named(processHandle));
         after(() => void run.kill());

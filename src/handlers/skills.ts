@@ -13,7 +13,7 @@ import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types
 import { contradictoryParams } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { ConfigWriter } from './config-writing/config-writer.ts';
-import { atOnce, beforeOthersIn, type MethodTable } from './requested/method.ts';
+import { beforeOthersIn, type MethodTable, unqueued } from './requested/method.ts';
 
 const CWDS_MAX = 50;
 const EXTRA_ROOTS_MAX = 50;
@@ -30,7 +30,7 @@ export function skillsMethods(deps: SkillsDeps) {
   const { cwd: serverCwd, skillFolders } = deps;
   return {
     'skills/list': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cwds }) {
         const asked = cwds == null || cwds.length === 0 ? [serverCwd] : cwds;
         if (asked.length > CWDS_MAX)

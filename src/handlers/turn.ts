@@ -1,7 +1,7 @@
 import { checkToolOutput } from '../agent/prompt/tool-output-items.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from './requested/check-requested-sandbox.ts';
-import { atOnce, type MethodTable, perThread } from './requested/method.ts';
+import { type MethodTable, perThread, unqueued } from './requested/method.ts';
 import { requestedModel } from './requested/requested-model.ts';
 import { requireFolder } from './requested/require-folder.ts';
 import { withEnvironment } from './requested/with-environment.ts';
@@ -60,7 +60,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
 
     // No queue: an interrupt must not wait behind requests of other clients for the thread.
     'turn/interrupt': {
-      order: atOnce,
+      order: unqueued,
       handle({ threadId, turnId }, { after }) {
         const thread = threads.require(threadId);
         const interrupt = thread.turns.interrupt(turnId);

@@ -8,9 +8,9 @@ import { type NetworkTarget, targetUrl } from '../policy/network/network-target.
 import { PROXY_USER } from '../policy/network/proxy-user.ts';
 import type { Dial } from './checked-dial.ts';
 import { createHttpForwarder } from './create-http-forwarder.ts';
-import { endWith } from './end-with.ts';
 import { ProxyRefusal, REFUSAL_FORMS } from './proxy-refusal.ts';
 import { relay } from './relay.ts';
+import { sendAndClose } from './send-and-close.ts';
 import type { SocketBudget } from './socket-budget.ts';
 import { GRANTED, SOCKS_VERSION, socksHandshake, socksReply, take } from './socks-handshake.ts';
 import { whileConnected } from './while-connected.ts';
@@ -77,7 +77,7 @@ export class CommandProxy {
       open: (request, client) => this.#open(request, client),
       isAuthorized: (socket, header) => isBasic(header, this.#credentials.get(socket) ?? null),
       join: relay,
-      end: (socket, bytes) => endWith(socket, bytes, deps.clock),
+      end: (socket, bytes) => sendAndClose(socket, bytes, deps.clock),
       onRequest: (socket) => this.#handshakes.get(socket)?.(),
     });
   }
@@ -132,7 +132,7 @@ export class CommandProxy {
   }
 
   async #speakSocks(socket: Socket): Promise<void> {
-    const end = (bytes: Buffer) => endWith(socket, bytes, this.#deps.clock);
+    const end = (bytes: Buffer) => sendAndClose(socket, bytes, this.#deps.clock);
     try {
       const credential = this.#credentials.get(socket);
       const isCredential = (user: string, password: string) =>

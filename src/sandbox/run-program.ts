@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { orAborted } from '../base/or-aborted.ts';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import { killed } from './processes/killed.ts';
+import { awaitKill } from './processes/await-kill.ts';
 import {
   ChangedProgramError,
   type Processes,
@@ -161,7 +161,7 @@ async function ended(
   const leave = running.attend(timeoutSec * 1000);
   try {
     const end = await orAborted(running.ended, over);
-    if (end?.allRead !== true) await killed(running.kill(), clock);
+    if (end?.allRead !== true) await awaitKill(running.kill(), clock);
     return end?.exitCode ?? null;
   } finally {
     leave();

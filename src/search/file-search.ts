@@ -1,6 +1,6 @@
 import type { Log } from '../base/log.ts';
 import { statOf } from '../base/paths/stat-of.ts';
-import { Places } from '../base/places.ts';
+import { Semaphore } from '../base/semaphore.ts';
 import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
 import { type ListFilesDeps, listFiles } from './list-files.ts';
 import type { PathIndex } from './worker/path-index.ts';
@@ -33,7 +33,7 @@ export class FileSearch {
   readonly #deps: FileSearchDeps;
   readonly #index: Promise<PathIndex>;
   readonly #ending = new AbortController();
-  readonly #places = new Places(LISTINGS_MAX);
+  readonly #places = new Semaphore(LISTINGS_MAX);
   #bytesLeft = PATHS_BYTES_MAX;
   #isListed = false;
 

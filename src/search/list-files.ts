@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
-import { killed } from '../sandbox/processes/killed.ts';
+import { awaitKill } from '../sandbox/processes/await-kill.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 
 /**
@@ -87,7 +87,7 @@ export async function listFiles(
   let timer = clock.setTimer(look, SILENT_MS_MAX);
   // A ripgrep that waits for a disk in the kernel may not end when it is killed.
   const givenUp = new Promise<void>((resolve) => {
-    const kill = () => resolve(killed(ripgrep.kill(), clock));
+    const kill = () => resolve(awaitKill(ripgrep.kill(), clock));
     ending.signal.addEventListener('abort', kill, { once: true });
     if (ending.signal.aborted) kill();
   });

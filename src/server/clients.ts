@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerNotifications } from '../protocol/generated/types.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
-import { type Outgoing, outgoing } from '../transport/long-message.ts';
+import { type OutgoingMessage, outgoing } from '../transport/outgoing-message.ts';
 import type { Connection } from './connection.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { ToolProviders } from './tool-providers.ts';
@@ -169,7 +169,7 @@ export class Clients implements ClientChannel {
     method: Method,
     params: ServerNotifications[Method],
   ): void {
-    let message: Outgoing | null = null;
+    let message: OutgoingMessage | null = null;
     const emittedAtMs = this.#clock.now();
     const head = `{"method":"${method}","params":`;
     const tail = `,"emittedAtMs":${emittedAtMs}`;

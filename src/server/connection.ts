@@ -10,7 +10,7 @@ import type { InitializeParams } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError, shuttingDown } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
 import { JsonWriter } from '../transport/json-writer.ts';
-import type { Outgoing } from '../transport/long-message.ts';
+import type { OutgoingMessage } from '../transport/outgoing-message.ts';
 import { RequestIds } from '../transport/request-ids.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
@@ -151,7 +151,7 @@ export class Connection {
   }
 
   /** Sends a notification or a request. */
-  send(message: Outgoing): void {
+  send(message: OutgoingMessage): void {
     this.#writer.send(message);
   }
 

@@ -149,8 +149,8 @@ export class Dispatcher {
   /**
    * Resolves with the handler's result. A request about a thread starts when the earlier ones of
    * its client about that thread are done; one without a queue, when they have taken effect. All
-   * others start when the earlier ones of their client that set something up are done. A client that does not
-   * read its responses keeps only its own requests waiting.
+   * others start when the earlier ones of their client that set something up are done. A client
+   * that does not read its responses keeps only its own requests waiting.
    */
   #call({ row, caller, params }: Call): Promise<unknown> {
     const threadId = threadOf(params);

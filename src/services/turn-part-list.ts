@@ -5,7 +5,7 @@ import { awaitingUser } from '../agent/goal/goal-change.ts';
 import { GoalKeeper } from '../agent/goal/goal-keeper.ts';
 import { createGuardian } from '../agent/guardian/create-guardian.ts';
 import { Hooks } from '../agent/hooks/hooks.ts';
-import type { McpServices } from '../agent/mcp/mcp-call.ts';
+import type { McpServices } from '../agent/mcp/mcp-tool-call.ts';
 import { McpTools } from '../agent/mcp/mcp-tools.ts';
 import { SubAgents } from '../agent/sub-agents/sub-agents.ts';
 import { ToolFinder } from '../agent/tool-search/tool-finder.ts';

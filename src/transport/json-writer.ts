@@ -1,6 +1,6 @@
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
 import { JsonText } from '../base/text/json-text.ts';
-import { LongMessage, type Outgoing, outgoing } from './long-message.ts';
+import { LongMessage, type OutgoingMessage, outgoing } from './outgoing-message.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
@@ -20,7 +20,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #transport: Transport;
   readonly #ids: RequestIds;
   readonly #tap: WireTap | null;
-  #queue: Outgoing[] = [];
+  #queue: OutgoingMessage[] = [];
   #queuedLength = 0;
   #flushing = false;
   /** Resolves when the long message at the beginning of the queue is written. */
@@ -55,7 +55,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   }
 
   /** Sends one message, after all earlier ones. */
-  send(message: Outgoing): void {
+  send(message: OutgoingMessage): void {
     if (this.#broken) return;
     this.#queue.push(message);
     this.#queuedLength += message.length;
@@ -153,7 +153,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
  * A response, with the id as the client wrote it. A result that is too large for a message becomes
  * an error.
  */
-function answer(idText: string, result: unknown, error: unknown): Outgoing {
+function answer(idText: string, result: unknown, error: unknown): OutgoingMessage {
   if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
   const head = `{"id":${idText},"result":`;
   if (result instanceof JsonText) {

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { Visits } from '../../src/mcp/host/visits.ts';
+import { UrlElicitations } from '../../src/mcp/host/url-elicitations.ts';
 
 const visit = (elicitationId: string) => ({
   elicitationId,
@@ -11,7 +11,11 @@ const needs = (...elicitations: unknown[]) =>
   new ProtocolError(-32042, 'go there first', { elicitations });
 
 /** Sends a request that fails with these errors, one after another, and then succeeds. */
-function request(visits: Visits, errors: Error[], { signal = new AbortController().signal } = {}) {
+function request(
+  visits: UrlElicitations,
+  errors: Error[],
+  { signal = new AbortController().signal } = {},
+) {
   const left = [...errors];
   const asked: unknown[] = [];
   const accepts = async ({ elicitationId }: { elicitationId?: unknown }) => {
@@ -27,7 +31,7 @@ function request(visits: Visits, errors: Error[], { signal = new AbortController
 }
 
 test('a request is sent again after a while, without another question, if the server does not say that a visit is complete', async () => {
-  const { asked, result } = request(new Visits(20), [
+  const { asked, result } = request(new UrlElicitations(20), [
     needs(visit('a')),
     needs(visit('a')),
     needs(visit('a')),
@@ -37,7 +41,7 @@ test('a request is sent again after a while, without another question, if the se
 });
 
 test('the user is asked about the visits that a later error adds', async () => {
-  const { asked, result } = request(new Visits(20), [
+  const { asked, result } = request(new UrlElicitations(20), [
     needs(visit('a')),
     needs(visit('a'), visit('b')),
   ]);
@@ -47,11 +51,11 @@ test('the user is asked about the visits that a later error adds', async () => {
 
 test('the user is asked about four addresses at most, at once and one after another', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
-  const atOnce = request(new Visits(1), [needs(...names.map(visit))]);
+  const atOnce = request(new UrlElicitations(1), [needs(...names.map(visit))]);
   await expect(atOnce.result).rejects.toThrow('go there first');
   expect(atOnce.asked).toEqual([]);
   const inTurn = request(
-    new Visits(1),
+    new UrlElicitations(1),
     names.map((name) => needs(visit(name))),
   );
   await expect(inTurn.result).rejects.toThrow('go there first');
@@ -65,7 +69,7 @@ test.each([
   ['no list', new ProtocolError(-32042, 'go there first', { elicitations: visit('a') })],
   ['no data', new ProtocolError(-32042, 'go there first')],
 ])('%s: nobody is asked', async (_name, error) => {
-  const { asked, result } = request(new Visits(1), [error]);
+  const { asked, result } = request(new UrlElicitations(1), [error]);
   await expect(result).rejects.toBe(error);
   expect(asked).toEqual([]);
 });
@@ -73,7 +77,7 @@ test.each([
 test('a request that is cancelled waits no longer', async () => {
   const cancel = new AbortController();
   const { asked, left, result } = request(
-    new Visits(60_000),
+    new UrlElicitations(60_000),
     [needs(visit('a')), needs(visit('a'))],
     { signal: cancel.signal },
   );

@@ -58,7 +58,7 @@ describe('an error says what happened and what to do', () => {
 
   test('a failed write is a full disk only where the system says so', () => {
     const script = `
-      import { asStoreError } from './src/store/sqlite/as-store-error.ts';
+      import { asStoreError } from './src/store/sqlite/connect/as-store-error.ts';
       process.on('SIGXFSZ', () => {});
       console.log(asStoreError(Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' }), process.argv[1]).message);
     `;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { JsonWriter } from '../../src/transport/json-writer.ts';
-import { LongMessage } from '../../src/transport/long-message.ts';
+import { LongMessage } from '../../src/transport/outgoing-message.ts';
 import { RequestIds } from '../../src/transport/request-ids.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { text } from '../support/test-client.ts';

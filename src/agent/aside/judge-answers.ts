@@ -49,8 +49,8 @@ export interface Reading {
   looks: { left: number };
 }
 
-/** What the model is asked for, and how its answer is read. */
-export interface Verdict<T> {
+/** The keys of the answer that a model is asked for, and how it is read. */
+export interface AnswerReader<T> {
   /** The keys of the answer. */
   keys: readonly string[];
   /** Null: the answer cannot be read. */
@@ -98,7 +98,7 @@ export class JudgeAnswers {
   async verdict<T>(
     model: Model,
     request: ModelRequest,
-    { keys, read }: Verdict<T>,
+    { keys, read }: AnswerReader<T>,
     reading: Reading,
   ): Promise<Decided<T> | { error: TurnError }> {
     let next = request;

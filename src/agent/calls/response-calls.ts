@@ -1,6 +1,6 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
-import { Places } from '../../base/places.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { findTool, runToolCall, type ToolCall, type ToolCallDeps } from './run-tool-call.ts';
 
@@ -28,7 +28,7 @@ const CALL_UNITS = 1_250;
 export class ResponseCalls {
   readonly #deps: ResponseCallsDeps;
   readonly #signal: AbortSignal;
-  readonly #places = new Places(PARALLEL_CALLS_MAX);
+  readonly #places = new Semaphore(PARALLEL_CALLS_MAX);
   readonly #breaks = new EventLoopYield();
   /** The last call with each id. */
   readonly #sameId = new Map<string, Promise<void>>();

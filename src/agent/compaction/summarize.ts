@@ -14,7 +14,7 @@ import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { otherError } from '../turn/loop/running-turn.ts';
 import { REFUSED_TOKENS_MIN } from './prompt-limit.ts';
-import { transcript } from './transcript.ts';
+import { summaryTranscript } from './summary-transcript.ts';
 
 /** How long the summary may take, with all its requests. */
 const SUMMARY_MS_MAX = 5 * 60 * 1000;
@@ -208,7 +208,7 @@ function asText(
   items: readonly AuthoredItem[],
   charsMax: number,
 ): { input: ResponseItem[]; isCut: boolean } {
-  const { text, isCut } = transcript(items, charsMax);
+  const { text, isCut } = summaryTranscript(items, charsMax);
   return { input: [transcriptMessage(text, { isCut })], isCut };
 }
 

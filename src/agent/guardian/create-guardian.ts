@@ -1,7 +1,7 @@
 import type { ThreadContext } from '../thread-context.ts';
 import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
-import { saidByUsers } from './said-in.ts';
+import { userWords } from './user-words.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(thread: ThreadContext): Guardian {
@@ -28,7 +28,7 @@ export function createGuardian(thread: ThreadContext): Guardian {
       const history = await own();
       if (history === null) return null;
       // An agent that was started with fork_context has read what was said above until then.
-      const said = new Set(saidByUsers(history).map(({ item }) => JSON.stringify(item)));
+      const said = new Set(userWords(history).map(({ item }) => JSON.stringify(item)));
       const above = (await services.agents.saidAbove(threadId)).filter(
         ({ item }) => !said.has(JSON.stringify(item)),
       );

@@ -14,7 +14,7 @@ import type { Judge } from './judge.ts';
 import { ABORTED, type Judged } from './judged.ts';
 import { OpenReview, type ReviewedThread } from './open-review.ts';
 import { ReviewLog } from './review-log.ts';
-import { saidByUsers } from './said-in.ts';
+import { userWords } from './user-words.ts';
 import { withoutSpelling } from './without-spelling.ts';
 
 /** How many denials in a row interrupt a turn. */
@@ -53,7 +53,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
    * guardians of the agents that it started.
    */
   async userMessages(): Promise<AuthoredItem[]> {
-    return saidByUsers((await this.#deps.history()) ?? []);
+    return userWords((await this.#deps.history()) ?? []);
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {

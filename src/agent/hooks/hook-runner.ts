@@ -1,15 +1,15 @@
 import { setVariables } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
-import { Places } from '../../base/places.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import { type JsonText, jsonText } from '../../base/text/json-text.ts';
 import { type HookDefinition, hookName } from '../../config/hooks/hook-definition.ts';
-import { filledIn } from '../../hooks/filled-in.ts';
+import { fillPlaceholders } from '../../hooks/fill-placeholders.ts';
 import { failedHook, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
 import { type MergedEffects, mergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import { failedCheck, readHookText, readOutput } from '../../hooks/read-output.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import { killed } from '../../sandbox/processes/killed.ts';
+import { awaitKill } from '../../sandbox/processes/await-kill.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
@@ -29,7 +29,7 @@ type McpHandler = Extract<HookDefinition['handler'], { type: 'mcpTool' }>;
 /** Runs the hooks of a thread: those of one event side by side. Tells clients of each run. */
 export class HookRunner {
   readonly #thread: ThreadContext;
-  readonly #places = new Places(PARALLEL_MAX);
+  readonly #places = new Semaphore(PARALLEL_MAX);
   readonly #late: (context: string) => void;
   readonly #models: ModelHooks;
   readonly #breaks = new EventLoopYield();
@@ -86,7 +86,7 @@ export class HookRunner {
     const { id: threadId } = this.#thread;
     const { clock } = this.#thread.services.runtime;
     const { processes } = this.#thread.services.machine;
-    if (this.#started > 0) await killed(processes.killOwned([threadId, OWNER]), clock);
+    if (this.#started > 0) await awaitKill(processes.killOwned([threadId, OWNER]), clock);
     await Promise.all(this.#aside);
   }
 
@@ -185,7 +185,7 @@ export class HookRunner {
     signal: AbortSignal,
   ): Promise<HookResult> {
     const { event, input: facts } = occasion;
-    const filled = filledIn(input, facts);
+    const filled = fillPlaceholders(input, facts);
     if ('missing' in filled)
       return failedHook(
         `the event has no field ${filled.missing.join(', ')}, which the input of the hook names`,

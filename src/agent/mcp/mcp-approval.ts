@@ -4,7 +4,7 @@ import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { McpServerElicitationRequestResponse } from '../../protocol/generated/types.ts';
 import { type Ask, type PlannedAction, UNCONFINED, type Verdict } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
-import type { McpCall } from './mcp-call.ts';
+import type { McpToolCall } from './mcp-tool-call.ts';
 import { storedToolKey, toolApprovalMode, toolKey } from './tool-key.ts';
 
 interface ApprovalOptions {
@@ -21,7 +21,7 @@ interface ApprovalOptions {
  * hold for the session, or always.
  */
 export function mcpApproval(
-  { used, tool, context, of }: McpCall,
+  { used, tool, context, of }: McpToolCall,
   args: JsonObject,
   { reason, describe }: ApprovalOptions,
 ): Ask {

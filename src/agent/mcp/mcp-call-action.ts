@@ -21,7 +21,7 @@ import {
 import { type Denial, refusalText } from '../../tools/denial.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { mcpApproval } from './mcp-approval.ts';
-import type { McpCall } from './mcp-call.ts';
+import type { McpToolCall } from './mcp-tool-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
 import { failureFor, timedOutput } from './timed-output.ts';
 import { toolApprovalMode, toolKey } from './tool-key.ts';
@@ -44,10 +44,10 @@ export class McpCallAction implements Action {
   readonly item: McpItem;
   /** The check may take a while, and refused calls are shown, too. */
   readonly isShownFirst = true;
-  readonly #call: McpCall;
+  readonly #call: McpToolCall;
   readonly #args: JsonObject;
 
-  constructor(call: McpCall, args: JsonObject) {
+  constructor(call: McpToolCall, args: JsonObject) {
     const { used, tool, context } = call;
     this.#call = call;
     this.#args = args;
@@ -68,7 +68,7 @@ export class McpCallAction implements Action {
     };
   }
 
-  static prepare(args: JsonValue, call: McpCall): McpCallAction | ActionOutcome {
+  static prepare(args: JsonValue, call: McpToolCall): McpCallAction | ActionOutcome {
     const given = args ?? {};
     if (!isObject(given)) return failed(`${call.tool.name} needs an object of arguments.`);
     if (!fitsLimits(ARGUMENTS, given)) return failed(TOO_LARGE);

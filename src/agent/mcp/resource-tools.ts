@@ -12,8 +12,8 @@ import {
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import type { McpThread } from './mcp-call.ts';
 import { McpCallAction } from './mcp-call-action.ts';
+import type { McpThread } from './mcp-tool-call.ts';
 import { type ResourceArguments, ResourceReader } from './resource-reader.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 

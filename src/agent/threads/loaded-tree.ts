@@ -5,7 +5,7 @@ import type { InterruptCause } from '../../tools/denial.ts';
 import { GoalKeeper } from '../goal/goal-keeper.ts';
 import { Denials } from '../guardian/denials.ts';
 import { Guardian } from '../guardian/guardian.ts';
-import { saidAsGoal, saidIn } from '../guardian/said-in.ts';
+import { goalAsUserWords, userWordsIn } from '../guardian/user-words.ts';
 import type { Services } from '../services.ts';
 import { inTurn } from '../settings/confined-settings.ts';
 import { Admission } from '../sub-agents/admission.ts';
@@ -226,8 +226,8 @@ export class LoadedTree implements AgentTree {
       const record = thread?.record ?? (await store.getThread(id));
       if (record === null) continue;
       said.push(
-        ...saidAsGoal(record.goal),
-        ...(await (thread?.part(Guardian).userMessages() ?? saidIn(id, store))),
+        ...goalAsUserWords(record.goal),
+        ...(await (thread?.part(Guardian).userMessages() ?? userWordsIn(id, store))),
       );
     }
     return said;

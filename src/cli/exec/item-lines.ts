@@ -33,7 +33,7 @@ export function startLines(item: ThreadItem, screen: Screen): string[] | null {
         screen.line(`${item.tool}${item.prompt ? `: ${item.prompt}` : ''}`, { color: 'bold' }),
       ];
     case 'sleep':
-      return [screen.line(`waits for ${seconds(item.durationMs)}`, { color: 'dim' })];
+      return [screen.line(`waits for ${shownSeconds(item.durationMs)}`, { color: 'dim' })];
     default:
       return null;
   }
@@ -158,7 +158,7 @@ function commandEnd(
   { status, exitCode, durationMs }: Item<'commandExecution'>,
   screen: Screen,
 ): string[] {
-  const time = durationMs == null ? '' : ` after ${seconds(durationMs)}`;
+  const time = durationMs == null ? '' : ` after ${shownSeconds(durationMs)}`;
   if (status === 'inProgress')
     return [screen.line('continues in the background', { indent: '  ', color: 'dim' })];
   if (status === 'declined') return [screen.line('declined', { indent: '  ', color: 'red' })];
@@ -235,6 +235,6 @@ function jsonOf(value: unknown): string {
 }
 
 /** A duration, from milliseconds. */
-export function seconds(ms: number): string {
+export function shownSeconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -9,7 +9,7 @@ import type { UserInput } from '../../protocol/generated/types.ts';
 import { answerRequests } from './asking/answer-requests.ts';
 import { Dialogs } from './asking/dialogs.ts';
 import type { KeyboardStream } from './asking/keyboard.ts';
-import { Ending, type EndingHost } from './ending.ts';
+import { type EndingHost, ExecEnding } from './exec-ending.ts';
 import type { ExecOptions } from './exec-options.ts';
 import { type Folder, type OpenedThread, openThread } from './open-thread.ts';
 import { readFiles, readPrompt } from './read-prompt.ts';
@@ -44,7 +44,7 @@ const INTERRUPTED = 130;
 export async function runExec(asked: ExecOptions, host: ExecHost): Promise<number> {
   const { env, stdout, stderr } = host;
   const screen = new Screen({ stdout, stderr, env, json: asked.json });
-  const ending = new Ending(host, screen);
+  const ending = new ExecEnding(host, screen);
   noteIgnored(host, screen);
   const { images, outputSchema } = await readFiles(asked);
   const prompt = await orAborted(
@@ -107,7 +107,7 @@ interface TurnDeps {
   asked: ExecOptions;
   host: ExecHost;
   screen: Screen;
-  ending: Ending;
+  ending: ExecEnding;
   warnings: Warnings;
   client: Client;
   input: UserInput[];

@@ -5,7 +5,7 @@ import type {
   Turn,
   TurnError,
 } from '../../protocol/generated/types.ts';
-import { hookLines, itemLines, planLines, seconds, startLines } from './item-lines.ts';
+import { hookLines, itemLines, planLines, shownSeconds, startLines } from './item-lines.ts';
 import type { Screen } from './screen.ts';
 import { harmless, StreamedText } from './streamed-text.ts';
 
@@ -182,7 +182,7 @@ export function problemLines(
 function usageLine({ now, before }: Usage, { durationMs }: Turn): string {
   const { inputTokens, cachedInputTokens, outputTokens } = difference(now, before);
   const cached = cachedInputTokens > 0 ? ` (${cachedInputTokens} cached)` : '';
-  return `tokens: ${inputTokens} in${cached}, ${outputTokens} out${durationMs === null ? '' : `; ${seconds(durationMs)}`}`;
+  return `tokens: ${inputTokens} in${cached}, ${outputTokens} out${durationMs === null ? '' : `; ${shownSeconds(durationMs)}`}`;
 }
 
 function difference(from: TokenUsageBreakdown, less: TokenUsageBreakdown): TokenUsageBreakdown {

@@ -5,7 +5,7 @@ import { systemErrorCode } from '../../base/system-error-code.ts';
 import { OptionError, systemReason } from '../command-line/option-error.ts';
 import { readOptionFile } from '../command-line/read-option-file.ts';
 import type { KeyboardStream } from '../exec/asking/keyboard.ts';
-import { Ending, type EndingHost } from '../exec/ending.ts';
+import { type EndingHost, ExecEnding } from '../exec/exec-ending.ts';
 import type { Output } from '../exec/screen.ts';
 import { type SessionHost, startSession } from '../exec/start-session.ts';
 import { isDumb } from '../terminal/painter.ts';
@@ -45,7 +45,7 @@ interface Wire {
   fields: ProtocolFields;
   screen: WireScreen;
   session: WireSession;
-  ending: Ending;
+  ending: ExecEnding;
   /** Aborts when nothing more can be sent: the session is to end, or the server has ended. */
   over: AbortController;
 }
@@ -60,7 +60,7 @@ export async function runWire(
 ): Promise<number> {
   const { stdout, stderr, env, version } = host;
   const screen = new WireScreen({ stdout, stderr, env, whole });
-  const ending = new Ending(host, screen, 'ending the session');
+  const ending = new ExecEnding(host, screen, 'ending the session');
   const script =
     replay === null ? Buffer.alloc(0) : await readOptionFile('--replay', replay, REPLAY_BYTES_MAX);
   const recorder =

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.ts';
 import { NO_REQUIREMENTS } from '../../config/requirements/requirements.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 export function configRequirementsMethods({ config }: { config: () => Promise<Config> }) {
   return {
     'configRequirements/read': {
-      order: atOnce,
+      order: unqueued,
       async handle(_params, { caller }) {
         const { requirements } = await config();
         if (requirements === NO_REQUIREMENTS)

@@ -2,7 +2,7 @@ import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Config } from '../../config/config.ts';
 import { shownFeatures } from '../../config/features/feature-list.ts';
 import { pageByPosition } from '../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
@@ -12,7 +12,7 @@ interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
 export function experimentalFeatureListMethods({ config, threads }: FeatureListDeps) {
   return {
     'experimentalFeature/list': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cursor, limit, threadId = null }) {
         return pageByPosition(
           shownFeatures(await (threadId === null ? config() : configOf(threads.require(threadId)))),

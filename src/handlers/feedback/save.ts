@@ -17,7 +17,7 @@ import { longestFirst } from '../../secrets/redact.ts';
 import { createReport } from '../feedback-report/create-report.ts';
 import { readAttachments } from '../feedback-report/read-attachments.ts';
 import { ReportMask } from '../feedback-report/report-mask.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { DiagnosticsDeps } from '../server/diagnostics.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
@@ -41,7 +41,7 @@ interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'c
 export function feedbackSaveMethods(deps: FeedbackDeps) {
   return {
     'feedback/save': {
-      order: atOnce,
+      order: unqueued,
       async handle(params) {
         check(params);
         const { savePath, threadId } = params;

@@ -1,10 +1,10 @@
 import { feedbackNotSent } from '../../protocol/rpc-error.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 export function feedbackUploadMethods() {
   return {
     'feedback/upload': {
-      order: atOnce,
+      order: unqueued,
       handle() {
         throw feedbackNotSent();
       },

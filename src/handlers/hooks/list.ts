@@ -5,7 +5,7 @@ import { ConfigError } from '../../config/toml/config-error.ts';
 import type { HookMetadata, HooksListEntry } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 interface HooksListDeps extends Pick<ThreadDeps, 'store' | 'threads'> {
@@ -20,7 +20,7 @@ const CWDS_MAX = 100;
 export function hooksListMethods({ store, threads, cwd: serverCwd, config }: HooksListDeps) {
   return {
     'hooks/list': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cwds: named, threadId }) {
         const cwds = named ?? [];
         if (cwds.length > CWDS_MAX)

@@ -15,7 +15,7 @@ import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import type { ListMcpServerStatusParams, McpServerStatus } from '../../protocol/generated/types.ts';
 import { pageByPosition } from '../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 export interface McpStatusDeps {
   threads: Threads;
@@ -29,7 +29,7 @@ export interface McpStatusDeps {
 export function mcpServerStatusMethods(deps: McpStatusDeps) {
   return {
     'mcpServerStatus/list': {
-      order: atOnce,
+      order: unqueued,
       async handle(params, { caller }) {
         const { settings, lease, showsState } = await subject(deps, params);
         const names = [

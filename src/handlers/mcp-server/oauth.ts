@@ -12,7 +12,7 @@ import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import { mcpRequestFailed } from '../../protocol/mcp-errors.ts';
 import { refused } from '../../protocol/rpc-error.ts';
 import type { McpStatusDeps } from '../mcp-server-status/list.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 export interface OauthDeps extends McpStatusDeps {
   clients: ClientChannel;
@@ -23,7 +23,7 @@ export interface OauthDeps extends McpStatusDeps {
 export function oauthMethods(deps: OauthDeps) {
   return {
     'mcpServer/oauth/login': {
-      order: atOnce,
+      order: unqueued,
       async handle({ name, threadId, scopes, timeoutSecs, clientRegistration }, { after }) {
         const settings = await settingsOf(deps, threadId);
         const config = httpServer(settings, name);
@@ -63,7 +63,7 @@ export function oauthMethods(deps: OauthDeps) {
       },
     },
     'mcpServer/oauth/logout': {
-      order: atOnce,
+      order: unqueued,
       async handle({ name, threadId }) {
         const { transport, ...config } = httpServer(await settingsOf(deps, threadId), name);
         const wasLoggedIn = await deps.credentials.remove({

@@ -10,7 +10,7 @@ import type { InstalledModels } from '../../model/http/installed-models.ts';
 import type { Model } from '../../protocol/generated/types.ts';
 import { unknownModelProvider } from '../../protocol/rpc-error.ts';
 import { pageByPosition } from '../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 /** The tag that Ollama adds to a model's name if it has none. */
 const OLLAMA_TAG_DEFAULT = ':latest';
@@ -32,7 +32,7 @@ interface ModelDeps {
 export function modelMethods({ config, installedModels }: ModelDeps) {
   return {
     'model/list': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cursor, limit, modelProvider = null }) {
         const read = await validOrNull(config);
         const known =

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { listPermissionProfiles } from '../../policy/permissions/permission-profile.ts';
 import { pageByPosition } from '../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 interface PermissionProfileDeps {
   config: (cwd?: string | null) => Promise<Config>;
@@ -11,7 +11,7 @@ interface PermissionProfileDeps {
 export function permissionProfileMethods({ config }: PermissionProfileDeps) {
   return {
     'permissionProfile/list': {
-      order: atOnce,
+      order: unqueued,
       async handle({ cursor, limit, cwd = null }) {
         const profiles = listPermissionProfiles(
           await config(cwd !== null && isAbsolute(cwd) ? cwd : null),

@@ -62,7 +62,7 @@ export interface Order<Params> {
 }
 
 /** Waits for no other request. */
-export const atOnce: Order<unknown> = { queue: null, kind: 'changes' };
+export const unqueued: Order<unknown> = { queue: null, kind: 'changes' };
 /** After earlier requests for the thread that the params name. */
 export const perThread: Order<{ threadId: string }> = inQueue(({ threadId }) => threadId);
 /** As `perThread`, for requests that change nothing. */

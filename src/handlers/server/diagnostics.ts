@@ -1,4 +1,4 @@
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 
 export interface DiagnosticsDeps {
   pid: number;
@@ -15,7 +15,7 @@ export interface DiagnosticsDeps {
 export function serverMethods({ pid, residentMemoryBytes, gauges }: DiagnosticsDeps) {
   return {
     'server/diagnostics': {
-      order: atOnce,
+      order: unqueued,
       handle: () => ({
         process: {
           id: pid,

@@ -1,14 +1,14 @@
 import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
 import { listPage, pageLimit } from '../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 // No queue: the command to end may be what keeps the thread's other requests waiting.
 export function backgroundTerminalMethods({ threads }: ThreadDeps) {
   return {
     'thread/backgroundTerminals/list': {
-      order: atOnce,
+      order: unqueued,
       handle({ threadId, cursor, limit }) {
         const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
         const rest = threads
@@ -32,7 +32,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     },
 
     'thread/backgroundTerminals/terminate': {
-      order: atOnce,
+      order: unqueued,
       async handle({ threadId, processId }) {
         return {
           terminated: await threads
@@ -44,7 +44,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     },
 
     'thread/backgroundTerminals/clean': {
-      order: atOnce,
+      order: unqueued,
       async handle({ threadId }) {
         await threads.require(threadId).part(BuiltInTools).commands.clean();
         return {};

@@ -6,7 +6,7 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { invalidThreadId } from '../../protocol/thread-errors.ts';
 import type { ThreadQuery } from '../../store/page-query.ts';
 import { pageLimit } from '../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /**
@@ -25,7 +25,7 @@ const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
 export function listMethods(deps: ThreadDeps) {
   return {
     'thread/list': {
-      order: atOnce,
+      order: unqueued,
       async handle(params) {
         check(params);
         if (asksForGroup(params)) return { data: [], nextCursor: null, backwardsCursor: null };

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
 import { turnActive, turnMismatch } from '../../protocol/turn-errors.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 
 /** A request of a client, whether it has begun or waits for earlier ones. */
@@ -29,7 +29,7 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
   return {
     // No queue: it waits for the model.
     'thread/sample': {
-      order: atOnce,
+      order: unqueued,
       async handle(params, { caller }) {
         const {
           threadId,
@@ -63,7 +63,7 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
     },
 
     'thread/sample/cancel': {
-      order: atOnce,
+      order: unqueued,
       handle({ requestId }, { caller }) {
         for (const params of caller.openParams(requestId)) {
           const { abort, interrupt } = samplingOf(params);

@@ -1,5 +1,5 @@
 import { McpTools } from '../../agent/mcp/mcp-tools.ts';
-import { atOnce, type MethodTable } from '../requested/method.ts';
+import { type MethodTable, unqueued } from '../requested/method.ts';
 import { requireFolder } from '../requested/require-folder.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
@@ -11,7 +11,7 @@ export function startMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/start': {
-      order: atOnce,
+      order: unqueued,
       async handle(params, { caller, after }) {
         const request = newThreadRequest(params, caller);
         // Without a folder, the thread works in that of the server, which can be gone too.

@@ -20,12 +20,12 @@ import type { LoginWeb } from '../oauth/login-web.ts';
 import { connectedServer, connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
 import { limitPages } from './limits/limit-pages.ts';
-import { Noise } from './noise.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { sendRequest } from './send-request.ts';
 import { type HttpServer, ServerHttp } from './server-http.ts';
 import { toProblem } from './to-problem.ts';
-import { Visits } from './visits.ts';
+import { UrlElicitations } from './url-elicitations.ts';
+import { UselessMessages } from './useless-messages.ts';
 
 /** How long a server may take to hear that its session is over. */
 const GOODBYE_MS_MAX = 1_000;
@@ -58,14 +58,14 @@ export class HostedClient {
   /** The last one, which may still be connecting. */
   #transport: Transport | null = null;
   #pipe: PipeTransport | null = null;
-  readonly #noise: Noise;
-  readonly #visits = new Visits();
+  readonly #noise: UselessMessages;
+  readonly #visits = new UrlElicitations();
   #isClosed = false;
 
   constructor(deps: HostedClientDeps) {
     this.#deps = deps;
     const { connection, post } = deps;
-    this.#noise = new Noise((message) => post({ type: 'noticed', connection, message }));
+    this.#noise = new UselessMessages((message) => post({ type: 'noticed', connection, message }));
   }
 
   get isClosed(): boolean {

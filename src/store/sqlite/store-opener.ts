@@ -10,7 +10,7 @@ import { StoreWatch, type StoreWatchOptions } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LongTexts } from './history/long-texts.ts';
-import { describeRepair } from './maintenance/losses.ts';
+import { describeRepair } from './maintenance/lost-records.ts';
 import { mendDatabase } from './maintenance/mend-database.ts';
 
 export interface OpenStoreOptions extends DatabaseFiles {

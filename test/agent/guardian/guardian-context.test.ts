@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { saidByUsers } from '../../../src/agent/guardian/said-in.ts';
 import { transcript } from '../../../src/agent/guardian/transcript.ts';
+import { userWords } from '../../../src/agent/guardian/user-words.ts';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { messageText } from '../../../src/model/message-text.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
@@ -335,7 +335,7 @@ describe('answers of the user', () => {
   });
 
   test('the guardian of an agent reads the answers in the threads above with their questions, as words of the parent', async () => {
-    const above = saidByUsers([
+    const above = userWords([
       typed('Go.'),
       ask('a', 'Push?'),
       said('a'),

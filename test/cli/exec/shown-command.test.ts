@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
-  mcpApproval,
   shownCommand,
+  shownMcpApproval,
   shownPermissions,
 } from '../../../src/cli/exec/asking/shown-command.ts';
 import type { CommandExecutionRequestApprovalParams } from '../../../src/protocol/generated/types.ts';
@@ -88,10 +88,10 @@ test('a call of an MCP tool is recognized by what heddle says about it, not by w
     persist: ['session', 3],
     tool_params: { path: 'a\x1b' },
   };
-  expect(mcpApproval({ ...form, _meta })).toEqual({
+  expect(shownMcpApproval({ ...form, _meta })).toEqual({
     lines: ['    path: "a\\u001b"'],
     persist: ['session'],
   });
   for (const none of [null, 'text', {}, { persist: ['always'] }])
-    expect(mcpApproval({ ...form, _meta: none })).toBe(null);
+    expect(shownMcpApproval({ ...form, _meta: none })).toBe(null);
 });

@@ -67,7 +67,7 @@ test('any text is either a record or has an invalid line', () => {
 
 test('lines that several processes append at the same time are all kept, and none is mixed with another', () => {
   const file = join(tempFolder(), 'record');
-  const append = new URL('../../../src/config/append-line.ts', import.meta.url);
+  const append = new URL('../../../src/config/trust/append-line.ts', import.meta.url);
   const script = `import { appendLine } from ${JSON.stringify(append.href)};
     for (let n = 0; n < 100; n++) appendLine(process.argv[1], process.argv[2].repeat(300), 1e9);`;
   const run = ['a', 'b', 'c']

@@ -15,8 +15,8 @@ import { decisionChoices, PLAIN_DECISIONS } from './decision-choices.ts';
 import type { Choice, Dialog } from './dialogs.ts';
 import { fieldLines, fieldPrompt, optionLines, readField } from './read-field.ts';
 import {
-  mcpApproval,
   shownCommand,
+  shownMcpApproval,
   shownPermissions,
   shownReason,
   whoAsks,
@@ -112,7 +112,7 @@ function answerQuestions(client: Client, person: AskedPerson): void {
 
 function answerMcpServers(client: Client, person: AskedPerson): void {
   client.handle('mcpServer/elicitation/request', async (params, { signal }) => {
-    const approval = mcpApproval(params);
+    const approval = shownMcpApproval(params);
     const { serverName, message } = params;
     if (approval === null)
       return person.answer(

@@ -82,7 +82,7 @@ function nameOf(path: FileSystemPath): string {
  * The call of an MCP tool that needs approval, and the ways in which the approval can last. Null:
  * the question is another one.
  */
-export function mcpApproval({
+export function shownMcpApproval({
   _meta,
 }: McpServerElicitationRequestParams): { lines: string[]; persist: readonly string[] } | null {
   if (!isObject(_meta) || typeof _meta.codex_approval_kind !== 'string') return null;

@@ -1,10 +1,10 @@
-import { atOnce, type MethodTable } from '../../requested/method.ts';
+import { type MethodTable, unqueued } from '../../requested/method.ts';
 import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function reloadMethods({ threads }: Pick<ThreadDeps, 'threads'>) {
   return {
     'config/mcpServer/reload': {
-      order: atOnce,
+      order: unqueued,
       handle(_params, { after }) {
         after(() => void threads.reloadConfiguration('mcp'));
         return {};

@@ -1,13 +1,13 @@
 import { isUuid } from '../../../base/ids.ts';
 import { invalidCursor } from '../../../protocol/rpc-error.ts';
 import { listPage } from '../../requested/list-page.ts';
-import { atOnce, type MethodTable } from '../../requested/method.ts';
+import { type MethodTable, unqueued } from '../../requested/method.ts';
 import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
 
 export function loadedMethods({ threads }: ThreadDeps) {
   return {
     'thread/loaded/list': {
-      order: atOnce,
+      order: unqueued,
       handle({ cursor, limit }) {
         if (cursor && !isUuid(cursor)) throw invalidCursor(cursor);
         const after = cursor ? threads.ids().filter((id) => id > cursor) : threads.ids();

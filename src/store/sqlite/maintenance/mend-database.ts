@@ -3,7 +3,7 @@ import type { Connect } from '../connect/load-sqlite.ts';
 import { fileIdentity } from '../database/file-identity.ts';
 import { enterGateAlone, type Gate, inUse, whileOthersLeave } from '../database/gate.ts';
 import { finishSwaps } from '../database/swap-database.ts';
-import type { Repair } from './losses.ts';
+import type { Repair } from './lost-records.ts';
 import { repairDatabase } from './repair-database.ts';
 
 /**

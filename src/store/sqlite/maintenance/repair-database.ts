@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import type { Connect } from '../connect/load-sqlite.ts';
 import { createDraft, type DraftDeps } from '../database/create-draft.ts';
 import { swapDatabase } from '../database/swap-database.ts';
-import type { Repair, Salvage } from './losses.ts';
+import type { Repair, Salvage } from './lost-records.ts';
 import { unlessDamaged } from './readable-rows.ts';
 import { removeDraft } from './remove-draft.ts';
 import { salvageDatabase } from './salvage-database.ts';

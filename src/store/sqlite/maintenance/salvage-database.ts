@@ -5,7 +5,7 @@ import { Damage } from '../connect/as-store-error.ts';
 import { changeIds, type PartialChange, withChanges } from '../history/partial-rows.ts';
 import { fillGaps, NEEDED_ENDS } from './fill-gaps.ts';
 import { dropUnusedSegments, historyCopier } from './history-copier.ts';
-import type { Salvage } from './losses.ts';
+import type { Salvage } from './lost-records.ts';
 import { unlessDamaged } from './readable-rows.ts';
 import { SalvageSource } from './salvage-source.ts';
 import { SalvageTarget } from './salvage-target.ts';

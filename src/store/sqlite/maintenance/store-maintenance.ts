@@ -22,7 +22,7 @@ import { enterInOrder, putInOrder } from '../database/open-database.ts';
 import { swapDatabase } from '../database/swap-database.ts';
 import { syncFile, syncFolder } from '../database/sync-file.ts';
 import { databaseFindings } from './database-findings.ts';
-import type { Repair } from './losses.ts';
+import type { Repair } from './lost-records.ts';
 import { removeDraft } from './remove-draft.ts';
 import { repairDatabase } from './repair-database.ts';
 import { sealCopy } from './seal-copy.ts';

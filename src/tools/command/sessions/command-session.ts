@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { PausableTimers } from '../../../base/pausable-timers.ts';
-import { killed } from '../../../sandbox/processes/killed.ts';
+import { awaitKill } from '../../../sandbox/processes/await-kill.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
 import { endInterrupted } from './end-interrupted.ts';
 import type { ShownCommand } from './shown-command.ts';
@@ -142,7 +142,7 @@ export class CommandSession {
   async #kill(): Promise<void> {
     this.shown.mute();
     this.#proxy?.close();
-    await killed(
+    await awaitKill(
       this.program.kill().then(() => this.ended),
       this.#clock,
     );

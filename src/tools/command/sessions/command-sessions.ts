@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import { KeyedQueue } from '../../../base/keyed-queue.ts';
-import { killed } from '../../../sandbox/processes/killed.ts';
+import { awaitKill } from '../../../sandbox/processes/await-kill.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
 import type { CommandSession } from './command-session.ts';
 
@@ -185,7 +185,7 @@ export class CommandSessions {
     this.#finished.delete(turnId);
     if (owners.length > 0) await this.#processes.tidy();
     if (interrupted)
-      await killed(
+      await awaitKill(
         Promise.all(owners.map((owner) => this.#processes.killOwned(owner))),
         this.#clock,
       );
@@ -194,7 +194,7 @@ export class CommandSessions {
   /** Kills all commands of the thread, and the processes that they left behind. */
   async close(): Promise<void> {
     await this.#killAll([...this.#waitedFor, ...this.running]);
-    await killed(this.#processes.killOwned([this.#threadId]), this.#clock);
+    await awaitKill(this.#processes.killOwned([this.#threadId]), this.#clock);
     await Promise.all(
       [...this.#background.values()].flatMap(({ shown }) => shown.completing ?? []),
     );

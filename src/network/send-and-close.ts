@@ -8,7 +8,7 @@ const LINGER_MS_MAX = 2_000;
  * Sends the last bytes of a connection, discards everything that still comes, and closes it when
  * the client does, or after a moment.
  */
-export function endWith(socket: Duplex, bytes: Buffer | string, clock: Clock): void {
+export function sendAndClose(socket: Duplex, bytes: Buffer | string, clock: Clock): void {
   socket.resume();
   socket.end(bytes);
   const timer = clock.setTimer(() => socket.destroy(), LINGER_MS_MAX);

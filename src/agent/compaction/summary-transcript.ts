@@ -14,7 +14,7 @@ const LINE_OVERHEAD_CHARS = 200;
  * older ones are missing. Each is a line of JSON, so no text can end its entry and pose as another.
  * A provider can read the text whatever its API demands of items.
  */
-export function transcript(
+export function summaryTranscript(
   items: readonly AuthoredItem[],
   charsMax: number,
 ): { text: string; isCut: boolean } {

@@ -1,7 +1,8 @@
 /**
- * A limited number of places. A caller that finds none waits for one, in the order of the calls.
+ * A limited number of places. A caller that finds none free waits for one, in the order of the
+ * calls.
  */
-export class Places {
+export class Semaphore {
   #free: number;
   #waiting: (() => void)[] = [];
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { Ending } from '../../../src/cli/exec/ending.ts';
+import { ExecEnding } from '../../../src/cli/exec/exec-ending.ts';
 import { type Output, Screen } from '../../../src/cli/exec/screen.ts';
 
 const [SIGHUP, SIGINT, SIGTERM] = [1, 2, 15];
@@ -30,7 +30,7 @@ function ending() {
     },
     exit: (code: number) => void exits.push(code),
   };
-  const state = new Ending(host, new Screen({ ...streams, env: {}, json: false }));
+  const state = new ExecEnding(host, new Screen({ ...streams, env: {}, json: false }));
   const fail = (code: string) =>
     emitter.emit('error', Object.assign(new Error(`${code}: write`), { code }));
   return {

@@ -20,7 +20,7 @@ export interface McpThread extends McpServices {
 }
 
 /** A call of a server's tool. */
-export interface McpCall {
+export interface McpToolCall {
   used: ThreadServer;
   tool: McpTool;
   context: CallContext;

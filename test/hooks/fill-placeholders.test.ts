@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filledIn } from '../../src/hooks/filled-in.ts';
+import { fillPlaceholders } from '../../src/hooks/fill-placeholders.ts';
 
 const field = (path: string) => `$\{${path}}`;
 const EVENT = {
@@ -14,7 +14,7 @@ test.each([
   [field('turn_id'), 'null'],
   [field('tool_input.list.1'), '{"two":2}'],
 ])('%s becomes %s', (text, filled) => {
-  expect(filledIn({ text, list: [{ text }], number: 1 }, EVENT)).toEqual({
+  expect(fillPlaceholders({ text, list: [{ text }], number: 1 }, EVENT)).toEqual({
     input: { text: filled, list: [{ text: filled }], number: 1 },
   });
 });
@@ -24,7 +24,7 @@ test('fields that the event does not have are named, also those that every objec
     a: field('constructor'),
     b: [field('tool_input.absent'), field('tool_name.length')],
   };
-  expect(filledIn(input, EVENT)).toEqual({
+  expect(fillPlaceholders(input, EVENT)).toEqual({
     missing: ['constructor', 'tool_input.absent', 'tool_name.length'],
   });
 });

@@ -24,7 +24,7 @@ const FAILED = 1;
  * The first signal interrupts the turn, and a second one ends the process. A reader that goes away
  * interrupts the turn, too. `notice` says to a person what the first signal does.
  */
-export class Ending {
+export class ExecEnding {
   readonly #abort = new AbortController();
   readonly #exit: (code: number) => void;
   readonly #screen: Notes;

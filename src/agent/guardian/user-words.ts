@@ -17,7 +17,7 @@ function isUsers(read: AuthoredItem): boolean {
  * The messages, answers and approvals of users in a history, and the questions that they answer:
  * those are the words of the agent.
  */
-export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
+export function userWords(history: readonly AuthoredItem[]): AuthoredItem[] {
   const ids = new Set(
     history.filter(isUsers).map(({ item }) => ('call_id' in item ? item.call_id : null)),
   );
@@ -29,10 +29,10 @@ export function saidByUsers(history: readonly AuthoredItem[]): AuthoredItem[] {
 }
 
 /**
- * The users' words in a thread that is not loaded, by `saidByUsers`. Rejects with the store's
+ * The users' words in a thread that is not loaded, by `userWords`. Rejects with the store's
  * error.
  */
-export async function saidIn(
+export async function userWordsIn(
   threadId: string,
   store: Pick<ThreadStore, 'readModelEntries'>,
 ): Promise<AuthoredItem[]> {
@@ -40,13 +40,13 @@ export async function saidIn(
   for (let cursor: string | null = null; ; ) {
     const slice = await store.readModelEntries(threadId, { cursor });
     for (const entry of slice.entries) prompt.order.add(entry);
-    if (!slice.more) return saidByUsers(prompt.read);
+    if (!slice.more) return userWords(prompt.read);
     cursor = slice.cursor;
   }
 }
 
 /** The goal that users have set for a thread, as what they said. */
-export function saidAsGoal(goal: GoalRecord | null): AuthoredItem[] {
+export function goalAsUserWords(goal: GoalRecord | null): AuthoredItem[] {
   if (goal === null || goal.isModels) return [];
   const text = `The goal of the thread: ${goal.objective}`;
   return [

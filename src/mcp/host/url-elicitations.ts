@@ -26,7 +26,7 @@ interface VisitingRequest<Result> {
  * Requests to a server that wants the user to visit addresses first, such as the page of a login
  * (URL elicitation).
  */
-export class Visits {
+export class UrlElicitations {
   /** Those who wait for the end of a visit, by its id. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /**

@@ -10,7 +10,7 @@ const TOLD_CHARS_MAX = 500;
  * Counts what a server sends that is of no use, such as lines that are not messages, and tells of
  * it at most once a second.
  */
-export class Noise {
+export class UselessMessages {
   readonly #tell: (problem: string) => void;
   /** When the last one was told. */
   #toldMs = Number.NEGATIVE_INFINITY;

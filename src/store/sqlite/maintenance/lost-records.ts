@@ -1,5 +1,5 @@
 /** The records that a salvage could not read. */
-export interface Losses {
+export interface LostRecords {
   /** Threads that are kept, and how many records of their logs were lost, by id. */
   threads: { threadId: string; records: number }[];
   /** At least so many threads were lost as a whole. */
@@ -14,7 +14,7 @@ export interface Losses {
 export interface Salvage {
   /** The threads in the new database. */
   threads: number;
-  losses: Losses;
+  losses: LostRecords;
 }
 
 /** The outcome of a repair: where the damaged file is, and what the new one has. */

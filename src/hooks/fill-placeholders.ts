@@ -7,7 +7,7 @@ const PLACE = /\$\{([^}]+)\}/g;
  * The value with each `${name.of.field}` in its strings replaced by that field of the event, or the
  * fields that the event lacks.
  */
-export function filledIn(
+export function fillPlaceholders(
   value: JsonObject,
   event: JsonObject,
 ): { input: JsonObject } | { missing: string[] } {

@@ -11,7 +11,7 @@ const MESSAGE_BYTES_MAX = 512 * 1024 * 1024 - 1024;
 const CHARS_A_UNIT = 50;
 
 /** A message that can be sent: its JSON text, or a long message. */
-export type Outgoing = string | LongMessage;
+export type OutgoingMessage = string | LongMessage;
 
 /**
  * The parts of a message: a value, and the JSON text before it and after it. At the end follows a
@@ -30,7 +30,7 @@ interface MessageParts {
  * Returns a message to send. A large value must not change until it is sent: its text is made when
  * the client has read all before.
  */
-export function outgoing(parts: MessageParts): Outgoing {
+export function outgoing(parts: MessageParts): OutgoingMessage {
   const weight = jsonWeight(parts.value, WEIGHED_CHARS_MAX);
   return weight > SHORT_CHARS_MAX
     ? new LongMessage(() => bytesOf(parts), weight)
