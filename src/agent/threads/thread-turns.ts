@@ -203,6 +203,8 @@ export class ThreadTurns {
   async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     const { runner, agent } = this.#deps;
     await runner.run(turn, beginning);
+    // Clients learn of the end before the work that follows it.
+    agent.clients.flush({ threadId: this.#state.id });
     if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
     agent.onTurnEnded(this.#state.id, turn.id);
   }
