@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../config/config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
@@ -6,7 +8,7 @@ import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
 import { type ConfiguredSettings, confined } from './confined-settings.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
-import { type TurnOverrides, withTurnOverrides } from './turn-overrides.ts';
+import { TURN_OVERRIDES, type TurnOverrides, withTurnOverrides } from './turn-overrides.ts';
 
 interface SettingsChangesDeps {
   state: ThreadState;
@@ -20,18 +22,26 @@ interface SettingsChangesDeps {
 /** The changes of a loaded thread's settings. */
 export class SettingsChanges {
   readonly #deps: SettingsChangesDeps;
+  /** The settings that stay as they are without overrides, by this configuration. */
+  #plain: { settings: ThreadSettings; config: Config } | null = null;
 
   constructor(deps: SettingsChangesDeps) {
     this.#deps = deps;
   }
 
-  /** The settings with a client's changes. */
+  /** The settings with a client's changes: the same object if they stay as they are. */
   overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     const { serverCwd, state } = this.#deps;
-    return withTurnOverrides(settings, overrides, {
-      serverCwd,
-      config: state.configuration.config,
-    });
+    const { config } = state.configuration;
+    const isPlain =
+      overrides.serviceTier === undefined &&
+      TURN_OVERRIDES.every((name) => (overrides[name] ?? null) === null);
+    if (isPlain && this.#plain?.settings === settings && this.#plain.config === config)
+      return settings;
+    const changed = withTurnOverrides(settings, overrides, { serverCwd, config });
+    if (!isDeepStrictEqual(changed, settings)) return changed;
+    if (isPlain) this.#plain = { settings, config };
+    return settings;
   }
 
   /**

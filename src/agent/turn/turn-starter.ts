@@ -89,14 +89,10 @@ export class TurnStarter {
       listed: true,
       updatedAtMs: now,
       recencyAtMs: now,
-      told,
+      ...toldChange(state.record, told),
       ...change.patch,
+      ...this.#preview(params, input, command),
     };
-    const preview =
-      command === null
-        ? this.#preview(params, input)
-        : previewPatch(state.record, textPreview(command), { isCommand: true });
-    Object.assign(patch, preview);
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now, ...root },
@@ -180,7 +176,8 @@ export class TurnStarter {
       await outbox.commitMade(() => {
         before = { told: state.record.told };
         const { messages, told } = additionalContext(params.additionalContext, state.record.told);
-        state.keep({ told });
+        const added = toldChange(state.record, told);
+        state.keep(added);
         // The reservation has stopped the response. So what is deferred, such as what calls have
         // told meanwhile, comes before the new input.
         const entries: LogEntry[] = [
@@ -189,7 +186,7 @@ export class TurnStarter {
           ...inputEntries(turn.id, taken),
         ];
         return {
-          ...mergedSteps([{ entries, patch: { ...patch, told } }, arrived]),
+          ...mergedSteps([{ entries, patch: { ...patch, ...added } }, arrived]),
           ...withheldItem(turn.id, taken),
         };
       });
@@ -237,13 +234,17 @@ export class TurnStarter {
   }
 
   /**
-   * The preview of a thread that gets this input. If the input may be refused, it is the preview
-   * once it is not.
+   * The preview of a thread that gets this input, or whose user runs this command. If the input may
+   * be refused, it is the preview once it is not.
    */
-  #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
-    return input?.isWithheld === true
-      ? {}
-      : previewPatch(this.#deps.state.record, threadPreview(given));
+  #preview(
+    { input: given }: Pick<TurnStartParams, 'input'>,
+    input: TurnInput | null,
+    command: string | null = null,
+  ): ThreadPatch {
+    const { record } = this.#deps.state;
+    if (command !== null) return previewPatch(record, textPreview(command), { isCommand: true });
+    return input?.isWithheld === true ? {} : previewPatch(record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */
@@ -282,4 +283,9 @@ export class TurnStarter {
     for (const { method, params } of announcements)
       agent.clients.publish({ threadId: state.id }, method, params);
   }
+}
+
+/** The patch for what the model is told; empty if that is what it was told last. */
+function toldChange(before: Pick<ThreadRecord, 'told'>, told: ThreadRecord['told']): ThreadPatch {
+  return told === before.told ? {} : { told };
 }
