@@ -105,6 +105,7 @@ export class TurnStarter {
     await outbox.commit({
       ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start),
       ...withheldItem(turnId, input),
+      isLast: true,
     });
     state.keep(patch);
     const turn = newActiveTurn(

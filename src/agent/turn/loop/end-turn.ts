@@ -125,6 +125,7 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
       { kind: 'turnEnded', turnId: turn.id, ...end, tokenUsage: deps.tokenUsage() },
     ],
     durable: true,
+    isLast: true,
     announce: [
       ...(result?.step.announce ?? []),
       ...(parts.announce ?? []),
