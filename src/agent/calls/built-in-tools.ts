@@ -18,6 +18,7 @@ import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
 import type { StepAddition } from '../outbox/step.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
@@ -40,6 +41,7 @@ export class BuiltInTools implements TurnPart {
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
   #environment: KeptEnvironment | null = null;
+  #offered: { configuration: ThreadConfiguration; tools: readonly Tool[] } | null = null;
 
   constructor(deps: TurnPartDeps) {
     const { clock, processes, sandbox, home, env } = deps;
@@ -60,13 +62,20 @@ export class BuiltInTools implements TurnPart {
     });
   }
 
-  tools(): Tool[] {
-    const {
-      commands,
-      asksForPermissions,
-      asksInDefaultMode,
-      viewImage: showsImages,
-    } = this.#deps.configuration();
+  /** They are made once for a configuration. */
+  tools(): readonly Tool[] {
+    const configuration = this.#deps.configuration();
+    if (this.#offered?.configuration !== configuration)
+      this.#offered = { configuration, tools: this.#toolsOf(configuration) };
+    return this.#offered.tools;
+  }
+
+  #toolsOf({
+    commands,
+    asksForPermissions,
+    asksInDefaultMode,
+    viewImage: showsImages,
+  }: ThreadConfiguration): Tool[] {
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,

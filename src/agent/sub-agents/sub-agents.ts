@@ -2,6 +2,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { AgentSettings } from '../settings/thread-configuration.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
@@ -46,16 +47,21 @@ export class SubAgents implements TurnPart {
   #toldVersion: number | null = null;
   /** The agents whose states are in outputs of calls that may not be stored yet. */
   readonly #unstored = new Set<string>();
+  #offered: { agents: AgentSettings | null; tools: readonly Tool[] } | null = null;
 
   constructor(deps: TurnPartDeps) {
     this.#deps = deps;
   }
 
-  tools(): Tool[] {
-    const deps = this.#toolDeps();
-    return deps === null
-      ? []
-      : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
+  /** They are made once for a configuration. */
+  tools(): readonly Tool[] {
+    const { agents } = this.#deps.configuration();
+    if (this.#offered?.agents !== agents) {
+      const deps = this.#toolDeps();
+      const tools = deps === null ? [] : toolsWith(deps);
+      this.#offered = { agents, tools };
+    }
+    return this.#offered.tools;
   }
 
   /**
@@ -175,4 +181,8 @@ export class SubAgents implements TurnPart {
       charsMax: (model) => this.#chars(model, WAIT_SHARE, WAIT_CHARS_MAX),
     };
   }
+}
+
+function toolsWith(deps: AgentToolDeps): Tool[] {
+  return [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
@@ -44,6 +45,7 @@ export interface TurnStarterDeps {
   readonly agent: AgentDeps;
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
+  readonly runner: { prepare(turn: ActiveTurn): void };
   /** Runs a turn to its end. */
   run(turn: ActiveTurn, beginning: TurnBeginning): void;
 }
@@ -102,18 +104,22 @@ export class TurnStarter {
       ],
       patch,
     };
-    await outbox.commit({
+    const stored = outbox.commit({
       ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start),
       ...withheldItem(turnId, input),
       isLast: true,
     });
-    state.keep(patch);
+    // The rest is prepared while the store works.
+    await Promise.race([stored, setImmediate()]);
     const turn = newActiveTurn(
       { ...newTurn, params, settings },
       { id: turnId, ...root, startedAtMs: now, startedMs },
       state.configuration.config,
     );
     if (input !== null) turn.reserveInput()?.deliver(input);
+    this.#deps.runner.prepare(turn);
+    await stored;
+    state.keep(patch);
     state.turn = turn;
     state.status = 'active';
     const step = parts.turnBegan(turn);

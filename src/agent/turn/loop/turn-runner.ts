@@ -18,6 +18,8 @@ import type { TurnDeps } from './turn-deps.ts';
 
 /** Of more facts, the oldest are told again. */
 const TOLD_MAX = 100;
+/** Longer prompts are not prepared, because they would be in memory for longer. */
+const PREPARED_BYTES_MAX = 1024 * 1024;
 
 interface TurnRunnerDeps extends ThreadCallsDeps {
   history: PromptHistory;
@@ -30,10 +32,31 @@ export class TurnRunner {
   readonly #deps: TurnRunnerDeps;
   /** The facts that clients have been told once in the thread, as JSON. */
   readonly #told = new Set<string>();
+  /** The tools of the last request. */
+  #tools: readonly Tool[] | null = null;
 
   constructor(deps: TurnRunnerDeps) {
     this.#deps = deps;
     this.calls = new ThreadCalls(deps);
+  }
+
+  /**
+   * Lets the model prepare the first request of a turn, whose start is not stored yet. It will
+   * probably have the tools of the last one.
+   */
+  prepare(turn: ActiveTurn): void {
+    const { history, state, agent } = this.#deps;
+    const { id, configuration, record } = state;
+    const prompt = history.kept;
+    if (prompt === null || prompt.bytes > PREPARED_BYTES_MAX || this.#tools === null) return;
+    const sent = { threadId: id, configuration, input: prompt.items, tools: this.#tools };
+    try {
+      const identity = requestIdentity({ record, turn, kind: 'turn' });
+      configuration.model.prepare?.({ ...modelRequest(turn, sent), ...identity });
+    } catch (error) {
+      // The request itself will fail in the same way, and the turn with it.
+      agent.log.debug({ err: error, threadId: id }, 'a request could not be prepared');
+    }
   }
 
   /** Runs a turn to its end. Never rejects. */
@@ -47,6 +70,7 @@ export class TurnRunner {
     const { history } = this.#deps;
     const { id, configuration, lastUsage: last } = this.#deps.state;
     const { promptBudget } = this.#deps.agent;
+    this.#tools = tools;
     const prompt = await history.prompt();
     if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
