@@ -307,7 +307,7 @@ test('after a prompt that was too long, what the provider has counted before sti
   const record = await server.store.getThread(idOf(1));
   if (record === null) throw new Error('there is no thread');
   const configuration = {
-    contextWindow: () => ({ tokens: 270_000, isKnown: true }),
+    prompt: { contextWindow: () => ({ tokens: 270_000, isKnown: true }) },
   } as unknown as ThreadConfiguration;
   const state = new ThreadState(record, configuration);
   const agents = { used: () => {}, below: () => null } as unknown as AgentTree['usage'];

@@ -62,19 +62,14 @@ export class BuiltInTools implements TurnPart {
   }
 
   tools(): Tool[] {
-    const {
-      commands,
-      asksForPermissions,
-      asksInDefaultMode,
-      viewImage: showsImages,
-    } = this.#thread.state.configuration;
+    const { commands, tools } = this.#thread.state.configuration;
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
-      requestUserInput({ inDefaultMode: asksInDefaultMode }),
-      ...(asksForPermissions ? [this.#requestPermissions] : []),
-      ...(showsImages ? [viewImage(this.#thread.services.machine)] : []),
+      requestUserInput({ inDefaultMode: tools.asksInDefaultMode }),
+      ...(tools.asksForPermissions ? [this.#requestPermissions] : []),
+      ...(tools.viewImage ? [viewImage(this.#thread.services.machine)] : []),
     ];
   }
 
@@ -83,11 +78,11 @@ export class BuiltInTools implements TurnPart {
    * They do not reach the commands of other turns, which may run outside of any sandbox.
    */
   readingTools(): Tool[] {
-    const { commands, viewImage: showsImages } = this.#thread.state.configuration;
+    const { commands, tools } = this.#thread.state.configuration;
     const ofCommands = commands.enabled
       ? commandTools({ ...this.commandDeps(), ownTurnOnly: true })
       : [];
-    return [...ofCommands, ...(showsImages ? [viewImage(this.#thread.services.machine)] : [])];
+    return [...ofCommands, ...(tools.viewImage ? [viewImage(this.#thread.services.machine)] : [])];
   }
 
   /** Begins to prepare what the turn's commands need, if that takes longer than starting one. */

@@ -53,7 +53,7 @@ export class CompactionSummary {
       summary: null,
       outputSchema: null,
       serviceTier: settings.serviceTier,
-      verbosity: configuration.verbosity,
+      verbosity: configuration.responses.verbosity,
       promptCacheKey: threadId,
       ...requestIdentity({ record: this.#thread.state.record, turn, kind: 'compaction' }),
     };
@@ -70,7 +70,7 @@ export class CompactionSummary {
         items: body,
         request,
         tools: await this.#tools(turn, room),
-        prompt: configuration.compactPrompt,
+        prompt: configuration.prompt.compactPrompt,
         room,
         tokens,
         isTooLong: cause === 'exceeded' || tokens > room,

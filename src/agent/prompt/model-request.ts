@@ -18,7 +18,7 @@ export function modelRequest(
   { settings, outputSchema }: ActiveTurn,
   { threadId, configuration, input, tools }: ModelRequestDeps,
 ): ModelRequest {
-  const webSearch = configuration.webSearch(settings);
+  const webSearch = configuration.tools.webSearch(settings);
   return {
     model: settings.model,
     instructions: configuration.instructions.base(settings),
@@ -28,7 +28,7 @@ export function modelRequest(
     summary: settings.summary,
     outputSchema,
     serviceTier: settings.serviceTier,
-    verbosity: configuration.verbosity,
+    verbosity: configuration.responses.verbosity,
     ...(webSearch === null ? {} : { webSearch }),
     promptCacheKey: threadId,
   };

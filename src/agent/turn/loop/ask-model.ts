@@ -40,7 +40,7 @@ export async function askModel(
     newId: () => ids.next(),
     searchItemId: (modelId) =>
       turn.kind === 'review' ? ids.next() : ofThread.searchItemId(modelId),
-    shownReasoning: configuration.shownReasoning,
+    shownReasoning: configuration.responses.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     withoutOwn: conversation.withoutOwn,
     showsMessages: conversation.showsMessages,

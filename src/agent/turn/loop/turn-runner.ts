@@ -40,7 +40,7 @@ export class TurnRunner {
     const prompt = await history.prompt();
     if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
-    const contextWindow = configuration.contextWindow(model);
+    const contextWindow = configuration.prompt.contextWindow(model);
     const error = checkWindow(prompt, { model, contextWindow, last: usage.last });
     if (error !== null) return error;
     this.calls.know(prompt);
