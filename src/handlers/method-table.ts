@@ -4,9 +4,6 @@ import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
 import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
-import type { McpLogins } from '../mcp/mcp-logins.ts';
-import type { McpServers } from '../mcp/mcp-servers.ts';
-import type { CredentialStore } from '../mcp/oauth/credential-store.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { FileSearches } from '../search/file-searches.ts';
 import { type AccountDeps, accountMethods } from './account.ts';
@@ -30,7 +27,7 @@ import { getConversationSummaryMethods } from './get-conversation-summary.ts';
 import { gitDiffToRemoteMethods } from './git-diff-to-remote.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { hooksListMethods } from './hooks/list.ts';
-import { oauthMethods } from './mcp-server/oauth.ts';
+import { type OauthDeps, oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
 import { mcpServerStatusMethods } from './mcp-server-status/list.ts';
 import { modelMethods } from './model/list.ts';
@@ -70,26 +67,8 @@ import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-loading/thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
-export interface MethodDeps
-  extends ThreadDeps,
-    Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'> {
-  diagnostics: DiagnosticsDeps;
-  goals: ThreadGoals;
-  fileWatches: FileWatches;
-  fileSearches: FileSearches;
-  mcp: McpServers;
-  logins: McpLogins;
-  credentials: CredentialStore;
-  clientProcesses: ClientProcesses;
-  /** The server's home folder. */
-  home: string;
-  /** The version of heddle. */
-  version: string;
-  platform: NodeJS.Platform;
-  /** The server's own environment. */
-  env: Env;
-  /** The server's working directory. */
-  cwd: string;
+/** The user's configuration, for methods that read and change it. */
+interface Configured {
   /**
    * The configuration for a folder, by default the server's working directory. Reads the files at
    * each call.
@@ -100,6 +79,34 @@ export interface MethodDeps
   skillFolders: SkillFolders;
   /** The features that were switched while the server runs. */
   switched: Record<string, boolean>;
+}
+
+/** The server and its machine. */
+interface ServerFacts {
+  /** The server's home folder. */
+  home: string;
+  /** The version of heddle. */
+  version: string;
+  platform: NodeJS.Platform;
+  /** The server's own environment. */
+  env: Env;
+}
+
+/** The services that the methods use, in groups. */
+export interface MethodDeps {
+  threads: Omit<ThreadDeps, 'answers'>;
+  goals: ThreadGoals;
+  accounts: Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'>;
+  mcp: Pick<OauthDeps, 'mcp' | 'logins' | 'credentials'>;
+  configured: Configured;
+  /** Clients start these beside threads. */
+  started: {
+    fileWatches: FileWatches;
+    fileSearches: FileSearches;
+    clientProcesses: ClientProcesses;
+  };
+  server: ServerFacts;
+  diagnostics: DiagnosticsDeps;
   /**
    * The models that a provider lists, or why it lists none. Never rejects; takes a second at most.
    */
@@ -110,63 +117,73 @@ export interface MethodDeps
  * All methods that the server serves, but the handshake. Each is in the file of the longest prefix
  * of its name that exists.
  */
-export function methodTable(parts: Omit<MethodDeps, 'answers'>): RequestMethods {
-  const deps: MethodDeps = { ...parts, answers: new HistoryAnswers(parts) };
+export function methodTable(deps: MethodDeps): RequestMethods {
+  const threads: ThreadDeps = { ...deps.threads, answers: new HistoryAnswers(deps.threads) };
+  const { accounts, configured, diagnostics, goals, installedModels, mcp, server, started } = deps;
+  const withConfig = { ...threads, ...configured };
+  const ofMcp = { ...withConfig, ...mcp };
+  const ofProcesses = { ...withConfig, ...started, ...server };
   return {
-    ...feedbackSaveMethods(deps),
+    ...feedbackSaveMethods({ ...ofMcp, ...server, diagnostics }),
     ...feedbackUploadMethods(),
-    ...startMethods(deps),
-    ...resumeMethods(deps),
-    ...forkMethods(deps),
-    ...readMethods(deps),
-    ...unsubscribeMethods(deps),
-    ...turnsMethods(deps),
-    ...itemsMethods(deps),
-    ...listMethods(deps),
-    ...loadedMethods(deps),
-    ...nameMethods(deps),
-    ...archiveMethods(deps),
-    ...unarchiveMethods(deps),
-    ...deleteMethods(deps),
-    ...revertMethods(deps),
-    ...rollbackMethods(deps),
-    ...metadataMethods(deps),
-    ...settingsMethods(deps),
-    ...memoryModeMethods(deps),
-    ...injectItemsMethods(deps),
-    ...goalMethods(deps),
-    ...threadMethods(deps),
-    ...sampleMethods(deps),
-    ...backgroundTerminalMethods(deps),
-    ...compactMethods(deps),
-    ...shellCommandMethods(deps),
-    ...prepareApprovedPlanMethods(deps),
+    ...rowsOfThreads(threads),
+    ...goalMethods({ goals }),
     ...collaborationModeMethods(),
-    ...turnMethods(deps),
-    ...reviewMethods(deps),
-    ...modelMethods(deps),
-    ...modelProviderMethods(deps),
-    ...permissionProfileMethods(deps),
-    ...accountMethods(deps),
-    ...getAuthStatusMethods(deps),
-    ...getConversationSummaryMethods(deps),
-    ...gitDiffToRemoteMethods(deps),
-    ...configMethods(deps),
-    ...configRequirementsMethods(deps),
-    ...experimentalFeatureListMethods(deps),
-    ...enablementMethods(deps),
-    ...externalAgentConfigMethods(deps),
-    ...fsMethods(deps),
-    ...hooksListMethods(deps),
-    ...fuzzyFileSearchMethods(deps),
-    ...mcpServerStatusMethods(deps),
-    ...mcpServerMethods(deps),
-    ...oauthMethods(deps),
-    ...reloadMethods(deps),
-    ...serverMethods(deps.diagnostics),
-    ...skillsMethods(deps),
-    ...commandMethods(deps),
-    ...processMethods(deps),
+    ...turnMethods(threads),
+    ...reviewMethods(threads),
+    ...modelMethods({ ...configured, installedModels }),
+    ...modelProviderMethods(configured),
+    ...permissionProfileMethods(configured),
+    ...accountMethods({ ...withConfig, ...accounts }),
+    ...getAuthStatusMethods(configured),
+    ...getConversationSummaryMethods({ ...threads, ...server }),
+    ...gitDiffToRemoteMethods(ofProcesses),
+    ...configMethods(withConfig),
+    ...configRequirementsMethods(configured),
+    ...experimentalFeatureListMethods(withConfig),
+    ...enablementMethods(withConfig),
+    ...externalAgentConfigMethods({ ...withConfig, ...server }),
+    ...fsMethods(started),
+    ...hooksListMethods(withConfig),
+    ...fuzzyFileSearchMethods(started),
+    ...mcpServerStatusMethods(ofMcp),
+    ...mcpServerMethods(ofMcp),
+    ...oauthMethods(ofMcp),
+    ...reloadMethods(threads),
+    ...serverMethods(diagnostics),
+    ...skillsMethods(withConfig),
+    ...commandMethods(ofProcesses),
+    ...processMethods(ofProcesses),
     ...alwaysEmptyMethods(),
+  };
+}
+
+function rowsOfThreads(threads: ThreadDeps) {
+  return {
+    ...startMethods(threads),
+    ...resumeMethods(threads),
+    ...forkMethods(threads),
+    ...readMethods(threads),
+    ...unsubscribeMethods(threads),
+    ...turnsMethods(threads),
+    ...itemsMethods(threads),
+    ...listMethods(threads),
+    ...loadedMethods(threads),
+    ...nameMethods(threads),
+    ...archiveMethods(threads),
+    ...unarchiveMethods(threads),
+    ...deleteMethods(threads),
+    ...revertMethods(threads),
+    ...rollbackMethods(threads),
+    ...metadataMethods(threads),
+    ...settingsMethods(threads),
+    ...memoryModeMethods(threads),
+    ...injectItemsMethods(threads),
+    ...threadMethods(threads),
+    ...sampleMethods(threads),
+    ...backgroundTerminalMethods(threads),
+    ...compactMethods(threads),
+    ...shellCommandMethods(threads),
+    ...prepareApprovedPlanMethods(threads),
   };
 }

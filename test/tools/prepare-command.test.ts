@@ -67,21 +67,25 @@ async function prepared() {
   const home = tempFolder();
   const deps = {
     clock,
-    processes,
+    machine: {
+      processes,
+      proxies: {
+        open: () => Promise.reject(new Error('no command connects')),
+        close: async () => {},
+      },
+      home,
+      env: { TMPDIR: '/var/tmp' },
+    },
     sessions: new CommandSessions({ clock, processes, threadId: 'thread' }),
     waits: clock,
-    home,
-    env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),
     shell: PROFILE_EACH_TIME,
-    limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
-    unprotected: [],
-    profileFiles: [],
-    unixSockets: () => false,
-    network: () => null,
-    proxies: {
-      open: () => Promise.reject(new Error('no command connects')),
-      close: async () => {},
+    settings: {
+      limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
+      unprotected: [],
+      profileFiles: [],
+      unixSockets: () => false,
+      network: () => null,
     },
     skillFolders: () => [],
     preparePatch: async () => null,

@@ -115,26 +115,18 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock } = this.#thread.services.runtime;
-    const { processes, home, env, proxies, shellExports } = this.#thread.services.machine;
+    const { machine, runtime } = this.#thread.services;
+    const { shellExports } = machine;
     const { commands, instructions } = this.#thread.state.configuration;
-    const { environment, limits, unixSockets, network, unprotected, profileFiles } = commands;
     const shell = commands.shellSnapshot ? shellExports : shellExports.switchedOff;
     return {
-      clock,
+      clock: runtime.clock,
       waits: this.waits,
-      processes,
+      machine,
       sessions: this.commands,
-      home,
-      env,
       shell,
-      environment: () => this.#environmentOf(environment, shell.variables),
-      limits,
-      unixSockets,
-      network,
-      proxies,
-      unprotected,
-      profileFiles,
+      environment: () => this.#environmentOf(commands.environment, shell.variables),
+      settings: commands,
       skillFolders: () => instructions.skillFolders,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };

@@ -30,14 +30,14 @@ export function commandBounds(
 ): SandboxBounds | null {
   const granted = permissions === null ? [] : [unchanged(permissions, context.settings.cwd)];
   const { settings } = context;
-  const network = deps.network(settings);
-  return threadBounds(context, deps, {
+  const network = deps.settings.network(settings);
+  return threadBounds(context, deps.machine, {
     granted,
-    unixSockets: deps.unixSockets(settings),
+    unixSockets: deps.settings.unixSockets(settings),
     managesNetwork: network !== null,
     hostLoopback: hostLoopback(network),
-    unprotected: deps.unprotected,
-    profileFiles: deps.profileFiles,
+    unprotected: deps.settings.unprotected,
+    profileFiles: deps.settings.profileFiles,
   });
 }
 
@@ -48,7 +48,7 @@ export function commandBounds(
 export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
   return sandboxBounds(
     readingOnly(context.settings.sandboxPolicy),
-    sandboxFolders(context.settings, deps),
+    sandboxFolders(context.settings, deps.machine),
   );
 }
 

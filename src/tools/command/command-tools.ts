@@ -21,13 +21,13 @@ const AS_COMMAND = { hookForm: 'command' } as const;
  * use instead.
  */
 export function commandTools(deps: CommandDeps): Tool[] {
-  const spec = execCommandSpec(deps.limits);
+  const spec = execCommandSpec(deps.settings.limits);
   const exec = checkedTool(
     spec,
     (args, context) => prepare({ read: execArguments, args }, { context, deps }),
     AS_COMMAND,
   );
-  const write = checkedTool(writeStdinSpec(deps.limits), (args, context) =>
+  const write = checkedTool(writeStdinSpec(deps.settings.limits), (args, context) =>
     prepareStdin(args, context, deps),
   );
   const others = OTHER_NAMES.map((name) =>
@@ -54,9 +54,9 @@ async function prepare(
 ): Promise<Action | ActionOutcome> {
   const call = read(args, {
     cwd: context.settings.cwd,
-    env: deps.env,
-    home: deps.home,
-    limits: deps.limits,
+    env: deps.machine.env,
+    home: deps.machine.home,
+    limits: deps.settings.limits,
   });
   const { prepareCommand } = await import('./prepare-command.ts');
   return prepareCommand(call, context, deps);

@@ -64,7 +64,7 @@ async function prepareInSlot(
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
   const mayGoBeyond = mayBeOutside || asked.permissions !== null;
   // The guards of a sandbox could be taken for folders of the user.
-  if (mayGoBeyond) await deps.processes.tidy();
+  if (mayGoBeyond) await deps.machine.processes.tidy();
   const call = mayGoBeyond ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
@@ -73,7 +73,7 @@ async function prepareInSlot(
   await deps.shell.ready(context.signal);
   const start = commandStart(call, deps);
   const { env } = start;
-  const rules = await commandRules(await readRuleFiles(deps.home));
+  const rules = await commandRules(await readRuleFiles(deps.machine.home));
   const mayLeave =
     (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;

@@ -32,7 +32,7 @@ export async function prepareStdin(
   context: CallContext,
   deps: CommandDeps,
 ): Promise<Action | ActionOutcome> {
-  const request = writeArguments(args, deps.limits);
+  const request = writeArguments(args, deps.settings.limits);
   const session = deps.sessions.find(request.number);
   const isReached =
     session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
@@ -150,9 +150,9 @@ function stdinAsk(
  * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other
  * input needs no approval, because the session itself was allowed to run.
  */
-async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
+async function refusalOf(chars: string, { machine }: CommandDeps): Promise<string | null> {
   if (chars.trim() === '') return null;
-  const rules = await commandRules(await readRuleFiles(home));
+  const rules = await commandRules(await readRuleFiles(machine.home));
   if (!rules.rules.some(({ decision }) => decision === 'forbidden')) return null;
   const strict = strictRule(await parseCommand(['sh', '-c', chars.replaceAll('\r', '\n')]), rules);
   return strict?.decision === 'forbidden' ? forbidden(strict) : null;

@@ -34,7 +34,7 @@ export async function prepareUserCommand(
   deps: CommandDeps,
 ): Promise<Action> {
   const { threadId, turnId, itemId, settings } = context;
-  const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
+  const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.machine.env) });
   const command = await parseCommand(call.argv);
   await deps.shell.ready(context.signal);
   const start = commandStart(call, deps);

@@ -36,7 +36,7 @@ export function runProxy(
       ...question,
       approvalId: `network-${++questions}`,
       signal: AbortSignal.any([signal, host.turnOver]),
-      store: (rule) => storeNetworkRule(deps.home, rule, question),
+      store: (rule) => storeNetworkRule(deps.machine.home, rule, question),
       warn: (message) =>
         host.emit({ method: 'warning', params: { threadId: context.threadId, message } }),
     });
@@ -51,7 +51,7 @@ export function runProxy(
       return context.settings.approvalPolicy;
     },
     grants: context.grants,
-    rules: async () => commandRules(await readRuleFiles(deps.home)),
+    rules: async () => commandRules(await readRuleFiles(deps.machine.home)),
     // The guardian reviews each command by itself, and many at a time.
     get questions() {
       return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll
@@ -62,7 +62,7 @@ export function runProxy(
     whileAsking: timers,
     tell: ({ url, reason }) => shown.tell(`No connection to ${url}: ${reason}`),
   });
-  return accessProxy(access, deps.proxies, policy.socks);
+  return accessProxy(access, deps.machine.proxies, policy.socks);
 }
 
 const OVER: Verdict = {

@@ -93,7 +93,8 @@ async function proxyOf(
   bounds: SandboxBounds | null,
   options: Omit<Parameters<typeof runProxy>[1], 'policy'>,
 ): Promise<OpenProxy | null> {
-  const policy = bounds?.managedNetwork === true ? run.deps.network(run.context.settings) : null;
+  const policy =
+    bounds?.managedNetwork === true ? run.deps.settings.network(run.context.settings) : null;
   if (policy === null) return null;
   const { runProxy } = await import('../network/run-proxy.ts');
   return runProxy(run, { ...options, policy });
@@ -134,7 +135,7 @@ async function startProcess(
       ...startedFor,
     };
     const spec = { ...start, ...place, bounds, owner, ...how };
-    return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
+    return await deps.machine.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError)
       return { problem: error.message };
