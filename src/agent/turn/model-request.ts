@@ -3,7 +3,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { offeredSpecs, type Tool } from '../../tools/tool.ts';
 import { effortOf } from '../settings/resolve-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { ActiveTurn } from './active-turn.ts';
 
 interface ModelRequestDeps {
   threadId: string;

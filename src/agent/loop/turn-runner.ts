@@ -1,12 +1,12 @@
-import type { TurnError } from '../../../protocol/generated/types.ts';
-import type { Tool } from '../../../tools/tool.ts';
-import { ThreadCalls } from '../../calls/thread-calls.ts';
-import { checkWindow, promptTooLarge } from '../../prompt/check-window.ts';
-import { modelRequest } from '../../prompt/model-request.ts';
-import type { ThreadContext } from '../../thread-context.ts';
-import type { ActiveTurn } from '../active-turn.ts';
-import { type PreparedRequest, threadConversation } from '../conversation.ts';
-import type { TurnBeginning } from '../turn-opening.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import type { Tool } from '../../tools/tool.ts';
+import { ThreadCalls } from '../calls/thread-calls.ts';
+import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import { type PreparedRequest, threadConversation } from '../turn/conversation.ts';
+import { modelRequest } from '../turn/model-request.ts';
+import type { TurnBeginning } from '../turn/turn-opening.ts';
 import { runTurn } from './run-turn.ts';
 
 /** Runs the turns of one thread, with the prompt and the calls that its turns share. */
