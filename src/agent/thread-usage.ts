@@ -111,7 +111,7 @@ export class ThreadUsage {
   exceeded(turn: TurnContext): UsageStep {
     const counted = this.#lastCounted;
     const step = this.#lengthStep(turn, {
-      totalTokens: this.#state.configuration.contextWindow(turn.settings.model).tokens,
+      totalTokens: this.#state.configuration.prompt.contextWindow(turn.settings.model).tokens,
       compactions: 0,
     });
     this.#hold(counted);
@@ -170,7 +170,7 @@ export class ThreadUsage {
     const state = this.#state;
     const usage = {
       ...counted,
-      modelContextWindow: state.configuration.contextWindow(model).tokens,
+      modelContextWindow: state.configuration.prompt.contextWindow(model).tokens,
     };
     const compactions = (state.record.tokenUsage?.compactions ?? 0) + compacted;
     const patch: ThreadPatch = {

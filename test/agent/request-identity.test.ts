@@ -1,10 +1,10 @@
 import { validateHeaderValue } from 'node:http';
 import { expect, test } from 'vitest';
-import { requestIdentity } from '../../src/agent/prompt/request-identity.ts';
 import type { ThreadConfiguration } from '../../src/agent/settings/thread-configuration.ts';
 import type { AgentTree } from '../../src/agent/sub-agents/agent-tree.ts';
 import { ThreadState } from '../../src/agent/thread-state.ts';
 import { ThreadUsage } from '../../src/agent/thread-usage.ts';
+import { requestIdentity } from '../../src/agent/turn/request-identity.ts';
 import type { TurnContext } from '../../src/agent/turn/turn-part.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import type { ThreadRecord } from '../../src/store/thread-record.ts';
@@ -307,7 +307,7 @@ test('after a prompt that was too long, what the provider has counted before sti
   const record = await server.store.getThread(idOf(1));
   if (record === null) throw new Error('there is no thread');
   const configuration = {
-    contextWindow: () => ({ tokens: 270_000, isKnown: true }),
+    prompt: { contextWindow: () => ({ tokens: 270_000, isKnown: true }) },
   } as unknown as ThreadConfiguration;
   const state = new ThreadState(record, configuration);
   const agents = { used: () => {}, below: () => null } as unknown as AgentTree['usage'];

@@ -20,7 +20,7 @@ const crowded = collaborators(src)
   .map(({ name, path, members }) => `${path}: ${name} has ${members.length}`);
 const matching = (pattern: RegExp) => src.filter(({ path }) => pattern.test(path));
 const RUNS_PARTS =
-  /^src\/(?:services\/turn-part-list|agent\/(?:calls\/call-parts|threads\/create-thread-context|turn\/turn-part(?:s|-kind)?))\.ts$/;
+  /^src\/(?:services\/turn-part-list|agent\/(?:threads\/create-thread-context|turn\/(?:call-parts|turn-part(?:s|-kind)?)))\.ts$/;
 const ORDERED = ['agent', 'config', 'handlers', 'model', 'policy', 'store/sqlite'];
 
 interface Figure {
@@ -39,10 +39,10 @@ const FIGURES: readonly Figure[] = [
       .filter((file) => linesOf(file) > 300)
       .map((file) => `${file.path}: ${linesOf(file)}`),
   },
-  { name: 'interfaces of more than 12 collaborators', limit: 3, found: crowded },
+  { name: 'interfaces of more than 12 collaborators', limit: 2, found: crowded },
   {
     name: 'interfaces of collaborators that are called Deps',
-    limit: 123,
+    limit: 112,
     found: collaborators(src)
       .filter(({ name }) => name.endsWith('Deps'))
       .map(({ name }) => name),
@@ -50,13 +50,13 @@ const FIGURES: readonly Figure[] = [
   { name: 'moments of a part', limit: 27, found: membersOf(src, 'TurnPart').length },
   {
     name: 'lines of the files that run parts',
-    limit: 915,
+    limit: 789,
     found: sum(matching(RUNS_PARTS).map(linesOf)),
   },
   ...(
     [
-      ['MCP', ['src/agent/mcp', 'src/mcp'], 15],
-      ['sub-agents', ['src/agent/sub-agents'], 12],
+      ['MCP', ['src/agent/mcp', 'src/mcp'], 14],
+      ['sub-agents', ['src/agent/sub-agents'], 11],
       ['hooks', ['src/agent/hooks', 'src/hooks'], 3],
       ['guardian', ['src/agent/guardian'], 5],
     ] as const
@@ -72,7 +72,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'pairs of siblings that import each other',
-    limit: 7,
+    limit: 0,
     found: tiedSiblings(
       ORDERED.map((folder) => `src/${folder}`),
       imports,
@@ -80,7 +80,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'pairs of a folder and its parent that import each other',
-    limit: 23,
+    limit: 21,
     found: tiedToParents(imports),
   },
   {

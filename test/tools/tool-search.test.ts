@@ -305,7 +305,10 @@ test('the history is read only for a model that does not search itself, and agai
   let isNative = true;
   const prompt = vi.fn(() => Promise.resolve({ items: isNative ? [] : [call, output] }));
   const thread = {
-    state: { configuration: { searchesTools: () => isNative }, record: { settings: {} } },
+    state: {
+      configuration: { tools: { searchesTools: () => isNative } },
+      record: { settings: {} },
+    },
     history: { prompt },
   };
   const finder = new ToolFinder(thread as unknown as ThreadContext);

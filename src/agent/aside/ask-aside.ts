@@ -5,7 +5,7 @@ import type {
   TurnError,
 } from '../../protocol/generated/types.ts';
 import { rolloutMessageText } from '../../rollout/begin-item.ts';
-import { responseLimits } from '../turn/loop/response-limits.ts';
+import { responseLimits } from '../items/response-limits.ts';
 
 /** The longest answer that is read. */
 const LIMITS = { charsMax: 1_000_000, bytesMax: 4_000_000, itemsMax: 1_000 };

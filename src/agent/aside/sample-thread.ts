@@ -33,7 +33,7 @@ export async function sampleThread(
     summary: null,
     outputSchema: null,
     serviceTier: settings.serviceTier,
-    verbosity: configuration.verbosity,
+    verbosity: configuration.responses.verbosity,
     promptCacheKey: id,
     clientMetadata: { thread_id: id, ...clientMetadata },
   };

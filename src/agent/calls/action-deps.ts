@@ -4,10 +4,10 @@ import type { Verdict } from '../../tools/action.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ThreadUsage } from '../thread-usage.ts';
-import type { CallParts } from './call-parts.ts';
+import type { CallParts } from '../turn/call-parts.ts';
+import type { ActionQuestion, ForPerson, Reviewer } from '../turn/reviewer.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { PerformedCall } from './performed-call.ts';
-import type { ActionQuestion, ForPerson, Reviewer } from './reviewer.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {

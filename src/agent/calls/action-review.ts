@@ -3,10 +3,10 @@ import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Action, ActionHost, Ask, Judgement, Verdict } from '../../tools/action.ts';
 import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { ActionQuestion } from '../turn/reviewer.ts';
 import type { ActionDeps } from './action-deps.ts';
 import type { ActionItem } from './action-item.ts';
 import { both, demandedAsk } from './demanded-ask.ts';
-import type { ActionQuestion } from './reviewer.ts';
 
 /** Asks those who may decide about one action: the parts, the guardian, a person. */
 export class ActionReview {

@@ -71,19 +71,14 @@ export class BuiltInTools implements TurnPart {
     return this.#offered.tools;
   }
 
-  #toolsOf({
-    commands,
-    asksForPermissions,
-    asksInDefaultMode,
-    viewImage: showsImages,
-  }: ThreadConfiguration): Tool[] {
+  #toolsOf({ commands, tools }: ThreadConfiguration): Tool[] {
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
-      requestUserInput({ inDefaultMode: asksInDefaultMode }),
-      ...(asksForPermissions ? [this.#requestPermissions] : []),
-      ...(showsImages ? [viewImage(this.#thread.services.machine)] : []),
+      requestUserInput({ inDefaultMode: tools.asksInDefaultMode }),
+      ...(tools.asksForPermissions ? [this.#requestPermissions] : []),
+      ...(tools.viewImage ? [viewImage(this.#thread.services.machine)] : []),
     ];
   }
 
@@ -92,11 +87,11 @@ export class BuiltInTools implements TurnPart {
    * They do not reach the commands of other turns, which may run outside of any sandbox.
    */
   readingTools(): Tool[] {
-    const { commands, viewImage: showsImages } = this.#thread.state.configuration;
+    const { commands, tools } = this.#thread.state.configuration;
     const ofCommands = commands.enabled
       ? commandTools({ ...this.commandDeps(), ownTurnOnly: true })
       : [];
-    return [...ofCommands, ...(showsImages ? [viewImage(this.#thread.services.machine)] : [])];
+    return [...ofCommands, ...(tools.viewImage ? [viewImage(this.#thread.services.machine)] : [])];
   }
 
   /** Begins to prepare what the turn's commands need, if that takes longer than starting one. */

@@ -101,7 +101,7 @@ export class ClientQuestions {
 
   /** How long clients have to answer, in milliseconds; null: without limit. */
   get answerMsMax(): number | null {
-    return this.#deps.state.configuration.approvalTimeoutMs;
+    return this.#deps.state.configuration.tools.approvalTimeoutMs;
   }
 
   /**
@@ -142,7 +142,7 @@ export class ClientQuestions {
   ): Promise<Answer<ServerRequests[Method]['result']>> {
     const { state, clients } = this.#deps;
     const audience = { threadId: state.id, only: 'toolProvider' as const };
-    return this.#inTime(state.configuration.clientToolTimeoutMs, signal, (limited) =>
+    return this.#inTime(state.configuration.tools.clientToolTimeoutMs, signal, (limited) =>
       clients.ask(audience, request, limited),
     );
   }

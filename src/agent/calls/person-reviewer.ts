@@ -1,7 +1,7 @@
 import type { Ask, OpenItem, Verdict } from '../../tools/action.ts';
+import type { Reviewer } from '../turn/reviewer.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import type { ClientQuestions } from './client-questions.ts';
-import type { Reviewer } from './reviewer.ts';
 
 /** Asks the person who uses the thread's clients. */
 export class PersonReviewer implements Reviewer {

@@ -6,8 +6,8 @@ import type { AuthoredItem } from '../../store/model-items.ts';
 import { offeredSpecs } from '../../tools/tool.ts';
 import { additionalContextIn } from '../prompt/additional-context.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
-import { requestIdentity } from '../prompt/request-identity.ts';
 import type { ThreadContext } from '../thread-context.ts';
+import { requestIdentity } from '../turn/request-identity.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import type { DividedPrompt } from './divided-prompt.ts';
@@ -53,7 +53,7 @@ export class CompactionSummary {
       summary: null,
       outputSchema: null,
       serviceTier: settings.serviceTier,
-      verbosity: configuration.verbosity,
+      verbosity: configuration.responses.verbosity,
       promptCacheKey: threadId,
       ...requestIdentity({ record: this.#thread.state.record, turn, kind: 'compaction' }),
     };
@@ -70,7 +70,7 @@ export class CompactionSummary {
         items: body,
         request,
         tools: await this.#tools(turn, room),
-        prompt: configuration.compactPrompt,
+        prompt: configuration.prompt.compactPrompt,
         room,
         tokens,
         isTooLong: cause === 'exceeded' || tokens > room,

@@ -2,12 +2,12 @@ import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/ty
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
+import { otherError } from '../loop/running-turn.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { toldAfterCompaction } from '../prompt/additional-context.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import { otherError } from '../turn/loop/running-turn.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { CompactionItem, warnings } from './compaction-item.ts';

@@ -71,7 +71,7 @@ export class PromptLimit {
 
   /** The length of a prompt, in tokens, from which it is compacted. */
   limit(model: string): number {
-    const { contextWindow, compactionLimit, limitsBody } = this.#thread.state.configuration;
+    const { contextWindow, compactionLimit, limitsBody } = this.#thread.state.configuration.prompt;
     const configured = limitsBody ? null : compactionLimit;
     const limit = Math.min(
       configured ?? Number.POSITIVE_INFINITY,
@@ -83,14 +83,14 @@ export class PromptLimit {
 
   /** How many tokens a request may have. */
   room(model: string): number {
-    const { tokens } = this.#thread.state.configuration.contextWindow(model);
+    const { tokens } = this.#thread.state.configuration.prompt.contextWindow(model);
     if (this.#refused?.model !== model) return tokens;
     return Math.min(tokens, Math.max(REFUSED_TOKENS_MIN, this.#refused.tokens * REFUSED_SHARE));
   }
 
   /** Whether so many tokens are known to be more than the model can read. */
   isTooLong(model: string, tokens: number): boolean {
-    const window = this.#thread.state.configuration.contextWindow(model);
+    const window = this.#thread.state.configuration.prompt.contextWindow(model);
     return window.isKnown && tokens > window.tokens;
   }
 
@@ -132,7 +132,7 @@ export class PromptLimit {
   }
 
   #isBodyLong(prompt: Prompt): boolean {
-    const { compactionLimit, limitsBody } = this.#thread.state.configuration;
+    const { compactionLimit, limitsBody } = this.#thread.state.configuration.prompt;
     if (!limitsBody || compactionLimit === null) return false;
     const isCounted = typeof this.#prefix === 'number' && this.#thread.usage.last !== null;
     const body = isCounted
@@ -197,14 +197,14 @@ export class PromptLimit {
     prompt: Prompt,
   ): Promise<string | null> {
     const configuration = this.#thread.state.configuration;
-    const { isKnown, mayChange } = configuration.contextWindow(model);
+    const { isKnown, mayChange } = configuration.prompt.contextWindow(model);
     if (isKnown && !mayChange) return null;
     const tokens = this.tokens(prompt);
     const asked = this.#asked?.model === model && !mayChange ? this.#asked : null;
     if (tokens < (asked === null ? UNKNOWN_WINDOW_TOKENS_MAX : asked.tokens * ASK_AGAIN_FACTOR))
       return null;
     this.#asked = { model, tokens };
-    const warning = await orAborted(configuration.learnContextWindow(model), signal);
+    const warning = await orAborted(configuration.prompt.learnContextWindow(model), signal);
     if (warning === null || warning === this.#told) return null;
     this.#told = warning;
     return warning;

@@ -23,7 +23,7 @@ export function createGuardian(thread: ThreadContext): Guardian {
     ownModel: () => state.configuration.model,
     modelFor: services.providers.modelFor,
     onUsage: (turn, used) => outbox.commit(usage.aside(turn, used)),
-    ownWindow: (model) => state.configuration.contextWindow(model),
+    ownWindow: (model) => state.configuration.prompt.contextWindow(model),
     history: async () => {
       const history = await own();
       if (history === null) return null;

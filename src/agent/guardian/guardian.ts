@@ -5,7 +5,7 @@ import { jsonWeight } from '../../base/text/json-pieces.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
-import type { ActionQuestion, ForPerson, Reviewer } from '../calls/reviewer.ts';
+import type { ActionQuestion, ForPerson, Reviewer } from '../turn/reviewer.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';

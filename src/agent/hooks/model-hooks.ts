@@ -61,7 +61,7 @@ export class ModelHooks {
   async run({ event, handler, input, turn }: ModelHook, signal: AbortSignal): Promise<HookResult> {
     if (input.length > EVENT_BYTES_MAX) return failedHook(TOO_LONG);
     const { id: threadId, state, services } = this.#thread;
-    const { model, verbosity } = state.configuration;
+    const { model, responses } = state.configuration;
     const { settings } = turn;
     const request = {
       model: handler.model ?? settings.model,
@@ -76,7 +76,7 @@ export class ModelHooks {
       outputSchema: HOOK_ANSWER_SCHEMA,
       schemaIsOptional: true as const,
       serviceTier: settings.serviceTier,
-      verbosity,
+      verbosity: responses.verbosity,
       promptCacheKey: `${threadId}-hooks`,
     };
     const reading = {

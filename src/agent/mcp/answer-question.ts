@@ -155,7 +155,7 @@ async function sample(
     summary: null,
     outputSchema: null,
     serviceTier: call.settings.serviceTier,
-    verbosity: configuration.verbosity,
+    verbosity: configuration.responses.verbosity,
     promptCacheKey: `${call.threadId}:mcp`,
     clientMetadata: { thread_id: call.threadId, purpose: 'mcp_sampling' },
   };

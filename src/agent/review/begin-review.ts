@@ -99,7 +99,7 @@ export async function beginReview(
 /** The settings of the reviewer: it only reads, and asks for no approval. */
 async function reviewSettings({ state, services }: ThreadContext): Promise<ThreadSettings> {
   const { settings, configuration } = state;
-  const model = configuration.reviewModel ?? settings.model;
+  const model = configuration.responses.reviewModel ?? settings.model;
   const { permissionProfile: _none, multiAgentMode: _noAgents, ...others } = settings;
   return {
     ...others,

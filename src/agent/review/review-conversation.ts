@@ -10,12 +10,12 @@ import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
 import { itemShown } from '../items/item-shown.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import { modelRequest } from '../prompt/model-request.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 import type { KeptPrompt } from '../prompt/prompt-budget.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { Conversation, Ending, PreparedRequest } from '../turn/conversation.ts';
+import { modelRequest } from '../turn/model-request.ts';
 import { modelEntries } from '../turn/turn-input.ts';
 import { readOnlyTool } from './read-only-tool.ts';
 import { readReview } from './read-review.ts';
@@ -94,7 +94,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const { model } = turn.settings;
     const request = modelRequest(turn, { threadId, configuration, input: [], tools });
     await this.#learnWindow(turn);
-    const contextWindow = configuration.contextWindow(model);
+    const contextWindow = configuration.prompt.contextWindow(model);
     const room = Math.min(
       contextWindow.tokens - requestTokens(request),
       promptBudget.promptBytesMax / CHARS_PER_TOKEN,
@@ -116,11 +116,11 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   async #learnWindow({ settings: { model }, signal }: ActiveTurn): Promise<void> {
     const { configuration } = this.#thread.state;
     const isNeeded =
-      !configuration.contextWindow(model).isKnown &&
+      !configuration.prompt.contextWindow(model).isKnown &&
       this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
     if (this.#hasAsked || !isNeeded) return;
     this.#hasAsked = true;
-    await orAborted(configuration.learnContextWindow(model), signal);
+    await orAborted(configuration.prompt.learnContextWindow(model), signal);
   }
 
   /**

@@ -3,14 +3,14 @@ import { contextWindow } from '../../config/providers/context-window.ts';
 import { isOffline, type ProviderConfig } from '../../config/providers/provider-config.ts';
 import { shortWindow } from '../../config/providers/short-window.ts';
 import type { Providers } from '../../model/providers/providers.ts';
-import type { ThreadConfiguration } from './thread-configuration.ts';
+import type { PromptSettings } from './thread-configuration.ts';
 
 /** The context windows of models, as they are configured, known and learned from the provider. */
 export function contextWindows(
   { modelGiven, listedWindows }: Pick<Providers, 'modelGiven' | 'listedWindows'>,
   config: Config,
   provider: ProviderConfig,
-): Pick<ThreadConfiguration, 'contextWindow' | 'learnContextWindow'> {
+): Pick<PromptSettings, 'contextWindow' | 'learnContextWindow'> {
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
   let listed: ReadonlyMap<string, number> = new Map();

@@ -25,6 +25,55 @@ export interface AgentSettings {
   roles: AgentRoles;
 }
 
+/** The tools that a thread's model has, and how long clients may take for them. */
+interface ToolSettings {
+  /** Whether the model has the tool that asks for permissions. */
+  asksForPermissions: boolean;
+  /** Whether the model may ask the user questions outside plan mode too. */
+  asksInDefaultMode: boolean;
+  /** Whether the model has the tool that reads local images. */
+  viewImage: boolean;
+  /** How the provider searches the web in a turn with these settings; null: not at all. */
+  webSearch(settings: ThreadSettings): WebSearch | null;
+  /** Whether this model can search for tools by a tool of the provider's API. */
+  searchesTools(model: string): boolean;
+  /** How long clients have to answer a question; null: no limit. */
+  approvalTimeoutMs: number | null;
+  /** How long a client may run a tool that it provides; null: no limit. */
+  clientToolTimeoutMs: number | null;
+}
+
+/** How a thread's model responds, and what clients see of it. */
+interface ResponseSettings {
+  verbosity: string | null;
+  shownReasoning: ShownReasoning;
+  /** The model that reviews; null: that of the thread. */
+  readonly reviewModel: string | null;
+}
+
+/** How long the prompt of a thread may be, and how it is compacted. */
+export interface PromptSettings {
+  /** The context window of this model. */
+  contextWindow(model: string): ContextWindow;
+  /**
+   * Asks the provider for context windows. Resolves with a warning for clients if that of this
+   * model is short; null: it is not, or not known. Never rejects, and takes five seconds at most.
+   */
+  learnContextWindow(model: string): Promise<string | null>;
+  /**
+   * The length of a prompt, in tokens, from which the thread is compacted; null: a part of the
+   * context window.
+   */
+  compactionLimit: number | null;
+  /**
+   * Whether this counts only what has come after the prefix of the prompt: after its context, or
+   * after a summary, and the input there.
+   */
+  limitsBody: boolean;
+  /** The user's own prompt for summaries; null: the server's. */
+  compactPrompt: string | null;
+}
+
 /**
  * The configuration of a loaded thread. It is not stored, but made from config.toml at each load.
  */
@@ -50,41 +99,7 @@ export interface ThreadConfiguration {
   goals: boolean;
   /** How the model may start agents; null: not at all. */
   agents: AgentSettings | null;
-  /** Whether the model has the tool that asks for permissions. */
-  asksForPermissions: boolean;
-  /** Whether the model may ask the user questions outside plan mode too. */
-  asksInDefaultMode: boolean;
-  /** The model that reviews; null: that of the thread. */
-  reviewModel: string | null;
-  /** How long clients have to answer a question; null: no limit. */
-  approvalTimeoutMs: number | null;
-  /** How long a client may run a tool that it provides; null: no limit. */
-  clientToolTimeoutMs: number | null;
-  /** Whether the model has the tool that reads local images. */
-  viewImage: boolean;
-  shownReasoning: ShownReasoning;
-  verbosity: string | null;
-  /** How the provider searches the web in a turn with these settings; null: not at all. */
-  webSearch(settings: ThreadSettings): WebSearch | null;
-  /** Whether this model can search for tools by a tool of the provider's API. */
-  searchesTools(model: string): boolean;
-  /** The context window of this model. */
-  contextWindow(model: string): ContextWindow;
-  /**
-   * Asks the provider for context windows. Resolves with a warning for clients if that of this
-   * model is short; null: it is not, or not known. Never rejects, and takes five seconds at most.
-   */
-  learnContextWindow(model: string): Promise<string | null>;
-  /**
-   * The length of a prompt, in tokens, from which the thread is compacted; null: a part of the
-   * context window.
-   */
-  compactionLimit: number | null;
-  /**
-   * Whether this counts only what has come after the prefix of the prompt: after its context, or
-   * after a summary, and the input there.
-   */
-  limitsBody: boolean;
-  /** The user's own prompt for summaries; null: the server's. */
-  compactPrompt: string | null;
+  tools: ToolSettings;
+  responses: ResponseSettings;
+  prompt: PromptSettings;
 }

@@ -156,7 +156,7 @@ export class SubAgents implements TurnPart {
 
   /** The characters in this part of the model's context window. */
   #chars(model: string, share: number, charsMax: number): number {
-    const { tokens } = this.#thread.state.configuration.contextWindow(model);
+    const { tokens } = this.#thread.state.configuration.prompt.contextWindow(model);
     return Math.min(charsMax, Math.floor(tokens * CHARS_PER_TOKEN * share));
   }
 

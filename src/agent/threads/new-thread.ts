@@ -180,24 +180,30 @@ export async function resolveThread(
       mcp: { settings: mcp, readAgain: async () => mcpSettings(await load()) },
       goals: config.get('features.goals'),
       agents: 'problem' in agents ? null : agents.settings,
-      asksForPermissions: config.get('features.request_permissions_tool'),
-      asksInDefaultMode: config.get('features.default_mode_request_user_input'),
-      // Only reviews need it.
-      get reviewModel() {
-        return config.get('review_model');
+      tools: {
+        asksForPermissions: config.get('features.request_permissions_tool'),
+        asksInDefaultMode: config.get('features.default_mode_request_user_input'),
+        viewImage: viewsImages(config),
+        webSearch: ({ sandboxPolicy }) =>
+          webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
+        searchesTools: (model) => !providers.modelGiven && searchesTools(provider, model),
+        approvalTimeoutMs: config.get('approval_timeout_ms'),
+        clientToolTimeoutMs: config.get('client_tool_timeout_ms'),
       },
-      approvalTimeoutMs: config.get('approval_timeout_ms'),
-      clientToolTimeoutMs: config.get('client_tool_timeout_ms'),
-      viewImage: viewsImages(config),
-      shownReasoning: shownReasoning(config),
-      verbosity: config.get('model_verbosity'),
-      webSearch: ({ sandboxPolicy }) =>
-        webSearch(config, provider, { fullAccess: sandboxPolicy.type === 'dangerFullAccess' }),
-      searchesTools: (model) => !providers.modelGiven && searchesTools(provider, model),
-      ...contextWindows(providers, config, provider),
-      compactionLimit: config.get('model_auto_compact_token_limit'),
-      limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',
-      compactPrompt: config.get('compact_prompt'),
+      responses: {
+        verbosity: config.get('model_verbosity'),
+        shownReasoning: shownReasoning(config),
+        // Only reviews need it.
+        get reviewModel() {
+          return config.get('review_model');
+        },
+      },
+      prompt: {
+        ...contextWindows(providers, config, provider),
+        compactionLimit: config.get('model_auto_compact_token_limit'),
+        limitsBody: config.get('model_auto_compact_token_limit_scope') === 'body_after_prefix',
+        compactPrompt: config.get('compact_prompt'),
+      },
     },
   };
 }

@@ -11,6 +11,8 @@ import {
   turnNotSteerable,
 } from '../../protocol/turn-errors.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
+import { joinCommand, openWithCommand } from '../loop/join-command.ts';
+import type { TurnRunner } from '../loop/turn-runner.ts';
 import { checkAdditionalContext } from '../prompt/additional-context.ts';
 import { checkInput } from '../prompt/check-input.ts';
 import { beginReview } from '../review/begin-review.ts';
@@ -18,8 +20,6 @@ import type { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import { injectModelItems } from '../turn/inject-model-items.ts';
-import { joinCommand, openWithCommand } from '../turn/join-command.ts';
-import type { TurnRunner } from '../turn/loop/turn-runner.ts';
 import type { TurnBeginning } from '../turn/turn-opening.ts';
 import { type Joined, type RunTurn, TurnStarter } from '../turn/turn-starter.ts';
 

@@ -23,7 +23,7 @@ export class ToolFinder implements TurnPart {
   async arrangeTools(tools: readonly Tool[]): Promise<readonly Tool[]> {
     const deferred = tools.filter(({ isDeferred }) => isDeferred === true);
     if (deferred.length === 0) return tools;
-    const isNative = this.#thread.state.configuration.searchesTools(
+    const isNative = this.#thread.state.configuration.tools.searchesTools(
       this.#thread.state.record.settings.model,
     );
     const search = { deferred, isNative, words: this.#words };

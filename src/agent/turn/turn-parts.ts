@@ -8,8 +8,8 @@ import type {
 } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { CallParts } from '../calls/call-parts.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
+import { CallParts } from './call-parts.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
 import type {
   CompactionTrigger,

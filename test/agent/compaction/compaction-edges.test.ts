@@ -334,7 +334,7 @@ test('after a compaction and a restart, no item gets the id of an earlier one', 
 test('input that was too large to be sent says nothing about the room of a model', () => {
   const contextWindow = () => ({ tokens: 100_000, isKnown: true });
   const limit = new PromptLimit({
-    state: { configuration: { contextWindow, compactionLimit: null } },
+    state: { configuration: { prompt: { contextWindow, compactionLimit: null } } },
   } as unknown as ThreadContext);
   limit.refused('m', 0);
   expect(limit.room('m')).toBe(100_000);

@@ -1,13 +1,13 @@
-import { interruptedMessage } from '../../../instructions/interrupted-message.ts';
-import type { Announcement } from '../../../protocol/announcement.ts';
-import type { LogEntry } from '../../../store/log-entry.ts';
-import { settleItem } from '../../../store/settle-item.ts';
-import { StoreError } from '../../../store/store-error.ts';
-import { mergedSteps, type Step, type StepAddition } from '../../outbox/step.ts';
-import type { ThreadContext } from '../../thread-context.ts';
-import type { Ending } from '../conversation.ts';
-import { modelEntries } from '../turn-input.ts';
-import { turnView } from '../turn-view.ts';
+import { interruptedMessage } from '../../instructions/interrupted-message.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { LogEntry } from '../../store/log-entry.ts';
+import { settleItem } from '../../store/settle-item.ts';
+import { StoreError } from '../../store/store-error.ts';
+import { mergedSteps, type Step, type StepAddition } from '../outbox/step.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { Ending } from '../turn/conversation.ts';
+import { modelEntries } from '../turn/turn-input.ts';
+import { turnView } from '../turn/turn-view.ts';
 import { otherError, type RunningTurn } from './running-turn.ts';
 import { leaveInputs } from './take-inputs.ts';
 

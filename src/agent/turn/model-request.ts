@@ -3,7 +3,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { offeredSpecs, type Tool } from '../../tools/tool.ts';
 import { effortOf } from '../settings/resolve-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { ActiveTurn } from './active-turn.ts';
 
 interface ModelRequestDeps {
   threadId: string;
@@ -18,7 +18,7 @@ export function modelRequest(
   { settings, outputSchema }: ActiveTurn,
   { threadId, configuration, input, tools }: ModelRequestDeps,
 ): ModelRequest {
-  const webSearch = configuration.webSearch(settings);
+  const webSearch = configuration.tools.webSearch(settings);
   return {
     model: settings.model,
     instructions: configuration.instructions.base(settings),
@@ -28,7 +28,7 @@ export function modelRequest(
     summary: settings.summary,
     outputSchema,
     serviceTier: settings.serviceTier,
-    verbosity: configuration.verbosity,
+    verbosity: configuration.responses.verbosity,
     ...(webSearch === null ? {} : { webSearch }),
     promptCacheKey: threadId,
   };

@@ -1,7 +1,7 @@
-import { withAdditional } from '../../prompt/additional-context.ts';
-import type { ThreadContext } from '../../thread-context.ts';
-import type { ActiveTurn } from '../active-turn.ts';
-import { modelEntries } from '../turn-input.ts';
+import { withAdditional } from '../prompt/additional-context.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import { modelEntries } from '../turn/turn-input.ts';
 
 /**
  * Stores the context of the turn's settings for the model, as far as it was not told. Rejects with

@@ -1,6 +1,6 @@
-import type { TokenUsageBreakdown, TurnError } from '../../../protocol/generated/types.ts';
-import type { Tool } from '../../../tools/tool.ts';
-import type { ResponseCalls } from '../../calls/response-calls.ts';
+import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { ResponseCalls } from '../calls/response-calls.ts';
 
 /** A whole response. `responseId`: the provider's id; null: it has none. */
 export interface CompletedResponse {

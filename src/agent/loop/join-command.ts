@@ -1,8 +1,8 @@
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import type { ActiveTurn } from './active-turn.ts';
-import { modelEntries } from './turn-input.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import { modelEntries } from '../turn/turn-input.ts';
 
 interface TurnCommand {
   turn: ActiveTurn;

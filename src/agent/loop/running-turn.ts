@@ -1,14 +1,14 @@
-import type { SpentRetries } from '../../../model/model.ts';
-import type { ThreadItem, TurnError } from '../../../protocol/generated/types.ts';
-import type { StoredItem } from '../../../store/log-entry.ts';
-import type { ToolCall } from '../../calls/run-tool-call.ts';
-import type { ThreadCalls } from '../../calls/thread-calls.ts';
-import type { ResponseItems } from '../../items/response-items.ts';
-import type { ShownPart } from '../../items/streamed-item.ts';
-import type { StepSequence } from '../../outbox/step.ts';
-import type { ThreadContext } from '../../thread-context.ts';
-import type { ActiveTurn, Arrival } from '../active-turn.ts';
-import type { Conversation } from '../conversation.ts';
+import type { SpentRetries } from '../../model/model.ts';
+import type { ThreadItem, TurnError } from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
+import type { ToolCall } from '../calls/run-tool-call.ts';
+import type { ThreadCalls } from '../calls/thread-calls.ts';
+import type { ResponseItems } from '../items/response-items.ts';
+import type { ShownPart } from '../items/streamed-item.ts';
+import type { StepSequence } from '../outbox/step.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { ActiveTurn, Arrival } from '../turn/active-turn.ts';
+import type { Conversation } from '../turn/conversation.ts';
 
 /** A response that broke off, as the request that continues it needs it. */
 export interface BrokenResponse {

@@ -1,5 +1,5 @@
-import type { ModelEvent } from '../../../model/model.ts';
-import { itemSize } from '../../prompt/item-size.ts';
+import type { ModelEvent } from '../../model/model.ts';
+import { itemSize } from '../prompt/item-size.ts';
 
 interface Limits {
   /** The most characters of the deltas. */

@@ -1,11 +1,11 @@
-import { orAborted } from '../../../base/or-aborted.ts';
-import type { ModelRequest } from '../../../model/model.ts';
-import type { TurnError } from '../../../protocol/generated/types.ts';
-import { PatchPreviews } from '../../items/patch-previews.ts';
-import { ResponseItems } from '../../items/response-items.ts';
-import { requestIdentity } from '../../prompt/request-identity.ts';
+import { orAborted } from '../../base/or-aborted.ts';
+import type { ModelRequest } from '../../model/model.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import { PatchPreviews } from '../items/patch-previews.ts';
+import { ResponseItems } from '../items/response-items.ts';
+import { responseLimits } from '../items/response-limits.ts';
+import { requestIdentity } from '../turn/request-identity.ts';
 import type { ModelResponse, RequestTools } from './model-response.ts';
-import { responseLimits } from './response-limits.ts';
 import { otherError, type RunningTurn } from './running-turn.ts';
 import { type MadeItems, type ResponseReading, takeEvent } from './take-event.ts';
 
@@ -40,7 +40,7 @@ export async function askModel(
     newId: () => ids.next(),
     searchItemId: (modelId) =>
       turn.kind === 'review' ? ids.next() : ofThread.searchItemId(modelId),
-    shownReasoning: configuration.shownReasoning,
+    shownReasoning: configuration.responses.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     withoutOwn: conversation.withoutOwn,
     showsMessages: conversation.showsMessages,

@@ -1,6 +1,6 @@
-import { sleep } from '../../../base/clock.ts';
-import type { Tool } from '../../../tools/tool.ts';
-import type { EndedResponse } from '../turn-part.ts';
+import { sleep } from '../../base/clock.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { EndedResponse } from '../turn/turn-part.ts';
 import { askModel } from './ask-model.ts';
 import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './running-turn.ts';

@@ -1,6 +1,6 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { Action, ActionOutcome, Verdict } from '../../tools/action.ts';
-import { type PartGuard, returned } from '../turn/part-guard.ts';
+import { type PartGuard, returned } from './part-guard.ts';
 import type {
   AskedApproval,
   CallDecision,
@@ -8,7 +8,7 @@ import type {
   PendingCall,
   TurnContext,
   TurnPart,
-} from '../turn/turn-part.ts';
+} from './turn-part.ts';
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
 

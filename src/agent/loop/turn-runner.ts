@@ -1,13 +1,13 @@
-import type { TurnError } from '../../../protocol/generated/types.ts';
-import type { Tool } from '../../../tools/tool.ts';
-import { ThreadCalls } from '../../calls/thread-calls.ts';
-import { checkWindow, promptTooLarge } from '../../prompt/check-window.ts';
-import { modelRequest } from '../../prompt/model-request.ts';
-import { requestIdentity } from '../../prompt/request-identity.ts';
-import type { ThreadContext } from '../../thread-context.ts';
-import type { ActiveTurn } from '../active-turn.ts';
-import { type PreparedRequest, threadConversation } from '../conversation.ts';
-import type { TurnBeginning } from '../turn-opening.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import type { Tool } from '../../tools/tool.ts';
+import { ThreadCalls } from '../calls/thread-calls.ts';
+import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import { type PreparedRequest, threadConversation } from '../turn/conversation.ts';
+import { modelRequest } from '../turn/model-request.ts';
+import { requestIdentity } from '../turn/request-identity.ts';
+import type { TurnBeginning } from '../turn/turn-opening.ts';
 import { runTurn } from './run-turn.ts';
 
 /** Longer prompts are not prepared, because they would be in memory for longer. */
@@ -66,7 +66,7 @@ export class TurnRunner {
     const prompt = await history.prompt();
     if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
-    const contextWindow = configuration.contextWindow(model);
+    const contextWindow = configuration.prompt.contextWindow(model);
     const error = checkWindow(prompt, { model, contextWindow, last: usage.last });
     if (error !== null) return error;
     this.calls.know(prompt);

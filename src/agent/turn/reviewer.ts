@@ -1,5 +1,5 @@
 import type { Ask, OpenItem, Verdict } from '../../tools/action.ts';
-import type { TurnContext } from '../turn/turn-part.ts';
+import type { TurnContext } from './turn-part.ts';
 
 /** The part of a question that a reviewer needs who is not a person. */
 export type ActionQuestion = Pick<Ask, 'permit' | 'describe' | 'signal'>;

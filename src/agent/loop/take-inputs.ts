@@ -1,10 +1,10 @@
-import type { Announcement } from '../../../protocol/announcement.ts';
-import { itemShown } from '../../items/item-shown.ts';
-import type { StepAddition } from '../../outbox/step.ts';
-import { previewPatch, threadPreview } from '../../prompt/thread-preview.ts';
-import type { Arrival } from '../active-turn.ts';
-import { inputEntries, modelEntries, storedInput } from '../turn-input.ts';
-import type { TurnInput } from '../turn-part.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import { itemShown } from '../items/item-shown.ts';
+import type { StepAddition } from '../outbox/step.ts';
+import { previewPatch, threadPreview } from '../prompt/thread-preview.ts';
+import type { Arrival } from '../turn/active-turn.ts';
+import { inputEntries, modelEntries, storedInput } from '../turn/turn-input.ts';
+import type { TurnInput } from '../turn/turn-part.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**

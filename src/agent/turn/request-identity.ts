@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../model/model.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
-import type { TurnContext } from '../turn/turn-part.ts';
+import type { TurnContext } from './turn-part.ts';
 
 /**
  * The origin of a request: a turn, with the facts that its client adds, a review of code, or the

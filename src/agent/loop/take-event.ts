@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ModelEvent } from '../../../model/model.ts';
-import type { ResponseItem, TurnError } from '../../../protocol/generated/types.ts';
-import type { StoredItem } from '../../../store/log-entry.ts';
-import { findTool, isToolCall, type ToolCall } from '../../calls/run-tool-call.ts';
-import type { PatchPreviews } from '../../items/patch-previews.ts';
-import type { ResponseItems } from '../../items/response-items.ts';
-import type { Step } from '../../outbox/step.ts';
-import { modelEntries } from '../turn-input.ts';
+import type { ModelEvent } from '../../model/model.ts';
+import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/log-entry.ts';
+import { findTool, isToolCall, type ToolCall } from '../calls/run-tool-call.ts';
+import type { PatchPreviews } from '../items/patch-previews.ts';
+import type { ResponseItems } from '../items/response-items.ts';
+import type { Step } from '../outbox/step.ts';
+import { modelEntries } from '../turn/turn-input.ts';
 import type { ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './running-turn.ts';
 
