@@ -1,7 +1,6 @@
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { TurnNotifier } from './agent/notify/turn-notifier.ts';
 import { Threads } from './agent/threads/threads.ts';
-import { turnPartList } from './agent/turn-part-list.ts';
 import { endDrafts } from './base/files/draft-file.ts';
 import { HttpClient } from './base/http/http-client.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
@@ -27,6 +26,7 @@ import { createMachine, type MachineServices } from './services/create-machine.t
 import { createProviders, type ProviderServices } from './services/create-providers.ts';
 import type { Front } from './services/front.ts';
 import type { RecentLog } from './services/recent-log.ts';
+import { turnPartList } from './services/turn-part-list.ts';
 
 /** Everything behind the connections. */
 export interface Backend {

@@ -1,4 +1,4 @@
-import type { TurnPartKind } from '../agent/turn/turn-part-deps.ts';
+import type { TurnPartKind } from '../agent/turn/turn-part-kind.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Env } from '../base/env.ts';
 import type { Ids } from '../base/ids.ts';

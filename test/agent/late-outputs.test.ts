@@ -68,7 +68,7 @@ function callsOfTurn(
       drained: () => null,
     }),
     outbox,
-    tokensStep: () => ({}),
+    usage: { aside: () => ({}) },
     log: new RecordingLog(),
   };
   /**

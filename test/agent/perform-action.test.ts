@@ -85,7 +85,7 @@ async function performed({
       drained: () => null,
     }),
     outbox,
-    tokensStep: () => ({}),
+    usage: { aside: () => ({}) },
     log: new RecordingLog(),
   };
   const error = await performAction(action, turn, deps).then(

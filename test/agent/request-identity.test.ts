@@ -4,6 +4,7 @@ import { requestIdentity } from '../../src/agent/prompt/request-identity.ts';
 import type { ThreadConfiguration } from '../../src/agent/settings/thread-configuration.ts';
 import type { AgentTree } from '../../src/agent/sub-agents/agent-tree.ts';
 import { ThreadState } from '../../src/agent/thread-state.ts';
+import { ThreadUsage } from '../../src/agent/thread-usage.ts';
 import type { TurnContext } from '../../src/agent/turn/turn-part.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import type { ThreadRecord } from '../../src/store/thread-record.ts';
@@ -308,24 +309,23 @@ test('after a prompt that was too long, what the provider has counted before sti
   const configuration = {
     contextWindow: () => ({ tokens: 270_000, isKnown: true }),
   } as unknown as ThreadConfiguration;
-  const state = new ThreadState(record, configuration, {
-    used: () => {},
-    below: () => null,
-  } as unknown as AgentTree['usage']);
+  const state = new ThreadState(record, configuration);
+  const agents = { used: () => {}, below: () => null } as unknown as AgentTree['usage'];
+  const usage = new ThreadUsage(state, agents, { tokensUsed: () => ({}) });
   const turn = { id: idOf(2), settings: record.settings } as TurnContext;
   const shown = () => state.record.tokenUsage?.usage.last.totalTokens;
-  state.tokensStep(turn, USAGE, { isAside: false });
-  state.exceededStep(turn);
-  state.exceededStep(turn);
-  expect([state.lastUsage, shown()]).toEqual([{ ...USAGE, promptTokens: null }, 270_000]);
-  state.tokensStep(turn, { ...USAGE, inputTokens: 1 }, { isAside: true });
-  expect([state.lastUsage, shown()]).toEqual([{ ...USAGE, promptTokens: null }, 270_000]);
+  usage.answered(turn, USAGE);
+  usage.exceeded(turn);
+  usage.exceeded(turn);
+  expect([usage.last, shown()]).toEqual([{ ...USAGE, promptTokens: null }, 270_000]);
+  usage.aside(turn, { ...USAGE, inputTokens: 1 });
+  expect([usage.last, shown()]).toEqual([{ ...USAGE, promptTokens: null }, 270_000]);
   const next = { ...USAGE, inputTokens: 7, totalTokens: 9 };
-  state.tokensStep(turn, next, { isAside: false });
-  expect([state.lastUsage, shown()]).toEqual([{ ...next, promptTokens: null }, 9]);
-  state.exceededStep(turn);
-  state.promptStep(turn, 500);
-  expect([state.lastUsage, shown()]).toEqual([null, 500]);
+  usage.answered(turn, next);
+  expect([usage.last, shown()]).toEqual([{ ...next, promptTokens: null }, 9]);
+  usage.exceeded(turn);
+  usage.compacted(turn, 500);
+  expect([usage.last, shown()]).toEqual([null, 500]);
 });
 
 test('a service tier that a client asks for and nobody knows is none', async () => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { ThreadContext } from '../../src/agent/thread-context.ts';
 import type { TurnPart } from '../../src/agent/turn/turn-part.ts';
-import type { TurnPartDeps } from '../../src/agent/turn/turn-part-deps.ts';
 import { contextMessage } from '../../src/instructions/context-message.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';
@@ -21,7 +21,7 @@ const done = response(message('done'));
 
 /** A server whose threads have one more part. */
 async function threadWith(
-  create: (deps: TurnPartDeps) => TurnPart,
+  create: (thread: ThreadContext) => TurnPart,
   ...responses: ScriptedResponse[]
 ): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(...responses), partKinds: [{ create }] });

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { TurnPartKind } from '../../src/agent/turn/turn-part-deps.ts';
+import type { TurnPartKind } from '../../src/agent/turn/turn-part-kind.ts';
 import { type App, createApp } from '../../src/app.ts';
 import type { Env } from '../../src/base/env.ts';
 import type { Ids } from '../../src/base/ids.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { ThreadContext } from '../../src/agent/thread-context.ts';
 import { ToolFinder } from '../../src/agent/tool-search/tool-finder.ts';
-import type { TurnPartDeps } from '../../src/agent/turn/turn-part-deps.ts';
 import { foundToolsText } from '../../src/model/found-tools.ts';
 import type { DynamicToolSpec, ResponseItem } from '../../src/protocol/generated/types.ts';
 import { rankTools, type ToolWords } from '../../src/tools/tool-search/rank-tools.ts';
@@ -304,12 +304,11 @@ test('the history is read only for a model that does not search itself, and agai
   };
   let isNative = true;
   const prompt = vi.fn(() => Promise.resolve({ items: isNative ? [] : [call, output] }));
-  const deps = {
-    configuration: () => ({ searchesTools: () => isNative }),
-    record: () => ({ settings: {} }),
+  const thread = {
+    state: { configuration: { searchesTools: () => isNative }, record: { settings: {} } },
     history: { prompt },
   };
-  const finder = new ToolFinder(deps as unknown as TurnPartDeps);
+  const finder = new ToolFinder(thread as unknown as ThreadContext);
   const isOffered = async () => (await finder.arrangeTools(tools))[0]?.isDeferred !== true;
   expect(await isOffered()).toBe(false);
   expect(prompt).not.toHaveBeenCalled();

@@ -1,11 +1,9 @@
 import type { Log } from '../../base/log.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
-import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Verdict } from '../../tools/action.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { StepAddition } from '../outbox/step.ts';
-import type { TurnContext } from '../turn/turn-part.ts';
+import type { ThreadUsage } from '../thread-usage.ts';
 import type { CallParts } from './call-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { PerformedCall } from './performed-call.ts';
@@ -21,11 +19,7 @@ export interface ActionDeps {
   grants: Grants;
   items: ThreadItems;
   outbox: Outbox;
-  /**
-   * Adds the usage of a request aside to that of the thread at once, and returns the step that
-   * stores and announces it.
-   */
-  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  usage: Pick<ThreadUsage, 'aside'>;
   /** The call that prepared the action. Absent: the model did not call for it. */
   called?: PerformedCall;
   log: Log;

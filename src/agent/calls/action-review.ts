@@ -156,7 +156,7 @@ export class ActionReview {
       callClientTool: (params) =>
         questions.askToolProvider({ method: 'item/tool/call', params }, signal),
       answerMsMax: questions.answerMsMax,
-      countTokens: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)),
+      countTokens: (usage) => outbox.commit(this.#deps.usage.aside(turn, usage)),
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
       signal,
       get newInput() {

@@ -18,8 +18,8 @@ import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
 import type { StepAddition } from '../outbox/step.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 interface KeptEnvironment {
   policy: EnvironmentPolicy;
@@ -36,22 +36,23 @@ export class BuiltInTools implements TurnPart {
    * something.
    */
   readonly waits: PausableTimers;
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
   #environment: KeptEnvironment | null = null;
 
-  constructor(deps: TurnPartDeps) {
-    const { clock, processes, sandbox, home, env } = deps;
-    this.#deps = deps;
+  constructor(thread: ThreadContext) {
+    const { clock } = thread.services.runtime;
+    const { processes, sandbox, home, env } = thread.services.machine;
+    this.#thread = thread;
     this.waits = new PausableTimers(clock);
-    this.commands = new CommandSessions({ clock, processes, threadId: deps.threadId });
+    this.commands = new CommandSessions({ clock, processes, threadId: thread.id });
     this.#applyPatch = new ApplyPatch({
       clock,
       sandbox,
       home,
       env,
-      unprotected: () => deps.configuration().commands.unprotected,
+      unprotected: () => thread.state.configuration.commands.unprotected,
     });
     this.#requestPermissions = requestPermissions({
       home,
@@ -66,14 +67,14 @@ export class BuiltInTools implements TurnPart {
       asksForPermissions,
       asksInDefaultMode,
       viewImage: showsImages,
-    } = this.#deps.configuration();
+    } = this.#thread.state.configuration;
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
       requestUserInput({ inDefaultMode: asksInDefaultMode }),
       ...(asksForPermissions ? [this.#requestPermissions] : []),
-      ...(showsImages ? [viewImage(this.#deps)] : []),
+      ...(showsImages ? [viewImage(this.#thread.services.machine)] : []),
     ];
   }
 
@@ -82,23 +83,24 @@ export class BuiltInTools implements TurnPart {
    * They do not reach the commands of other turns, which may run outside of any sandbox.
    */
   readingTools(): Tool[] {
-    const { commands, viewImage: showsImages } = this.#deps.configuration();
+    const { commands, viewImage: showsImages } = this.#thread.state.configuration;
     const ofCommands = commands.enabled
       ? commandTools({ ...this.commandDeps(), ownTurnOnly: true })
       : [];
-    return [...ofCommands, ...(showsImages ? [viewImage(this.#deps)] : [])];
+    return [...ofCommands, ...(showsImages ? [viewImage(this.#thread.services.machine)] : [])];
   }
 
   /** Begins to prepare what the turn's commands need, if that takes longer than starting one. */
   turnBegan({ settings }: TurnContext): StepAddition {
-    const { processes, configuration, granted } = this.#deps;
-    const { enabled, network } = configuration().commands;
+    const { state, grants, services } = this.#thread;
+    const { machine } = services;
+    const { enabled, network } = state.configuration.commands;
     if (!enabled || network(settings) === null) return {};
-    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#deps), {
-      granted: granted(),
+    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, machine), {
+      granted: grants.permissions,
       managesNetwork: true,
     });
-    if (bounds !== null) void processes.prepare(bounds);
+    if (bounds !== null) void machine.processes.prepare(bounds);
     return {};
   }
 
@@ -118,8 +120,9 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env, proxies, shellExports } = this.#deps;
-    const { commands, instructions } = this.#deps.configuration();
+    const { clock } = this.#thread.services.runtime;
+    const { processes, home, env, proxies, shellExports } = this.#thread.services.machine;
+    const { commands, instructions } = this.#thread.state.configuration;
     const { environment, limits, unixSockets, network, unprotected, profileFiles } = commands;
     const shell = commands.shellSnapshot ? shellExports : shellExports.switchedOff;
     return {
@@ -151,7 +154,11 @@ export class BuiltInTools implements TurnPart {
     exported: Readonly<Record<string, string>>,
   ): Record<string, string> {
     if (this.#environment?.policy !== policy || this.#environment.exported !== exported) {
-      const { env } = commandEnvironment({ ...this.#deps.env, ...exported }, policy, UNATTENDED);
+      const { env } = commandEnvironment(
+        { ...this.#thread.services.machine.env, ...exported },
+        policy,
+        UNATTENDED,
+      );
       this.#environment = { policy, exported, variables: env };
     }
     return this.#environment.variables;

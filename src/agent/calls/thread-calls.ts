@@ -1,6 +1,4 @@
 import { contextMessage } from '../../instructions/context-message.ts';
-import type { Grants } from '../../policy/permissions/grants.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
 import { StoreError } from '../../store/store-error.ts';
@@ -9,13 +7,9 @@ import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { Guardian } from '../guardian/guardian.ts';
 import { ThreadItems } from '../items/thread-items.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import { mergedSteps } from '../outbox/step.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
-import type { Services } from '../services.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
-import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ActionDeps } from './action-deps.ts';
 import { BuiltInTools } from './built-in-tools.ts';
 import { ClientQuestions } from './client-questions.ts';
@@ -23,17 +17,6 @@ import { performAction, performUserAction } from './perform-action.ts';
 import { PersonReviewer } from './person-reviewer.ts';
 import { ResponseCalls } from './response-calls.ts';
 import { isToolCall, type ToolCall } from './run-tool-call.ts';
-
-export interface ThreadCallsDeps {
-  state: ThreadState;
-  services: Services;
-  outbox: Outbox;
-  parts: TurnParts;
-  /** The permissions that users have granted in the thread. */
-  grants: Grants;
-  /** Announces at once, before steps that wait in the outbox. */
-  announce(announcement: Announcement): void;
-}
 
 interface AskedRequest {
   /** The tools that were offered with the request. */
@@ -45,7 +28,7 @@ interface AskedRequest {
 
 /** Runs the tool calls of one thread's model, and the commands of its user. */
 export class ThreadCalls {
-  readonly #deps: ThreadCallsDeps;
+  readonly #thread: ThreadContext;
   readonly #actions: ActionDeps;
   readonly questions: ClientQuestions;
   readonly #items: ThreadItems;
@@ -56,11 +39,10 @@ export class ThreadCalls {
    */
   #knowsAll: boolean | null = null;
 
-  constructor(deps: ThreadCallsDeps) {
-    const { state, services, outbox, parts, grants, announce } = deps;
+  constructor(thread: ThreadContext) {
+    const { id: threadId, state, services, outbox, raw, parts, grants, usage } = thread;
     const { clients } = services;
     const { clock, log } = services.runtime;
-    const threadId = state.id;
     const questions = new ClientQuestions({
       state,
       outbox,
@@ -68,12 +50,12 @@ export class ThreadCalls {
       waits: parts.get(BuiltInTools).waits,
     });
     this.questions = questions;
-    this.#deps = deps;
+    this.#thread = thread;
     this.#items = new ThreadItems({
       threadId,
       clock,
       outbox,
-      announce,
+      announce: raw.announce,
       drained: () => clients.drained({ threadId }),
     });
     this.#actions = {
@@ -84,11 +66,7 @@ export class ThreadCalls {
       grants,
       items: this.#items,
       outbox,
-      tokensStep: (turn, usage) =>
-        mergedSteps([
-          state.tokensStep(turn, usage, { isAside: true }),
-          parts.tokensUsed(turn, usage),
-        ]),
+      usage,
       log,
     };
   }
@@ -98,7 +76,7 @@ export class ThreadCalls {
    * with its item.
    */
   ofResponse({ tools, turn, withoutOwn }: AskedRequest): ResponseCalls {
-    const { services, outbox, parts } = this.#deps;
+    const { services, outbox, parts } = this.#thread;
     return new ResponseCalls(
       {
         turnId: turn.id,
@@ -126,7 +104,7 @@ export class ThreadCalls {
    */
   async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
     const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
-    const { services, parts } = this.#deps;
+    const { services, parts } = this.#thread;
     const { ids, pace } = services.runtime;
     const context = this.#context(turn, ids.next());
     const action = await pace.during(
@@ -143,7 +121,7 @@ export class ThreadCalls {
   searchItemId(modelId: string | null | undefined): string {
     return modelId && this.#knowsAll === true
       ? this.#itemId(modelId)
-      : this.#deps.services.runtime.ids.next();
+      : this.#thread.services.runtime.ids.next();
   }
 
   /**
@@ -165,7 +143,7 @@ export class ThreadCalls {
    */
   async #learnId({ call_id: fromItemId }: ToolCall): Promise<void> {
     if (this.#knowsAll !== false || this.#itemIds.has(fromItemId)) return;
-    const { services, state } = this.#deps;
+    const { services, state } = this.#thread;
     try {
       await services.store.listItems(state.id, { fromItemId, direction: 'asc', limit: 1 });
       this.#itemIds.add(fromItemId);
@@ -183,14 +161,14 @@ export class ThreadCalls {
   }
 
   #context(turn: ActiveTurn, callId: string): CallContext {
-    const { state, grants } = this.#deps;
+    const { state, grants } = this.#thread;
     return {
       threadId: state.id,
       turnId: turn.id,
       callId,
       // The calls of a review are not in the history, so a later turn could not know their ids.
       itemId:
-        turn.kind === 'review' ? this.#deps.services.runtime.ids.next() : this.#itemId(callId),
+        turn.kind === 'review' ? this.#thread.services.runtime.ids.next() : this.#itemId(callId),
       signal: turn.signal,
       get settings() {
         return turn.settings;
@@ -204,7 +182,7 @@ export class ThreadCalls {
    * unique in its thread.
    */
   #itemId(callId: string): string {
-    const id = this.#itemIds.has(callId) ? this.#deps.services.runtime.ids.next() : callId;
+    const id = this.#itemIds.has(callId) ? this.#thread.services.runtime.ids.next() : callId;
     this.#itemIds.add(id);
     return id;
   }

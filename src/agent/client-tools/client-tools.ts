@@ -2,17 +2,17 @@ import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
 import { createClientTool } from '../../tools/client-tools/create-client-tool.ts';
 import { BYTES_PER_TOKEN } from '../../tools/command/command-report.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** The tools that a client provides for the thread. */
 export class ClientTools implements TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   /** Null: they were not needed yet. */
   #tools: readonly Tool[] | null = null;
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
   }
 
   tools(): readonly Tool[] {
@@ -21,10 +21,11 @@ export class ClientTools implements TurnPart {
   }
 
   #create(): Tool[] {
-    const { clock, record, configuration } = this.#deps;
-    const text = record().clientTools;
+    const { state, services } = this.#thread;
+    const { clock } = services.runtime;
+    const text = state.record.clientTools;
     if (text === null) return [];
-    const charsMax = () => configuration().commands.limits.tokensMax * BYTES_PER_TOKEN;
+    const charsMax = () => state.configuration.commands.limits.tokensMax * BYTES_PER_TOKEN;
     return (JSON.parse(text) as ClientTool[]).map((tool) =>
       createClientTool(tool, { clock, charsMax }),
     );

@@ -2,8 +2,8 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import { itemCompleted, itemStarted } from '../items/item-shown.ts';
 import type { Step } from '../outbox/step.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 interface Begun {
   turn: TurnContext;
@@ -14,38 +14,40 @@ interface Begun {
 /** The item of a compaction, which clients see while it runs. */
 export class CompactionItem {
   readonly turn: TurnContext;
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #begun: Begun;
 
-  private constructor(deps: TurnPartDeps, begun: Begun) {
+  private constructor(thread: ThreadContext, begun: Begun) {
     this.turn = begun.turn;
-    this.#deps = deps;
+    this.#thread = thread;
     this.#begun = begun;
   }
 
   /** Shows clients that a compaction has begun. */
-  static async begin(deps: TurnPartDeps, turn: TurnContext): Promise<CompactionItem> {
-    const { threadId, clock, outbox } = deps;
-    const item: UntimedItem = { type: 'contextCompaction', id: deps.ids.next() };
+  static async begin(thread: ThreadContext, turn: TurnContext): Promise<CompactionItem> {
+    const { id: threadId, outbox } = thread;
+    const { clock } = thread.services.runtime;
+    const item: UntimedItem = { type: 'contextCompaction', id: thread.services.runtime.ids.next() };
     const startedAtMs = clock.now();
     await outbox.commit({
       partial: { turnId: turn.id, item, startedAtMs, completedAtMs: null },
       announce: [itemStarted(threadId, { turnId: turn.id, item, startedAtMs })],
     });
-    return new CompactionItem(deps, { turn, item, startedAtMs });
+    return new CompactionItem(thread, { turn, item, startedAtMs });
   }
 
   /** Removes the item of a compaction that has replaced nothing. */
   async drop(warning: string | null): Promise<void> {
     const { turn, item, startedAtMs } = this.#begun;
     const dropped = [{ turnId: turn.id, item, startedAtMs, completedAtMs: null }];
-    await this.#deps.outbox.commit({ dropped, announce: warnings(this.#deps.threadId, warning) });
+    await this.#thread.outbox.commit({ dropped, announce: warnings(this.#thread.id, warning) });
   }
 
   /** The step that completes it. */
   completion(): Step {
     const { turn, item, startedAtMs } = this.#begun;
-    const { threadId, clock } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { clock } = this.#thread.services.runtime;
     const completed = { turnId: turn.id, item, startedAtMs, completedAtMs: clock.now() };
     return {
       entries: [{ kind: 'item', ...completed }],

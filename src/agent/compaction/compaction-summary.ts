@@ -7,9 +7,9 @@ import { offeredSpecs } from '../../tools/tool.ts';
 import { additionalContextIn } from '../prompt/additional-context.ts';
 import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import { requestIdentity } from '../prompt/request-identity.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import type { DividedPrompt } from './divided-prompt.ts';
 import { keptUserMessages, recentItems } from './kept-user-messages.ts';
 import type { PromptLimit } from './prompt-limit.ts';
@@ -32,18 +32,19 @@ export type Cause = 'requested' | 'limit' | 'exceeded';
 
 /** Makes what takes the place of a prompt: a summary, and the messages that stay. */
 export class CompactionSummary {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #limit: PromptLimit;
 
-  constructor(deps: TurnPartDeps, limit: PromptLimit) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext, limit: PromptLimit) {
+    this.#thread = thread;
     this.#limit = limit;
   }
 
   /** Asks the model for a summary of what the thread has read, without its last input. */
   async make(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
-    const { threadId, clock, outbox } = this.#deps;
-    const configuration = this.#deps.configuration();
+    const { id: threadId, outbox } = this.#thread;
+    const { clock } = this.#thread.services.runtime;
+    const configuration = this.#thread.state.configuration;
     const { settings } = turn;
     const request = {
       model: settings.model,
@@ -54,7 +55,7 @@ export class CompactionSummary {
       serviceTier: settings.serviceTier,
       verbosity: configuration.verbosity,
       promptCacheKey: threadId,
-      ...requestIdentity({ record: this.#deps.record(), turn, kind: 'compaction' }),
+      ...requestIdentity({ record: this.#thread.state.record, turn, kind: 'compaction' }),
     };
     const room = this.#limit.room(settings.model);
     const tokens = tokensOf(body);
@@ -63,7 +64,7 @@ export class CompactionSummary {
       {
         model: configuration.model,
         clock,
-        onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)),
+        onUsage: (usage) => outbox.commit(this.#thread.usage.aside(turn, usage)),
       },
       {
         items: body,
@@ -81,7 +82,7 @@ export class CompactionSummary {
   /** The specs of the tools of a turn's own request; none where a summary needs their room. */
   async #tools({ signal }: TurnContext, room: number): Promise<ToolSpec[]> {
     if (room < TOOLS_ROOM_MIN) return [];
-    return offeredSpecs(await this.#deps.tools(signal));
+    return offeredSpecs(await this.#thread.parts.tools(signal));
   }
 
   /** The messages that replace the body in the prompt, without the context. */
@@ -91,7 +92,7 @@ export class CompactionSummary {
       Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit.limit(turn.settings.model) * KEPT_SHARE)),
     );
     const kept = (items: readonly AuthoredItem[]) => [
-      ...additionalContextIn(items, this.#deps.record().told, tokensMax),
+      ...additionalContextIn(items, this.#thread.state.record.told, tokensMax),
       ...keptUserMessages(items, tokensMax),
     ];
     if ('text' in summary) {

@@ -6,16 +6,17 @@ import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { toldAfterCompaction } from '../prompt/additional-context.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
-import { otherError } from '../turn/loop/turn-deps.ts';
+import type { ThreadContext } from '../thread-context.ts';
+import { otherError } from '../turn/loop/running-turn.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { CompactionItem, warnings } from './compaction-item.ts';
 import { type Cause, CompactionSummary, tokensOf } from './compaction-summary.ts';
 import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
 import { isOutage } from './is-outage.ts';
 import { PromptLimit } from './prompt-limit.ts';
 import { lossOf, withReason } from './summarize.ts';
+import { wasExceeded } from './was-exceeded.ts';
 
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
@@ -34,7 +35,7 @@ type Outcome =
  * oldest part is cut instead, so that the thread can always go on.
  */
 export class Compaction implements TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #limit: PromptLimit;
   readonly #summary: CompactionSummary;
   #isRequested = false;
@@ -48,10 +49,10 @@ export class Compaction implements TurnPart {
    */
   #turn = { id: '', requests: 0, retries: 0, tokens: 0 };
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
-    this.#limit = new PromptLimit(deps);
-    this.#summary = new CompactionSummary(deps, this.#limit);
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
+    this.#limit = new PromptLimit(thread);
+    this.#summary = new CompactionSummary(thread, this.#limit);
   }
 
   /** Makes a turn due that compacts the thread. */
@@ -106,30 +107,20 @@ export class Compaction implements TurnPart {
 
   /** Why the thread has to be compacted before the turn's next request; null: it need not be. */
   async #cause(turn: TurnContext): Promise<Cause | null> {
-    const prompt = await this.#deps.history.prompt();
+    const prompt = await this.#thread.history.prompt();
     if (prompt === null) return null;
     const short = await this.#limit.learnWindow(turn, prompt);
-    if (short !== null) await this.#deps.outbox.announce(warnings(this.#deps.threadId, short));
-    this.#isExceeded ??= await this.#wasExceeded(turn);
+    if (short !== null) await this.#thread.outbox.announce(warnings(this.#thread.id, short));
+    this.#isExceeded ??= await wasExceeded(this.#thread, turn);
     if (this.#isExceeded) return 'exceeded';
     const { isReached, warning } = this.#limit.reached(turn, prompt);
-    if (warning !== null) await this.#deps.outbox.announce(warnings(this.#deps.threadId, warning));
+    if (warning !== null) await this.#thread.outbox.announce(warnings(this.#thread.id, warning));
     // Input that the model has not answered yet cannot be summarized.
     return isReached && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
 
-  /**
-   * Whether the turn before this one, which another process may have run, failed because its prompt
-   * was too long.
-   */
-  async #wasExceeded(turn: TurnContext): Promise<boolean> {
-    const state = await this.#deps.history.state();
-    if (state?.read.some(({ turnId }) => turnId !== turn.id) !== true) return false;
-    return (await this.#deps.lastTurnError())?.codexErrorInfo === 'contextWindowExceeded';
-  }
-
   async #tokens(): Promise<number> {
-    const prompt = await this.#deps.history.prompt();
+    const prompt = await this.#thread.history.prompt();
     return prompt === null ? 0 : this.#limit.tokens(prompt);
   }
 
@@ -138,7 +129,8 @@ export class Compaction implements TurnPart {
    * then as it was.
    */
   async #compact(turn: TurnContext, cause: Cause): Promise<TurnError | null> {
-    const { history, promptBudget } = this.#deps;
+    const { history } = this.#thread;
+    const { promptBudget } = this.#thread.services.limits;
     const state = await history.state();
     if (state === null) return null;
     const parts = dividedPrompt(state, turn.id);
@@ -147,16 +139,19 @@ export class Compaction implements TurnPart {
     );
     if (cause !== 'requested' && (isEmpty || this.#isTailTooLong(turn, parts))) return null;
     const trigger = cause === 'requested' ? 'manual' : 'auto';
-    if (await this.#deps.beforeCompaction(turn, trigger)) return null;
+    if (await this.#thread.parts.beforeCompaction(turn, trigger)) {
+      this.#interrupt();
+      return null;
+    }
     const end = await promptBudget.requesting(history, turn.signal);
     try {
       if (turn.signal.aborted) return null;
-      const begun = await CompactionItem.begin(this.#deps, turn);
+      const begun = await CompactionItem.begin(this.#thread, turn);
       const outcome = isEmpty
         ? await this.#completeEmpty(begun)
         : await this.#replace(begun, { state, parts, cause });
       if (outcome.isCompacted) {
-        await this.#deps.afterCompaction(turn, trigger);
+        if (await this.#thread.parts.afterCompaction(turn, trigger)) this.#interrupt();
         return null;
       }
       // The end of an interrupted turn removes its unfinished items.
@@ -165,6 +160,11 @@ export class Compaction implements TurnPart {
     } finally {
       end();
     }
+  }
+
+  /** A part stops the turn. */
+  #interrupt(): void {
+    this.#thread.state.turn?.interrupt('hook');
   }
 
   /**
@@ -176,7 +176,7 @@ export class Compaction implements TurnPart {
 
   /** For a thread without anything to summarize. */
   async #completeEmpty(begun: CompactionItem): Promise<Outcome> {
-    await this.#deps.outbox.commit(begun.completion());
+    await this.#thread.outbox.commit(begun.completion());
     return { isCompacted: true };
   }
 
@@ -185,7 +185,8 @@ export class Compaction implements TurnPart {
     { state, parts, cause }: { state: PromptState; parts: DividedPrompt; cause: Cause },
   ): Promise<Outcome> {
     const { turn } = begun;
-    const { log, threadId } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { log } = this.#thread.services.runtime;
     const made = await this.#summary.make(turn, parts, cause);
     const summary = 'text' in made ? { ...made, isCut: made.isCut || state.isCut } : made;
     if (turn.signal.aborted) return UNCHANGED;
@@ -237,20 +238,20 @@ export class Compaction implements TurnPart {
     }: { state: PromptState; tail: AuthoredItem[]; items: AuthoredItem[]; warning: string | null },
   ): Promise<boolean> {
     const { turn } = begun;
-    const { outbox, clock, granted, keep, record } = this.#deps;
-    const { instructions } = this.#deps.configuration();
+    const { state: own, outbox, grants, parts, usage, services } = this.#thread;
+    const { instructions } = own.configuration;
     const context = await instructions.contextUpdate({
       settings: turn.settings,
-      granted: granted(),
+      granted: grants.permissions,
       told: null,
-      now: clock.now(),
+      now: services.runtime.clock.now(),
     });
     let before: Pick<ThreadRecord, 'told' | 'tokenUsage'> | null = null;
     try {
       return await outbox.commitMade(() => {
         const added = turn.signal.aborted ? null : state.addedSince();
         if (added === null) return null;
-        const { told, tokenUsage } = record();
+        const { told, tokenUsage } = own.record;
         before = { told, tokenUsage };
         const isToldAgain = toldAgain(context.messages);
         const input = [...tail, ...added].filter(
@@ -258,7 +259,7 @@ export class Compaction implements TurnPart {
         );
         const read = [
           ...authored('context', context.messages),
-          ...this.#deps.compacted(turn),
+          ...parts.compacted(turn),
           ...items,
           ...input,
         ];
@@ -268,22 +269,22 @@ export class Compaction implements TurnPart {
         };
         const prompt = new PromptItems();
         prompt.begin(entry.items);
-        const usage = this.#deps.promptStep(turn, prompt.tokens);
+        const length = usage.compacted(turn, prompt.tokens);
         const patch = { told: toldAfterCompaction(context.told, { before: told, prompt: read }) };
-        keep(patch);
+        own.keep(patch);
         return mergedSteps([
           {
             entries: [{ kind: 'compacted', turnId: turn.id, ...entry }],
             patch,
-            announce: warnings(this.#deps.threadId, warning),
+            announce: warnings(this.#thread.id, warning),
           },
-          usage,
+          length,
           begun.completion(),
         ]);
       });
     } catch (error) {
       // The prompt is still the long one, and the model was told nothing.
-      if (before !== null) keep(before);
+      if (before !== null) own.keep(before);
       throw error;
     }
   }

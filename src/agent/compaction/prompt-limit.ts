@@ -2,8 +2,8 @@ import { orAborted } from '../../base/or-aborted.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { estimatedTokens } from '../prompt/check-window.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** A prompt that takes this part of the context window is compacted before the next request. */
 const WINDOW_SHARE = 0.9;
@@ -38,7 +38,7 @@ const VAIN_MAX = 3;
  * what it has refused.
  */
 export class PromptLimit {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   /**
    * The model whose context window the provider was asked for, and the length of the prompt then.
    */
@@ -60,18 +60,18 @@ export class PromptLimit {
   /** Whether no response since the last compaction has shown how long the prompt still is. */
   #isUnproven = false;
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
   }
 
   /** The approximate length of the next request, in tokens. */
   tokens(prompt: Prompt): number {
-    return estimatedTokens(prompt, this.#deps.lastUsage());
+    return estimatedTokens(prompt, this.#thread.usage.last);
   }
 
   /** The length of a prompt, in tokens, from which it is compacted. */
   limit(model: string): number {
-    const { contextWindow, compactionLimit, limitsBody } = this.#deps.configuration();
+    const { contextWindow, compactionLimit, limitsBody } = this.#thread.state.configuration;
     const configured = limitsBody ? null : compactionLimit;
     const limit = Math.min(
       configured ?? Number.POSITIVE_INFINITY,
@@ -83,14 +83,14 @@ export class PromptLimit {
 
   /** How many tokens a request may have. */
   room(model: string): number {
-    const { tokens } = this.#deps.configuration().contextWindow(model);
+    const { tokens } = this.#thread.state.configuration.contextWindow(model);
     if (this.#refused?.model !== model) return tokens;
     return Math.min(tokens, Math.max(REFUSED_TOKENS_MIN, this.#refused.tokens * REFUSED_SHARE));
   }
 
   /** Whether so many tokens are known to be more than the model can read. */
   isTooLong(model: string, tokens: number): boolean {
-    const window = this.#deps.configuration().contextWindow(model);
+    const window = this.#thread.state.configuration.contextWindow(model);
     return window.isKnown && tokens > window.tokens;
   }
 
@@ -119,7 +119,8 @@ export class PromptLimit {
     this.#learnPrefix(prompt);
     const tokens = this.tokens(prompt);
     const isLarge =
-      prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
+      prompt.isShrunk ||
+      prompt.bytes >= this.#thread.services.limits.promptBudget.promptBytesMax * BYTES_SHARE;
     const isPaused =
       this.#pause !== null && (this.#pause.turnId ?? id) === id && tokens < this.#pause.tokens;
     const isTooLong = this.isTooLong(model, tokens);
@@ -131,9 +132,9 @@ export class PromptLimit {
   }
 
   #isBodyLong(prompt: Prompt): boolean {
-    const { compactionLimit, limitsBody } = this.#deps.configuration();
+    const { compactionLimit, limitsBody } = this.#thread.state.configuration;
     if (!limitsBody || compactionLimit === null) return false;
-    const isCounted = typeof this.#prefix === 'number' && this.#deps.lastUsage() !== null;
+    const isCounted = typeof this.#prefix === 'number' && this.#thread.usage.last !== null;
     const body = isCounted
       ? this.tokens(prompt) - Number(this.#prefix)
       : prompt.tokens - prompt.tokensOfPrefix;
@@ -141,7 +142,7 @@ export class PromptLimit {
   }
 
   #learnPrefix({ tokensOfModel }: Prompt): void {
-    const last = this.#deps.lastUsage();
+    const last = this.#thread.usage.last;
     if (tokensOfModel === 0) this.#prefix = 'begun';
     else if (this.#prefix === 'begun') this.#prefix = last?.inputTokens ?? null;
   }
@@ -195,7 +196,7 @@ export class PromptLimit {
     { settings: { model }, signal }: TurnContext,
     prompt: Prompt,
   ): Promise<string | null> {
-    const configuration = this.#deps.configuration();
+    const configuration = this.#thread.state.configuration;
     const { isKnown, mayChange } = configuration.contextWindow(model);
     if (isKnown && !mayChange) return null;
     const tokens = this.tokens(prompt);
@@ -216,7 +217,7 @@ export class PromptLimit {
   #prove({ tokensOfModel }: Prompt, limit: number): string | null {
     if (!this.#isUnproven || tokensOfModel === 0) return null;
     this.#isUnproven = false;
-    const read = this.#deps.lastUsage()?.inputTokens ?? tokensOfModel;
+    const read = this.#thread.usage.last?.inputTokens ?? tokensOfModel;
     if (read < limit) {
       this.#vain.count = 0;
       return null;

@@ -12,7 +12,7 @@ import { askAside } from '../aside/ask-aside.ts';
 import { isToolCall } from '../calls/run-tool-call.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
-import { otherError } from '../turn/loop/turn-deps.ts';
+import { otherError } from '../turn/loop/running-turn.ts';
 import { REFUSED_TOKENS_MIN } from './prompt-limit.ts';
 import { summaryTranscript } from './summary-transcript.ts';
 

@@ -3,7 +3,7 @@ import type { ThreadGoal } from '../../protocol/generated/types.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
 import type { StepAddition } from '../outbox/step.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { goalView } from './goal-change.ts';
 
 /**
@@ -11,37 +11,37 @@ import { goalView } from './goal-change.ts';
  * follow in the order of the thread's other steps.
  */
 export class CurrentGoal {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
   }
 
   get record(): GoalRecord | null {
-    return this.#deps.record().goal;
+    return this.#thread.state.record.goal;
   }
 
   /** The goal as clients see it. */
   get shown(): ThreadGoal | null {
     const goal = this.record;
-    return goal === null ? null : goalView(this.#deps.threadId, goal);
+    return goal === null ? null : goalView(this.#thread.id, goal);
   }
 
   /** Whether the configuration lets the thread have a goal. */
   get isEnabled(): boolean {
-    return this.#deps.configuration().goals;
+    return this.#thread.state.configuration.goals;
   }
 
   /** Whether the thread may have a goal. */
   get isAvailable(): boolean {
-    return this.isEnabled && !this.#deps.record().ephemeral;
+    return this.isEnabled && !this.#thread.state.record.ephemeral;
   }
 
   /**
    * The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null.
    */
   announcement(turnId: string | null): Announcement {
-    const { threadId } = this.#deps;
+    const { id: threadId } = this.#thread;
     const goal = this.isAvailable ? this.shown : null;
     if (goal === null) return { method: 'thread/goal/cleared', params: { threadId } };
     return { method: 'thread/goal/updated', params: { threadId, turnId, goal } };
@@ -55,15 +55,16 @@ export class CurrentGoal {
     patch: ThreadPatch & { goal: GoalRecord | null },
     turnId: string | null = null,
   ): Promise<void> {
-    const { goal, listed, preview, previewIsCommand } = this.#deps.record();
-    this.#deps.keep(patch);
+    const { goal, listed, preview, previewIsCommand } = this.#thread.state.record;
+    this.#thread.state.keep(patch);
     try {
-      await this.#deps.outbox.commit({
+      await this.#thread.outbox.commit({
         patch,
         announce: turnId === null ? [] : [this.announcement(turnId)],
       });
     } catch (error) {
-      if (this.record === patch.goal) this.#deps.keep({ goal, listed, preview, previewIsCommand });
+      if (this.record === patch.goal)
+        this.#thread.state.keep({ goal, listed, preview, previewIsCommand });
       throw error;
     }
   }
@@ -81,8 +82,8 @@ export class CurrentGoal {
     }: { goal: GoalRecord | null; turnId: string | null; warning?: string | null },
   ): StepAddition {
     if (!this.isAvailable || goal === null || goal === this.record) return {};
-    this.#deps.keep({ goal });
-    const { threadId } = this.#deps;
+    this.#thread.state.keep({ goal });
+    const { id: threadId } = this.#thread;
     const shown =
       JSON.stringify(this.shown) === JSON.stringify(before) ? [] : [this.announcement(turnId)];
     const warnings: Announcement[] =

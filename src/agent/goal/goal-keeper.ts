@@ -16,9 +16,9 @@ import { isDecided } from '../../tools/denial.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { CurrentGoal } from './current-goal.ts';
 import {
   changedGoal,
@@ -41,7 +41,7 @@ const IDLE_GOAL_TURNS_MAX = 2;
  * follow in the order of the thread's other steps.
  */
 export class GoalKeeper implements GoalAccess, TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #goal: CurrentGoal;
   /**
    * The running turn. `isUnprompted`: it was begun for the goal, and no client has given input
@@ -55,9 +55,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   #unpromptedTurns = 0;
   #idleTurns = 0;
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
-    this.#goal = new CurrentGoal(deps);
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
+    this.#goal = new CurrentGoal(thread);
   }
 
   current(): ThreadGoal | null {
@@ -79,20 +79,20 @@ export class GoalKeeper implements GoalAccess, TurnPart {
    * it with `announce`.
    */
   async set(change: GoalChange): Promise<ThreadGoal> {
-    await this.#deps.turnBegun();
+    await this.#thread.beginnings.settle();
     const before = this.#charged();
     const goal = changedGoal(before, change, this.#now());
     if (before === null || before.status !== 'active' || goal.objective !== before.objective)
-      this.#deps.agents.usage.forgetUntold(this.#deps.threadId);
+      this.#thread.services.agents.usage.forgetUntold(this.#thread.id);
     if (before !== null && goal.objective !== before.objective) this.#unreported.add('edited');
     if (change.objective !== null || change.status !== null) this.#startOver();
-    await this.#goal.store({ ...listingPatch(this.#deps.record(), change), goal });
-    return goalView(this.#deps.threadId, goal);
+    await this.#goal.store({ ...listingPatch(this.#thread.state.record, change), goal });
+    return goalView(this.#thread.id, goal);
   }
 
   /** Removes the goal for a client. Resolves with false if there was none. */
   async clear(): Promise<boolean> {
-    await this.#deps.turnBegun();
+    await this.#thread.beginnings.settle();
     if (this.#goal.record === null) return false;
     await this.#goal.store({ goal: null });
     return true;
@@ -100,7 +100,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   /** Announces the goal as it is now, after all steps so far. */
   announce(): void {
-    void this.#deps.outbox.announce([this.#goal.announcement(null)]);
+    void this.#thread.outbox.announce([this.#goal.announcement(null)]);
   }
 
   async create({
@@ -119,7 +119,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     if (before !== null && before.status !== 'complete') return { refused: UNFINISHED };
     // The turn's time so far is not charged to the new goal, nor are the tokens of agents.
     this.#charged();
-    this.#deps.agents.usage.forgetUntold(this.#deps.threadId);
+    this.#thread.services.agents.usage.forgetUntold(this.#thread.id);
     return this.#change(changedGoal(null, change, this.#now()), turnId);
   }
 
@@ -138,13 +138,13 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   /** The next turn for the goal. There is none in plan mode, where the user decides. */
   due(): DueTurn | null {
-    const { goal, settings } = this.#deps.record();
+    const { goal, settings } = this.#thread.state.record;
     const isFree =
       this.available && this.#turn === null && settings.collaborationMode.mode !== 'plan';
     if (!isFree || goal?.status !== 'active' || goal.awaitsUser) return null;
     return {
       kind: 'goal',
-      tell: [goalTurnMessage(goalView(this.#deps.threadId, goal), { idle: this.#idleTurns > 0 })],
+      tell: [goalTurnMessage(goalView(this.#thread.id, goal), { idle: this.#idleTurns > 0 })],
     };
   }
 
@@ -158,14 +158,14 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     const goal = this.#goal.record;
     if (goal?.awaitsUser !== true) return {};
     const patch: ThreadPatch = { goal: { ...goal, awaitsUser: false } };
-    this.#deps.keep(patch);
+    this.#thread.state.keep(patch);
     return { patch };
   }
 
   turnBegan({ kind }: TurnContext): StepAddition {
     const isUnprompted = kind === 'goal';
     this.#turn = { isUnprompted };
-    this.#chargedUntilMs = this.#deps.clock.monotonic();
+    this.#chargedUntilMs = this.#thread.services.runtime.clock.monotonic();
     this.#unreported.clear();
     if (isUnprompted) this.#unpromptedTurns++;
     return {};
@@ -189,9 +189,11 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next
     // change.
     if (step.patch !== undefined)
-      this.#deps.outbox
+      this.#thread.outbox
         .commit(step)
-        .catch((err: unknown) => this.#deps.log.info({ err }, 'a goal was not stored'));
+        .catch((err: unknown) =>
+          this.#thread.services.runtime.log.info({ err }, 'a goal was not stored'),
+        );
   }
 
   beforeRequest(): { tell: ResponseItem[] } {
@@ -260,7 +262,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
    * store it.
    */
   #charged(tokens = 0): GoalRecord | null {
-    const { clock } = this.#deps;
+    const { clock } = this.#thread.services.runtime;
     const goal = this.#goal.record;
     const now = clock.monotonic();
     const ms = this.#turn === null ? 0 : Math.max(0, Math.round(now - this.#chargedUntilMs));
@@ -270,11 +272,11 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   async #change(goal: GoalRecord, turnId: string): Promise<ThreadGoal> {
     await this.#goal.store({ goal }, turnId);
-    return goalView(this.#deps.threadId, goal);
+    return goalView(this.#thread.id, goal);
   }
 
   #now(): { threadId: string; nowMs: number } {
-    return { threadId: this.#deps.threadId, nowMs: this.#deps.clock.now() };
+    return { threadId: this.#thread.id, nowMs: this.#thread.services.runtime.clock.now() };
   }
 }
 

@@ -1,14 +1,16 @@
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
 import { userWords } from './user-words.ts';
 
 /** Creates the guardian of a loaded thread. */
-export function createGuardian(deps: TurnPartDeps): Guardian {
-  const { threadId, clock, ids, outbox, home, env, modelFor, processes, sandbox } = deps;
+export function createGuardian(thread: ThreadContext): Guardian {
+  const { id: threadId, state, outbox, usage, services } = thread;
+  const { clock, ids } = services.runtime;
+  const { processes, sandbox, home, env } = services.machine;
   const own = async () => {
-    const state = await deps.history.state();
-    return state === null ? null : [...state.read, ...state.deferred];
+    const history = await thread.history.state();
+    return history === null ? null : [...history.read, ...history.deferred];
   };
   const judge = new Judge({
     threadId,
@@ -17,27 +19,27 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     env,
     processes,
     sandbox,
-    config: () => deps.configuration().config,
-    ownModel: () => deps.configuration().model,
-    modelFor,
-    onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage)),
-    ownWindow: (model) => deps.configuration().contextWindow(model),
+    config: () => state.configuration.config,
+    ownModel: () => state.configuration.model,
+    modelFor: services.providers.modelFor,
+    onUsage: (turn, used) => outbox.commit(usage.aside(turn, used)),
+    ownWindow: (model) => state.configuration.contextWindow(model),
     history: async () => {
       const history = await own();
       if (history === null) return null;
       // An agent that was started with fork_context has read what was said above until then.
       const said = new Set(userWords(history).map(({ item }) => JSON.stringify(item)));
-      const above = (await deps.agents.saidAbove(threadId)).filter(
+      const above = (await services.agents.saidAbove(threadId)).filter(
         ({ item }) => !said.has(JSON.stringify(item)),
       );
       return [...above, ...history];
     },
     goal: () => {
-      const { goal } = deps.record();
+      const { goal } = state.record;
       return goal === null || goal.isModels ? null : goal.objective;
     },
   });
-  const { sessionId } = deps.record();
+  const { sessionId } = state.record;
   return new Guardian({
     threadId,
     sessionId,
@@ -45,7 +47,7 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     ids,
     outbox,
     judge,
-    denials: deps.agents.denials,
+    denials: services.agents.denials,
     history: own,
   });
 }

@@ -6,8 +6,8 @@ import { type HookDefinition, isFor, runs } from '../../config/hooks/hook-defini
 import { hookEvent } from '../../config/hooks/hook-events.ts';
 import { type MergedEffects, NO_EFFECTS } from '../../hooks/merged-effects.ts';
 import type { HookEventName } from '../../protocol/generated/types.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { hookInput } from './hook-input.ts';
 import type { HookRunner } from './hook-runner.ts';
 
@@ -26,31 +26,31 @@ export interface Happening {
 
 /** The hooks that are configured for a thread, by their events. */
 export class ConfiguredHooks {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #late: (context: string) => void;
   /** The code that runs hooks is imported at its first use. */
   readonly #runner = new Once<HookRunner>(async () => {
     const code = await import('./hook-runner.ts');
-    return new code.HookRunner(this.#deps, this.#late);
+    return new code.HookRunner(this.#thread, this.#late);
   });
   /** The runs that have begun. An interrupt ends the wait for them, and they end soon after. */
   readonly #open = new Set<Promise<unknown>>();
 
   /** `late`: takes the context that an asynchronous hook gives. */
-  constructor(deps: TurnPartDeps, late: (context: string) => void) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext, late: (context: string) => void) {
+    this.#thread = thread;
     this.#late = late;
   }
 
   /** Whether there are hooks of this event. */
   has(event: HookEventName): boolean {
-    const { hooks } = this.#deps.configuration().config.hooks;
+    const { hooks } = this.#thread.state.configuration.config.hooks;
     return hooks.some((hook) => hook.event === event && runs(hook));
   }
 
   /** The hooks of an event for one of these names. Hooks without a matcher match any. */
   matching(event: HookEventName, names: readonly string[]): HookDefinition[] {
-    const { hooks } = this.#deps.configuration().config.hooks;
+    const { hooks } = this.#thread.state.configuration.config.hooks;
     return hooks.filter((hook) => hook.event === event && runs(hook) && hook.matches(names));
   }
 
@@ -78,7 +78,7 @@ export class ConfiguredHooks {
     matching: readonly HookDefinition[],
     { turn, facts = {}, callId, signal: own }: Happening,
   ): Promise<MergedEffects> {
-    const record = this.#deps.record();
+    const record = this.#thread.state.record;
     const { settings } = turn ?? record;
     const signal = own ?? turn?.signal ?? new AbortController().signal;
     const hooks = await hooksFor(matching, settings.cwd, signal);

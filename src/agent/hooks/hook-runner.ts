@@ -13,7 +13,7 @@ import { awaitKill } from '../../sandbox/processes/await-kill.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { HookRun, isAsync, type Occasion } from './hook-run.ts';
 import { ModelHooks } from './model-hooks.ts';
 
@@ -28,7 +28,7 @@ type McpHandler = Extract<HookDefinition['handler'], { type: 'mcpTool' }>;
 
 /** Runs the hooks of a thread: those of one event side by side. Tells clients of each run. */
 export class HookRunner {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #places = new Semaphore(PARALLEL_MAX);
   readonly #late: (context: string) => void;
   readonly #models: ModelHooks;
@@ -39,10 +39,10 @@ export class HookRunner {
   #started = 0;
 
   /** `late`: takes the context that an asynchronous hook gives. */
-  constructor(deps: TurnPartDeps, late: (context: string) => void) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext, late: (context: string) => void) {
+    this.#thread = thread;
     this.#late = late;
-    this.#models = new ModelHooks(deps, this.#breaks);
+    this.#models = new ModelHooks(thread, this.#breaks);
   }
 
   /**
@@ -55,7 +55,8 @@ export class HookRunner {
     const closed = this.#closed.signal;
     // Once for all hooks: it may be long.
     const input = await jsonText(occasion.input, this.#breaks);
-    const { threadId, clock } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { clock } = this.#thread.services.runtime;
     const begun = (hook: HookDefinition) =>
       new HookRun(hook, occasion, { threadId, clock, closed });
     const waited = occasion.hooks.filter((hook) => !isAsync(hook)).map(begun);
@@ -82,7 +83,9 @@ export class HookRunner {
   async close(): Promise<void> {
     this.#closed.abort();
     this.#closed = new AbortController();
-    const { processes, threadId, clock } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { clock } = this.#thread.services.runtime;
+    const { processes } = this.#thread.services.machine;
     if (this.#started > 0) await awaitKill(processes.killOwned([threadId, OWNER]), clock);
     await Promise.all(this.#aside);
   }
@@ -99,8 +102,8 @@ export class HookRunner {
       const { context } = run.bounded(result);
       if (context !== undefined) this.#late(context);
     } catch (error) {
-      this.#deps.log.error(
-        { err: error, threadId: this.#deps.threadId },
+      this.#thread.services.runtime.log.error(
+        { err: error, threadId: this.#thread.id },
         'an asynchronous hook failed inside the server',
       );
     }
@@ -120,7 +123,8 @@ export class HookRunner {
 
   async #placed(run: HookRun, input: JsonText): Promise<HookResult> {
     const { hook, signal } = run;
-    const { log, threadId } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { log } = this.#thread.services.runtime;
     const isWaitedFor = !run.isAsync;
     if (isWaitedFor && !(await this.#places.take(signal))) return failedHook(STOPPED_EARLY);
     try {
@@ -160,7 +164,9 @@ export class HookRunner {
 
   #command(run: HookRun, command: string, input: JsonText) {
     const { hook, occasion, signal } = run;
-    const { env, threadId, processes, clock } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { clock } = this.#thread.services.runtime;
+    const { env, processes } = this.#thread.services.machine;
     const program = {
       argv: shellArgv(userShell(env), command, { login: false }),
       cwd: hook.projectFolder ?? occasion.cwd,
@@ -184,7 +190,10 @@ export class HookRunner {
       return failedHook(
         `the event has no field ${filled.missing.join(', ')}, which the input of the hook names`,
       );
-    const answer = this.#deps.callMcpTool({ server, tool, input: filled.input }, signal);
+    const answer = this.#thread.parts.calls.callMcpTool(
+      { server, tool, input: filled.input },
+      signal,
+    );
     if (answer === null) return failedHook(`there is no MCP server named ${server}`);
     const outcome = await answer.then(
       (text) => ({ text }),
@@ -202,7 +211,10 @@ export class HookRunner {
   ): Promise<HookResult> {
     const timeout = new AbortController();
     const { timeoutSec } = run.hook;
-    const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutSec * 1000);
+    const timer = this.#thread.services.runtime.clock.setTimer(
+      () => timeout.abort(),
+      timeoutSec * 1000,
+    );
     const over = AbortSignal.any([run.signal, timeout.signal]);
     try {
       const result = await orAborted(work(over), over);
@@ -214,6 +226,6 @@ export class HookRunner {
   }
 
   async #announce(announcements: readonly Announcement[]): Promise<void> {
-    if (announcements.length > 0) await this.#deps.outbox.announce(announcements);
+    if (announcements.length > 0) await this.#thread.outbox.announce(announcements);
   }
 }

@@ -2,6 +2,7 @@ import { type Deadline, deadlineIn } from '../../base/clock.ts';
 import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import type { ActionOutcome, Verdict } from '../../tools/action.ts';
 import { isDecided } from '../../tools/denial.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type {
   AskedApproval,
   CallDecision,
@@ -13,7 +14,6 @@ import type {
   TurnInput,
   TurnPart,
 } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { approvalFacts } from './approval-facts.ts';
 import { CallHooks } from './call-hooks.ts';
 import { ConfiguredHooks } from './configured-hooks.ts';
@@ -33,7 +33,7 @@ const CLOSE_MS_MAX = 60_000;
 
 /** Runs the hooks that the user has configured, at the moments of a thread's turns. */
 export class Hooks implements TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #hooks: ConfiguredHooks;
   readonly #calls: CallHooks;
   /** Why the next input begins a session, for its hooks; null: it does not. */
@@ -47,11 +47,11 @@ export class Hooks implements TurnPart {
   /** The turn that hooks went on with, and how often. */
   #continued = { turnId: '', count: 0 };
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
-    this.#hooks = new ConfiguredHooks(deps, (context) => this.#ready.push(context));
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
+    this.#hooks = new ConfiguredHooks(thread, (context) => this.#ready.push(context));
     this.#calls = new CallHooks(this.#hooks);
-    this.#due = deps.origin;
+    this.#due = thread.origin;
   }
 
   withholdsInput(): boolean {
@@ -188,13 +188,13 @@ export class Hooks implements TurnPart {
     if (stop !== null || refusals.length === 0) return {};
     if (this.#continued.count >= CONTINUATIONS_MAX) {
       const message = `Hooks have continued this turn ${CONTINUATIONS_MAX} times, which is the limit. The turn ends.`;
-      await this.#deps.outbox.announce([
-        { method: 'warning', params: { threadId: this.#deps.threadId, message } },
+      await this.#thread.outbox.announce([
+        { method: 'warning', params: { threadId: this.#thread.id, message } },
       ]);
       return {};
     }
     this.#continued.count++;
-    return { goOn: continuation(this.#deps.ids.next(), refusals) };
+    return { goOn: continuation(this.#thread.services.runtime.ids.next(), refusals) };
   }
 
   async cleanUp(turn: TurnContext): Promise<void> {
@@ -214,7 +214,9 @@ export class Hooks implements TurnPart {
       this.#role === null &&
       this.#hooks.matching('sessionEnd', [END_REASON]).length > 0;
     if (!isDue) return;
-    const { clock, lastPrograms, log, threadId } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { clock, log } = this.#thread.services.runtime;
+    const { lastPrograms } = this.#thread.services.limits;
     const deadline = deadlineIn(CLOSE_MS_MAX, clock);
     const signal = AbortSignal.any([deadline.signal, lastPrograms.over]);
     const hasPlace = await lastPrograms.places.take(signal);
@@ -240,7 +242,7 @@ export class Hooks implements TurnPart {
 
   /** The role of the agent that the thread is; null if it is no agent. */
   get #role(): string | null {
-    return agentType(this.#deps.record());
+    return agentType(this.#thread.state.record);
   }
 
   get #startEvent(): 'sessionStart' | 'subagentStart' {
@@ -249,7 +251,8 @@ export class Hooks implements TurnPart {
 
   /** Ends the hooks that an interrupt causes: the end of their turn waits for all of them. */
   #afterInterrupt(): AbortSignal {
-    const { clock, lastPrograms } = this.#deps;
+    const { clock } = this.#thread.services.runtime;
+    const { lastPrograms } = this.#thread.services.limits;
     this.#interruptDeadline ??= deadlineIn(INTERRUPT_MS_MAX, clock);
     return AbortSignal.any([this.#interruptDeadline.signal, lastPrograms.over]);
   }

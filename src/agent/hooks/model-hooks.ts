@@ -10,8 +10,8 @@ import { decisionMask } from '../../secrets/decision-mask.ts';
 import { LOOKS_MAX, lookTools } from '../../tools/look-command.ts';
 import { JudgeAnswers } from '../aside/judge-answers.ts';
 import { readVerdict } from '../aside/read-verdict.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** The place of the event in a prompt. Without it, the event follows the prompt. */
 const PLACE = '$ARGUMENTS';
@@ -36,12 +36,14 @@ interface ModelHook {
  * commands that only look before it answers. Whatever fails is a failed hook.
  */
 export class ModelHooks {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #answers: JudgeAnswers;
 
-  constructor(deps: TurnPartDeps, breaks: EventLoopYield) {
-    const { threadId, clock, processes, sandbox, home, env, outbox } = deps;
-    this.#deps = deps;
+  constructor(thread: ThreadContext, breaks: EventLoopYield) {
+    const { id: threadId, outbox, usage } = thread;
+    const { clock } = thread.services.runtime;
+    const { processes, sandbox, home, env } = thread.services.machine;
+    this.#thread = thread;
     this.#answers = new JudgeAnswers({
       threadId,
       clock,
@@ -51,21 +53,24 @@ export class ModelHooks {
       env,
       breaks,
       mask: () => decisionMask(env),
-      onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage)),
+      onUsage: (turn, used) => outbox.commit(usage.aside(turn, used)),
     });
   }
 
   /** Rejects only with the store's error. */
   async run({ event, handler, input, turn }: ModelHook, signal: AbortSignal): Promise<HookResult> {
     if (input.length > EVENT_BYTES_MAX) return failedHook(TOO_LONG);
-    const { threadId, configuration } = this.#deps;
-    const { model, verbosity } = configuration();
+    const { id: threadId, state, services } = this.#thread;
+    const { model, verbosity } = state.configuration;
     const { settings } = turn;
     const request = {
       model: handler.model ?? settings.model,
       instructions: HOOK_INSTRUCTIONS,
       input: [contextMessage('user', [withEvent(handler.prompt, input.toString())])],
-      tools: handler.type === 'agent' ? await lookTools(this.#deps) : [],
+      tools:
+        handler.type === 'agent'
+          ? await lookTools({ ...services.runtime, ...services.machine })
+          : [],
       effort: handler.model === null ? settings.effort : null,
       summary: null,
       outputSchema: HOOK_ANSWER_SCHEMA,

@@ -15,7 +15,7 @@ import { type ActionHost, type Ask, UNCONFINED } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import { askAside } from '../aside/ask-aside.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { elicitationForm } from './elicitation-form.ts';
 
 /** The call in whose course a server asks. */
@@ -39,7 +39,7 @@ const INTERNAL = -32603;
 export async function answerQuestion(
   question: AskedQuestion,
   tag: unknown,
-  deps: TurnPartDeps,
+  thread: Pick<ThreadContext, 'state'>,
   signal: AbortSignal,
 ): Promise<McpAnswer> {
   if (tag === undefined)
@@ -48,7 +48,7 @@ export async function answerQuestion(
       : refusal('nobody can be asked');
   const call = tag as AskingCall;
   if (question.kind === 'elicitation') return elicit(question.params, call, signal);
-  return sample(question.params, call, deps, signal);
+  return sample(question.params, call, thread, signal);
 }
 
 async function elicit(
@@ -119,7 +119,7 @@ function metaOfServer(meta: JsonValue | undefined): JsonObject | null {
 async function sample(
   params: JsonObject,
   call: AskingCall,
-  deps: TurnPartDeps,
+  thread: Pick<ThreadContext, 'state'>,
   signal: AbortSignal,
 ): Promise<McpAnswer> {
   const messages = Array.isArray(params.messages) ? (params.messages as JsonObject[]) : [];
@@ -142,7 +142,7 @@ async function sample(
   const input = messages.flatMap(inputItem);
   if (input.length === 0)
     return { error: { code: INVALID_PARAMS, message: 'the prompt has no text' } };
-  const configuration = deps.configuration();
+  const configuration = thread.state.configuration;
   const request: ModelRequest = {
     model: call.settings.model,
     instructions:

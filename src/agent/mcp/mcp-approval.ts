@@ -21,7 +21,7 @@ interface ApprovalOptions {
  * hold for the session, or always.
  */
 export function mcpApproval(
-  { used, tool, context, deps }: McpToolCall,
+  { used, tool, context, of }: McpToolCall,
   args: JsonObject,
   { reason, describe }: ApprovalOptions,
 ): Ask {
@@ -35,7 +35,7 @@ export function mcpApproval(
       const lasting = mayLast
         ? [
             'session',
-            ...((await deps.toolApprovals.mayStore(used.config, tool.name)) ? ['always'] : []),
+            ...((await of.toolApprovals.mayStore(used.config, tool.name)) ? ['always'] : []),
           ]
         : [];
       const question = `Allow the MCP server ${name} to run the tool "${tool.name}"?`;
@@ -61,7 +61,7 @@ export function mcpApproval(
       if (scope === 'session' || scope === 'always')
         grants.allowMcpTool(toolKey(used.config, tool));
       if (scope !== 'always') return;
-      const problem = await deps.toolApprovals.store(
+      const problem = await of.toolApprovals.store(
         used.config,
         tool.name,
         storedToolKey(used.config, tool),

@@ -140,14 +140,16 @@ export class McpCallAction implements Action {
     _shown: OpenItem | null,
     host: ActionHost,
   ): Promise<ActionOutcome> {
-    const { used, tool, context, deps } = this.#call;
+    const { used, tool, context, of } = this.#call;
     const { threadId, turnId, itemId } = context;
-    const startedMs = deps.clock.monotonic();
-    const wallMs = () => deps.clock.monotonic() - startedMs;
+    const { state, services } = of.thread;
+    const { clock } = services.runtime;
+    const startedMs = clock.monotonic();
+    const wallMs = () => clock.monotonic() - startedMs;
     try {
       await used.server.settled(host.signal);
       this.#requireSameDefinition();
-      const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+      const charsMax = state.configuration.config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
       const request = {
         op: 'callTool' as const,
         name: tool.name,
@@ -236,8 +238,10 @@ export class McpCallAction implements Action {
   }
 
   #check() {
-    const { used, tool, context, settings, deps } = this.#call;
+    const { used, tool, context, settings, of } = this.#call;
     if (settings.check === null) return null;
+    const { clock } = of.thread.services.runtime;
+    const { processes, env } = of.thread.services.machine;
     const { threadId, turnId, itemId, settings: current } = context;
     const call = {
       threadId,
@@ -249,7 +253,12 @@ export class McpCallAction implements Action {
       arguments: this.#args,
       annotations: tool.annotations as JsonObject | null,
     };
-    return runSafetyCheck(settings.check, call, deps, context.signal);
+    return runSafetyCheck(
+      settings.check,
+      call,
+      { clock, processes, env, http: of.http },
+      context.signal,
+    );
   }
 
   #progress(host: ActionHost): (progress: Progress) => void {

@@ -2,7 +2,7 @@ import type { HttpClient } from '../../base/http/http-client.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { CallContext } from '../../tools/tool.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ThreadServer } from './thread-servers.ts';
 import type { ToolApprovals } from './tool-approvals.ts';
 
@@ -14,8 +14,10 @@ export interface McpServices {
   http: HttpClient;
 }
 
-/** The collaborators of the tools of MCP servers. */
-export interface McpDeps extends TurnPartDeps, McpServices {}
+/** A thread, with the services that only the tools of MCP servers need. */
+export interface McpThread extends McpServices {
+  thread: ThreadContext;
+}
 
 /** A call of a server's tool. */
 export interface McpToolCall {
@@ -23,5 +25,5 @@ export interface McpToolCall {
   tool: McpTool;
   context: CallContext;
   settings: McpSettings;
-  deps: McpDeps;
+  of: McpThread;
 }

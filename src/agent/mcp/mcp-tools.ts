@@ -5,12 +5,12 @@ import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { ToolNamespace } from '../../model/model.ts';
 import { NAMESPACE_DESCRIPTION_CHARS_MAX } from '../../model/offered-schema.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { McpCall, TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { answerQuestion } from './answer-question.ts';
 import { callAside } from './call-aside.ts';
-import type { McpDeps, McpServices } from './mcp-tool-call.ts';
 import { McpCallAction } from './mcp-call-action.ts';
+import type { McpServices, McpThread } from './mcp-tool-call.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
 import { resourceTools } from './resource-tools.ts';
 import { type ThreadServer, ThreadServers } from './thread-servers.ts';
@@ -19,7 +19,7 @@ import { withoutSameNames } from './without-same-names.ts';
 
 /** Offers the tools and resources of the MCP servers that the thread's configuration names. */
 export class McpTools implements TurnPart {
-  readonly #deps: McpDeps;
+  readonly #of: McpThread;
   readonly servers: ThreadServers;
   #isClosing = false;
   /** Nothing releases servers any more. */
@@ -30,21 +30,20 @@ export class McpTools implements TurnPart {
    */
   readonly #warnings = new Map<string, string | null>();
 
-  constructor(own: TurnPartDeps, services: McpServices) {
-    const deps = { ...own, ...services };
-    this.#deps = deps;
-    const { threadId, outbox } = deps;
+  constructor(thread: ThreadContext, services: McpServices) {
+    this.#of = { thread, ...services };
+    const { id: threadId, state, outbox } = thread;
     this.servers = new ThreadServers({
       threadId,
-      servers: deps.mcp,
-      root: () => deps.record().settings.cwd,
+      servers: thread.services.mcp,
+      root: () => state.record.settings.cwd,
       announce: (announcements) => void outbox.announce(announcements),
-      onQuestion: (question, tag, signal) => answerQuestion(question, tag, deps, signal),
+      onQuestion: (question, tag, signal) => answerQuestion(question, tag, thread, signal),
     });
   }
 
   get settings(): McpSettings {
-    return this.#deps.configuration().mcp.settings;
+    return this.#of.thread.state.configuration.mcp.settings;
   }
 
   /**
@@ -88,7 +87,7 @@ export class McpTools implements TurnPart {
     const hasResources = known.some(
       ({ server }) => server.connected?.capabilities.resources !== undefined,
     );
-    return [...(hasResources ? resourceTools(this.servers, this.#deps) : []), ...offered];
+    return [...(hasResources ? resourceTools(this.servers, this.#of) : []), ...offered];
   }
 
   callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null {
@@ -113,7 +112,7 @@ export class McpTools implements TurnPart {
   #warn(server: string, message: string | null): void {
     const isNew = message !== (this.#warnings.get(server) ?? null);
     this.#warnings.set(server, message);
-    const { threadId, outbox } = this.#deps;
+    const { id: threadId, outbox } = this.#of.thread;
     if (isNew && message !== null)
       void outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }
@@ -163,7 +162,7 @@ export class McpTools implements TurnPart {
           tool,
           context,
           settings: this.settings,
-          deps: this.#deps,
+          of: this.#of,
         }),
     };
   }

@@ -12,8 +12,8 @@ import {
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
-import type { McpDeps } from './mcp-tool-call.ts';
 import { McpCallAction } from './mcp-call-action.ts';
+import type { McpThread } from './mcp-tool-call.ts';
 import { type ResourceArguments, ResourceReader } from './resource-reader.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 
@@ -68,7 +68,7 @@ const TOOLS: readonly ResourceTool[] = [
 ];
 
 /** The tools that read the resources of the thread's servers. */
-export function resourceTools(servers: ThreadServers, deps: McpDeps): Tool[] {
+export function resourceTools(servers: ThreadServers, of: McpThread): Tool[] {
   return TOOLS.map((tool) => ({
     spec: {
       type: 'function',
@@ -81,14 +81,14 @@ export function resourceTools(servers: ThreadServers, deps: McpDeps): Tool[] {
         additionalProperties: false,
       },
     },
-    prepare: async (args, context) => prepare(tool, args, { context, servers, deps }),
+    prepare: async (args, context) => prepare(tool, args, { context, servers, of }),
   }));
 }
 
 function prepare(
   tool: ResourceTool,
   args: JsonValue,
-  { context, servers, deps }: { context: CallContext; servers: ThreadServers; deps: McpDeps },
+  { context, servers, of }: { context: CallContext; servers: ThreadServers; of: McpThread },
 ): Action | ActionOutcome {
   const given = isObject(args) ? (args as JsonObject) : {};
   const text = (key: string) =>
@@ -114,9 +114,11 @@ function prepare(
     _shown: unknown,
     host: ActionHost,
   ): Promise<ActionOutcome> => {
-    const startedMs = deps.clock.monotonic();
-    const ended = () => Math.round(deps.clock.monotonic() - startedMs);
-    const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+    const { state, services } = of.thread;
+    const { clock } = services.runtime;
+    const startedMs = clock.monotonic();
+    const ended = () => Math.round(clock.monotonic() - startedMs);
+    const charsMax = state.configuration.config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
     const reader = new ResourceReader(servers, named, { charsMax, signal: host.signal });
     try {
       const output = reader.shown(await tool.read(reader, read));
@@ -144,7 +146,7 @@ function prepare(
     // The model writes the URI, or the cursor. Nothing is sent to a server that does not exist.
     ...(named === null || (read.uri ?? read.cursor) === null
       ? RUNS
-      : judgedAsCall(tool, given, { context, used: named, deps })),
+      : judgedAsCall(tool, given, { context, used: named, of })),
     item,
     perform,
     refused(denial) {
@@ -167,7 +169,7 @@ const RUNS = { kind: 'other', judge: () => ({ run: UNCONFINED }) } as const;
 function judgedAsCall(
   { name, description }: ResourceTool,
   args: JsonObject,
-  { context, used, deps }: { context: CallContext; used: ThreadServer; deps: McpDeps },
+  { context, used, of }: { context: CallContext; used: ThreadServer; of: McpThread },
 ): Pick<Action, 'kind' | 'judge' | 'approval' | 'describe' | 'isShownFirst'> {
   const tool: McpTool = {
     name,
@@ -178,7 +180,7 @@ function judgedAsCall(
     annotations: { readOnlyHint: true },
   };
   const call = new McpCallAction(
-    { used, tool, context, settings: deps.configuration().mcp.settings, deps },
+    { used, tool, context, settings: of.thread.state.configuration.mcp.settings, of },
     args,
   );
   return {

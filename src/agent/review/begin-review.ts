@@ -12,8 +12,9 @@ import { timedItem } from '../../store/timed-item.ts';
 import { itemShown } from '../items/item-shown.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { previewPatch, textPreview } from '../prompt/thread-preview.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { ActiveTurn } from '../turn/active-turn.ts';
-import type { Joined, TurnStarterDeps } from '../turn/turn-starter.ts';
+import type { Joined, RunTurn } from '../turn/turn-starter.ts';
 import { turnView } from '../turn/turn-view.ts';
 import { REVIEW_SCHEMA } from './read-review.ts';
 import { ReviewConversation } from './review-conversation.ts';
@@ -22,15 +23,18 @@ import { ReviewConversation } from './review-conversation.ts';
  * Begins the turn of a review, which takes no input. It is stored when this resolves, and runs when
  * `afterAnswer` is called. The settings of the thread stay as they are.
  */
-export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): Promise<Joined> {
-  const { state, outbox, parts, services, run } = deps;
+export async function beginReview(
+  thread: ThreadContext,
+  run: RunTurn,
+  target: ReviewTarget,
+): Promise<Joined> {
+  const { id: threadId, state, outbox, parts, services } = thread;
   const { clock, ids } = services.runtime;
-  const { promptBudget } = services.limits;
-  const { id: threadId, configuration } = state;
+  const { configuration } = state;
   const now = clock.now();
   const startedMs = clock.monotonic();
   const turnId = ids.next();
-  const settings = await reviewSettings(deps);
+  const settings = await reviewSettings(thread);
   const { messages } = await configuration.instructions.contextUpdate({
     settings,
     granted: [],
@@ -39,14 +43,12 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
   });
   const hint = reviewHint(target);
   const task = reviewTask(target);
-  const conversation = new ReviewConversation(
-    { threadId, turnId, configuration, parts, promptBudget, now: () => clock.now() },
-    {
-      hint,
-      messages: [...messages, contextMessage('user', [task])],
-      itemIds: { exited: ids.next(), message: ids.next() },
-    },
-  );
+  const conversation = new ReviewConversation(thread, {
+    turnId,
+    hint,
+    messages: [...messages, contextMessage('user', [task])],
+    itemIds: { exited: ids.next(), message: ids.next() },
+  });
   const entered: UntimedItem = { type: 'enteredReviewMode', id: ids.next(), review: hint };
   const patch: ThreadPatch = {
     listed: true,
@@ -95,7 +97,7 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
 }
 
 /** The settings of the reviewer: it only reads, and asks for no approval. */
-async function reviewSettings({ state, services }: TurnStarterDeps): Promise<ThreadSettings> {
+async function reviewSettings({ state, services }: ThreadContext): Promise<ThreadSettings> {
   const { settings, configuration } = state;
   const model = configuration.reviewModel ?? settings.model;
   const { permissionProfile: _none, multiAgentMode: _noAgents, ...others } = settings;

@@ -12,12 +12,11 @@ import { itemShown } from '../items/item-shown.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
-import type { KeptPrompt, PromptBudget } from '../prompt/prompt-budget.ts';
-import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
+import type { KeptPrompt } from '../prompt/prompt-budget.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { Conversation, Ending, PreparedRequest } from '../turn/conversation.ts';
 import { modelEntries } from '../turn/turn-input.ts';
-import type { TurnParts } from '../turn/turn-parts.ts';
 import { readOnlyTool } from './read-only-tool.ts';
 import { readReview } from './read-review.ts';
 
@@ -31,17 +30,8 @@ const SHORTENED =
   '<note>\nThe conversation came close to the limit of your context window. So earlier outputs were shortened, and the oldest may be \
 missing. Read again only what you still need, in small parts, and then answer.\n</note>';
 
-interface ReviewConversationDeps {
-  threadId: string;
-  turnId: string;
-  configuration: ThreadConfiguration;
-  parts: TurnParts;
-  promptBudget: PromptBudget;
-  /** In Unix milliseconds. */
-  now(): number;
-}
-
 interface ReviewConversationOptions {
+  turnId: string;
   /** Names the target for people. */
   hint: string;
   /** The messages that begin the conversation. */
@@ -57,7 +47,7 @@ interface ReviewConversationOptions {
  */
 export class ReviewConversation implements Conversation, KeptPrompt {
   readonly showsMessages = false;
-  readonly #deps: ReviewConversationDeps;
+  readonly #thread: ThreadContext;
   readonly #options: ReviewConversationOptions;
   readonly #prompt = new OrderedPrompt(null);
   readonly parts = null;
@@ -65,10 +55,10 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   #hasAsked = false;
   #isShortened = false;
 
-  constructor(deps: ReviewConversationDeps, options: ReviewConversationOptions) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext, options: ReviewConversationOptions) {
+    this.#thread = thread;
     this.#options = options;
-    this.withoutOwn(modelEntries(deps.turnId, options.messages, 'context'));
+    this.withoutOwn(modelEntries(options.turnId, options.messages, 'context'));
   }
 
   /** The approximate memory that the prompt takes. */
@@ -80,7 +70,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   drop(): void {}
 
   async tools(): Promise<readonly Tool[]> {
-    return this.#deps.parts.get(BuiltInTools).readingTools().map(readOnlyTool);
+    return this.#thread.parts.get(BuiltInTools).readingTools().map(readOnlyTool);
   }
 
   async beforeRequest(): Promise<null> {
@@ -98,7 +88,9 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   }
 
   async request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
-    const { threadId, configuration, promptBudget } = this.#deps;
+    const { id: threadId, state, services } = this.#thread;
+    const { configuration } = state;
+    const { promptBudget } = services.limits;
     const { model } = turn.settings;
     const request = modelRequest(turn, { threadId, configuration, input: [], tools });
     await this.#learnWindow(turn);
@@ -122,7 +114,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
    * the conversation has grown.
    */
   async #learnWindow({ settings: { model }, signal }: ActiveTurn): Promise<void> {
-    const { configuration } = this.#deps;
+    const { configuration } = this.#thread.state;
     const isNeeded =
       !configuration.contextWindow(model).isKnown &&
       this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
@@ -141,7 +133,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     if (this.#prompt.items.tokens >= before) return false;
     if (!this.#isShortened)
       this.withoutOwn(
-        modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])], 'context'),
+        modelEntries(this.#options.turnId, [contextMessage('user', [SHORTENED])], 'context'),
       );
     this.#isShortened = true;
     return true;
@@ -163,9 +155,9 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   };
 
   result(ending: Ending): ReturnType<Conversation['result']> {
-    const { threadId, turnId } = this.#deps;
-    const { hint, itemIds } = this.#options;
-    const atMs = this.#deps.now();
+    const { id: threadId, services } = this.#thread;
+    const { turnId, hint, itemIds } = this.#options;
+    const atMs = services.runtime.clock.now();
     const report = reportOf(ending, this.#answer);
     const exited: UntimedItem = { type: 'exitedReviewMode', id: itemIds.exited, review: report };
     const message = ending.status === 'completed' ? agentMessage(itemIds.message, report) : null;

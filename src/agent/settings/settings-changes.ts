@@ -1,35 +1,31 @@
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
-import type { ThreadState } from '../thread-state.ts';
-import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { type ConfiguredSettings, confined } from './confined-settings.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
 import { type TurnOverrides, withTurnOverrides } from './turn-overrides.ts';
 
-interface SettingsChangesDeps {
-  state: ThreadState;
-  beginnings: TurnBeginnings;
-  /** The working directory of the server. */
-  serverCwd: string;
-  /** Stores changes of the record, and keeps them. */
-  update(patch: ThreadPatch): Promise<void>;
-}
-
 /** The changes of a loaded thread's settings. */
 export class SettingsChanges {
-  readonly #deps: SettingsChangesDeps;
+  readonly #thread: Pick<ThreadContext, 'state' | 'beginnings' | 'services'>;
+  readonly #update: (patch: ThreadPatch) => Promise<void>;
 
-  constructor(deps: SettingsChangesDeps) {
-    this.#deps = deps;
+  /** `update`: stores changes of the record, and keeps them. */
+  constructor(
+    thread: Pick<ThreadContext, 'state' | 'beginnings' | 'services'>,
+    update: (patch: ThreadPatch) => Promise<void>,
+  ) {
+    this.#thread = thread;
+    this.#update = update;
   }
 
   /** The settings with a client's changes. */
   overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
-    const { serverCwd, state } = this.#deps;
+    const { state, services } = this.#thread;
     return withTurnOverrides(settings, overrides, {
-      serverCwd,
+      serverCwd: services.machine.cwd,
       config: state.configuration.config,
     });
   }
@@ -43,12 +39,12 @@ export class SettingsChanges {
       last: ThreadSettings,
     ) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
   ): Promise<Announcement[] | null> {
-    const { beginnings, state, update } = this.#deps;
+    const { beginnings, state } = this.#thread;
     return beginnings.change(async () => {
       if (state.turn !== null) return null;
       const { settings, configuration } = await configure(state.settings);
       const announcements = settingsChange(state.id, state.settings, settings);
-      await update({ settings });
+      await this.#update({ settings });
       state.configuration = configuration;
       return announcements;
     });
@@ -56,7 +52,7 @@ export class SettingsChanges {
 
   /** Replaces the settings of MCP servers, also while a turn runs. */
   reconfigureMcp(read: (last: ThreadConfiguration['mcp']) => Promise<McpSettings>): Promise<void> {
-    const { beginnings, state } = this.#deps;
+    const { beginnings, state } = this.#thread;
     return beginnings.change(async () => {
       const { mcp } = state.configuration;
       mcp.settings = await read(mcp);
@@ -68,7 +64,7 @@ export class SettingsChanges {
    * of the change.
    */
   change(changed: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
-    return this.#deps.beginnings.change(() => this.#change(changed));
+    return this.#thread.beginnings.change(() => this.#change(changed));
   }
 
   /**
@@ -76,7 +72,7 @@ export class SettingsChanges {
    * running one.
    */
   confine(owner: ConfiguredSettings): Promise<Announcement[]> {
-    const { beginnings, state } = this.#deps;
+    const { beginnings, state } = this.#thread;
     return beginnings.change(() => {
       const { turn, configuration } = state;
       if (turn !== null)
@@ -90,7 +86,7 @@ export class SettingsChanges {
    * or is a review.
    */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
-    const { turn } = this.#deps.state;
+    const { turn } = this.#thread.state;
     if (turn?.id !== turnId || turn.kind === 'review') return false;
     turn.settings = this.overridden(turn.settings, overrides);
     turn.changes.push(overrides);
@@ -98,10 +94,10 @@ export class SettingsChanges {
   }
 
   async #change(changed: (settings: ThreadSettings) => ThreadSettings): Promise<Announcement[]> {
-    const { state, update } = this.#deps;
+    const { state } = this.#thread;
     const settings = changed(state.settings);
     const announcements = settingsChange(state.id, state.settings, settings);
-    if (announcements.length > 0) await update({ settings });
+    if (announcements.length > 0) await this.#update({ settings });
     return announcements;
   }
 }

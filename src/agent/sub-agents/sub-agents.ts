@@ -2,12 +2,11 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { type AgentState, isAtRest } from './agent-state.ts';
 import { agentsMessage, knownAgentsMessage } from './agents-message.ts';
-import { usageWithAgents } from './agents-usage.ts';
 import type { AgentToolDeps } from './tools/agent-tool-deps.ts';
 import { closeAgent } from './tools/close-agent.ts';
 import { resumeAgent } from './tools/resume-agent.ts';
@@ -36,7 +35,7 @@ type KnownState = Pick<AgentState, 'status' | 'turnId'>;
  * interrupted.
  */
 export class SubAgents implements TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   /** By agent: the state that the model knows. */
   readonly #known = new Map<string, KnownState>();
   /**
@@ -47,15 +46,21 @@ export class SubAgents implements TurnPart {
   /** The agents whose states are in outputs of calls that may not be stored yet. */
   readonly #unstored = new Set<string>();
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
   }
 
   tools(): Tool[] {
-    const deps = this.#toolDeps();
-    return deps === null
+    const thread = this.#toolDeps();
+    return thread === null
       ? []
-      : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
+      : [
+          spawnAgent(thread),
+          sendInput(thread),
+          resumeAgent(thread),
+          waitAgent(thread),
+          closeAgent(thread),
+        ];
   }
 
   /**
@@ -67,7 +72,8 @@ export class SubAgents implements TurnPart {
   }: TurnContext): Promise<{ tell?: ResponseItem[]; told?(): void }> {
     // The outputs of the calls before this request.
     this.#unstored.clear();
-    const { agents, threadId } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { agents } = this.#thread.services;
     const version = agents.version(threadId);
     const knowsAgents = this.#toldVersion !== null;
     if (version === this.#toldVersion) return {};
@@ -117,7 +123,8 @@ export class SubAgents implements TurnPart {
 
   async cleanUp({ signal, interruptCause }: TurnContext): Promise<void> {
     if (!signal.aborted) return;
-    const { agents, threadId } = this.#deps;
+    const { id: threadId } = this.#thread;
+    const { agents } = this.#thread.services;
     // It must not go on with another agent, whose denials in a row are counted anew.
     if (interruptCause === 'guardian') agents.interruptAbove(threadId, interruptCause);
     const endsServer =
@@ -132,12 +139,9 @@ export class SubAgents implements TurnPart {
    * turn that used some.
    */
   agentsUsed(): void {
-    const { threadId, outbox, agents, record } = this.#deps;
-    const { tokenUsage } = record();
-    if (tokenUsage === null) return;
-    const shown = usageWithAgents(tokenUsage.usage, agents.usage.below(threadId));
-    const params = { threadId, turnId: tokenUsage.turnId, tokenUsage: shown };
-    void outbox.announce([{ method: 'thread/tokenUsage/updated', params }]);
+    const { outbox, usage } = this.#thread;
+    const announcement = usage.announcement();
+    if (announcement !== null) void outbox.announce([announcement]);
   }
 
   /** Two turns that end alike are two states. */
@@ -152,20 +156,20 @@ export class SubAgents implements TurnPart {
 
   /** The characters in this part of the model's context window. */
   #chars(model: string, share: number, charsMax: number): number {
-    const { tokens } = this.#deps.configuration().contextWindow(model);
+    const { tokens } = this.#thread.state.configuration.contextWindow(model);
     return Math.min(charsMax, Math.floor(tokens * CHARS_PER_TOKEN * share));
   }
 
   /** Null: the model cannot start agents. */
   #toolDeps(): AgentToolDeps | null {
-    const { threadId, clock, agents, record, configuration } = this.#deps;
-    const settings = configuration().agents;
-    const depth = spawnSource(record().source)?.depth ?? 0;
+    const { id: threadId, state, services } = this.#thread;
+    const settings = state.configuration.agents;
+    const depth = spawnSource(state.record.source)?.depth ?? 0;
     if (settings === null || depth >= settings.depth) return null;
     return {
       threadId,
-      clock,
-      tree: agents,
+      clock: services.runtime.clock,
+      tree: services.agents,
       settings,
       limits: { running: settings.running, open: OPEN_AGENTS_MAX },
       told: (states) => {

@@ -1,5 +1,3 @@
-import { pathIdentity } from '../../base/paths/path-identity.ts';
-import { Grants } from '../../policy/permissions/grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadStatus } from '../../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
@@ -8,30 +6,22 @@ import type { InterruptCause } from '../../tools/denial.ts';
 import type { AsideAnswer } from '../aside/ask-aside.ts';
 import { type SampleRequest, sampleThread } from '../aside/sample-thread.ts';
 import type { ClientQuestions } from '../calls/client-questions.ts';
-import { Outbox, type Unstored } from '../outbox/outbox.ts';
-import { RawEvents } from '../outbox/raw-events.ts';
-import { PromptHistory } from '../prompt/prompt-history.ts';
+import type { Unstored } from '../outbox/outbox.ts';
 import type { Services } from '../services.ts';
 import { SettingsChanges } from '../settings/settings-changes.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import { ThreadState } from '../thread-state.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import { TurnRunner } from '../turn/loop/turn-runner.ts';
-import { threadParts } from '../turn/thread-parts.ts';
-import { TurnBeginnings } from '../turn/turn-beginnings.ts';
-import type { ThreadOrigin, TurnPart } from '../turn/turn-part.ts';
-import { revertedPatch, type TurnPartKind } from '../turn/turn-part-deps.ts';
-import type { TurnParts } from '../turn/turn-parts.ts';
+import type { TurnPart } from '../turn/turn-part.ts';
+import { revertedPatch, type TurnPartKind } from '../turn/turn-part-kind.ts';
+import { createThreadContext, type ThreadSource } from './create-thread-context.ts';
 import { ThreadTurns } from './thread-turns.ts';
 
-export interface LoadedThreadOptions {
-  record: ThreadRecord;
-  writer: ThreadWriter;
-  configuration: ThreadConfiguration;
+export interface LoadedThreadOptions extends ThreadSource {
   services: Services;
   /** The kinds of its parts, in the order in which they act. */
   kinds: readonly TurnPartKind[];
-  origin: ThreadOrigin;
   /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string, turnId: string): void;
 }
@@ -44,109 +34,46 @@ export class LoadedThread {
   readonly id: string;
   readonly settingsChanges: SettingsChanges;
   readonly turns: ThreadTurns;
-  readonly #services: Services;
+  readonly #thread: ThreadContext;
   readonly #kinds: readonly TurnPartKind[];
   readonly #writer: ThreadWriter;
-  readonly #outbox: Outbox;
-  readonly #state: ThreadState;
-  readonly #history: PromptHistory;
-  readonly #parts: TurnParts;
   readonly #runner: TurnRunner;
-  readonly #beginnings = new TurnBeginnings();
   readonly #closed = new AbortController();
 
-  constructor({
-    record,
-    writer,
-    configuration,
-    services,
-    kinds,
-    origin,
-    onTurnEnded,
-  }: LoadedThreadOptions) {
-    const state = new ThreadState(record, configuration, services.agents.usage);
-    const grants = new Grants(pathIdentity);
-    const raw = new RawEvents(record.id, { clients: services.clients, ids: services.runtime.ids });
-    services.programs.add(state);
-    if (configuration.commands.enabled && configuration.commands.shellSnapshot)
-      services.machine.shellExports.begin();
-    this.id = record.id;
-    this.#state = state;
-    this.#writer = writer;
-    this.#services = services;
+  constructor({ services, kinds, onTurnEnded, ...source }: LoadedThreadOptions) {
+    const { commands } = source.configuration;
+    if (commands.enabled && commands.shellSnapshot) services.machine.shellExports.begin();
+    const thread = createThreadContext(source, services, kinds);
+    services.programs.add(thread.state);
+    this.id = thread.id;
+    this.#thread = thread;
     this.#kinds = kinds;
-    const outbox = new Outbox({
-      writer,
-      announce: raw.announce,
-      onAppended: (entries) => this.#history.add(raw.take(entries)),
-    });
-    this.#outbox = outbox;
-    const history = new PromptHistory({
-      read: (cursor) => services.store.readModelEntries(record.id, { cursor }),
-      outbox,
-      budget: services.limits.promptBudget,
-    });
-    this.#history = history;
-    const parts = threadParts({
-      state,
-      outbox,
-      services,
-      kinds,
-      history,
-      grants,
-      turnBegun: this.turnBegun,
-      origin,
-    });
-    this.#parts = parts;
-    this.#runner = new TurnRunner({
-      state,
-      services,
-      outbox,
-      parts,
-      grants,
-      announce: raw.announce,
-      history,
-      raw,
-    });
-    const update = (patch: ThreadPatch) => this.update(patch);
-    this.settingsChanges = new SettingsChanges({
-      state,
-      beginnings: this.#beginnings,
-      serverCwd: services.machine.cwd,
-      update,
-    });
-    this.turns = new ThreadTurns({
-      state,
-      outbox,
-      parts,
-      services,
-      granted: () => grants.permissions,
-      runner: this.#runner,
-      beginnings: this.#beginnings,
-      settingsChanges: this.settingsChanges,
-      onTurnEnded,
-    });
+    this.#writer = source.writer;
+    this.#runner = new TurnRunner(thread);
+    this.settingsChanges = new SettingsChanges(thread, (patch) => this.update(patch));
+    const { settingsChanges } = this;
+    this.turns = new ThreadTurns(thread, { runner: this.#runner, settingsChanges, onTurnEnded });
   }
 
   get record(): ThreadRecord {
-    return this.#state.record;
+    return this.#thread.state.record;
   }
 
   get settings(): ThreadSettings {
-    return this.#state.settings;
+    return this.#thread.state.settings;
   }
 
   get configuration(): ThreadConfiguration {
-    return this.#state.configuration;
+    return this.#thread.state.configuration;
   }
 
   get status(): ThreadStatus {
-    return this.#state.shownStatus;
+    return this.#thread.state.shownStatus;
   }
 
   /** The running turn; null between turns. */
   get turn(): ActiveTurn | null {
-    return this.#state.turn;
+    return this.#thread.state.turn;
   }
 
   get rootTurnId(): string | null {
@@ -155,17 +82,17 @@ export class LoadedThread {
 
   /** The part of this class. Throws if there is none. */
   part<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
-    return this.#parts.get(kind);
+    return this.#thread.parts.get(kind);
   }
 
   /** The announcements for a client that resumes the thread. */
   get resumeAnnouncements(): Announcement[] {
-    return this.#parts.resumed();
+    return this.#thread.parts.resumed();
   }
 
   /** Whether a turn runs or is being begun. */
   get isRunning(): boolean {
-    return this.turn !== null || this.#beginnings.isBeginning;
+    return this.turn !== null || this.#thread.beginnings.isBeginning;
   }
 
   /**
@@ -173,13 +100,13 @@ export class LoadedThread {
    * that could not be stored.
    */
   get unstored(): Unstored {
-    return this.#outbox;
+    return this.#thread.outbox;
   }
 
   /** Changes fields of the record, and announces the change. */
   async update(patch: ThreadPatch, announce: Announcement[] = []): Promise<void> {
-    await this.#outbox.commit({ patch, announce });
-    this.#state.keep(patch);
+    await this.#thread.outbox.commit({ patch, announce });
+    this.#thread.state.keep(patch);
   }
 
   /**
@@ -199,19 +126,17 @@ export class LoadedThread {
    * the store's error.
    */
   sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
-    return sampleThread(
-      { state: this.#state, history: this.#history },
-      request,
-      AbortSignal.any([signal, this.#closed.signal]),
-    );
+    return sampleThread(this.#thread, request, AbortSignal.any([signal, this.#closed.signal]));
   }
 
   /** Resolves when a turn that is being begun has begun. */
-  readonly turnBegun = (): Promise<void> => this.#beginnings.settle();
+  turnBegun(): Promise<void> {
+    return this.#thread.beginnings.settle();
+  }
 
   /** Resolves when the turn that runs or is being begun has ended. */
   async turnEnded(): Promise<void> {
-    await this.#beginnings.settle();
+    await this.#thread.beginnings.settle();
     await this.turn?.finished;
   }
 
@@ -222,25 +147,25 @@ export class LoadedThread {
    */
   revert(beforeTurnId: string, prepare: () => Promise<ThreadPatch>): Promise<void> {
     const change = async (patch: ThreadPatch) => {
-      await this.#parts.endWork();
+      await this.#thread.parts.endWork();
       // The revert cuts the log, so entries that are still owed must be stored before.
-      await this.#outbox.commit({});
+      await this.#thread.outbox.commit({});
       const whole = {
         ...patch,
-        updatedAtMs: this.#services.runtime.clock.now(),
+        updatedAtMs: this.#thread.services.runtime.clock.now(),
         ...revertedPatch(this.#kinds, this.record),
       };
-      await this.#services.store.revertThread(this.id, beforeTurnId, whole);
-      this.#history.forget();
+      await this.#thread.services.store.revertThread(this.id, beforeTurnId, whole);
+      this.#thread.history.forget();
       // Another status is that of the last turn, which failed and is now removed.
-      if (this.#state.status !== 'idle')
-        await this.#outbox.announce(
-          this.#state.statusStep('idle', this.#services.runtime.clock.now()).announce,
+      if (this.#thread.state.status !== 'idle')
+        await this.#thread.outbox.announce(
+          this.#thread.state.statusStep('idle', this.#thread.services.runtime.clock.now()).announce,
         );
-      this.#state.keep(whole);
+      this.#thread.state.keep(whole);
     };
     // No due turn begins while it is prepared.
-    return this.#beginnings.change(async () => {
+    return this.#thread.beginnings.change(async () => {
       const patch = await prepare();
       return this.#stopped(() => change(patch), 'user');
     });
@@ -252,7 +177,7 @@ export class LoadedThread {
    */
   retire(change: () => Promise<unknown>): Promise<void> {
     return this.#stopFor(async () => {
-      await this.#parts.endWork();
+      await this.#thread.parts.endWork();
       await change();
       this.turns.endDue();
     });
@@ -263,17 +188,17 @@ export class LoadedThread {
     this.turns.endDue();
     this.#closed.abort();
     await this.#stopFor(async () => {
-      await this.#parts.closed();
-      await this.#parts.endWork();
-      await this.#outbox.settle();
-      this.#history.drop();
+      await this.#thread.parts.closed();
+      await this.#thread.parts.endWork();
+      await this.#thread.outbox.settle();
+      this.#thread.history.drop();
       await this.#writer.close();
-    }, cause).finally(() => this.#services.programs.remove(this.#state));
+    }, cause).finally(() => this.#thread.services.programs.remove(this.#thread.state));
   }
 
   /** Interrupts the running turn, and makes a change before another turn can begin. */
   #stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
-    return this.#beginnings.change(() => this.#stopped(change, cause));
+    return this.#thread.beginnings.change(() => this.#stopped(change, cause));
   }
 
   async #stopped<T>(change: () => Promise<T>, cause: InterruptCause): Promise<T> {
@@ -281,7 +206,7 @@ export class LoadedThread {
     turn?.refuseInput();
     turn?.interrupt(cause);
     await turn?.finished;
-    await this.#outbox.settle();
+    await this.#thread.outbox.settle();
     return change();
   }
 }

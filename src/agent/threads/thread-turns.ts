@@ -15,18 +15,16 @@ import { checkAdditionalContext } from '../prompt/additional-context.ts';
 import { checkInput } from '../prompt/check-input.ts';
 import { beginReview } from '../review/begin-review.ts';
 import type { SettingsChanges } from '../settings/settings-changes.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import { injectModelItems } from '../turn/inject-model-items.ts';
 import { joinCommand, openWithCommand } from '../turn/join-command.ts';
 import type { TurnRunner } from '../turn/loop/turn-runner.ts';
-import type { TurnBeginnings } from '../turn/turn-beginnings.ts';
 import type { TurnBeginning } from '../turn/turn-opening.ts';
-import { type Joined, TurnStarter, type TurnStarterDeps } from '../turn/turn-starter.ts';
+import { type Joined, type RunTurn, TurnStarter } from '../turn/turn-starter.ts';
 
-interface ThreadTurnsOptions extends Omit<TurnStarterDeps, 'run'> {
+interface ThreadTurnsOptions {
   runner: TurnRunner;
-  beginnings: TurnBeginnings;
   settingsChanges: SettingsChanges;
   /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string, turnId: string): void;
@@ -34,25 +32,18 @@ interface ThreadTurnsOptions extends Omit<TurnStarterDeps, 'run'> {
 
 /** Begins, joins and interrupts the turns of a loaded thread, as requests and parts want it. */
 export class ThreadTurns {
-  readonly #deps: ThreadTurnsOptions & TurnStarterDeps;
-  readonly #state: ThreadState;
-  readonly #beginnings: TurnBeginnings;
-  readonly #settingsChanges: SettingsChanges;
+  readonly #thread: ThreadContext;
+  readonly #own: ThreadTurnsOptions;
   readonly #starter: TurnStarter;
   /** The last turn that a client interrupted. */
   #interruptedTurnId: string | null = null;
   /** True: no due turn begins any more. */
   #isClosing = false;
 
-  constructor(options: ThreadTurnsOptions) {
-    const { state, services, beginnings, settingsChanges } = options;
-    const run = (turn: ActiveTurn, beginning: TurnBeginning) =>
-      void services.runtime.keepAlive.during(this.#run(turn, beginning));
-    this.#deps = { ...options, run };
-    this.#state = state;
-    this.#beginnings = beginnings;
-    this.#settingsChanges = settingsChanges;
-    this.#starter = new TurnStarter(this.#deps);
+  constructor(thread: ThreadContext, own: ThreadTurnsOptions) {
+    this.#thread = thread;
+    this.#own = own;
+    this.#starter = new TurnStarter(thread, this.#run);
   }
 
   /**
@@ -66,9 +57,9 @@ export class ThreadTurns {
   ): Promise<Joined> {
     checkInput(params.input, { required: false });
     checkAdditionalContext(params.additionalContext);
-    return this.#beginnings.begin(async () => {
-      const settings = this.#settingsChanges.overridden(this.#state.settings, params);
-      const { turn } = this.#state;
+    return this.#thread.beginnings.begin(async () => {
+      const settings = this.#own.settingsChanges.overridden(this.#thread.state.settings, params);
+      const { turn } = this.#thread.state;
       if (turn?.kind === 'review') throw turnNotSteerable(turn.kind);
       const reservation = turn?.reserveInput() ?? null;
       if (turn !== null && reservation !== null) {
@@ -82,12 +73,12 @@ export class ThreadTurns {
 
   /** Begins a review. A turn that runs is interrupted first. */
   startReview(target: ReviewTarget): Promise<Joined> {
-    return this.#beginnings.begin(async () => {
-      const { turn } = this.#state;
+    return this.#thread.beginnings.begin(async () => {
+      const { turn } = this.#thread.state;
       turn?.refuseInput();
       turn?.interrupt('user');
       await turn?.finished;
-      return beginReview(this.#deps, target);
+      return beginReview(this.#thread, this.#run, target);
     });
   }
 
@@ -96,21 +87,16 @@ export class ThreadTurns {
    * a turn of its own. Returns the function that runs it; call it after the request is answered.
    */
   runCommand(command: UserCommand): Promise<() => void> {
-    return this.#beginnings.begin(async () => {
-      const deps = {
-        threadId: this.#state.id,
-        calls: this.#deps.runner.calls,
-        outbox: this.#deps.outbox,
-        runtime: this.#deps.services.runtime,
-      };
-      const { turn } = this.#state;
-      const joined = turn === null ? null : joinCommand(deps, turn, command);
+    return this.#thread.beginnings.begin(async () => {
+      const { calls } = this.#own.runner;
+      const { turn } = this.#thread.state;
+      const joined = turn === null ? null : joinCommand(this.#thread, calls, { turn, command });
       if (joined !== null) return joined;
       await turn?.finished;
       return (
         await this.#starter.begin({
           command: command.text,
-          opening: (ownTurn) => openWithCommand(deps, ownTurn, command),
+          opening: (ownTurn) => openWithCommand(this.#thread, calls, { turn: ownTurn, command }),
         })
       ).afterAnswer;
     });
@@ -121,8 +107,8 @@ export class ThreadTurns {
    * begins at that turn's end. Call the returned function after the request is answered.
    */
   beginRequested(): Promise<() => void> {
-    return this.#beginnings.begin(async () => {
-      const due = this.#state.turn === null ? this.#deps.parts.due() : null;
+    return this.#thread.beginnings.begin(async () => {
+      const due = this.#thread.state.turn === null ? this.#thread.parts.due() : null;
       return due === null ? () => {} : (await this.#starter.begin({ due })).afterAnswer;
     });
   }
@@ -132,9 +118,10 @@ export class ThreadTurns {
    * the thread.
    */
   beginDue(): void {
-    const isFree = !this.#isClosing && this.#state.turn === null && this.#beginnings.none;
-    const due = isFree ? this.#deps.parts.due() : null;
-    if (due !== null) void this.#beginnings.begin(() => this.#starter.beginDue(due));
+    const isFree =
+      !this.#isClosing && this.#thread.state.turn === null && this.#thread.beginnings.none;
+    const due = isFree ? this.#thread.parts.due() : null;
+    if (due !== null) void this.#thread.beginnings.begin(() => this.#starter.beginDue(due));
   }
 
   /**
@@ -144,14 +131,14 @@ export class ThreadTurns {
   async steer(params: TurnSteerParams, onJoining: () => void): Promise<Joined> {
     checkInput(params.input, { required: true });
     checkAdditionalContext(params.additionalContext);
-    const { turn } = this.#state;
+    const { turn } = this.#thread.state;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
     if (turn.steerRefusal !== null) throw turnNotSteerable(turn.steerRefusal);
     const reservation = turn.reserveInput();
     if (reservation === null) throw noActiveTurnToSteer();
     onJoining();
-    return this.#starter.join(turn, reservation, { params, settings: this.#state.settings });
+    return this.#starter.join(turn, reservation, { params, settings: this.#thread.state.settings });
   }
 
   /**
@@ -161,7 +148,7 @@ export class ThreadTurns {
    * or if how that turn ends is decided already.
    */
   interrupt(turnId: string): () => void {
-    const { turn } = this.#state;
+    const { turn } = this.#thread.state;
     const isAny = turnId === '';
     if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId))
       return () => {};
@@ -190,11 +177,10 @@ export class ThreadTurns {
     const inject = () =>
       injectModelItems(items, {
         author,
-        state: this.#state,
-        outbox: this.#deps.outbox,
+        thread: this.#thread,
         firstContext: () => this.#starter.firstContext(),
       });
-    return this.#state.turn === null ? this.#beginnings.change(inject) : inject();
+    return this.#thread.state.turn === null ? this.#thread.beginnings.change(inject) : inject();
   }
 
   /** No due turn begins after that. */
@@ -202,10 +188,15 @@ export class ThreadTurns {
     this.#isClosing = true;
   }
 
-  async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
-    const { runner, onTurnEnded } = this.#deps;
+  readonly #run: RunTurn = (turn, beginning) => {
+    const { keepAlive } = this.#thread.services.runtime;
+    void keepAlive.during(this.#runTurn(turn, beginning));
+  };
+
+  async #runTurn(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
+    const { runner, onTurnEnded } = this.#own;
     await runner.run(turn, beginning);
     if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
-    onTurnEnded(this.#state.id, turn.id);
+    onTurnEnded(this.#thread.id, turn.id);
   }
 }

@@ -9,7 +9,7 @@ import type { TurnNotifier } from '../notify/turn-notifier.ts';
 import type { Services } from '../services.ts';
 import { sharedLimits } from '../shared-limits.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
-import { revertedPatch, type TurnPartKind } from '../turn/turn-part-deps.ts';
+import { revertedPatch, type TurnPartKind } from '../turn/turn-part-kind.ts';
 import type { ImportSource } from './import-thread.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { checkThreadId, LoadedThreads } from './loaded-threads.ts';

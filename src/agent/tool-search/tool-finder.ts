@@ -3,12 +3,12 @@ import { foundTools } from '../../model/found-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ToolWords } from '../../tools/tool-search/rank-tools.ts';
 import { toolSearch } from '../../tools/tool-search/tool-search.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
-import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 
 /** Lets the model search for the tools that other parts offer as deferred. */
 export class ToolFinder implements TurnPart {
-  readonly #deps: TurnPartDeps;
+  readonly #thread: ThreadContext;
   readonly #words: ToolWords = new WeakMap();
   /**
    * The names of the tools that were found, at first those that the history tells of. They are
@@ -16,14 +16,16 @@ export class ToolFinder implements TurnPart {
    */
   #found: Promise<Set<string>> | null = null;
 
-  constructor(deps: TurnPartDeps) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
   }
 
   async arrangeTools(tools: readonly Tool[]): Promise<readonly Tool[]> {
     const deferred = tools.filter(({ isDeferred }) => isDeferred === true);
     if (deferred.length === 0) return tools;
-    const isNative = this.#deps.configuration().searchesTools(this.#deps.record().settings.model);
+    const isNative = this.#thread.state.configuration.searchesTools(
+      this.#thread.state.record.settings.model,
+    );
     const search = { deferred, isNative, words: this.#words };
     if (isNative) {
       // If the thread changes to a model that does not search, the history tells what was found.
@@ -40,7 +42,7 @@ export class ToolFinder implements TurnPart {
 
   async #foundBefore(): Promise<Set<string>> {
     try {
-      const prompt = await this.#deps.history.prompt();
+      const prompt = await this.#thread.history.prompt();
       return new Set(foundTools(prompt?.items ?? []).map(({ name }) => name));
     } catch (error) {
       this.#found = null;

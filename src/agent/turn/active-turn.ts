@@ -45,6 +45,8 @@ export class ActiveTurn implements TurnContext {
    * with its own settings and schema.
    */
   isOpening = false;
+  /** The state that the provider wants back within the turn. */
+  providerState: string | null = null;
   /** The changes of clients for this turn only. */
   readonly changes: TurnOverrides[] = [];
   /**

@@ -2,14 +2,12 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { writtenBy } from '../../rollout/author-of.ts';
 import type { Author, LogEntry } from '../../store/log-entry.ts';
 import type { ThreadPatch } from '../../store/thread-record.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import { modelEntries } from './turn-input.ts';
 
 interface InjectDeps {
   author: Author | null;
-  state: ThreadState;
-  outbox: Outbox;
+  thread: Pick<ThreadContext, 'state' | 'outbox'>;
   /** The first context that the model of a thread reads, if it is not stored. */
   firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }>;
 }
@@ -21,7 +19,7 @@ interface InjectDeps {
  */
 export async function injectModelItems(
   items: ResponseItem[],
-  { author, state, outbox, firstContext }: InjectDeps,
+  { author, thread: { state, outbox }, firstContext }: InjectDeps,
 ): Promise<() => void> {
   const { turn } = state;
   const reservation = turn?.reserveInput({ isDeferred: true }) ?? null;

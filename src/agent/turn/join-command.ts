@@ -1,22 +1,19 @@
-import type { Runtime } from '../../base/runtime.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { modelEntries } from './turn-input.ts';
 
-interface JoinCommandDeps {
-  threadId: string;
-  calls: ThreadCalls;
-  outbox: Outbox;
-  runtime: Runtime;
+interface TurnCommand {
+  turn: ActiveTurn;
+  command: UserCommand;
 }
 
 /** Runs a user command in a turn of its own, and stores the message about it for the model. */
 export async function openWithCommand(
-  { calls, outbox }: JoinCommandDeps,
-  turn: ActiveTurn,
-  command: UserCommand,
+  { outbox }: Pick<ThreadContext, 'outbox'>,
+  calls: ThreadCalls,
+  { turn, command }: TurnCommand,
 ): Promise<null> {
   const report = await calls.runUserCommand(turn, command);
   await outbox.commit({ entries: modelEntries(turn.id, [report], 'server') });
@@ -29,10 +26,11 @@ export async function openWithCommand(
  * current response.
  */
 export function joinCommand(
-  { threadId, calls, outbox, runtime }: JoinCommandDeps,
-  turn: ActiveTurn,
-  command: UserCommand,
+  { id: threadId, outbox, services }: Pick<ThreadContext, 'id' | 'outbox' | 'services'>,
+  calls: ThreadCalls,
+  { turn, command }: TurnCommand,
 ): (() => void) | null {
+  const { log, keepAlive } = services.runtime;
   const release = turn.hold();
   if (release === null) return null;
   const run = async () => {
@@ -42,6 +40,6 @@ export function joinCommand(
     });
   };
   const failed = (error: unknown) =>
-    runtime.log.error({ err: error, threadId }, 'a user command failed inside the server');
-  return () => void runtime.keepAlive.during(run().catch(failed).finally(release));
+    log.error({ err: error, threadId }, 'a user command failed inside the server');
+  return () => void keepAlive.during(run().catch(failed).finally(release));
 }

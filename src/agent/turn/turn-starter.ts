@@ -1,18 +1,15 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
-import type { Outbox } from '../outbox/outbox.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { additionalContext } from '../prompt/additional-context.ts';
 import { previewPatch, textPreview, threadPreview } from '../prompt/thread-preview.ts';
-import type { Services } from '../services.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import { withTurnOverrides } from '../settings/turn-overrides.ts';
-import type { ThreadState } from '../thread-state.ts';
+import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn, InputReservation } from './active-turn.ts';
 import { type NewTurn, newActiveTurn, settingsOfTurn } from './new-turn.ts';
 import {
@@ -25,7 +22,6 @@ import {
 } from './turn-input.ts';
 import type { TurnBeginning } from './turn-opening.ts';
 import type { DueTurn, TurnInput } from './turn-part.ts';
-import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
 /**
@@ -36,32 +32,25 @@ export interface Joined {
   afterAnswer: () => void;
 }
 
-/** The collaborators that begin the turns of a thread. */
-export interface TurnStarterDeps {
-  readonly state: ThreadState;
-  readonly outbox: Outbox;
-  readonly parts: TurnParts;
-  readonly services: Services;
-  /** The permissions that users have granted for the session. */
-  granted(): readonly GrantedPermissions[];
-  /** Runs a turn to its end. */
-  run(turn: ActiveTurn, beginning: TurnBeginning): void;
-}
+/** Runs a turn to its end. */
+export type RunTurn = (turn: ActiveTurn, beginning: TurnBeginning) => void;
 
 /**
  * Begins the turns of a thread and adds input to them: stores first, then lets the request be
  * answered, then runs.
  */
 export class TurnStarter {
-  readonly #deps: TurnStarterDeps;
+  readonly #thread: ThreadContext;
+  readonly #run: RunTurn;
 
-  constructor(deps: TurnStarterDeps) {
-    this.#deps = deps;
+  constructor(thread: ThreadContext, run: RunTurn) {
+    this.#thread = thread;
+    this.#run = run;
   }
 
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
-    const { state, outbox, parts, services } = this.#deps;
+    const { state, outbox, parts, services } = this.#thread;
     const {
       params: given,
       author = 'user',
@@ -123,7 +112,7 @@ export class TurnStarter {
     const step = parts.turnBegan(turn);
     const afterAnswer = () => {
       this.#announce(change.announcements);
-      this.#deps.run(turn, { opening: due?.opening ?? opening, step });
+      this.#run(turn, { opening: due?.opening ?? opening, step });
     };
     return {
       turn: turnView({ id: turnId, ...root, status: 'inProgress', startedAtMs: null }),
@@ -136,7 +125,7 @@ export class TurnStarter {
    * is not tried again. Never rejects.
    */
   async beginDue(due: DueTurn): Promise<void> {
-    const { state, outbox, services } = this.#deps;
+    const { state, outbox, services } = this.#thread;
     let begun: Joined;
     try {
       begun = await this.begin({ due });
@@ -163,7 +152,7 @@ export class TurnStarter {
       author = 'user',
     }: Omit<TurnMessage, 'author'> & { settings: ThreadSettings; author?: InputAuthor },
   ): Promise<Joined> {
-    const { state, outbox, parts, services } = this.#deps;
+    const { state, outbox, parts, services } = this.#thread;
     const { runtime, machine } = services;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
@@ -223,7 +212,7 @@ export class TurnStarter {
    * and keeps its patch.
    */
   async firstContext(): Promise<{ entries: LogEntry[]; patch: ThreadPatch }> {
-    const { state, services } = this.#deps;
+    const { state, services } = this.#thread;
     if (state.record.told !== null) return { entries: [], patch: {} };
     const { messages, told } = await this.#context(state.settings, services.runtime.clock.now());
     return { entries: modelEntries(null, messages, 'context'), patch: { told } };
@@ -231,11 +220,11 @@ export class TurnStarter {
 
   /** The context that the model of a turn with these settings was not told. */
   #context(settings: ThreadSettings, now: number) {
-    const { state, granted } = this.#deps;
+    const { state, grants } = this.#thread;
     const { record, configuration } = state;
     return configuration.instructions.contextUpdate({
       settings,
-      granted: granted(),
+      granted: grants.permissions,
       told: record.told,
       now,
     });
@@ -248,12 +237,12 @@ export class TurnStarter {
   #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
     return input?.isWithheld === true
       ? {}
-      : previewPatch(this.#deps.state.record, threadPreview(given));
+      : previewPatch(this.#thread.state.record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */
   #withheld(input: TurnInput | null): TurnInput | null {
-    return input !== null && this.#deps.parts.withholdsInput()
+    return input !== null && this.#thread.parts.withholdsInput()
       ? { ...input, isWithheld: true }
       : input;
   }
@@ -263,7 +252,7 @@ export class TurnStarter {
    * input, and with its own changes.
    */
   #answerWith(turn: ActiveTurn, params: TurnStartParams): void {
-    const { state, services } = this.#deps;
+    const { state, services } = this.#thread;
     const sources = { serverCwd: services.machine.cwd, config: state.configuration.config };
     const changed = [...turn.changes, params].reduce(
       (all, overrides) => withTurnOverrides(all, overrides, sources),
@@ -275,7 +264,7 @@ export class TurnStarter {
 
   /** The patch and the announcements that replace the thread's settings by these. */
   #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; announcements: Announcement[] } {
-    const { state } = this.#deps;
+    const { state } = this.#thread;
     return {
       patch: settings === state.settings ? {} : { settings },
       announcements: settingsChange(state.id, state.settings, settings),
@@ -283,7 +272,7 @@ export class TurnStarter {
   }
 
   #announce(announcements: Announcement[]): void {
-    const { state, services } = this.#deps;
+    const { state, services } = this.#thread;
     for (const { method, params } of announcements)
       services.clients.publish({ threadId: state.id }, method, params);
   }

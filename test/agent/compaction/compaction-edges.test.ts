@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PromptLimit } from '../../../src/agent/compaction/prompt-limit.ts';
 import { summaryTranscript } from '../../../src/agent/compaction/summary-transcript.ts';
 import { PromptBudget } from '../../../src/agent/prompt/prompt-budget.ts';
-import type { TurnPartDeps } from '../../../src/agent/turn/turn-part-deps.ts';
+import type { ThreadContext } from '../../../src/agent/thread-context.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
 import type { LogEntry } from '../../../src/store/log-entry.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
@@ -334,8 +334,8 @@ test('after a compaction and a restart, no item gets the id of an earlier one', 
 test('input that was too large to be sent says nothing about the room of a model', () => {
   const contextWindow = () => ({ tokens: 100_000, isKnown: true });
   const limit = new PromptLimit({
-    configuration: () => ({ contextWindow, compactionLimit: null }),
-  } as unknown as TurnPartDeps);
+    state: { configuration: { contextWindow, compactionLimit: null } },
+  } as unknown as ThreadContext);
   limit.refused('m', 0);
   expect(limit.room('m')).toBe(100_000);
   limit.refused('m', 50_000);

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { expect, test } from 'vitest';
-import type { TurnPartDeps } from '../../../src/agent/turn/turn-part-deps.ts';
+import type { ThreadContext } from '../../../src/agent/thread-context.ts';
 import {
   exampleServer,
   mcpCall,
@@ -64,15 +64,15 @@ test('structured content of many values is cut for the model and for the item; a
 });
 
 test('a result for a hook is cut', async () => {
-  const parts: TurnPartDeps[] = [];
-  const create = (deps: TurnPartDeps) => {
-    parts.push(deps);
+  const threads: ThreadContext[] = [];
+  const create = (thread: ThreadContext) => {
+    threads.push(thread);
     return {};
   };
   const server = await mcpThread([], { partKinds: [{ create }] });
   await runTurn(server);
   const call = { server: 'ex', tool: 'flood', input: { bytes: 10 * 1024 * 1024 } };
-  const text = await parts[0]?.callMcpTool(call, new AbortController().signal);
+  const text = await threads[0]?.parts.calls.callMcpTool(call, new AbortController().signal);
   expect(text).toMatch(/^x{65536}\n\[The result was too long to keep: it is cut\.\]$/);
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import type { TurnPartDeps } from '../../../src/agent/turn/turn-part-deps.ts';
+import type { ThreadContext } from '../../../src/agent/thread-context.ts';
 import type { ConfigBatchWriteParams } from '../../../src/protocol/generated/types.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import {
@@ -200,20 +200,20 @@ test('after turn/start with another working directory, servers are told of it an
 });
 
 test('a closed thread starts no servers', async () => {
-  const parts: TurnPartDeps[] = [];
+  const threads: ThreadContext[] = [];
   const partKinds = [
     {
-      create: (deps: TurnPartDeps) => {
-        parts.push(deps);
+      create: (thread: ThreadContext) => {
+        threads.push(thread);
         return {};
       },
     },
   ];
   const server = await mcpThread([], { partKinds });
   await runTurn(server);
-  const [deps] = parts;
+  const [thread] = threads;
   const call = { server: 'ex', tool: 'echo', input: { message: 'x' } };
-  const callMcpTool = () => deps?.callMcpTool(call, new AbortController().signal);
+  const callMcpTool = () => thread?.parts.calls.callMcpTool(call, new AbortController().signal);
   expect(await callMcpTool()).toBe('echo: x');
   await server.client.request('thread/archive', { threadId: server.threadId });
   expect(callMcpTool()).toBeNull();

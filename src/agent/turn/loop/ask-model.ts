@@ -3,10 +3,11 @@ import type { ModelRequest } from '../../../model/model.ts';
 import type { TurnError } from '../../../protocol/generated/types.ts';
 import { PatchPreviews } from '../../items/patch-previews.ts';
 import { ResponseItems } from '../../items/response-items.ts';
+import { requestIdentity } from '../../prompt/request-identity.ts';
 import type { ModelResponse, RequestTools } from './model-response.ts';
 import { responseLimits } from './response-limits.ts';
+import { otherError, type RunningTurn } from './running-turn.ts';
 import { type MadeItems, type ResponseReading, takeEvent } from './take-event.ts';
-import { otherError, type RunningTurn } from './turn-deps.ts';
 
 /** The longest response that is taken from a model, in characters of its deltas. */
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
@@ -22,22 +23,24 @@ export async function askModel(
   run: RunningTurn,
   { tools, calls }: RequestTools,
 ): Promise<ModelResponse> {
-  const { deps, turn, conversation, broken } = run;
+  const { thread, calls: ofThread, turn, conversation, broken } = run;
+  const { clock, ids } = thread.services.runtime;
+  const { configuration } = thread.state;
   run.broken = null;
   const prepared = await conversation.request(turn, tools);
   if ('message' in prepared) return { ended: 'failed', error: prepared };
   const request = sentRequest(run, prepared.request, broken);
   const signal = AbortSignal.any([turn.beginRequest(), run.sequence.signal]);
   const items = new ResponseItems({
-    threadId: deps.threadId,
+    threadId: thread.id,
     turnId: turn.id,
-    clock: deps.clock,
-    outbox: deps.outbox,
+    clock,
+    outbox: thread.outbox,
     sequence: run.sequence,
-    newId: () => deps.newId(),
+    newId: () => ids.next(),
     searchItemId: (modelId) =>
-      turn.kind === 'review' ? deps.newId() : deps.calls.searchItemId(modelId),
-    shownReasoning: deps.shownReasoning,
+      turn.kind === 'review' ? ids.next() : ofThread.searchItemId(modelId),
+    shownReasoning: configuration.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     withoutOwn: conversation.withoutOwn,
     showsMessages: conversation.showsMessages,
@@ -47,10 +50,10 @@ export async function askModel(
     shownBefore: broken?.shownBefore ?? null,
   });
   const previews = new PatchPreviews({
-    threadId: deps.threadId,
+    threadId: thread.id,
     turnId: turn.id,
-    clock: deps.clock,
-    announce: (announcement) => deps.outbox.announceDelta(announcement, run.sequence),
+    clock,
+    announce: (announcement) => thread.outbox.announceDelta(announcement, run.sequence),
   });
   run.response = items;
   try {
@@ -61,7 +64,7 @@ export async function askModel(
       tools,
       calls,
       made,
-      events: deps.model.stream(request, signal),
+      events: configuration.model.stream(request, signal),
       signal,
     });
   } finally {
@@ -77,18 +80,26 @@ function sentRequest(
   prepared: ModelRequest,
   broken: RunningTurn['broken'],
 ): ModelRequest {
-  const { deps, turn, turnState } = run;
-  const { headers, clientMetadata } = deps.identity(turn);
+  const { thread, turn } = run;
+  const { providerState } = turn;
+  const { headers, clientMetadata } = requestIdentity({
+    record: thread.state.record,
+    turn,
+    kind: turn.kind === 'review' ? 'review' : 'turn',
+  });
   return {
     ...prepared,
-    headers: { ...headers, ...(turnState === null ? {} : { 'x-codex-turn-state': turnState }) },
+    headers: {
+      ...headers,
+      ...(providerState === null ? {} : { 'x-codex-turn-state': providerState }),
+    },
     clientMetadata,
     ...(broken?.retries === undefined ? {} : { retries: broken.retries }),
   };
 }
 
 async function readEvents(run: RunningTurn, reading: ResponseReading): Promise<ModelResponse> {
-  const { outbox, drained } = run.deps;
+  const { id: threadId, outbox, services } = run.thread;
   const { signal } = reading;
   const exceededBy = responseLimits({
     charsMax: RESPONSE_CHARS_MAX,
@@ -103,7 +114,7 @@ async function readEvents(run: RunningTurn, reading: ResponseReading): Promise<M
     if (ended !== null) return ended;
     const unstored = outbox.caughtUp();
     if (unstored !== null) await orAborted(unstored, signal);
-    const unread = drained();
+    const unread = services.clients.drained({ threadId });
     if (unread !== null) await orAborted(unread, signal);
   }
   if (run.sequence.failure !== null) throw run.sequence.failure.error;

@@ -4,22 +4,23 @@ import type { LogEntry } from '../../../store/log-entry.ts';
 import { settleItem } from '../../../store/settle-item.ts';
 import { StoreError } from '../../../store/store-error.ts';
 import { mergedSteps, type Step, type StepAddition } from '../../outbox/step.ts';
+import type { ThreadContext } from '../../thread-context.ts';
 import type { Ending } from '../conversation.ts';
 import { modelEntries } from '../turn-input.ts';
 import { turnView } from '../turn-view.ts';
+import { otherError, type RunningTurn } from './running-turn.ts';
 import { leaveInputs } from './take-inputs.ts';
-import { otherError, type RunningTurn, type TurnDeps } from './turn-deps.ts';
 
 /**
  * Ends a turn: frees what belongs to it, stores and announces its end, and logs how it ended. Never
  * rejects, and announces exactly one end.
  */
 export async function endTurn(run: RunningTurn, reached: Ending): Promise<void> {
-  const { deps, turn } = run;
+  const { thread, turn } = run;
   const { status } = await finish(run, reached);
   const cause = status === 'interrupted' ? { cause: turn.interruptCause } : {};
-  deps.log.info(
-    { threadId: deps.threadId, turnId: turn.id, status, ...cause, ms: elapsedMs(run) },
+  thread.services.runtime.log.info(
+    { threadId: thread.id, turnId: turn.id, status, ...cause, ms: elapsedMs(run) },
     'turn ended',
   );
   turn.markFinished();
@@ -31,62 +32,65 @@ export async function endTurn(run: RunningTurn, reached: Ending): Promise<void> 
  * Returns the end that was announced.
  */
 async function finish(run: RunningTurn, reached: Ending): Promise<Ending> {
-  const { deps, turn } = run;
+  const { thread, turn } = run;
   turn.end();
   // After an interrupt, the commands that hold the turn are being killed. A turn that failed does
   // not wait for them.
   if (turn.signal.aborted) await turn.released();
-  deps.endGrants();
-  await deps.parts.cleanUp(turn);
+  thread.grants.endTurn();
+  await thread.parts.cleanUp(turn);
   let parts: StepAddition = {};
   let ending = reached;
   try {
     await leaveInputs(run);
     // The items that are not stored by then are part of the end.
-    if (ending.status !== 'completed') await deps.outbox.between(() => {});
+    if (ending.status !== 'completed') await thread.outbox.between(() => {});
     await turn.fixEnd();
     if (turn.signal.aborted) ending = { status: 'interrupted' };
     parts = partsStep(run, ending);
-    await deps.outbox.commit(
+    await thread.outbox.commit(
       endingStep(run, ending, parts),
       ending.status === 'completed' ? run.sequence : null,
     );
     return ending;
   } catch (error) {
-    const failed = ending.status === 'failed' ? ending : failedEnding(error, deps);
+    const failed = ending.status === 'failed' ? ending : failedEnding(error, thread);
     // The parts have already changed memory for the first ending, so both steps are announced.
     const step = endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)]));
     // If only the flush failed, the first end is in the file, and would be back after a kill. This
     // end replaces it, without a flush.
-    await deps.outbox.commitOrAnnounce({ ...step, durable: false });
+    await thread.outbox.commitOrAnnounce({ ...step, durable: false });
     return failed;
   } finally {
     // The end has what the model had not completed, and what could not be stored before.
-    for (const { item } of run.response?.openItems() ?? []) deps.outbox.unfinished.end(item.id);
+    for (const { item } of run.response?.openItems() ?? []) thread.outbox.unfinished.end(item.id);
   }
 }
 
 /** The step of the turn's parts for this ending. */
-function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): StepAddition {
+function partsStep({ thread, turn, acted }: RunningTurn, ending: Ending): StepAddition {
   const error = ending.status === 'failed' ? ending.error : null;
   const cause = ending.status === 'interrupted' ? turn.interruptCause : null;
-  return deps.parts.turnEnded(turn, { status: ending.status, error, cause, acted });
+  return thread.parts.turnEnded(turn, { status: ending.status, error, cause, acted });
 }
 
 function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step {
-  const { deps, turn } = run;
-  const { threadId } = deps;
-  run.runningOn ??= deps.calls.runningOn(turn.id);
+  const { thread, turn } = run;
+  const { id: threadId } = thread;
+  run.runningOn ??= run.calls.runningOn(turn.id);
   const result = run.conversation.result(ending);
   const lastMessage = result?.message ?? run.lastMessage;
-  const completedAtMs = deps.clock.now();
+  const completedAtMs = thread.services.runtime.clock.now();
   const end = {
     status: ending.status,
     error: ending.status === 'failed' ? ending.error : null,
     completedAtMs,
     durationMs: elapsedMs(run),
   };
-  const status = deps.statusStep(ending.status === 'failed' ? 'systemError' : 'idle');
+  const status = thread.state.statusStep(
+    ending.status === 'failed' ? 'systemError' : 'idle',
+    completedAtMs,
+  );
   const errors: Announcement[] =
     ending.status === 'failed'
       ? [
@@ -122,7 +126,12 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
       ...running,
       ...(result?.step.entries ?? []),
       ...(parts.entries ?? []),
-      { kind: 'turnEnded', turnId: turn.id, ...end, tokenUsage: deps.tokenUsage() },
+      {
+        kind: 'turnEnded',
+        turnId: turn.id,
+        ...end,
+        tokenUsage: thread.state.record.tokenUsage?.usage ?? null,
+      },
     ],
     durable: true,
     announce: [
@@ -136,8 +145,8 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
 }
 
 /** How long the turn has run, on the monotonic clock: the system's time may jump. */
-function elapsedMs({ deps, turn }: RunningTurn): number {
-  return Math.round(deps.clock.monotonic() - turn.startedMs);
+function elapsedMs({ thread, turn }: RunningTurn): number {
+  return Math.round(thread.services.runtime.clock.monotonic() - turn.startedMs);
 }
 
 /**
@@ -168,10 +177,10 @@ function cutOffEntries(
 /** The end of a turn in which something threw, which is logged, but not if the store failed. */
 export function failedEnding(
   error: unknown,
-  { log, threadId }: TurnDeps,
+  { id: threadId, services }: ThreadContext,
 ): Extract<Ending, { status: 'failed' }> {
   if (error instanceof StoreError) return { status: 'failed', error: otherError(error.message) };
-  log.error({ err: error, threadId }, 'a turn failed inside the server');
+  services.runtime.log.error({ err: error, threadId }, 'a turn failed inside the server');
   const message = `The turn failed inside the server: ${error instanceof Error ? error.message : String(error)}`;
   return {
     status: 'failed',

@@ -3,7 +3,7 @@ import type { Tool } from '../../../tools/tool.ts';
 import type { EndedResponse } from '../turn-part.ts';
 import { askModel } from './ask-model.ts';
 import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
-import type { RunningTurn } from './turn-deps.ts';
+import type { RunningTurn } from './running-turn.ts';
 
 /**
  * Asks the model once, and runs the calls of its response while it still responds. Resolves when
@@ -12,19 +12,23 @@ import type { RunningTurn } from './turn-deps.ts';
  * failed, and then too, the calls have ended.
  */
 export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
-  const { deps, turn, conversation } = run;
-  const calls = deps.calls.ofResponse({ tools, turn, withoutOwn: conversation.withoutOwn });
+  const { thread, turn, conversation } = run;
+  const calls = run.calls.ofResponse({ tools, turn, withoutOwn: conversation.withoutOwn });
   try {
     const response = await responseEnd(run, { tools, calls });
     // At once, because the calls may run for long.
     if (response.ended === 'stopped' && !turn.signal.aborted)
-      await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+      await thread.outbox.commit({ dropped: run.response?.drop() ?? [] });
     if (isTooLong(response) && turn.kind !== 'review')
-      await deps.outbox.commit(deps.exceededStep(turn));
+      await thread.outbox.commit(thread.usage.exceeded(turn));
     if (response.ended !== 'broken')
       await conversation.parts?.afterRequest(endedResponse(response), turn);
     else if (response.delayMs > 0)
-      await sleep(deps.clock, response.delayMs, AbortSignal.any([turn.signal, turn.newInput]));
+      await sleep(
+        thread.services.runtime.clock,
+        response.delayMs,
+        AbortSignal.any([turn.signal, turn.newInput]),
+      );
     return response;
   } finally {
     await calls.ended();
@@ -50,11 +54,11 @@ async function responseEnd(run: RunningTurn, offered: RequestTools): Promise<Mod
  * its calls.
  */
 async function showRaw(
-  { deps, turn, conversation, sequence }: RunningTurn,
+  { thread, turn, conversation, sequence }: RunningTurn,
   response: CompletedResponse,
 ): Promise<void> {
-  const announce = conversation.showsMessages ? deps.raw.completed(turn.id, response) : [];
-  if (announce.length > 0) await deps.outbox.commit({ announce }, sequence);
+  const announce = conversation.showsMessages ? thread.raw.completed(turn.id, response) : [];
+  if (announce.length > 0) await thread.outbox.commit({ announce }, sequence);
 }
 
 /** The end of a response, as the parts of the turn see it. */

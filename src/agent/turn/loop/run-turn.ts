@@ -4,15 +4,15 @@ import type { LogEntry } from '../../../store/log-entry.ts';
 import type { Tool } from '../../../tools/tool.ts';
 import { itemShown } from '../../items/item-shown.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../../outbox/step.ts';
-import type { ActiveTurn } from '../active-turn.ts';
-import { type Ending, threadConversation } from '../conversation.ts';
+import type { Ending } from '../conversation.ts';
 import { modelEntries } from '../turn-input.ts';
 import type { TurnBeginning, TurnOpening } from '../turn-opening.ts';
 import { turnView } from '../turn-view.ts';
 import { endTurn, failedEnding } from './end-turn.ts';
 import { respond } from './respond.ts';
+import { otherError, type RunningTurn } from './running-turn.ts';
 import { takeInputs } from './take-inputs.ts';
-import { otherError, type RunningTurn, type TurnDeps } from './turn-deps.ts';
+import { tellContext } from './tell-context.ts';
 
 /**
  * How many requests one turn may send to the model: a limit for models that never stop calling
@@ -26,20 +26,15 @@ const MODEL_REQUESTS_MAX = 1000;
  * the end. A turn with an opening may end without asking the model.
  */
 export async function runTurn(
-  deps: TurnDeps,
-  turn: ActiveTurn,
-  beginning: TurnBeginning,
+  made: Pick<RunningTurn, 'thread' | 'calls' | 'turn' | 'conversation'>,
+  beginning: Omit<TurnBeginning, 'conversation'>,
 ): Promise<void> {
   const sequence = new StepSequence();
-  const conversation = beginning.conversation ?? threadConversation(deps);
   const run: RunningTurn = {
-    deps,
-    turn,
-    conversation,
+    ...made,
     sequence,
     response: null,
     broken: null,
-    turnState: null,
     lastMessage: null,
     left: 'nothing',
     untaken: [],
@@ -52,19 +47,21 @@ export async function runTurn(
     ending =
       beginning.opening === null ? await converse(run) : await openWith(run, beginning.opening);
   } catch (error) {
-    ending = failedEnding(error, deps);
+    ending = failedEnding(error, made.thread);
   }
   await endTurn(run, ending);
 }
 
-async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<void> {
-  await deps.outbox.commit(deps.statusStep('active'));
+async function begin({ thread, turn }: RunningTurn, step: StepAddition): Promise<void> {
+  await thread.outbox.commit(
+    thread.state.statusStep('active', thread.services.runtime.clock.now()),
+  );
   const { id, rootTurnId, startedAtMs } = turn;
   const started = turnView({ id, rootTurnId, status: 'inProgress', startedAtMs });
   const announce: Announcement[] = [
-    { method: 'turn/started', params: { threadId: deps.threadId, turn: started } },
+    { method: 'turn/started', params: { threadId: thread.id, turn: started } },
   ];
-  await deps.outbox.commit(mergedSteps([{ announce }, step]));
+  await thread.outbox.commit(mergedSteps([{ announce }, step]));
 }
 
 /**
@@ -75,12 +72,12 @@ async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending>
   const error = await opening(run.turn);
   const ending = await ended(run);
   run.turn.isOpening = false;
-  if (ending === null) await run.deps.tellContext(run.turn);
+  if (ending === null) await tellContext(run.thread, run.turn);
   if (error === null || ending?.status === 'interrupted') return ending ?? converse(run);
   if (ending !== null) return { status: 'failed', error };
   // The input that has arrived is answered, whatever became of the opening.
-  const { threadId } = run.deps;
-  await run.deps.outbox.announce([
+  const { id: threadId } = run.thread;
+  await run.thread.outbox.announce([
     { method: 'error', params: { error, willRetry: true, threadId, turnId: run.turn.id } },
   ]);
   return converse(run);
@@ -107,7 +104,7 @@ async function converse(run: RunningTurn): Promise<Ending> {
 
 /** Asks the model once. Returns null if it has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
-  const { deps, turn, conversation } = run;
+  const { thread, turn, conversation } = run;
   const ready = await prepare(run);
   if (ready === null || 'status' in ready) return ready;
   run.left = 'request';
@@ -120,15 +117,15 @@ async function step(run: RunningTurn): Promise<Ending | null> {
     return endUnlessMore(run);
   }
   if (response.ended === 'failed')
-    await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
-  await deps.outbox.stored(run.sequence);
+    await thread.outbox.commit({ dropped: run.response?.drop() ?? [] });
+  await thread.outbox.stored(run.sequence);
   return null;
 }
 
 /** The model has nothing to do. Returns how the turn ends, or null if it goes on. */
 async function endUnlessMore(run: RunningTurn): Promise<Ending | null> {
   const ending = (await goesOn(run)) ? null : await ended(run);
-  if (ending === null) await run.deps.outbox.stored(run.sequence);
+  if (ending === null) await run.thread.outbox.stored(run.sequence);
   return ending;
 }
 
@@ -160,7 +157,7 @@ async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | E
  * before.
  */
 async function goesOn(run: RunningTurn): Promise<boolean> {
-  const { deps, turn, conversation } = run;
+  const { thread, turn, conversation } = run;
   if (
     run.left === 'nothing' ||
     conversation.parts === null ||
@@ -172,29 +169,29 @@ async function goesOn(run: RunningTurn): Promise<boolean> {
   const reasons = await conversation.parts.stopping(turn, message);
   run.left = reasons.length === 0 ? 'nothing' : 'request';
   if (reasons.length === 0 || turn.signal.aborted) return false;
-  await deps.outbox.stored(run.sequence);
-  for (const { item, tell } of reasons) await deps.outbox.commit(shownStep(run, item, tell));
+  await thread.outbox.stored(run.sequence);
+  for (const { item, tell } of reasons) await thread.outbox.commit(shownStep(run, item, tell));
   return true;
 }
 
 /** The step that shows an item to clients and tells the model these messages. */
 function shownStep(
-  { deps, turn }: RunningTurn,
+  { thread, turn }: RunningTurn,
   item: UntimedItem,
   tell: readonly ResponseItem[],
 ): Step {
-  const atMs = deps.clock.now();
+  const atMs = thread.services.runtime.clock.now();
   return {
     entries: [
       { kind: 'item', turnId: turn.id, item, startedAtMs: atMs, completedAtMs: atMs },
       ...modelEntries(turn.id, tell, 'server'),
     ],
-    announce: itemShown(deps.threadId, { turnId: turn.id, item, atMs }),
+    announce: itemShown(thread.id, { turnId: turn.id, item, atMs }),
   };
 }
 
 /** Stores items that the model reads with its next request. */
 async function record(run: RunningTurn, items: LogEntry[]): Promise<void> {
   const entries = run.conversation.withoutOwn(items);
-  if (entries.length > 0) await run.deps.outbox.commit({ entries });
+  if (entries.length > 0) await run.thread.outbox.commit({ entries });
 }

@@ -8,7 +8,7 @@ import type { ResponseItems } from '../../items/response-items.ts';
 import type { Step } from '../../outbox/step.ts';
 import { modelEntries } from '../turn-input.ts';
 import type { ModelResponse, RequestTools } from './model-response.ts';
-import type { RunningTurn } from './turn-deps.ts';
+import type { RunningTurn } from './running-turn.ts';
 
 const DATE = /^\d{4}-?\d\d-?\d\d$/;
 
@@ -43,7 +43,7 @@ export function takeEvent(
     case 'retrying':
       return retry(run, event, reading);
     case 'answered':
-      run.turnState ??= event.turnState;
+      run.turn.providerState ??= event.turnState;
       if (event.model !== null) noteModel(run, event.model);
       return null;
     case 'leftOut':
@@ -66,7 +66,7 @@ export function takeEvent(
       reading.previews.take(event);
       return null;
     case 'completed': {
-      const counted = run.deps.tokensStep(run.turn, event.usage);
+      const counted = run.thread.usage.answered(run.turn, event.usage);
       if (counted !== null) void commit(run, counted);
       return {
         ended: 'completed',
@@ -135,7 +135,7 @@ function retry(
 /** Tells clients, once in the thread, that another model answers than the one that was asked. */
 function noteModel(run: RunningTurn, toModel: string): void {
   const fromModel = run.turn.settings.model;
-  if (isOfModel(toModel, fromModel) || !run.deps.isNews(['model', fromModel, toModel])) return;
+  if (isOfModel(toModel, fromModel) || !run.thread.news.isNew('model', fromModel, toModel)) return;
   const params = { ...idsOf(run), fromModel, toModel, reason: 'highRiskCyberActivity' as const };
   void commit(run, { announce: [{ method: 'model/rerouted', params }] });
 }
@@ -148,13 +148,13 @@ function noteLeftOut(
   run: RunningTurn,
   { parameter, message }: Extract<ModelEvent, { type: 'leftOut' }>,
 ): void {
-  if (!run.deps.isNews(['leftOut', run.turn.settings.model, parameter, message])) return;
+  if (!run.thread.news.isNew('leftOut', run.turn.settings.model, parameter, message)) return;
   warn(run, message);
 }
 
 function warn(run: RunningTurn, message: string): void {
   void commit(run, {
-    announce: [{ method: 'warning', params: { threadId: run.deps.threadId, message } }],
+    announce: [{ method: 'warning', params: { threadId: run.thread.id, message } }],
   });
 }
 
@@ -164,24 +164,24 @@ function isOfModel(name: string, model: string): boolean {
   return one === asked || (one.startsWith(`${asked}-`) && DATE.test(one.slice(asked.length + 1)));
 }
 
-function idsOf({ deps, turn }: RunningTurn): { threadId: string; turnId: string } {
-  return { threadId: deps.threadId, turnId: turn.id };
+function idsOf({ thread, turn }: RunningTurn): { threadId: string; turnId: string } {
+  return { threadId: thread.id, turnId: turn.id };
 }
 
 /** Returns a promise that rejects if the step could not be stored. The sequence has then failed. */
-function commit({ deps, sequence }: RunningTurn, step: Step): Promise<void> {
-  const stored = deps.outbox.commit(step, sequence);
+function commit({ thread, sequence }: RunningTurn, step: Step): Promise<void> {
+  const stored = thread.outbox.commit(step, sequence);
   stored.catch(() => {});
   return stored;
 }
 
-function retryStep({ deps, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Step {
+function retryStep({ thread, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Step {
   return {
     dropped,
     announce: [
       {
         method: 'error',
-        params: { error, willRetry: true, threadId: deps.threadId, turnId: turn.id },
+        params: { error, willRetry: true, threadId: thread.id, turnId: turn.id },
       },
     ],
   };

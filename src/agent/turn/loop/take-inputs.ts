@@ -1,9 +1,11 @@
 import type { Announcement } from '../../../protocol/announcement.ts';
 import { itemShown } from '../../items/item-shown.ts';
+import type { StepAddition } from '../../outbox/step.ts';
+import { previewPatch, threadPreview } from '../../prompt/thread-preview.ts';
 import type { Arrival } from '../active-turn.ts';
 import { inputEntries, modelEntries, storedInput } from '../turn-input.ts';
 import type { TurnInput } from '../turn-part.ts';
-import type { RunningTurn } from './turn-deps.ts';
+import type { RunningTurn } from './running-turn.ts';
 
 /**
  * Takes the input that has arrived: announces input that was stored before its request was
@@ -30,7 +32,7 @@ export async function takeInputs(run: RunningTurn): Promise<'refused' | 'taken' 
 
 /** Announces the input of a turn that ends. The model does not read what was not checked. */
 export async function leaveInputs(run: RunningTurn): Promise<void> {
-  const { deps, turn } = run;
+  const { thread, turn } = run;
   const inputs: Arrival[] = [...run.untaken.splice(0), ...(await turn.takeInputs())];
   for (const input of inputs) {
     if (input !== 'deferred' && input.isWithheld) {
@@ -43,8 +45,8 @@ export async function leaveInputs(run: RunningTurn): Promise<void> {
         completedAtMs: atMs,
         partial: true,
       };
-      await deps.outbox.commit({
-        ...deps.previewStep(input),
+      await thread.outbox.commit({
+        ...previewStep(run, input),
         entries: [entry],
         announce: announcements(run, input),
       });
@@ -53,10 +55,10 @@ export async function leaveInputs(run: RunningTurn): Promise<void> {
 }
 
 async function announce(run: RunningTurn, input: Arrival): Promise<'taken'> {
-  const { deps, turn } = run;
+  const { thread, turn } = run;
   if (input === 'deferred')
-    await deps.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
-  else await deps.outbox.commit({ announce: announcements(run, input) });
+    await thread.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
+  else await thread.outbox.commit({ announce: announcements(run, input) });
   return 'taken';
 }
 
@@ -68,11 +70,11 @@ async function check(
   run: RunningTurn,
   input: TurnInput,
 ): Promise<'refused' | 'taken' | 'endsTurn'> {
-  const { deps, turn } = run;
-  const checked = turn.signal.aborted ? null : await deps.parts.checkInput(input, turn);
+  const { thread, turn } = run;
+  const checked = turn.signal.aborted ? null : await thread.parts.checkInput(input, turn);
   if (checked === null) run.untaken.push(input);
   else if (checked.decision !== 'taken') {
-    await deps.outbox.commit({
+    await thread.outbox.commit({
       dropped: [storedInput(turn.id, input)],
       entries: modelEntries(turn.id, checked.tell, 'server'),
     });
@@ -82,8 +84,8 @@ async function check(
       ...inputEntries(turn.id, released),
       ...modelEntries(turn.id, checked.tell, 'server'),
     ];
-    await deps.outbox.commit({
-      ...deps.previewStep(input),
+    await thread.outbox.commit({
+      ...previewStep(run, input),
       entries,
       announce: announcements(run, input),
     });
@@ -91,6 +93,14 @@ async function check(
   return checked?.decision ?? 'taken';
 }
 
-function announcements({ deps, turn }: RunningTurn, { item, atMs }: TurnInput): Announcement[] {
-  return itemShown(deps.threadId, { turnId: turn.id, item, atMs });
+function announcements({ thread, turn }: RunningTurn, { item, atMs }: TurnInput): Announcement[] {
+  return itemShown(thread.id, { turnId: turn.id, item, atMs });
+}
+
+/** The step that stores the preview of this input, if the thread has none. It has it at once. */
+function previewStep({ thread: { state } }: RunningTurn, { item }: TurnInput): StepAddition {
+  if (item.type !== 'userMessage') return {};
+  const patch = previewPatch(state.record, threadPreview(item.content));
+  state.keep(patch);
+  return { patch };
 }

@@ -1,140 +1,54 @@
 import type { TurnError } from '../../../protocol/generated/types.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { ThreadCalls, type ThreadCallsDeps } from '../../calls/thread-calls.ts';
-import type { RawEvents } from '../../outbox/raw-events.ts';
-import { mergedSteps } from '../../outbox/step.ts';
-import { withAdditional } from '../../prompt/additional-context.ts';
+import { ThreadCalls } from '../../calls/thread-calls.ts';
 import { checkWindow, promptTooLarge } from '../../prompt/check-window.ts';
 import { modelRequest } from '../../prompt/model-request.ts';
-import type { PromptHistory } from '../../prompt/prompt-history.ts';
-import { requestIdentity } from '../../prompt/request-identity.ts';
-import { previewPatch, threadPreview } from '../../prompt/thread-preview.ts';
+import type { ThreadContext } from '../../thread-context.ts';
 import type { ActiveTurn } from '../active-turn.ts';
-import type { PreparedRequest } from '../conversation.ts';
-import { modelEntries } from '../turn-input.ts';
+import { type PreparedRequest, threadConversation } from '../conversation.ts';
 import type { TurnBeginning } from '../turn-opening.ts';
 import { runTurn } from './run-turn.ts';
-import type { TurnDeps } from './turn-deps.ts';
-
-/** Of more facts, the oldest are told again. */
-const TOLD_MAX = 100;
-
-interface TurnRunnerDeps extends ThreadCallsDeps {
-  history: PromptHistory;
-  raw: RawEvents;
-}
 
 /** Runs the turns of one thread, with the prompt and the calls that its turns share. */
 export class TurnRunner {
   readonly calls: ThreadCalls;
-  readonly #deps: TurnRunnerDeps;
-  /** The facts that clients have been told once in the thread, as JSON. */
-  readonly #told = new Set<string>();
+  readonly #thread: ThreadContext;
 
-  constructor(deps: TurnRunnerDeps) {
-    this.#deps = deps;
-    this.calls = new ThreadCalls(deps);
+  constructor(thread: ThreadContext) {
+    this.#thread = thread;
+    this.calls = new ThreadCalls(thread);
   }
 
   /** Runs a turn to its end. Never rejects. */
   async run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
-    const { state } = this.#deps;
-    await runTurn(this.#turnDeps(), turn, beginning);
+    const { state, parts } = this.#thread;
+    const request = (of: ActiveTurn, tools: readonly Tool[]) => this.#request(of, tools);
+    const conversation = beginning.conversation ?? threadConversation({ parts, request });
+    const shared = { thread: this.#thread, calls: this.calls };
+    await runTurn({ ...shared, turn, conversation }, beginning);
     if (state.turn === turn) state.turn = null;
   }
 
+  /**
+   * Builds the next model request from the thread's history and these tools. Returns the error if
+   * it is too large.
+   */
   async #request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
-    const { history } = this.#deps;
-    const { id, configuration, lastUsage: last } = this.#deps.state;
-    const { promptBudget } = this.#deps.services.limits;
+    const { id, state, history, usage, services } = this.#thread;
+    const { configuration } = state;
+    const { promptBudget } = services.limits;
     const prompt = await history.prompt();
     if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
     const contextWindow = configuration.contextWindow(model);
-    const error = checkWindow(prompt, { model, contextWindow, last });
+    const error = checkWindow(prompt, { model, contextWindow, last: usage.last });
     if (error !== null) return error;
     this.calls.know(prompt);
-    this.#deps.state.noteRequest(prompt.tokensOfModel);
+    usage.noteRequest(prompt.tokensOfModel);
     const end = await promptBudget.requesting(history, turn.signal);
     return {
       request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }),
       end,
-    };
-  }
-
-  #isNews(facts: string): boolean {
-    if (this.#told.has(facts)) return false;
-    this.#told.add(facts);
-    for (const oldest of this.#told) if (this.#told.size > TOLD_MAX) this.#told.delete(oldest);
-    return true;
-  }
-
-  async #tellContext({ id, settings }: ActiveTurn): Promise<void> {
-    const { state, services, outbox, grants } = this.#deps;
-    const { told: before } = state.record;
-    const { instructions } = state.configuration;
-    const now = services.runtime.clock.now();
-    const { told, messages } = await instructions.contextUpdate({
-      settings,
-      granted: grants.permissions,
-      told: before,
-      now,
-    });
-    if (messages.length === 0) return;
-    // Input that has arrived meanwhile has told the model what its client adds.
-    await outbox.commitMade(() => {
-      const patch = { told: withAdditional(told, state.record.told) };
-      state.keep(patch);
-      return { entries: modelEntries(id, messages, 'context'), patch };
-    });
-  }
-
-  #turnDeps(): TurnDeps {
-    const { state, services, outbox, parts, grants, raw } = this.#deps;
-    const { clients } = services;
-    const { clock, log, ids } = services.runtime;
-    const { configuration } = state;
-    return {
-      threadId: state.id,
-      model: configuration.model,
-      outbox,
-      raw,
-      parts,
-      calls: this.calls,
-      clock,
-      log,
-      shownReasoning: configuration.shownReasoning,
-      newId: () => ids.next(),
-      drained: () => clients.drained({ threadId: state.id }),
-      identity: (turn) =>
-        requestIdentity({
-          record: state.record,
-          turn,
-          kind: turn.kind === 'review' ? 'review' : 'turn',
-        }),
-      isNews: (facts) => this.#isNews(JSON.stringify(facts)),
-      exceededStep: (turn) => state.exceededStep(turn),
-      tokenUsage: () => state.record.tokenUsage?.usage ?? null,
-      request: (turn, tools) => this.#request(turn, tools),
-      tokensStep: (turn, usage) => {
-        const isAside = turn.kind === 'review';
-        if (usage !== null)
-          return mergedSteps([
-            state.tokensStep(turn, usage, { isAside }),
-            parts.tokensUsed(turn, usage),
-          ]);
-        if (!isAside) state.noteUncounted();
-        return null;
-      },
-      tellContext: (turn) => this.#tellContext(turn),
-      previewStep: ({ item }) => {
-        if (item.type !== 'userMessage') return {};
-        const patch = previewPatch(state.record, threadPreview(item.content));
-        state.keep(patch);
-        return { patch };
-      },
-      statusStep: (status) => state.statusStep(status, clock.now()),
-      endGrants: () => grants.endTurn(),
     };
   }
 }

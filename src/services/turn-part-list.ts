@@ -1,0 +1,37 @@
+import { BuiltInTools } from '../agent/calls/built-in-tools.ts';
+import { ClientTools } from '../agent/client-tools/client-tools.ts';
+import { Compaction } from '../agent/compaction/compaction.ts';
+import { awaitingUser } from '../agent/goal/goal-change.ts';
+import { GoalKeeper } from '../agent/goal/goal-keeper.ts';
+import { createGuardian } from '../agent/guardian/create-guardian.ts';
+import { Hooks } from '../agent/hooks/hooks.ts';
+import type { McpServices } from '../agent/mcp/mcp-tool-call.ts';
+import { McpTools } from '../agent/mcp/mcp-tools.ts';
+import { SubAgents } from '../agent/sub-agents/sub-agents.ts';
+import { ToolFinder } from '../agent/tool-search/tool-finder.ts';
+import type { TurnPartKind } from '../agent/turn/turn-part-kind.ts';
+
+/** The services that single kinds of parts need. */
+export interface PartServices {
+  mcp: McpServices;
+}
+
+/**
+ * The parts of every thread's turns, in the order in which they act. A new part needs its own file
+ * and a line here.
+ */
+export const turnPartList = ({ mcp }: PartServices): readonly TurnPartKind[] => [
+  // Before the built-in tools: a tool that a client declared takes the place of a built-in one of
+  // its name.
+  { create: (thread) => new ClientTools(thread) },
+  { create: (thread) => new BuiltInTools(thread) },
+  { create: (thread) => new McpTools(thread, mcp) },
+  { create: createGuardian },
+  // Before the compaction, which measures what they tell.
+  { create: (thread) => new SubAgents(thread) },
+  { create: (thread) => new Compaction(thread) },
+  // After the compaction, which begins a session for hooks.
+  { create: (thread) => new Hooks(thread) },
+  { create: (thread) => new ToolFinder(thread) },
+  { create: (thread) => new GoalKeeper(thread), reverted: ({ goal }) => awaitingUser(goal) },
+];
