@@ -7,7 +7,7 @@ import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { ApplyPatch } from '../../tools/apply-patch/apply-patch.ts';
 import { patchInCommand } from '../../tools/apply-patch/patch-in-command.ts';
 import type { CommandCall } from '../../tools/command/call/command-call.ts';
-import type { CommandDeps } from '../../tools/command/command-deps.ts';
+import type { CommandServices } from '../../tools/command/command-services.ts';
 import { commandTools } from '../../tools/command/command-tools.ts';
 import { CommandSessions } from '../../tools/command/sessions/command-sessions.ts';
 import { UNATTENDED } from '../../tools/command/sessions/unattended.ts';
@@ -69,7 +69,7 @@ export class BuiltInTools implements TurnPart {
       viewImage: showsImages,
     } = this.#thread.state.configuration;
     return [
-      ...(commands.enabled ? commandTools(this.commandDeps()) : []),
+      ...(commands.enabled ? commandTools(this.commandServices()) : []),
       this.#applyPatch.tool,
       updatePlan,
       requestUserInput({ inDefaultMode: asksInDefaultMode }),
@@ -85,7 +85,7 @@ export class BuiltInTools implements TurnPart {
   readingTools(): Tool[] {
     const { commands, viewImage: showsImages } = this.#thread.state.configuration;
     const ofCommands = commands.enabled
-      ? commandTools({ ...this.commandDeps(), ownTurnOnly: true })
+      ? commandTools({ ...this.commandServices(), ownTurnOnly: true })
       : [];
     return [...ofCommands, ...(showsImages ? [viewImage(this.#thread.services.machine)] : [])];
   }
@@ -118,28 +118,20 @@ export class BuiltInTools implements TurnPart {
     return this.commands.close();
   }
 
-  /** The collaborators and limits of the thread's commands, by its current configuration. */
-  commandDeps(): CommandDeps {
-    const { clock } = this.#thread.services.runtime;
-    const { processes, home, env, proxies, shellExports } = this.#thread.services.machine;
-    const { commands, instructions } = this.#thread.state.configuration;
-    const { environment, limits, unixSockets, network, unprotected, profileFiles } = commands;
-    const shell = commands.shellSnapshot ? shellExports : shellExports.switchedOff;
+  /** The services of the thread's commands, by its current configuration. */
+  commandServices(): CommandServices {
+    const { runtime, machine } = this.#thread.services;
+    const { commands: settings, instructions } = this.#thread.state.configuration;
+    const { shellExports } = machine;
+    const shell = settings.shellSnapshot ? shellExports : shellExports.switchedOff;
     return {
-      clock,
+      clock: runtime.clock,
       waits: this.waits,
-      processes,
+      machine,
       sessions: this.commands,
-      home,
-      env,
+      settings,
       shell,
-      environment: () => this.#environmentOf(environment, shell.variables),
-      limits,
-      unixSockets,
-      network,
-      proxies,
-      unprotected,
-      profileFiles,
+      environment: () => this.#environmentOf(settings.environment, shell.variables),
       skillFolders: () => instructions.skillFolders,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };

@@ -11,7 +11,7 @@ import {
   SandboxUnavailableError,
   type TerminalSize,
 } from '../../sandbox/processes/processes.ts';
-import type { CommandProxies, OpenProxy } from '../../tools/command/network/command-proxies.ts';
+import type { CommandProxies, OpenProxy } from '../../tools/command/command-proxies.ts';
 import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import { type OutputDelta, ProcessOutput } from './process-output.ts';
 

@@ -10,13 +10,14 @@ import { type Action, type ActionOutcome, failed } from '../action.ts';
 import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import { fileChanges } from './diff/file-changes.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import { TurnDiff } from './diff/turn-diff.ts';
 import { parsePatch } from './parse-patch.ts';
 import { failedPatch, PatchAction, type PatchActionDeps } from './patch-action.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
 import { PinnedFolders } from './pinned-folders.ts';
-import { type PlannedChange, planPatch } from './plan-patch.ts';
+import { planPatch } from './plan-patch.ts';
 import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
 
 interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {

@@ -26,9 +26,9 @@ import {
 } from '../action.ts';
 import { type Denial, deniedStatus, refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import type { TurnDiff } from './diff/turn-diff.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import type { PlannedChange } from './plan-patch.ts';
 import type { ResolvedBounds } from './resolve-patch-bounds.ts';
 import { type Written, writePlan } from './write-plan.ts';
 

@@ -3,36 +3,11 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, locateEntry, locateFile, pathOf } from '../../files/file-location.ts';
 import { applyChunks } from './apply-chunks.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import { readText } from './read-text.ts';
-
-/** One change of a patch that was verified against the files. */
-export interface PlannedChange {
-  type: 'add' | 'delete' | 'update';
-  /** The path as the patch writes it. For a rename, the new path. */
-  shown: string;
-  /** Absolute, links not resolved. */
-  path: string;
-  /** The new path of a rename, absolute. Null: no rename. */
-  moveTo: string | null;
-  /** The content before. Null if there was no file, or if it cannot be shown. */
-  before: string | null;
-  /**
-   * The content of the file that a rename replaces. Null if there is none, or if it cannot be
-   * shown.
-   */
-  replaced: string | null;
-  /** The content after. Null for a delete. */
-  after: string | null;
-  /** The entry at `path` now, which a rename or a delete removes. */
-  entry: FileLocation;
-  /** The location that the content is written to. Null for a delete. */
-  target: FileLocation | null;
-  /** The permissions that the file has and keeps. Null: those of a new file. */
-  mode: number | null;
-}
 
 interface PlanDeps {
   /** The folder that relative paths start from. */

@@ -3,7 +3,7 @@ import type { Log } from '../../../base/log.ts';
 import type { Dial } from '../../../network/checked-dial.ts';
 import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
 import type { SocketBudget } from '../../../network/socket-budget.ts';
-import type { CommandProxies } from './command-proxies.ts';
+import type { CommandProxies } from '../command-proxies.ts';
 
 interface LocalProxiesDeps {
   clock: Clock;

@@ -3,8 +3,8 @@ import { readRuleFiles } from '../../../config/rules-files.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { Grants } from '../../../policy/permissions/grants.ts';
 import { commandRules } from '../../../policy/rules/parse-rules.ts';
+import type { CommandProxies, OpenProxy } from '../command-proxies.ts';
 import { accessProxy } from './access-proxy.ts';
-import type { CommandProxies, OpenProxy } from './command-proxies.ts';
 import { NetworkAccess } from './network-access.ts';
 
 interface UnaskedProxyDeps {
