@@ -1,11 +1,11 @@
 import { FileWatches } from '../files/file-watches.ts';
 import type { ProcessServices } from '../handlers/client-processes/client-process.ts';
 import { ClientProcesses } from '../handlers/client-processes/client-processes.ts';
-import { FileSearches, type FileSearchesDeps } from '../search/file-searches.ts';
+import { FileSearches, type FileSearchesOptions } from '../search/file-searches.ts';
 import type { Clients } from './clients.ts';
 
 export interface ClientServicesOptions
-  extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
+  extends Pick<FileSearchesOptions, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
     Pick<ProcessServices, 'proxies'> {
   clients: Clients;
   /**

@@ -43,7 +43,7 @@ const SIGNED_LENGTH = 64 * 1024;
 
 type FileChangeItem = Extract<UntimedItem, { type: 'fileChange' }>;
 
-export interface PatchActionDeps {
+export interface PatchActionServices {
   clock: Clock;
   /** Absolute: heddle's home. */
   home: string;
@@ -71,9 +71,9 @@ export class PatchAction implements Action {
   readonly close: () => Promise<void>;
   readonly #patch: PreparedPatch;
   readonly #context: CallContext;
-  readonly #deps: PatchActionDeps;
+  readonly #deps: PatchActionServices;
 
-  constructor(patch: PreparedPatch, context: CallContext, deps: PatchActionDeps) {
+  constructor(patch: PreparedPatch, context: CallContext, deps: PatchActionServices) {
     this.item = patch.item;
     this.close = patch.close;
     this.#patch = patch;
