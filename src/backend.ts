@@ -8,7 +8,7 @@ import { validOrNull } from './config/valid-or-null.ts';
 import { storedToolApprovals } from './handlers/config-writing/stored-tool-approvals.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { RequestMethods } from './handlers/requested/method.ts';
-import type { DiagnosticsDeps } from './handlers/server/diagnostics.ts';
+import type { Diagnostics } from './handlers/server/diagnostics.ts';
 import { McpLogins } from './mcp/mcp-logins.ts';
 import { McpServers } from './mcp/mcp-servers.ts';
 import { CredentialStore } from './mcp/oauth/credential-store.ts';
@@ -94,17 +94,14 @@ export function createBackend(options: AppParts, front: Front): Backend {
     goals: new ThreadGoals({ threads, clients, clock, config }),
     accounts: {
       loginWriter: changes.loginWriter,
-      rateLimits: () => services.providers.rateLimits.latest,
-      announceAccount: (method, params) => clients.publish('everyone', method, params),
+      rateLimits: services.providers.rateLimits,
     },
     mcp: { mcp, logins, credentials },
     configured: { ...changes, config, skillFolders },
     started: clientServices,
     server: { home, version, platform, env },
     installedModels: services.providers.providers.installedModels,
-    diagnostics: diagnosticsDeps(options, log, () =>
-      serverGauges({ clients, dispatcher, threads }),
-    ),
+    diagnostics: diagnosticsDeps(options, log, () => serverGauges(clients, dispatcher, threads)),
   });
   return {
     rows,
@@ -164,8 +161,8 @@ function createMcp(
 function diagnosticsDeps(
   options: AppParts,
   log: RecentLog,
-  gauges: DiagnosticsDeps['gauges'],
-): DiagnosticsDeps {
+  gauges: Diagnostics['gauges'],
+): Diagnostics {
   const { pid, nodeVersions, residentMemoryBytes = () => null } = options;
   return {
     pid,

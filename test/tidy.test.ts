@@ -279,8 +279,8 @@ const STARTS_NO_GIT: Record<string, string> = {
   'src/sandbox/processes/spawn-child.ts': 'what others pass',
   'src/sandbox/run-program.ts': 'what others pass',
   'src/search/list-files.ts': 'ripgrep',
-  'src/tools/command/sessions/start-command.ts': 'the commands of models and users',
   'src/tools/command/snapshot/take-snapshot.ts': "the user's shell",
+  'src/tools/command/start-command.ts': 'the commands of models and users',
 };
 /**
  * What blocks the main thread for long if its input is long, and the files that may use it, with

@@ -1,4 +1,3 @@
-import type { Threads } from '../agent/threads/threads.ts';
 import type { Config } from '../config/config.ts';
 import { chooseProvider } from '../config/providers/choose-provider.ts';
 import { isOffline, type ProviderConfig } from '../config/providers/provider-config.ts';
@@ -9,42 +8,38 @@ import {
   loginNotSupported,
   noRateLimits,
 } from '../protocol/account-errors.ts';
-import type {
-  AuthMode,
-  RateLimitSnapshot,
-  ServerNotifications,
-} from '../protocol/generated/types.ts';
+import type { AuthMode, RateLimitSnapshot } from '../protocol/generated/types.ts';
+import type { Configured } from './config-writing/configured.ts';
 import type { LoginWriter } from './config-writing/login-writer.ts';
 import { beforeOthersIn, inQueue, type MethodTable, unqueued } from './requested/method.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const API_KEY = /^[\x21-\x7e]{1,8192}$/;
 /** Logins and logouts take effect in the order in which they came. */
 const inOrder = () => 'account/login';
 
-export interface AccountDeps {
-  config: () => Promise<Config>;
+/** The logins of the server. */
+export interface Accounts {
   loginWriter: LoginWriter;
-  threads: Pick<Threads, 'reloadConfiguration'>;
-  /** The rate limits that a provider has told last; null: none has. */
-  rateLimits: () => RateLimitSnapshot | null;
-  /** Sends a notification to all clients. */
-  announceAccount: <Method extends 'account/updated' | 'account/login/completed'>(
-    method: Method,
-    params: ServerNotifications[Method],
-  ) => void;
+  /** Has the rate limits that a provider has told last; null: none has. */
+  rateLimits: { readonly latest: RateLimitSnapshot | null };
 }
+
+type AccountServices = Accounts &
+  Pick<Configured, 'config'> &
+  Pick<ThreadServices, 'clients' | 'threads'>;
 
 export function accountMethods({
   config,
   loginWriter,
   threads,
   rateLimits,
-  announceAccount,
-}: AccountDeps) {
+  clients,
+}: AccountServices) {
   const announceUpdate = async () => {
     const { authMode } = await credentials(config);
-    return () => announceAccount('account/updated', { authMode, planType: null });
+    return () => clients.publish('everyone', 'account/updated', { authMode, planType: null });
   };
   return {
     'account/read': {
@@ -69,7 +64,7 @@ export function accountMethods({
         await loginWriter.store(key);
         const update = await announceUpdate();
         after(() => {
-          announceAccount('account/login/completed', {
+          clients.publish('everyone', 'account/login/completed', {
             loginId: null,
             success: true,
             error: null,
@@ -103,7 +98,7 @@ export function accountMethods({
     'account/rateLimits/read': {
       order: unqueued,
       handle() {
-        const limits = rateLimits();
+        const limits = rateLimits.latest;
         if (limits === null) throw noRateLimits();
         return {
           rateLimits: limits,

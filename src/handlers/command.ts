@@ -38,7 +38,7 @@ export const TIMEOUT_MS_DEFAULT = 10_000;
 /** The limit for the output of each stream if the request sets none. */
 export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 
-export interface ClientProcessMethodsDeps {
+export interface ClientProcessServices {
   clientProcesses: ClientProcesses;
   clients: ClientChannel;
   /**
@@ -52,7 +52,7 @@ export interface ClientProcessMethodsDeps {
   env: Env;
 }
 
-export function commandMethods(deps: ClientProcessMethodsDeps) {
+export function commandMethods(deps: ClientProcessServices) {
   const { clientProcesses } = deps;
   return {
     'command/exec': {
@@ -109,7 +109,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
 function startRun(
   params: CommandExecParams,
   caller: RequestContext['caller'],
-  deps: ClientProcessMethodsDeps,
+  deps: ClientProcessServices,
 ) {
   const { clientProcesses, clients } = deps;
   checkParams(params);
@@ -181,7 +181,7 @@ function sandboxOf(
 async function rightsOf(
   params: CommandExecParams,
   cwd: string,
-  deps: ClientProcessMethodsDeps,
+  deps: ClientProcessServices,
 ): Promise<ClientProcessRights> {
   // The trust in the server's own folder gives nothing in another one.
   const config = await deps.config(cwd);

@@ -1,21 +1,21 @@
-import type { Config } from '../config/config.ts';
 import { configReadResponse } from '../config/config-read-response.ts';
 import type { ConfigWriteResponse } from '../protocol/generated/types.ts';
-import type { ConfigWrite, ConfigWriter } from './config-writing/config-writer.ts';
+import type { ConfigWrite } from './config-writing/config-writer.ts';
+import type { Configured } from './config-writing/configured.ts';
 import {
   beforeOthers,
   type MethodTable,
   type RequestContext,
   unqueued,
 } from './requested/method.ts';
-import type { ThreadDeps } from './thread-loading/thread-deps.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
-interface ConfigDeps extends Pick<ThreadDeps, 'clients' | 'threads'> {
-  config: (cwd: string | null) => Promise<Config>;
-  configWriter: ConfigWriter;
-}
-
-export function configMethods({ config, configWriter, clients, threads }: ConfigDeps) {
+export function configMethods({
+  config,
+  configWriter,
+  clients,
+  threads,
+}: Pick<Configured, 'config' | 'configWriter'> & Pick<ThreadServices, 'clients' | 'threads'>) {
   const write = async (
     what: ConfigWrite,
     { caller, after }: RequestContext,

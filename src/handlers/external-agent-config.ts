@@ -5,9 +5,9 @@ import type {
   ExternalAgentConfigWantedItem,
 } from '../protocol/generated/types.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import type { ExternalAgentDeps } from './external-agent/external-agent.ts';
+import type { ExternalAgentServices } from './external-agent/external-agent.ts';
 import { beforeOthersIn, type MethodTable, unqueued } from './requested/method.ts';
-import type { ThreadDeps } from './thread-loading/thread-deps.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
 /** The files of each folder are read, so a request names a limited number. */
 const CWDS_MAX = 100;
@@ -19,7 +19,7 @@ const HISTORIES_MAX = 50;
 const KNOWN_AGENTS: readonly string[] = ['claude', 'claude-code', 'claude_code', 'claudeCode'];
 
 export function externalAgentConfigMethods(
-  deps: ExternalAgentDeps & Pick<ThreadDeps, 'clients' | 'clock'>,
+  deps: ExternalAgentServices & Pick<ThreadServices, 'clients' | 'clock'>,
 ) {
   const { clients, clock, ids } = deps;
   const loaded = new Once(async () => {

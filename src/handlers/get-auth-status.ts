@@ -1,7 +1,8 @@
-import { type AccountDeps, credentials } from './account.ts';
+import { credentials } from './account.ts';
+import type { Configured } from './config-writing/configured.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
 
-export function getAuthStatusMethods({ config }: Pick<AccountDeps, 'config'>) {
+export function getAuthStatusMethods({ config }: Pick<Configured, 'config'>) {
   return {
     getAuthStatus: {
       order: unqueued,

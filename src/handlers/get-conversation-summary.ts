@@ -5,9 +5,9 @@ import { noRolloutFound } from '../protocol/thread-errors.ts';
 import type { ThreadRecord } from '../store/thread-record.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
 import { threadAt } from './thread-loading/thread-at.ts';
-import type { ThreadDeps } from './thread-loading/thread-deps.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
-export function getConversationSummaryMethods(deps: ThreadDeps & { home: string }) {
+export function getConversationSummaryMethods(deps: ThreadServices & { home: string }) {
   return {
     getConversationSummary: {
       order: unqueued,

@@ -1,9 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Env } from '../base/env.ts';
 import { gitFolder } from '../base/git/git-folder.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
-import type { Config } from '../config/config.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { profileFiles } from '../config/profile-files.ts';
 import { projectFolders } from '../config/trust/project-folders.ts';
@@ -13,8 +11,8 @@ import { noDiffToRemote } from '../protocol/file-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import { EXIT_CODE } from '../tools/command/sessions/exit-code.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
-import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { execBounds } from './client-processes/exec-bounds.ts';
+import type { ClientProcessServices } from './command.ts';
 import { diffToRemote, type RunGit } from './git-diff/diff-to-remote.ts';
 import { type ScratchFolder, takeScratchFolder } from './git-diff/scratch-folder.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
@@ -23,16 +21,9 @@ const TIMEOUT_MS = 30_000;
 /** A longer diff is refused. */
 const DIFF_BYTES_MAX = 8 * 1024 * 1024;
 
-interface GitDiffDeps {
-  clientProcesses: ClientProcesses;
-  config: (cwd?: string | null) => Promise<Config>;
-  /** The server's working directory. */
-  cwd: string;
-  home: string;
-  env: Env;
-}
+type GitDiffServices = Omit<ClientProcessServices, 'clients'>;
 
-export function gitDiffToRemoteMethods(deps: GitDiffDeps) {
+export function gitDiffToRemoteMethods(deps: GitDiffServices) {
   return {
     gitDiffToRemote: {
       order: unqueued,
@@ -87,7 +78,7 @@ interface Repository {
  * own, and not in the repository.
  */
 async function rightsOf(
-  deps: GitDiffDeps,
+  deps: GitDiffServices,
   { cwd, root, filters, scratch }: Repository,
 ): Promise<ClientProcessRights> {
   const config = await deps.config(cwd);

@@ -7,7 +7,7 @@ import { type HandshakeMethods, unqueued } from './requested/method.ts';
 /** The characters that an HTTP header allows: the client's name becomes part of the userAgent. */
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
 
-export interface InitializeDeps {
+export interface InitializeOptions {
   home: string;
   /** The version of heddle. */
   version: string;
@@ -24,7 +24,7 @@ export function initializeMethods({
   platform,
   capabilities,
   onHandshake,
-}: InitializeDeps) {
+}: InitializeOptions) {
   const platformOs = platform === 'darwin' ? 'macos' : platform === 'win32' ? 'windows' : platform;
   return {
     initialize: {

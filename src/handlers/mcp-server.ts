@@ -14,10 +14,10 @@ import type {
 import { mcpRequestFailed, unknownMcpServer } from '../protocol/mcp-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { AskClients } from '../tools/action.ts';
-import type { McpStatusDeps } from './mcp-server-status/list.ts';
+import type { McpStatusServices } from './mcp-server-status/list.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
 
-export function mcpServerMethods(deps: McpStatusDeps) {
+export function mcpServerMethods(deps: McpStatusServices) {
   return {
     'mcpServer/tool/call': {
       order: unqueued,
@@ -73,7 +73,7 @@ interface ServerRequest {
 }
 
 async function requestOfThread(
-  { threads }: McpStatusDeps,
+  { threads }: McpStatusServices,
   { threadId, server: name, ...sent }: ServerRequest & { threadId: string },
 ) {
   const thread = threads.require(threadId);
@@ -125,7 +125,7 @@ function askingClient(
 }
 
 async function requestOfConfig(
-  { mcp, config, cwd }: McpStatusDeps,
+  { mcp, config, cwd }: McpStatusServices,
   { server: name, ...sent }: ServerRequest,
 ) {
   const { servers } = mcpSettings(await config());

@@ -1,12 +1,10 @@
 import type { ThreadGoals } from '../agent/goal/thread-goals.ts';
 import type { Env } from '../base/env.ts';
-import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
-import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { FileSearches } from '../search/file-searches.ts';
-import { type AccountDeps, accountMethods } from './account.ts';
+import { type Accounts, accountMethods } from './account.ts';
 import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { collaborationModeMethods } from './collaboration-mode/list.ts';
@@ -14,7 +12,7 @@ import { commandMethods } from './command.ts';
 import { reloadMethods } from './config/mcp-server/reload.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements/read.ts';
-import type { ConfigWriter } from './config-writing/config-writer.ts';
+import type { Configured } from './config-writing/configured.ts';
 import { enablementMethods } from './experimental-feature/enablement/set.ts';
 import { experimentalFeatureListMethods } from './experimental-feature/list.ts';
 import { externalAgentConfigMethods } from './external-agent-config.ts';
@@ -27,7 +25,7 @@ import { getConversationSummaryMethods } from './get-conversation-summary.ts';
 import { gitDiffToRemoteMethods } from './git-diff-to-remote.ts';
 import { HistoryAnswers } from './history/history-answers.ts';
 import { hooksListMethods } from './hooks/list.ts';
-import { type OauthDeps, oauthMethods } from './mcp-server/oauth.ts';
+import { type McpLoginServices, oauthMethods } from './mcp-server/oauth.ts';
 import { mcpServerMethods } from './mcp-server.ts';
 import { mcpServerStatusMethods } from './mcp-server-status/list.ts';
 import { modelMethods } from './model/list.ts';
@@ -36,7 +34,7 @@ import { permissionProfileMethods } from './permission-profile/list.ts';
 import { processMethods } from './process.ts';
 import type { RequestMethods } from './requested/method.ts';
 import { reviewMethods } from './review/start.ts';
-import { type DiagnosticsDeps, serverMethods } from './server/diagnostics.ts';
+import { type Diagnostics, serverMethods } from './server/diagnostics.ts';
 import { skillsMethods } from './skills.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
@@ -64,22 +62,8 @@ import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
 import { unsubscribeMethods } from './thread/unsubscribe.ts';
 import { threadMethods } from './thread.ts';
-import type { ThreadDeps } from './thread-loading/thread-deps.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 import { turnMethods } from './turn.ts';
-
-/** The user's configuration, for methods that read and change it. */
-interface Configured {
-  /**
-   * The configuration for a folder, by default the server's working directory. Reads the files at
-   * each call.
-   */
-  config: (cwd?: string | null) => Promise<Config>;
-  /** Changes config.toml. */
-  configWriter: ConfigWriter;
-  skillFolders: SkillFolders;
-  /** The features that were switched while the server runs. */
-  switched: Record<string, boolean>;
-}
 
 /** The server and its machine. */
 interface ServerFacts {
@@ -93,11 +77,11 @@ interface ServerFacts {
 }
 
 /** The services that the methods use, in groups. */
-export interface MethodDeps {
-  threads: Omit<ThreadDeps, 'answers'>;
+export interface MethodServices {
+  threads: Omit<ThreadServices, 'answers'>;
   goals: ThreadGoals;
-  accounts: Pick<AccountDeps, 'loginWriter' | 'rateLimits' | 'announceAccount'>;
-  mcp: Pick<OauthDeps, 'mcp' | 'logins' | 'credentials'>;
+  accounts: Accounts;
+  mcp: Pick<McpLoginServices, 'mcp' | 'logins' | 'credentials'>;
   configured: Configured;
   /** Clients start these beside threads. */
   started: {
@@ -106,7 +90,7 @@ export interface MethodDeps {
     clientProcesses: ClientProcesses;
   };
   server: ServerFacts;
-  diagnostics: DiagnosticsDeps;
+  diagnostics: Diagnostics;
   /**
    * The models that a provider lists, or why it lists none. Never rejects; takes a second at most.
    */
@@ -117,8 +101,11 @@ export interface MethodDeps {
  * All methods that the server serves, but the handshake. Each is in the file of the longest prefix
  * of its name that exists.
  */
-export function methodTable(deps: MethodDeps): RequestMethods {
-  const threads: ThreadDeps = { ...deps.threads, answers: new HistoryAnswers(deps.threads) };
+export function methodTable(deps: MethodServices): RequestMethods {
+  const threads: ThreadServices = {
+    ...deps.threads,
+    answers: new HistoryAnswers(deps.threads.store, deps.threads.threads),
+  };
   const { accounts, configured, diagnostics, goals, installedModels, mcp, server, started } = deps;
   const withConfig = { ...threads, ...configured };
   const ofMcp = { ...withConfig, ...mcp };
@@ -158,7 +145,7 @@ export function methodTable(deps: MethodDeps): RequestMethods {
   };
 }
 
-function rowsOfThreads(threads: ThreadDeps) {
+function rowsOfThreads(threads: ThreadServices) {
   return {
     ...startMethods(threads),
     ...resumeMethods(threads),

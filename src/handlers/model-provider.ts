@@ -11,16 +11,14 @@ import { validOrNull } from '../config/valid-or-null.ts';
 import { shownUrl } from '../model/http/shown-url.ts';
 import { configWriteInvalid } from '../protocol/config-write-refused.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
-import type { ConfigWriter } from './config-writing/config-writer.ts';
+import type { Configured } from './config-writing/configured.ts';
 import { providerEdits } from './config-writing/provider-edits.ts';
 import { beforeOthers, type MethodTable, unqueued } from './requested/method.ts';
 
-interface ModelProviderDeps {
-  config: () => Promise<Config>;
-  configWriter: ConfigWriter;
-}
-
-export function modelProviderMethods({ config, configWriter }: ModelProviderDeps) {
+export function modelProviderMethods({
+  config,
+  configWriter,
+}: Pick<Configured, 'config' | 'configWriter'>) {
   return {
     'modelProvider/list': {
       order: unqueued,

@@ -14,14 +14,10 @@ import {
 } from './client-processes/check-run-params.ts';
 import type { ClientProcess } from './client-processes/client-process.ts';
 import type { ProcessName } from './client-processes/client-processes.ts';
-import {
-  type ClientProcessMethodsDeps,
-  OUTPUT_BYTES_DEFAULT,
-  TIMEOUT_MS_DEFAULT,
-} from './command.ts';
+import { type ClientProcessServices, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
 import { type MethodTable, unqueued } from './requested/method.ts';
 
-export function processMethods(deps: ClientProcessMethodsDeps) {
+export function processMethods(deps: ClientProcessServices) {
   const { clientProcesses } = deps;
   return {
     'process/spawn': {
@@ -77,7 +73,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
 function startProcess(
   params: ProcessSpawnParams,
   connection: number,
-  deps: ClientProcessMethodsDeps,
+  deps: ClientProcessServices,
 ): ClientProcess {
   const {
     processHandle,
@@ -133,7 +129,7 @@ function named(id: string): ProcessName {
 /** These processes run outside the sandbox. */
 async function rightsOf(
   changes: Record<string, string | null>,
-  { env, config }: ClientProcessMethodsDeps,
+  { env, config }: ClientProcessServices,
 ) {
   const base = commandEnvironment(env, environmentPolicy(await config()));
   return { env: changedEnvironment(base.env, changes), bounds: null, network: null };

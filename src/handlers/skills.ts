@@ -7,26 +7,21 @@ import type { SkillSwitch } from '../config/settings/skill-switches.ts';
 import { valueAt } from '../config/toml/config-table.ts';
 import { projectFolders } from '../config/trust/project-folders.ts';
 import type { Skill, SkillError } from '../instructions/skills/find-skills.ts';
-import type { SkillFolders } from '../instructions/skills/skill-folders.ts';
 import { skillPresentation } from '../instructions/skills/skill-presentation.ts';
 import type { SkillMetadata, SkillsListEntry } from '../protocol/generated/types.ts';
 import { contradictoryParams } from '../protocol/process-errors.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
-import type { ConfigWriter } from './config-writing/config-writer.ts';
+import type { Configured } from './config-writing/configured.ts';
 import { beforeOthersIn, type MethodTable, unqueued } from './requested/method.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
 const CWDS_MAX = 50;
 const EXTRA_ROOTS_MAX = 50;
 
-export interface SkillsDeps {
-  /** The server's working directory. */
-  cwd: string;
-  config: (cwd: string) => Promise<Config>;
-  configWriter: ConfigWriter;
-  skillFolders: SkillFolders;
-}
+type SkillServices = Pick<ThreadServices, 'cwd'> &
+  Pick<Configured, 'config' | 'configWriter' | 'skillFolders'>;
 
-export function skillsMethods(deps: SkillsDeps) {
+export function skillsMethods(deps: SkillServices) {
   const { cwd: serverCwd, skillFolders } = deps;
   return {
     'skills/list': {
@@ -76,7 +71,7 @@ export function skillsMethods(deps: SkillsDeps) {
 }
 
 async function listSkills(
-  { skillFolders }: SkillsDeps,
+  { skillFolders }: SkillServices,
   cwd: string,
 ): Promise<{ skills: SkillMetadata[]; errors: SkillError[] }> {
   const found = await skillFolders.find(cwd);
@@ -134,7 +129,7 @@ function toSwitch({ path, name, enabled }: SkillSwitch): SkillSwitch {
  * Replaces the entries of the user's config.toml about the skill. A skill without an entry is
  * switched on, so that needs none.
  */
-async function writeSwitch({ configWriter }: SkillsDeps, changed: SkillSwitch): Promise<void> {
+async function writeSwitch({ configWriter }: SkillServices, changed: SkillSwitch): Promise<void> {
   const edits = ({ layers }: Config) => {
     const layer = layers.find(({ name }) => name.type === 'user' && name.profile === null);
     const value = switchesWith(valueAt(layer?.config ?? {}, ['skills', 'config']), changed);
@@ -163,7 +158,7 @@ function isAbout(entry: JsonValue, { path, name }: SkillSwitch): boolean {
  * say otherwise.
  */
 async function isEffective(
-  { cwd, skillFolders }: SkillsDeps,
+  { cwd, skillFolders }: SkillServices,
   { path, name, enabled }: SkillSwitch,
 ): Promise<boolean> {
   const { skills } = await skillFolders.find(cwd);

@@ -4,13 +4,13 @@ import { ITEMS_MAX, lastReview, namedReview } from '../agent/guardian/named-revi
 import type { GuardianApprovalReview } from '../protocol/generated/types.ts';
 import { type RpcError, refused } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread, readsThread } from './requested/method.ts';
-import type { ThreadDeps } from './thread-loading/thread-deps.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
 /**
  * The methods of threads that have no file of their own: those about reviews of actions, and about
  * questions that clients ask.
  */
-export function threadMethods({ threads, store }: ThreadDeps) {
+export function threadMethods({ threads, store }: ThreadServices) {
   return {
     'thread/approveGuardianDeniedAction': {
       order: perThread,

@@ -5,11 +5,11 @@ import { type MethodTable, perThread, unqueued } from './requested/method.ts';
 import { requestedModel } from './requested/requested-model.ts';
 import { requireFolder } from './requested/require-folder.ts';
 import { withEnvironment } from './requested/with-environment.ts';
-import type { ThreadDeps } from './thread-loading/thread-deps.ts';
+import type { ThreadServices } from './thread-loading/thread-services.ts';
 
 const ROOT_TURN_ID_CHARS_MAX = 256;
 
-export function turnMethods({ threads, cwd }: ThreadDeps) {
+export function turnMethods({ threads, cwd }: ThreadServices) {
   return {
     'turn/start': {
       order: perThread,

@@ -2,7 +2,7 @@ import type { Log } from '../base/log.ts';
 import { statOf } from '../base/paths/stat-of.ts';
 import { Semaphore } from '../base/semaphore.ts';
 import type { FuzzyFileSearchResult } from '../protocol/generated/types.ts';
-import { type ListFilesDeps, listFiles } from './list-files.ts';
+import { type ListFilesServices, listFiles } from './list-files.ts';
 import type { PathIndex } from './worker/path-index.ts';
 
 /**
@@ -13,7 +13,7 @@ const PATHS_BYTES_MAX = 32 * 1024 * 1024;
 /** The folders that are listed at a time. */
 const LISTINGS_MAX = 4;
 
-export interface FileSearchDeps extends ListFilesDeps {
+export interface FileSearchOptions extends ListFilesServices {
   log: Log;
   /** The absolute path of ripgrep. */
   program: string;
@@ -30,7 +30,7 @@ export interface FileSearchDeps extends ListFilesDeps {
 export class FileSearch {
   /** Resolves when all files are known. Never rejects. */
   readonly listed: Promise<void>;
-  readonly #deps: FileSearchDeps;
+  readonly #deps: FileSearchOptions;
   readonly #index: Promise<PathIndex>;
   readonly #ending = new AbortController();
   readonly #places = new Semaphore(LISTINGS_MAX);
@@ -38,7 +38,7 @@ export class FileSearch {
   #isListed = false;
 
   /** `roots`: absolute paths. Those that are no folders have no files. */
-  constructor(roots: readonly string[], deps: FileSearchDeps) {
+  constructor(roots: readonly string[], deps: FileSearchOptions) {
     this.#deps = deps;
     this.#index = deps.index(roots);
     this.listed = this.#list(roots);

@@ -13,7 +13,7 @@ import {
   tooManyRoots,
   tooManySearchSessions,
 } from '../protocol/search-errors.ts';
-import { FileSearch, type FileSearchDeps } from './file-search.ts';
+import { FileSearch, type FileSearchOptions } from './file-search.ts';
 import { ripgrepPath } from './ripgrep-path.ts';
 import { type SearchClients, SearchSession } from './search-session.ts';
 import type { PathIndex } from './worker/path-index.ts';
@@ -35,9 +35,9 @@ interface Indexes {
   close(): Promise<void>;
 }
 
-export interface FileSearchesDeps
+export interface FileSearchesOptions
   extends SearchClients,
-    Omit<FileSearchDeps, 'index' | 'program' | 'onListed'> {
+    Omit<FileSearchOptions, 'index' | 'program' | 'onListed'> {
   pace: Pace;
   /** Folders that are relative are relative to this one. Absolute. */
   cwd: string;
@@ -49,7 +49,7 @@ export interface FileSearchesDeps
 
 /** The file searches of all connections. A session belongs to its connection and ends with it. */
 export class FileSearches {
-  readonly #deps: FileSearchesDeps;
+  readonly #deps: FileSearchesOptions;
   readonly #sessions = new Map<number, Map<string, SearchSession>>();
   /**
    * By connection and folder: why only a part of its files is known, as the connection was told.
@@ -67,7 +67,7 @@ export class FileSearches {
   #idle: Timer | null = null;
   #isClosed = false;
 
-  constructor(deps: FileSearchesDeps) {
+  constructor(deps: FileSearchesOptions) {
     this.#deps = deps;
     this.#indexes = new Once(() => createIndexes(deps.script));
   }

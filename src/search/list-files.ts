@@ -23,7 +23,7 @@ const FINISHED = [0, 1, 2];
 /** The folders in which version control keeps its own files. */
 const VERSION_CONTROL = ['.git', '.hg', '.svn', '.jj'];
 
-export interface ListFilesDeps {
+export interface ListFilesServices {
   processes: Processes;
   clock: Clock;
   /** The server's own environment: it says where the user's own ignore file is. */
@@ -50,7 +50,7 @@ export interface Listing {
  * else with the reason why not. Rejects with a `ProcessStartError` if there is no such folder.
  */
 export async function listFiles(
-  { processes, clock, env }: ListFilesDeps,
+  { processes, clock, env }: ListFilesServices,
   { program, folder, onPaths, signal }: Listing,
 ) {
   if (signal.aborted) return ENDED;

@@ -1,14 +1,12 @@
 import { FileWatches } from '../files/file-watches.ts';
-import {
-  ClientProcesses,
-  type ClientProcessesDeps,
-} from '../handlers/client-processes/client-processes.ts';
-import { FileSearches, type FileSearchesDeps } from '../search/file-searches.ts';
+import type { ProcessServices } from '../handlers/client-processes/client-process.ts';
+import { ClientProcesses } from '../handlers/client-processes/client-processes.ts';
+import { FileSearches, type FileSearchesOptions } from '../search/file-searches.ts';
 import type { Clients } from './clients.ts';
 
-export interface ClientServicesDeps
-  extends Pick<FileSearchesDeps, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
-    Pick<ClientProcessesDeps, 'proxies'> {
+export interface ClientServicesOptions
+  extends Pick<FileSearchesOptions, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
+    Pick<ProcessServices, 'proxies'> {
   clients: Clients;
   /**
    * The built script of the thread in which searches rank paths. By default they do so in this
@@ -26,7 +24,7 @@ export class ClientServices {
   readonly fileSearches: FileSearches;
   readonly clientProcesses: ClientProcesses;
 
-  constructor(deps: ClientServicesDeps) {
+  constructor(deps: ClientServicesOptions) {
     const { clients, searchScript = null } = deps;
     const drained = (connection: number) => clients.drained({ connection });
     this.fileWatches = new FileWatches({
@@ -40,10 +38,7 @@ export class ClientServices {
       notify: (connection, method, params) => clients.publish({ connection }, method, params),
       drained,
     });
-    this.clientProcesses = new ClientProcesses({
-      ...deps,
-      isConnected: (connection) => clients.has(connection),
-    });
+    this.clientProcesses = new ClientProcesses(deps, (connection) => clients.has(connection));
     for (const connection of clients.ids()) this.open(connection);
   }
 

@@ -30,10 +30,9 @@ export class Clients implements ClientChannel {
 
   constructor({ clock, log }: { clock: Clock; log: Log }) {
     this.#clock = clock;
-    this.#providers = new ToolProviders({
-      clock,
-      onLost: (threadId) => this.#pending.settleUnprovided(threadId),
-    });
+    this.#providers = new ToolProviders(clock, (threadId) =>
+      this.#pending.settleUnprovided(threadId),
+    );
     this.#pending = new PendingRequests({
       log,
       connections: (audience) => this.#askable(audience),

@@ -37,7 +37,7 @@ interface Call {
   params: never;
 }
 
-interface DispatcherDeps {
+interface DispatcherOptions {
   handshake: HandshakeMethods;
   /** The rows of all other methods, or a promise until they are loaded. */
   rows: () => RequestMethods | Promise<RequestMethods>;
@@ -56,7 +56,7 @@ interface Outcome {
  */
 export class Dispatcher {
   readonly #handshake: HandshakeMethods;
-  readonly #rows: DispatcherDeps['rows'];
+  readonly #rows: DispatcherOptions['rows'];
   readonly #log: Log;
   readonly #queue = new KeyedQueue();
   readonly #order = new MessageOrder();
@@ -71,7 +71,7 @@ export class Dispatcher {
    */
   readonly #pace = new EventLoopYield();
 
-  constructor({ handshake, rows, log }: DispatcherDeps) {
+  constructor({ handshake, rows, log }: DispatcherOptions) {
     this.#handshake = handshake;
     this.#rows = rows;
     this.#log = log;

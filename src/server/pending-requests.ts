@@ -21,7 +21,7 @@ interface PendingRequest {
   settle: (answer: Answer<unknown>) => void;
 }
 
-export interface PendingRequestsDeps {
+export interface AskedConnections {
   log: Log;
   /** The connections that a request of an audience is put to, as they are now. */
   connections(audience: Audience): Iterable<Connection>;
@@ -48,12 +48,12 @@ const NOBODY_LEFT: Answer<never> = { type: 'clientGone' };
  * later, and answered once.
  */
 export class PendingRequests {
-  readonly #deps: PendingRequestsDeps;
+  readonly #deps: AskedConnections;
   readonly #pending = new Map<number, PendingRequest>();
   #nextId = 0;
   #drains = false;
 
-  constructor(deps: PendingRequestsDeps) {
+  constructor(deps: AskedConnections) {
     this.#deps = deps;
   }
 

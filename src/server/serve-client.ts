@@ -9,7 +9,7 @@ import type { Clients } from './clients.ts';
 import { Connection } from './connection.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
-interface ServeDeps {
+interface ServeOptions {
   dispatcher: Dispatcher;
   clients: Clients;
   /** Null until it is loaded: connections have started nothing by then. */
@@ -36,7 +36,7 @@ interface NewConnection {
 
 /** Serves a connection. Resolves when the client is gone and all its requests are answered. */
 export function serveClient(
-  { dispatcher, clients, backend, warned, heed, keepAlive, log, clock, tap }: ServeDeps,
+  { dispatcher, clients, backend, warned, heed, keepAlive, log, clock, tap }: ServeOptions,
   { number, transport, drain }: NewConnection,
 ): Promise<void> {
   return new Promise((resolve) => {

@@ -2,18 +2,12 @@ import type { Threads } from '../agent/threads/threads.ts';
 import type { Clients } from './clients.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
-interface ServerGaugesDeps {
-  clients: Clients;
-  dispatcher: Dispatcher;
-  threads: Threads;
-}
-
 /** How busy the server is, by the names of the gauges in the schema. */
-export function serverGauges({
-  clients,
-  dispatcher,
-  threads,
-}: ServerGaugesDeps): Record<string, number> {
+export function serverGauges(
+  clients: Clients,
+  dispatcher: Dispatcher,
+  threads: Threads,
+): Record<string, number> {
   return {
     'app.connections.open': clients.connectionCount,
     'app.requests.in_flight': dispatcher.inFlight,

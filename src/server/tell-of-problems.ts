@@ -12,7 +12,7 @@ import {
 } from '../store/sqlite/connect/native-build-problem.ts';
 import type { Clients } from './clients.ts';
 
-interface ProblemDeps {
+interface ProblemSources {
   sources: ConfigSources;
   nodeVersions?: NodeVersions;
   clients: Clients;
@@ -23,12 +23,12 @@ interface ProblemDeps {
  * Sends a connection the warnings about the configuration, and one if threads cannot be stored with
  * this Node. Never rejects.
  */
-export async function tellOfProblems(deps: ProblemDeps, connection: number): Promise<void> {
+export async function tellOfProblems(deps: ProblemSources, connection: number): Promise<void> {
   await Promise.all([tellOfConfig(deps, connection), tellOfStore(deps, connection)]);
 }
 
 async function tellOfConfig(
-  { sources, clients, log }: ProblemDeps,
+  { sources, clients, log }: ProblemSources,
   connection: number,
 ): Promise<void> {
   try {
@@ -46,7 +46,7 @@ async function tellOfConfig(
 }
 
 async function tellOfStore(
-  { nodeVersions, clients, log }: ProblemDeps,
+  { nodeVersions, clients, log }: ProblemSources,
   connection: number,
 ): Promise<void> {
   try {

@@ -14,23 +14,20 @@ interface Provider {
   absence: Timer | null;
 }
 
-interface ToolProvidersDeps {
-  clock: Clock;
-  /** The provider of a thread's tools has left, and no client has come in its place. */
-  onLost(threadId: string): void;
-}
-
 /**
  * The connections that run the tools of clients, by thread: the one that declared them, until it
  * leaves. Then it is the next connection of the same client. Other clients, which may only observe
  * the thread, run them only while that client is not expected.
  */
 export class ToolProviders {
-  readonly #deps: ToolProvidersDeps;
+  readonly #clock: Clock;
+  readonly #onLost: (threadId: string) => void;
   readonly #providers = new Map<string, Provider>();
 
-  constructor(deps: ToolProvidersDeps) {
-    this.#deps = deps;
+  /** `onLost`: the provider of a thread's tools has left, and no client has come in its place. */
+  constructor(clock: Clock, onLost: (threadId: string) => void) {
+    this.#clock = clock;
+    this.#onLost = onLost;
   }
 
   /** The connection that runs the tools of a thread; null: there is none now. */
@@ -63,9 +60,9 @@ export class ToolProviders {
     const provider = this.#providers.get(threadId);
     if (provider?.connectionId !== connectionId) return;
     provider.connectionId = null;
-    provider.absence = this.#deps.clock.setTimer(() => {
+    provider.absence = this.#clock.setTimer(() => {
       this.#providers.delete(threadId);
-      this.#deps.onLost(threadId);
+      this.#onLost(threadId);
     }, ABSENCE_MS_MAX);
   }
 

@@ -48,7 +48,7 @@ export const LOOK_COMMAND: ToolSpec = {
   },
 };
 
-export interface LookDeps {
+export interface LookServices {
   threadId: string;
   clock: Clock;
   processes: Processes;
@@ -72,11 +72,11 @@ interface LookOptions {
 }
 
 /** The tools of a model that judges: it runs commands only where there is a sandbox. */
-export async function lookTools({ sandbox }: Pick<LookDeps, 'sandbox'>): Promise<ToolSpec[]> {
+export async function lookTools({ sandbox }: Pick<LookServices, 'sandbox'>): Promise<ToolSpec[]> {
   return (await isAvailable(sandbox)) ? [READ_FILE, LOOK_COMMAND] : [READ_FILE];
 }
 
-async function isAvailable(sandbox: LookDeps['sandbox']): Promise<boolean> {
+async function isAvailable(sandbox: LookServices['sandbox']): Promise<boolean> {
   try {
     return !('problem' in (await sandbox.available()));
   } catch (error) {
@@ -91,7 +91,7 @@ async function isAvailable(sandbox: LookDeps['sandbox']): Promise<boolean> {
  */
 export async function lookedUp(
   args: string,
-  deps: LookDeps,
+  deps: LookServices,
   options: LookOptions,
 ): Promise<ReadFile> {
   const parsed = parsedJson(args);

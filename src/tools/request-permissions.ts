@@ -29,7 +29,7 @@ const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
 const NOT_ASKED =
   'Refused: the approval policy does not allow the server to ask the user. Work within the sandbox.';
 
-interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
+interface RequestPermissionsOptions extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 
@@ -37,7 +37,7 @@ interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
  * `request_permissions`: asks the user for more permissions for later commands. Grants at most what
  * the model asked for.
  */
-export function requestPermissions(deps: RequestPermissionsDeps): Tool {
+export function requestPermissions(deps: RequestPermissionsOptions): Tool {
   return {
     spec: {
       type: 'function',
@@ -82,7 +82,7 @@ interface PermissionsRequest {
 function permissionsAction(
   request: PermissionsRequest,
   context: CallContext,
-  deps: RequestPermissionsDeps,
+  deps: RequestPermissionsOptions,
 ): Action {
   return {
     kind: 'permissions',
@@ -100,7 +100,7 @@ function permissionsAction(
 function permissionsAsk(
   { asked, reason }: PermissionsRequest,
   context: CallContext,
-  { home, now }: RequestPermissionsDeps,
+  { home, now }: RequestPermissionsOptions,
 ): Ask {
   const { threadId, turnId, callId, settings, grants } = context;
   const granting = (permissions: GrantedPermissions, scope: PermissionGrantScope): Allowed => ({

@@ -9,7 +9,7 @@ import { mayRead } from './may-read.ts';
 import { threadBounds } from './thread-bounds.ts';
 import type { CallContext, Tool } from './tool.ts';
 
-interface ViewImageDeps {
+interface ViewImageOptions {
   /** Absolute: heddle's home. */
   home: string;
   /** The server's own environment. */
@@ -19,7 +19,7 @@ interface ViewImageDeps {
 /**
  * `view_image`: shows the model an image file on the machine, if its commands could also read it.
  */
-export function viewImage(deps: ViewImageDeps): Tool {
+export function viewImage(deps: ViewImageOptions): Tool {
   return checkedTool(
     {
       type: 'function',
@@ -55,7 +55,7 @@ export function viewImage(deps: ViewImageDeps): Tool {
 /** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
 async function imageAt(
   path: string,
-  deps: ViewImageDeps,
+  deps: ViewImageOptions,
   context: CallContext,
 ): Promise<{ url: string } | string> {
   const mayLieAt = await mayRead(threadBounds(context, deps));

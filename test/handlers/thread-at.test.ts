@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../src/handlers/requested/method.ts';
 import { threadAt } from '../../src/handlers/thread-loading/thread-at.ts';
-import type { ThreadDeps } from '../../src/handlers/thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../src/handlers/thread-loading/thread-services.ts';
 import { threadRecord } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -24,7 +24,7 @@ test('the client that asks for a long import is told of its progress every three
     },
   };
   expect(
-    await threadAt(deps as unknown as ThreadDeps, '/x.jsonl', { id: 7 } as unknown as Caller),
+    await threadAt(deps as unknown as ThreadServices, '/x.jsonl', { id: 7 } as unknown as Caller),
   ).toBe(imported);
   const told = (message: string) => [{ connection: 7 }, 'warning', { threadId: null, message }];
   expect(sent).toEqual([told('/x.jsonl is being imported: 60 % stored.')]);

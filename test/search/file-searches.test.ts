@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { atOnce } from '../../src/base/pace.ts';
 import type { Processes, RunningProcess } from '../../src/sandbox/processes/processes.ts';
-import { FileSearches, type FileSearchesDeps } from '../../src/search/file-searches.ts';
+import { FileSearches, type FileSearchesOptions } from '../../src/search/file-searches.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { systemProcesses } from '../sandbox/processes.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -16,7 +16,7 @@ parentPort.on('message', ({ type, id, query }) => {
   parentPort.postMessage({ id, matches: [] });
 });`;
 
-function searches(deps: Partial<FileSearchesDeps> = {}) {
+function searches(deps: Partial<FileSearchesOptions> = {}) {
   const cwd = tempFolder({ 'a.txt': '', 'index.cjs': MORTAL });
   const sent: { method: string; params: object }[] = [];
   const all = new FileSearches({

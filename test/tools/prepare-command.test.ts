@@ -65,28 +65,29 @@ async function prepared() {
     signal: new AbortController().signal,
   };
   const home = tempFolder();
-  const deps = {
-    clock,
-    machine: {
-      processes,
-      proxies: {
-        open: () => Promise.reject(new Error('no command connects')),
-        close: async () => {},
-      },
-      home,
-      env: { TMPDIR: '/var/tmp' },
+  const machine = {
+    processes,
+    proxies: {
+      open: () => Promise.reject(new Error('no command connects')),
+      close: async () => {},
     },
-    sessions: new CommandSessions({ clock, processes, threadId: 'thread' }),
+    home,
+    env: { TMPDIR: '/var/tmp' },
+  };
+  const services = {
+    clock,
     waits: clock,
-    environment: () => ({ PATH: '/bin' }),
-    shell: PROFILE_EACH_TIME,
+    machine,
+    sessions: new CommandSessions({ clock, processes, threadId: 'thread' }),
     settings: {
       limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
-      unprotected: [],
-      profileFiles: [],
       unixSockets: () => false,
       network: () => null,
+      unprotected: [],
+      profileFiles: [],
     },
+    shell: PROFILE_EACH_TIME,
+    environment: () => ({ PATH: '/bin' }),
     skillFolders: () => [],
     preparePatch: async () => null,
   };
@@ -106,7 +107,7 @@ async function prepared() {
     cwd: '/tmp/inner',
     ...how,
   };
-  const action = await prepareCommand(call, context, deps);
+  const action = await prepareCommand(call, context, services);
   if (!('perform' in action)) throw new Error('nothing was prepared');
   const judged = await action.judge(context.settings, context.grants);
   if (!('run' in judged)) throw new Error('the command may run without a question');

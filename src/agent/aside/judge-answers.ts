@@ -8,7 +8,7 @@ import type {
   TurnError,
 } from '../../protocol/generated/types.ts';
 import type { DecisionMask } from '../../secrets/decision-mask.ts';
-import { LOOK_COMMAND, type LookDeps, lookedUp } from '../../tools/look-command.ts';
+import { LOOK_COMMAND, type LookServices, lookedUp } from '../../tools/look-command.ts';
 import { FILE_CHARS_MAX, type ReadFile, readFileText } from '../../tools/read-file.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type AsideAnswer, askAside } from './ask-aside.ts';
@@ -26,7 +26,7 @@ const NO_ANSWER = {
 } as const;
 const UNREADABLE = { ...NO_ANSWER, message: 'The model gave no answer that can be read.' };
 
-interface JudgeAnswersDeps extends LookDeps {
+interface JudgeAnswersDeps extends LookServices {
   /** Hides the secrets of files and outputs. */
   mask(): DecisionMask;
   /**

@@ -7,7 +7,7 @@ import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { ApplyPatch } from '../../tools/apply-patch/apply-patch.ts';
 import { patchInCommand } from '../../tools/apply-patch/patch-in-command.ts';
 import type { CommandCall } from '../../tools/command/call/command-call.ts';
-import type { CommandDeps } from '../../tools/command/command-deps.ts';
+import type { CommandServices } from '../../tools/command/command-services.ts';
 import { commandTools } from '../../tools/command/command-tools.ts';
 import { CommandSessions } from '../../tools/command/sessions/command-sessions.ts';
 import { UNATTENDED } from '../../tools/command/sessions/unattended.ts';
@@ -73,7 +73,7 @@ export class BuiltInTools implements TurnPart {
 
   #toolsOf({ commands, tools }: ThreadConfiguration): Tool[] {
     return [
-      ...(commands.enabled ? commandTools(this.commandDeps()) : []),
+      ...(commands.enabled ? commandTools(this.commandServices()) : []),
       this.#applyPatch.tool,
       updatePlan,
       requestUserInput({ inDefaultMode: tools.asksInDefaultMode }),
@@ -89,7 +89,7 @@ export class BuiltInTools implements TurnPart {
   readingTools(): Tool[] {
     const { commands, tools } = this.#thread.state.configuration;
     const ofCommands = commands.enabled
-      ? commandTools({ ...this.commandDeps(), ownTurnOnly: true })
+      ? commandTools({ ...this.commandServices(), ownTurnOnly: true })
       : [];
     return [...ofCommands, ...(tools.viewImage ? [viewImage(this.#thread.services.machine)] : [])];
   }
@@ -122,20 +122,20 @@ export class BuiltInTools implements TurnPart {
     return this.commands.close();
   }
 
-  /** The collaborators and limits of the thread's commands, by its current configuration. */
-  commandDeps(): CommandDeps {
-    const { machine, runtime } = this.#thread.services;
+  /** The services of the thread's commands, by its current configuration. */
+  commandServices(): CommandServices {
+    const { runtime, machine } = this.#thread.services;
+    const { commands: settings, instructions } = this.#thread.state.configuration;
     const { shellExports } = machine;
-    const { commands, instructions } = this.#thread.state.configuration;
-    const shell = commands.shellSnapshot ? shellExports : shellExports.switchedOff;
+    const shell = settings.shellSnapshot ? shellExports : shellExports.switchedOff;
     return {
       clock: runtime.clock,
       waits: this.waits,
       machine,
       sessions: this.commands,
+      settings,
       shell,
-      environment: () => this.#environmentOf(commands.environment, shell.variables),
-      settings: commands,
+      environment: () => this.#environmentOf(settings.environment, shell.variables),
       skillFolders: () => instructions.skillFolders,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };

@@ -108,7 +108,7 @@ export class ThreadCalls {
     const { ids, pace } = services.runtime;
     const context = this.#context(turn, ids.next());
     const action = await pace.during(
-      prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()),
+      prepareUserCommand(command, context, parts.get(BuiltInTools).commandServices()),
     );
     const { output } = await performUserAction(action, UNCONFINED, turn, this.#actions);
     return contextMessage('user', [String(output)]);

@@ -12,7 +12,7 @@ import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { type DecisionMask, decisionMask, type Masked } from '../../secrets/decision-mask.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { LOOKS_MAX, type LookDeps, lookTools } from '../../tools/look-command.ts';
+import { LOOKS_MAX, type LookServices, lookTools } from '../../tools/look-command.ts';
 import { JudgeAnswers, type Reading } from '../aside/judge-answers.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { ASSESSMENT_SCHEMA, readAssessment } from './assessment.ts';
@@ -41,7 +41,7 @@ const FILES_SHARE = 0.35;
 const HALVINGS_MAX = 5;
 
 /** The secrets of `env` are hidden from the model. */
-export interface JudgeDeps extends LookDeps {
+export interface JudgeDeps extends LookServices {
   config(): Config;
   /** The model of the thread's own provider. */
   ownModel(): Model;

@@ -5,14 +5,17 @@ import { errorThrownBy } from '../../config/config-errors.ts';
 import { programName } from '../../policy/parse/program-name.ts';
 import { ownFiles } from '../../sandbox/server-programs/shell-start-files.ts';
 import { userShell } from '../../tools/command/call/user-shell.ts';
-import { type SnapshotDeps, takeSnapshot } from '../../tools/command/snapshot/take-snapshot.ts';
+import { type SnapshotServices, takeSnapshot } from '../../tools/command/snapshot/take-snapshot.ts';
 import type { DoctorCheck, DoctorProblem } from './doctor-check.ts';
 
 /**
  * Starts the user's shell like a server, and tells which start files it read, how long that took
  * and how many variables it exports.
  */
-export async function checkShell(config: Config | null, deps: SnapshotDeps): Promise<DoctorCheck> {
+export async function checkShell(
+  config: Config | null,
+  deps: SnapshotServices,
+): Promise<DoctorCheck> {
   const shell = userShell(deps.env);
   const why =
     config !== null && isOff(config)

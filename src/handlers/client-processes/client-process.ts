@@ -11,14 +11,14 @@ import {
   SandboxUnavailableError,
   type TerminalSize,
 } from '../../sandbox/processes/processes.ts';
-import type { CommandProxies, OpenProxy } from '../../tools/command/network/command-proxies.ts';
+import type { CommandProxies, OpenProxy } from '../../tools/command/command-proxies.ts';
 import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import { type OutputDelta, ProcessOutput } from './process-output.ts';
 
 /** The longest time that a timer can wait. A longer timeout is no timeout. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
-export interface ClientProcessDeps {
+export interface ProcessServices {
   processes: Processes;
   clients: ClientChannel;
   clock: Clock;
@@ -70,7 +70,7 @@ export class ClientProcess {
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
   #decoding: Promise<unknown> = Promise.resolve();
-  readonly #deps: ClientProcessDeps;
+  readonly #services: ProcessServices;
   readonly #output: ProcessOutput;
   #running: RunningProcess | null = null;
   #proxy: OpenProxy | null = null;
@@ -78,9 +78,9 @@ export class ClientProcess {
   /** Whether it was killed before it could be started. */
   #neverBegan = false;
 
-  constructor(spec: ClientProcessSpec, deps: ClientProcessDeps) {
+  constructor(spec: ClientProcessSpec, services: ProcessServices) {
     this.spec = spec;
-    this.#deps = deps;
+    this.#services = services;
     this.#output = new ProcessOutput(spec.outputBytesCap, spec.onOutput);
     this.begun = this.#begin();
     this.ended = this.#end();
@@ -115,7 +115,7 @@ export class ClientProcess {
     }
     const serve = this.#proxy === null ? {} : { serve: this.#proxy.serve };
     const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection), ...serve };
-    this.#running = await this.#deps.processes
+    this.#running = await this.#services.processes
       .start(spec, (stream, bytes) => {
         this.#output.take(stream, bytes);
         this.#waitForReader();
@@ -132,7 +132,7 @@ export class ClientProcess {
   ): Promise<OpenProxy | null> {
     if (network === null || bounds?.managedNetwork !== true) return null;
     const { unaskedProxy } = await import('../../tools/command/network/unasked-proxy.ts');
-    return unaskedProxy(network, { ...this.#deps, home: bounds.home });
+    return unaskedProxy(network, { ...this.#services, home: bounds.home });
   }
 
   async #end(): Promise<ClientProcessEnd> {
@@ -147,7 +147,7 @@ export class ClientProcess {
     const timer =
       timeoutMs === null || timeoutMs > TIMEOUT_MS_MAX
         ? null
-        : this.#deps.clock.setTimer(() => {
+        : this.#services.clock.setTimer(() => {
             timedOut = true;
             void running.kill();
           }, timeoutMs);
@@ -170,7 +170,7 @@ export class ClientProcess {
     const backlog =
       this.spec.onOutput === null
         ? null
-        : this.#deps.clients.drained({ connection: this.spec.connection });
+        : this.#services.clients.drained({ connection: this.spec.connection });
     if (backlog === null || running === null) return;
     running.pause();
     void backlog.then(() => running.resume());

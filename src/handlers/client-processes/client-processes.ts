@@ -6,18 +6,13 @@ import {
 } from '../../protocol/process-errors.ts';
 import {
   ClientProcess,
-  type ClientProcessDeps,
   type ClientProcessSpec,
   ownerOf,
+  type ProcessServices,
 } from './client-process.ts';
 
 /** The maximum number of processes that a connection can have at once. */
 const PROCESSES_MAX = 200;
-
-export interface ClientProcessesDeps extends ClientProcessDeps {
-  /** Whether the connection is still open. */
-  isConnected: (connection: number) => boolean;
-}
 
 /** A client's name for a process, and the word for such names in error messages. */
 export interface ProcessName {
@@ -33,11 +28,14 @@ interface Entry {
 
 /** The processes that clients started themselves. Each belongs to a connection and ends with it. */
 export class ClientProcesses {
-  readonly #deps: ClientProcessesDeps;
+  readonly #services: ProcessServices;
+  readonly #isConnected: (connection: number) => boolean;
   readonly #connections = new Map<number, Set<Entry>>();
 
-  constructor(deps: ClientProcessesDeps) {
-    this.#deps = deps;
+  /** `isConnected`: whether a connection has not ended. */
+  constructor(services: ProcessServices, isConnected: (connection: number) => boolean) {
+    this.#services = services;
+    this.#isConnected = isConnected;
   }
 
   /**
@@ -46,12 +44,12 @@ export class ClientProcesses {
    */
   start(name: ProcessName | null, spec: ClientProcessSpec): ClientProcess {
     const { connection } = spec;
-    if (!this.#deps.isConnected(connection)) throw processNotStarted('the connection has ended');
+    if (!this.#isConnected(connection)) throw processNotStarted('the connection has ended');
     const entries = this.#connections.get(connection) ?? new Set();
     if (name !== null && this.#find(connection, name) !== null)
       throw duplicateProcess(name.what, name.id);
     if (entries.size >= PROCESSES_MAX) throw tooManyProcesses(PROCESSES_MAX);
-    const run = new ClientProcess(spec, this.#deps);
+    const run = new ClientProcess(spec, this.#services);
     const entry = { name, run };
     this.#connections.set(connection, entries.add(entry));
     const forget = () => {
@@ -80,7 +78,7 @@ export class ClientProcesses {
   /** Kills all processes of a connection, including processes that ended ones have left running. */
   async kill(connection: number): Promise<void> {
     await Promise.all([...(this.#connections.get(connection) ?? [])].map(({ run }) => run.kill()));
-    await this.#deps.processes.killOwned(ownerOf(connection));
+    await this.#services.processes.killOwned(ownerOf(connection));
   }
 
   #find(connection: number, { what, id }: ProcessName): ClientProcess | null {

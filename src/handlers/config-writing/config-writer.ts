@@ -33,7 +33,7 @@ const EDITS_MAX = 200;
 /** How often a write is attempted again because another program has changed the file meanwhile. */
 const TRIES_MAX = 3;
 
-export interface ConfigWriterDeps {
+export interface ConfigWriterOptions {
   /** The absolute path of the folder with config.toml. */
   home: string;
   editToml: EditToml;
@@ -75,13 +75,13 @@ interface ConfigState {
  * for each other.
  */
 export class ConfigWriter {
-  readonly #deps: ConfigWriterDeps;
+  readonly #deps: ConfigWriterOptions;
   readonly #file: ConfigFile;
   readonly #queue = new KeyedQueue();
   /** The largest file takes some milliseconds at each step. */
   readonly #breaks = new EventLoopYield();
 
-  constructor(deps: ConfigWriterDeps) {
+  constructor(deps: ConfigWriterOptions) {
     this.#deps = deps;
     this.#file = new ConfigFile(join(deps.home, 'config.toml'));
   }

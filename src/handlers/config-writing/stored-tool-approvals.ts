@@ -4,18 +4,13 @@ import { definesServer } from '../../config/mcp/defines-server.ts';
 import { quotedKey } from '../../config/toml/split-key.ts';
 import { validOrNull } from '../../config/valid-or-null.ts';
 import type { ConfigEdit } from '../../protocol/generated/types.ts';
-import type { ConfigWriter } from './config-writer.ts';
-
-interface StoredToolApprovalsDeps {
-  configWriter: ConfigWriter;
-  config(): Promise<Config>;
-}
+import type { Configured } from './configured.ts';
 
 /** Stores approvals of MCP tools in config.toml in the home. */
 export function storedToolApprovals({
   configWriter,
   config,
-}: StoredToolApprovalsDeps): ToolApprovals {
+}: Pick<Configured, 'config' | 'configWriter'>): ToolApprovals {
   return {
     async mayStore(server, tool) {
       const now = await validOrNull(config);

@@ -1,15 +1,15 @@
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Config } from '../../config/config.ts';
 import { shownFeatures } from '../../config/features/feature-list.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import { pageByPosition } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-interface FeatureListDeps extends Pick<ThreadDeps, 'threads'> {
-  config: () => Promise<Config>;
-}
-
-export function experimentalFeatureListMethods({ config, threads }: FeatureListDeps) {
+export function experimentalFeatureListMethods({
+  config,
+  threads,
+}: Pick<Configured, 'config'> & Pick<ThreadServices, 'threads'>) {
   return {
     'experimentalFeature/list': {
       order: unqueued,

@@ -32,7 +32,7 @@ import { skillsImporter } from './skills-importer.ts';
 import { subagentsImporter } from './subagents-importer.ts';
 import { whyRefused } from './take-each.ts';
 
-export interface ExternalAgentDeps {
+export interface ExternalAgentServices {
   /** heddle's home. */
   home: string;
   /** The server's own environment. */
@@ -62,11 +62,11 @@ const EMPTY: ExternalAgentConfigDetails = {
 
 /** Finds what another agent has configured, and takes it. */
 export class ExternalAgent {
-  readonly #deps: ExternalAgentDeps;
+  readonly #deps: ExternalAgentServices;
   /** In the order in which clients see them. */
   readonly #importers: readonly Importer[];
 
-  constructor(deps: ExternalAgentDeps) {
+  constructor(deps: ExternalAgentServices) {
     this.#deps = deps;
     this.#importers = [
       settingsImporter(deps),

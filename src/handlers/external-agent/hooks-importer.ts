@@ -7,16 +7,12 @@ import { parseHooks } from '../../config/hooks/parse-hooks.ts';
 import { canonicalJson } from '../../config/layers/layer.ts';
 import { emptyTable, isTable, valueAt } from '../../config/toml/config-table.ts';
 import type { ConfigWriter } from '../config-writing/config-writer.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import { type Importer, type Outcome, type Refused, SourceError, TakenError } from './found.ts';
 import { isOccupied, putNewFile } from './put-new-file.ts';
 import { readSource, readSourceJson } from './read-source.ts';
 import type { Scope } from './scope.ts';
 import { whyRefused } from './take-each.ts';
-
-interface Deps {
-  config: (cwd?: string | null) => Promise<Config>;
-  configWriter: ConfigWriter;
-}
 
 const SWITCHED_OFF =
   'switched off: to switch a hook on, set enabled = true in its [hooks.state] in config.toml';
@@ -32,7 +28,7 @@ const OWN_VARIABLE = /\$\{?CLAUDE_\w+/;
  * Hooks, which go to a new hooks.json. None runs before the user has switched it on or trusted the
  * file.
  */
-export function hooksImporter(deps: Deps): Importer {
+export function hooksImporter(deps: Pick<Configured, 'config' | 'configWriter'>): Importer {
   return {
     itemType: 'HOOKS',
     details: 'hooks',
@@ -68,7 +64,11 @@ type Events = ReadonlyMap<string, readonly JsonObject[]>;
 
 async function take(
   names: readonly string[],
-  { events, scope, deps }: { events: Events; scope: Scope; deps: Deps },
+  {
+    events,
+    scope,
+    deps,
+  }: { events: Events; scope: Scope; deps: Pick<Configured, 'config' | 'configWriter'> },
 ): Promise<Outcome> {
   const { target, isHome } = scope.hooks;
   try {

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { canonicalJson } from '../../config/layers/layer.ts';
 import { isTable, valueAt } from '../../config/toml/config-table.ts';
-import type { ConfigWriter } from '../config-writing/config-writer.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import { type Importer, type Refused, SourceError, type Taken, TakenError } from './found.ts';
 import { readSourceJson } from './read-source.ts';
 import type { Scope } from './scope.ts';
@@ -12,17 +12,15 @@ import { takeEach } from './take-each.ts';
 
 const SERVERS_MAX = 100;
 
-interface Deps {
-  home: string;
-  config: () => Promise<Config>;
-  configWriter: ConfigWriter;
-}
-
 /**
  * MCP servers, which go to config.toml in heddle's home, because a project cannot name programs.
  * One of a project runs in its folder.
  */
-export function mcpServersImporter({ home, config, configWriter }: Deps): Importer {
+export function mcpServersImporter({
+  home,
+  config,
+  configWriter,
+}: { home: string } & Pick<Configured, 'config' | 'configWriter'>): Importer {
   return {
     itemType: 'MCP_SERVER_CONFIG',
     details: 'mcpServers',

@@ -29,7 +29,7 @@ import {
 import { type ImportedSession, SessionLedger } from './session-ledger.ts';
 import { whyRefused } from './take-each.ts';
 
-export interface SessionDeps {
+export interface SessionServices {
   home: string;
   env: Env;
   ids: Ids;
@@ -50,7 +50,7 @@ const TITLE_CHARS_MAX = 100;
  * Sessions, each of which becomes a thread. One that was imported is taken again only if it has
  * changed since, as another thread.
  */
-export function sessionsImporter(deps: SessionDeps): Importer {
+export function sessionsImporter(deps: SessionServices): Importer {
   const ledger = new SessionLedger(deps);
   return {
     itemType: 'SESSIONS',
@@ -93,7 +93,7 @@ interface Offer {
 async function offers(
   asked: AskedItems,
   projects: string,
-  { deps, records }: { deps: SessionDeps; records: readonly ImportedSession[] },
+  { deps, records }: { deps: SessionServices; records: readonly ImportedSession[] },
 ): Promise<{ found: Map<string, Offer>; refused: Refused[] }> {
   const { files, refused } = await filesOf(asked, projects, deps.clock.now());
   const countMax =
@@ -149,7 +149,7 @@ interface Candidate {
  */
 async function offered(
   { name, file, projects, records, isNamed }: Candidate,
-  deps: SessionDeps,
+  deps: SessionServices,
 ): Promise<ExternalAgentConfigSession | Refused | null> {
   try {
     const content = await readSessionFile(file, projects);
@@ -175,7 +175,7 @@ async function offered(
 async function isImported(
   { path }: SessionFile,
   { sha256 }: SessionBytes,
-  { records, deps }: { records: readonly ImportedSession[]; deps: SessionDeps },
+  { records, deps }: { records: readonly ImportedSession[]; deps: SessionServices },
 ): Promise<boolean> {
   for (const record of records) {
     if (record.path !== path || record.sha256 !== sha256) continue;
@@ -193,7 +193,7 @@ interface Taking extends Offer {
 
 async function take(
   { name, file, session: { cwd }, projects, originator, ledger }: Taking,
-  deps: SessionDeps,
+  deps: SessionServices,
   outcome: Outcome,
 ): Promise<void> {
   try {

@@ -2,17 +2,11 @@ import { join } from 'node:path';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { isTable, valueAt } from '../../config/toml/config-table.ts';
-import type { ConfigWriter } from '../config-writing/config-writer.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import type { Importer, Refused } from './found.ts';
 import { readSourceJson } from './read-source.ts';
 import type { Scope } from './scope.ts';
 import { whyRefused } from './take-each.ts';
-
-interface Deps {
-  home: string;
-  config: () => Promise<Config>;
-  configWriter: ConfigWriter;
-}
 
 /** The keys that other importers take. */
 const ELSEWHERE: readonly string[] = ['$schema', 'hooks', 'disableAllHooks', 'mcpServers'];
@@ -21,7 +15,11 @@ const ELSEWHERE: readonly string[] = ['$schema', 'hooks', 'disableAllHooks', 'mc
  * The settings that have a counterpart in config.toml: variables of commands, and a sandbox for the
  * workspace.
  */
-export function settingsImporter({ home, config, configWriter }: Deps): Importer {
+export function settingsImporter({
+  home,
+  config,
+  configWriter,
+}: { home: string } & Pick<Configured, 'config' | 'configWriter'>): Importer {
   return {
     itemType: 'CONFIG',
     details: null,

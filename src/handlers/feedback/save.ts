@@ -18,8 +18,8 @@ import { createReport } from '../feedback-report/create-report.ts';
 import { readAttachments } from '../feedback-report/read-attachments.ts';
 import { ReportMask } from '../feedback-report/report-mask.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
-import type { DiagnosticsDeps } from '../server/diagnostics.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { Diagnostics } from '../server/diagnostics.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** How many of the thread's last items a report has. */
 const ITEMS_MAX = 50;
@@ -27,7 +27,7 @@ const ITEMS_MAX = 50;
 const REASON_CHARS_MAX = 64 * 1024;
 const TAGS_MAX = 100;
 
-interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'clock'> {
+interface ReportServices extends Pick<ThreadServices, 'threads' | 'store' | 'ids' | 'clock'> {
   /** The server's own environment. */
   env: Env;
   config: () => Promise<Config>;
@@ -35,10 +35,10 @@ interface FeedbackDeps extends Pick<ThreadDeps, 'threads' | 'store' | 'ids' | 'c
   /** The version of heddle. */
   version: string;
   platform: NodeJS.Platform;
-  diagnostics: Pick<DiagnosticsDeps, 'node' | 'logMessages'>;
+  diagnostics: Pick<Diagnostics, 'node' | 'logMessages'>;
 }
 
-export function feedbackSaveMethods(deps: FeedbackDeps) {
+export function feedbackSaveMethods(deps: ReportServices) {
   return {
     'feedback/save': {
       order: unqueued,
@@ -71,7 +71,7 @@ function check({ savePath, reason, tags, classification }: FeedbackSaveParams): 
  * Only with `includeLogs` does the report have what the user, the model and the server have
  * written.
  */
-async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promise<string> {
+async function reportText(deps: ReportServices, params: FeedbackSaveParams): Promise<string> {
   const { threads, store, clock, env, version, platform, diagnostics } = deps;
   const { threadId, includeLogs, extraLogFiles } = params;
   const withLogs = includeLogs === true;
@@ -105,7 +105,7 @@ async function reportText(deps: FeedbackDeps, params: FeedbackSaveParams): Promi
  * servers. The longest first.
  */
 async function knownSecretsOf(
-  { config, threads, credentials, env }: FeedbackDeps,
+  { config, threads, credentials, env }: ReportServices,
   threadId: string | null,
 ): Promise<string[]> {
   const configs = [

@@ -23,11 +23,6 @@ const NAMED_BYTES_MAX = 16 * 1024 * 1024;
 /** The most that all answers together may have while they are made. More answers wait. */
 const ANSWERS_BYTES_MAX = ANSWER_BYTES_MAX;
 
-interface HistoryAnswersDeps {
-  store: ThreadStore;
-  threads: Threads;
-}
-
 /** How a client reads a history that is too large for an answer. */
 const PAGED =
   'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
@@ -37,13 +32,15 @@ const PAGED =
  * while others are made.
  */
 export class HistoryAnswers {
-  readonly #deps: HistoryAnswersDeps;
+  readonly #store: ThreadStore;
+  readonly #threads: Threads;
   readonly #budget = new ByteBudget(ANSWERS_BYTES_MAX);
   /** The requests whose answers may be made. */
   readonly #begun = new WeakSet<RequestContext>();
 
-  constructor(deps: HistoryAnswersDeps) {
-    this.#deps = deps;
+  constructor(store: ThreadStore, threads: Threads) {
+    this.#store = store;
+    this.#threads = threads;
   }
 
   /**
@@ -83,7 +80,7 @@ export class HistoryAnswers {
     const bytes = await this.measure(threadId);
     if (bytes <= ANSWER_BYTES_MAX) return this.allTurns(threadId, context, null);
     await this.#begin(PAGE_BYTES_MAX, context);
-    const { store } = this.#deps;
+    const store = this.#store;
     const list = (part: PageQuery) => store.listTurns(threadId, { ...part, view: 'notLoaded' });
     return this.views(
       threadId,
@@ -110,7 +107,7 @@ export class HistoryAnswers {
     context: RequestContext,
   ): Promise<Page<StoredTurn>> {
     await this.#begin(PAGE_BYTES_MAX, context);
-    const { store } = this.#deps;
+    const store = this.#store;
     const page =
       view === 'full'
         ? await this.#whole(threadId, query, PAGE_BYTES_MAX)
@@ -129,7 +126,7 @@ export class HistoryAnswers {
     context: RequestContext,
   ): Promise<Page<ThreadItemEntry>> {
     await this.#begin(PAGE_BYTES_MAX, context);
-    const { store } = this.#deps;
+    const store = this.#store;
     const page = withoutSize(
       await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX),
     );
@@ -146,7 +143,7 @@ export class HistoryAnswers {
     const data: StoredItem[] = [];
     let bytes = 0;
     for (let ids = itemIds; ids.length > 0; ) {
-      const part = await this.#deps.store.readItems(threadId, { turnId, itemIds: ids });
+      const part = await this.#store.readItems(threadId, { turnId, itemIds: ids });
       data.push(...part.items);
       bytes += part.bytes;
       if (bytes > NAMED_BYTES_MAX && part.rest.length > 0)
@@ -161,8 +158,10 @@ export class HistoryAnswers {
     let bytes = 0;
     let cursor: string | null = null;
     do {
-      const part: { bytes: number; nextCursor: string | null } =
-        await this.#deps.store.measureItems(threadId, { turnId, cursor });
+      const part: { bytes: number; nextCursor: string | null } = await this.#store.measureItems(
+        threadId,
+        { turnId, cursor },
+      );
       bytes += part.bytes;
       cursor = part.nextCursor;
     } while (cursor !== null);
@@ -175,7 +174,7 @@ export class HistoryAnswers {
     bytesMax: number,
   ): Promise<HistoryPage<StoredTurn>> {
     try {
-      return await wholeTurns(this.#deps.store, threadId, query, {
+      return await wholeTurns(this.#store, threadId, query, {
         bytesMax,
         turnBytesMax: ANSWER_BYTES_MAX,
       });
@@ -191,12 +190,12 @@ export class HistoryAnswers {
 
   /** Stored turns as clients see them now. */
   views(threadId: string, turns: readonly StoredTurn[]): Turn[] {
-    return storedTurnViews(turns, this.#deps.threads.find(threadId));
+    return storedTurnViews(turns, this.#threads.find(threadId));
   }
 
   /** Stored items as clients see them now. */
   #asSeen(threadId: string, items: StoredItem[]): ThreadItemEntry[] {
-    const unfinished = this.#deps.threads.find(threadId)?.unstored.unfinished;
+    const unfinished = this.#threads.find(threadId)?.unstored.unfinished;
     return items.map((item) => {
       const seen = unfinished?.asSeen(item) ?? item;
       return { ...seen, item: timedItem(seen) };

@@ -1,23 +1,22 @@
 import { isAbsolute } from 'node:path';
-import type { Config } from '../../config/config.ts';
 import type { HookDefinition, HookSet } from '../../config/hooks/hook-definition.ts';
 import { ConfigError } from '../../config/toml/config-error.ts';
 import type { HookMetadata, HooksListEntry } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
-
-interface HooksListDeps extends Pick<ThreadDeps, 'store' | 'threads'> {
-  /** The server's working directory. */
-  cwd: string;
-  config: (cwd?: string | null) => Promise<Config>;
-}
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** The files of each folder are read, so a request names a limited number. */
 const CWDS_MAX = 100;
 
-export function hooksListMethods({ store, threads, cwd: serverCwd, config }: HooksListDeps) {
+export function hooksListMethods({
+  store,
+  threads,
+  cwd: serverCwd,
+  config,
+}: Pick<Configured, 'config'> & Pick<ThreadServices, 'store' | 'threads' | 'cwd'>) {
   return {
     'hooks/list': {
       order: unqueued,

@@ -17,7 +17,7 @@ import type { ListMcpServerStatusParams, McpServerStatus } from '../../protocol/
 import { pageByPosition } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
-export interface McpStatusDeps {
+export interface McpStatusServices {
   threads: Threads;
   mcp: McpServers;
   credentials: CredentialStore;
@@ -26,7 +26,7 @@ export interface McpStatusDeps {
   config: (cwd?: string | null) => Promise<Config>;
 }
 
-export function mcpServerStatusMethods(deps: McpStatusDeps) {
+export function mcpServerStatusMethods(deps: McpStatusServices) {
   return {
     'mcpServerStatus/list': {
       order: unqueued,
@@ -66,7 +66,7 @@ interface Subject {
  * which are started for it.
  */
 async function subject(
-  { threads, config, cwd, mcp }: McpStatusDeps,
+  { threads, config, cwd, mcp }: McpStatusServices,
   { threadId }: ListMcpServerStatusParams,
 ): Promise<Subject> {
   if (threadId == null) {
@@ -106,7 +106,7 @@ function blank(name: string): Omit<McpServerStatus, 'runtimeStatus' | 'authStatu
 }
 
 interface StatusOptions extends Pick<Subject, 'lease' | 'showsState'> {
-  deps: McpStatusDeps;
+  deps: McpStatusServices;
   full: boolean;
   signal: AbortSignal;
 }

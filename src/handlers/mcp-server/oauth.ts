@@ -11,16 +11,16 @@ import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { CredentialStore } from '../../mcp/oauth/credential-store.ts';
 import { mcpRequestFailed } from '../../protocol/mcp-errors.ts';
 import { refused } from '../../protocol/rpc-error.ts';
-import type { McpStatusDeps } from '../mcp-server-status/list.ts';
+import type { McpStatusServices } from '../mcp-server-status/list.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
-export interface OauthDeps extends McpStatusDeps {
+export interface McpLoginServices extends McpStatusServices {
   clients: ClientChannel;
   logins: McpLogins;
   credentials: CredentialStore;
 }
 
-export function oauthMethods(deps: OauthDeps) {
+export function oauthMethods(deps: McpLoginServices) {
   return {
     'mcpServer/oauth/login': {
       order: unqueued,
@@ -77,7 +77,7 @@ export function oauthMethods(deps: OauthDeps) {
 }
 
 async function settingsOf(
-  { threads, config }: OauthDeps,
+  { threads, config }: McpLoginServices,
   threadId: string | null | undefined,
 ): Promise<McpSettings> {
   return threadId == null
@@ -118,7 +118,7 @@ function httpServer(
   return { ...config, transport };
 }
 
-async function begun({ logins }: OauthDeps, options: Parameters<McpLogins['begin']>[0]) {
+async function begun({ logins }: McpLoginServices, options: Parameters<McpLogins['begin']>[0]) {
   try {
     return await logins.begin(options);
   } catch (error) {

@@ -9,6 +9,7 @@ import { validOrNull } from '../../config/valid-or-null.ts';
 import type { InstalledModels } from '../../model/http/installed-models.ts';
 import type { Model } from '../../protocol/generated/types.ts';
 import { unknownModelProvider } from '../../protocol/rpc-error.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import { pageByPosition } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
@@ -24,12 +25,11 @@ const EFFORTS = [
   { reasoningEffort: 'xhigh', description: 'As much reasoning as the model allows' },
 ];
 
-interface ModelDeps {
-  config: () => Promise<Config>;
+interface Listing {
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
-export function modelMethods({ config, installedModels }: ModelDeps) {
+export function modelMethods({ config, installedModels }: Listing & Pick<Configured, 'config'>) {
   return {
     'model/list': {
       order: unqueued,
@@ -58,10 +58,7 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
  */
 async function modelsOf(
   config: Config,
-  {
-    modelProvider,
-    installedModels,
-  }: Pick<ModelDeps, 'installedModels'> & { modelProvider: string | null },
+  { modelProvider, installedModels }: Listing & { modelProvider: string | null },
 ): Promise<Model[]> {
   const provider = await validOrNull(() => chooseProvider(config, modelProvider).provider);
   if (provider === null) return [];

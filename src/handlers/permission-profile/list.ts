@@ -1,14 +1,10 @@
 import { isAbsolute } from 'node:path';
-import type { Config } from '../../config/config.ts';
 import { listPermissionProfiles } from '../../policy/permissions/permission-profile.ts';
+import type { Configured } from '../config-writing/configured.ts';
 import { pageByPosition } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
-interface PermissionProfileDeps {
-  config: (cwd?: string | null) => Promise<Config>;
-}
-
-export function permissionProfileMethods({ config }: PermissionProfileDeps) {
+export function permissionProfileMethods({ config }: Pick<Configured, 'config'>) {
   return {
     'permissionProfile/list': {
       order: unqueued,

@@ -7,10 +7,10 @@ import type { ReviewTarget } from '../../protocol/generated/types.ts';
 import { emptyField, refused } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread, type RequestContext } from '../requested/method.ts';
 import { announceMode } from '../thread-loading/announce-mode.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function reviewMethods(deps: ThreadDeps) {
+export function reviewMethods(deps: ThreadServices) {
   return {
     'review/start': {
       order: perThread,
@@ -45,7 +45,7 @@ async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun
  * is deleted: nobody knows of it.
  */
 async function detached(
-  deps: ThreadDeps,
+  deps: ThreadServices,
   source: LoadedThread,
   target: ReviewTarget,
   { caller, after }: RequestContext,

@@ -1,6 +1,6 @@
 import { type MethodTable, unqueued } from '../requested/method.ts';
 
-export interface DiagnosticsDeps {
+export interface Diagnostics {
   pid: number;
   /** The version of Node. */
   node: string;
@@ -12,7 +12,7 @@ export interface DiagnosticsDeps {
   gauges: () => Record<string, number>;
 }
 
-export function serverMethods({ pid, residentMemoryBytes, gauges }: DiagnosticsDeps) {
+export function serverMethods({ pid, residentMemoryBytes, gauges }: Diagnostics) {
   return {
     'server/diagnostics': {
       order: unqueued,

@@ -1,7 +1,7 @@
 import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { RequestContext } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** The work of an announcement to all clients, in the units of `EventLoopYield`. */
 const ANNOUNCEMENT_UNITS = 50;
@@ -13,7 +13,7 @@ type GoneMethod = 'thread/archived' | 'thread/deleted';
  * could not be retired.
  */
 export async function retireAnnounced(
-  deps: ThreadDeps,
+  deps: ThreadServices,
   {
     threadId,
     method,
@@ -46,7 +46,7 @@ export async function retireAnnounced(
  * get the status `notLoaded`.
  */
 function announceThreadGone(
-  { clients, followers }: ThreadDeps,
+  { clients, followers }: ThreadServices,
   method: GoneMethod,
   { threadId, wasLoaded }: { threadId: string; wasLoaded: boolean },
 ): void {

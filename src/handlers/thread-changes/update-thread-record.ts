@@ -1,13 +1,13 @@
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import type { ThreadChange, ThreadRecord } from '../../store/thread-record.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /**
  * Changes the fields of a thread that any process may change, even while another process has loaded
  * it: name, gitInfo, memoryMode and daybreakEnabled. Returns the record after the change.
  */
 export async function updateThreadRecord(
-  { threads, store }: ThreadDeps,
+  { threads, store }: ThreadServices,
   threadId: string,
   change: ThreadChange,
 ): Promise<ThreadRecord> {

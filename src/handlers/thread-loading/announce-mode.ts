@@ -1,11 +1,11 @@
 import { settingsAnnouncement } from '../../agent/settings/settings-change.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Caller } from '../requested/method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 /** Shows the caller modes that the thread has kept: the client may have forgotten them. */
 export function announceMode(
-  { clients }: ThreadDeps,
+  { clients }: ThreadServices,
   { id, settings }: LoadedThread,
   caller: Caller,
 ): void {

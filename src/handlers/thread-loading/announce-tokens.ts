@@ -1,7 +1,7 @@
 import { usageWithAgents } from '../../agent/sub-agents/agents-usage.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Caller } from '../requested/method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 interface Request {
   caller: Caller;
@@ -13,7 +13,7 @@ interface Request {
  * no usage of a turn either.
  */
 export function announceTokens(
-  { clients, threads }: ThreadDeps,
+  { clients, threads }: ThreadServices,
   { id, record: { tokenUsage } }: LoadedThread,
   { caller, params }: Request,
 ): void {

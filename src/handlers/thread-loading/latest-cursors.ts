@@ -1,12 +1,12 @@
 import type { ThreadResumeResponse } from '../../protocol/generated/types.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 /**
  * Cursors for reading a thread backwards from its last turn and from its last item. Each is null if
  * there is none.
  */
 export async function latestCursors(
-  { store }: Pick<ThreadDeps, 'store'>,
+  { store }: Pick<ThreadServices, 'store'>,
   threadId: string,
 ): Promise<Pick<ThreadResumeResponse, 'turnsBackwardsCursor' | 'itemsBackwardsCursor'>> {
   const lastTurn = await store.listTurns(threadId, {

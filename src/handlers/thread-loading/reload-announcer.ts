@@ -3,7 +3,7 @@ import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { ThreadResumeParams } from '../../protocol/generated/types.ts';
 import type { Caller } from '../requested/method.ts';
 import { settingsAnswer } from './settings-answer.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 /**
  * To be called before a resume changes the settings of a loaded thread; the returned function,
@@ -12,7 +12,7 @@ import type { ThreadDeps } from './thread-deps.ts';
  * earlier settings.
  */
 export function reloadAnnouncer(
-  { clients, followers, threads }: ThreadDeps,
+  { clients, followers, threads }: ThreadServices,
   params: ThreadResumeParams,
   caller: Caller,
 ) {

@@ -3,7 +3,7 @@ import type { ImportProgress } from '../../agent/threads/import-rollout.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { Caller } from '../requested/method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 /**
  * How long an import may take before the client is told of its progress, and between two of these.
@@ -15,7 +15,7 @@ const PROGRESS_MS = 3_000;
  * tells the caller of a long import.
  */
 export async function threadAt(
-  { store, threads, clients, clock }: ThreadDeps,
+  { store, threads, clients, clock }: ThreadServices,
   path: string,
   caller: Caller,
 ): Promise<ThreadRecord> {

@@ -3,7 +3,7 @@ import { cutText } from '../../base/text/cut-text.ts';
 import { projectProblems, requestProblems } from '../../config/problems/config-warnings.ts';
 import { policyReads } from '../../policy/policy-reads.ts';
 import type { Caller } from '../requested/method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
+import type { ThreadServices } from './thread-services.ts';
 
 const NAMES_LENGTH_MAX = 300;
 
@@ -15,7 +15,7 @@ const NAMES_LENGTH_MAX = 300;
  * of.
  */
 export function warnOfThread(
-  { clients }: ThreadDeps,
+  { clients }: ThreadServices,
   { id, configuration }: LoadedThread,
   caller: Caller,
 ): void {

@@ -2,9 +2,9 @@ import { noRolloutFound, threadEphemeral } from '../../protocol/thread-errors.ts
 import type { AgentRecord } from '../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function archiveMethods(deps: ThreadDeps) {
+export function archiveMethods(deps: ThreadServices) {
   const { threads, store, clock } = deps;
   return {
     'thread/archive': {

@@ -2,10 +2,10 @@ import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
 import { listPage, pageLimit } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 // No queue: the command to end may be what keeps the thread's other requests waiting.
-export function backgroundTerminalMethods({ threads }: ThreadDeps) {
+export function backgroundTerminalMethods({ threads }: ThreadServices) {
   return {
     'thread/backgroundTerminals/list': {
       order: unqueued,

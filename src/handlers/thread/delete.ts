@@ -1,9 +1,9 @@
 import { noRolloutFound } from '../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
 import { retireAnnounced } from '../thread-changes/retire-announced.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function deleteMethods(deps: ThreadDeps) {
+export function deleteMethods(deps: ThreadServices) {
   const { threads, store } = deps;
   return {
     'thread/delete': {

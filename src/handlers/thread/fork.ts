@@ -16,11 +16,11 @@ import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
-export function forkMethods(deps: ThreadDeps) {
+export function forkMethods(deps: ThreadServices) {
   const { threads, followers, clients } = deps;
   return {
     'thread/fork': {
@@ -56,7 +56,7 @@ export function forkMethods(deps: ThreadDeps) {
  * know of it.
  */
 async function turnsOrUndo(
-  { threads, store, answers }: ThreadDeps,
+  { threads, store, answers }: ThreadServices,
   { id }: LoadedThread,
   context: RequestContext,
 ): Promise<Turn[]> {
@@ -69,7 +69,7 @@ async function turnsOrUndo(
 }
 
 async function forkSource(
-  deps: ThreadDeps,
+  deps: ThreadServices,
   { path, threadId }: ThreadForkParams,
   caller: Caller,
 ): Promise<ThreadRecord> {

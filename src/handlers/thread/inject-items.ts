@@ -5,12 +5,12 @@ import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { invalidItem, remoteImage, tooManyItems } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** The maximum number of items in a request, since they are all checked and stored together. */
 const INJECTED_ITEMS_MAX = 1_000;
 
-export function injectItemsMethods({ threads }: ThreadDeps) {
+export function injectItemsMethods({ threads }: ThreadServices) {
   return {
     'thread/inject_items': {
       order: perThread,

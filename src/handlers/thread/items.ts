@@ -6,12 +6,12 @@ import { itemIdsOutOfRange } from '../../protocol/thread-errors.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import { type MethodTable, readsThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** The maximum number of items that a request may name. */
 const ITEM_IDS_MAX = 100;
 
-export function itemsMethods({ threads, answers }: ThreadDeps) {
+export function itemsMethods({ threads, answers }: ThreadServices) {
   return {
     'thread/items/list': {
       order: readsThread,

@@ -7,7 +7,7 @@ import { invalidThreadId } from '../../protocol/thread-errors.ts';
 import type { ThreadQuery } from '../../store/page-query.ts';
 import { pageLimit } from '../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /**
  * The sources that are listed if the request names none: those of threads that a person works in.
@@ -22,7 +22,7 @@ const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
   section_position: 'createdAt',
 };
 
-export function listMethods(deps: ThreadDeps) {
+export function listMethods(deps: ThreadServices) {
   return {
     'thread/list': {
       order: unqueued,
@@ -67,7 +67,7 @@ function asksForGroup({ sectionId, projectId, attachedToThreadId }: ThreadListPa
   return [sectionId, projectId, attachedToThreadId].some((group) => group != null);
 }
 
-async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<ThreadQuery> {
+async function threadQuery(deps: ThreadServices, params: ThreadListParams): Promise<ThreadQuery> {
   const { cwd, excludedThreadIds, originators, parentThreadId, ancestorThreadId } = params;
   return {
     cursor: params.cursor ?? null,
@@ -105,7 +105,7 @@ function listsAgents({ parentThreadId, ancestorThreadId }: ThreadListParams): bo
 
 /** The providers whose threads are listed; null for all providers. */
 async function providers(
-  { defaultProvider }: ThreadDeps,
+  { defaultProvider }: ThreadServices,
   params: ThreadListParams,
 ): Promise<string[] | null> {
   const { modelProviders } = params;

@@ -3,12 +3,12 @@ import { approvedPlanMessage } from '../../instructions/approved-plan-message.ts
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { turnActive } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** The input for the turn that carries an approved plan out. */
 const PROMPT = 'Implement the approved plan.';
 
-export function prepareApprovedPlanMethods({ threads }: ThreadDeps) {
+export function prepareApprovedPlanMethods({ threads }: ThreadServices) {
   return {
     'thread/prepareApprovedPlan': {
       order: perThread,

@@ -1,7 +1,7 @@
 import { type MethodTable, readsThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function readMethods(deps: ThreadDeps) {
+export function readMethods(deps: ThreadServices) {
   const { threads, answers } = deps;
   return {
     'thread/read': {

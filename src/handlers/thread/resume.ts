@@ -19,8 +19,8 @@ import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { reloadAnnouncer } from '../thread-loading/reload-announcer.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
 /**
@@ -29,7 +29,7 @@ import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
  */
 const FREE_READS = 2;
 
-export function resumeMethods(deps: ThreadDeps) {
+export function resumeMethods(deps: ThreadServices) {
   const { threads, followers, clients } = deps;
   return {
     'thread/resume': {
@@ -67,7 +67,7 @@ function isPathOf({ record }: LoadedThread, path: string): boolean {
  * thread keeps its history.
  */
 async function resumed(
-  deps: ThreadDeps,
+  deps: ThreadServices,
   params: ThreadResumeParams,
   caller: Caller,
 ): Promise<LoadedThread> {
@@ -103,7 +103,7 @@ interface Resumed {
  * Makes the client follow the thread, and returns the answer. The answer shows exactly what was
  * announced before: the notifications that the client gets from then on continue it.
  */
-async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResumeResponse> {
+async function followed(deps: ThreadServices, resumed: Resumed): Promise<ThreadResumeResponse> {
   const { thread, context } = resumed;
   const follow = async () => {
     const answer = await readAnswer(deps, resumed);
@@ -129,7 +129,7 @@ async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResum
  * at that time.
  */
 async function readAnswer(
-  deps: ThreadDeps,
+  deps: ThreadServices,
   { thread, params, context }: Resumed,
 ): Promise<() => ThreadResumeResponse> {
   const { answers, threads } = deps;

@@ -1,14 +1,14 @@
 import type { ThreadRecord } from '../../store/thread-record.ts';
 import { type MethodTable, perThread, type RequestContext } from '../requested/method.ts';
 import { latestCursors } from '../thread-loading/latest-cursors.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /**
  * Removes a turn and all turns after it. Announces that to everyone: clients that show the thread
  * must read it again.
  */
 export async function revert(
-  { threads, clients }: ThreadDeps,
+  { threads, clients }: ThreadServices,
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
   { after }: RequestContext,
 ): Promise<ThreadRecord> {
@@ -21,7 +21,7 @@ export async function revert(
   return record;
 }
 
-export function revertMethods(deps: ThreadDeps) {
+export function revertMethods(deps: ThreadServices) {
   const { threads } = deps;
   return {
     'thread/revert': {

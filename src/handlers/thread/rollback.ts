@@ -3,7 +3,7 @@ import { turnActive } from '../../protocol/turn-errors.ts';
 import type { Page } from '../../store/page-query.ts';
 import type { StoredTurn } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 import { revert } from './revert.ts';
 
 /**
@@ -11,7 +11,7 @@ import { revert } from './revert.ts';
  * none.
  */
 async function turnIdBack(
-  { store }: ThreadDeps,
+  { store }: ThreadServices,
   threadId: string,
   numTurns: number,
 ): Promise<string | null> {
@@ -33,7 +33,7 @@ async function turnIdBack(
 }
 
 /** The older form of `thread/revert`, which names the number of turns. */
-export function rollbackMethods(deps: ThreadDeps) {
+export function rollbackMethods(deps: ThreadServices) {
   const { threads, answers } = deps;
   return {
     'thread/rollback': {

@@ -5,7 +5,7 @@ import { internal, type RpcError, refused } from '../../protocol/rpc-error.ts';
 import { turnActive, turnMismatch } from '../../protocol/turn-errors.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
 /** A request of a client, whether it has begun or waits for earlier ones. */
 interface Sampling {
@@ -18,7 +18,7 @@ interface Sampling {
 }
 
 /** Questions to the model of a thread that leave the thread as it is. */
-export function sampleMethods({ threads, store, ids }: ThreadDeps) {
+export function sampleMethods({ threads, store, ids }: ThreadServices) {
   /** By the params of the request, so that a cancel can come before the request begins. */
   const samplings = new WeakMap<object, Sampling>();
   const samplingOf = (params: object): Sampling => {

@@ -1,9 +1,9 @@
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { USER_COMMAND_MS_MAX } from '../../tools/command/user-command.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function shellCommandMethods({ threads }: ThreadDeps) {
+export function shellCommandMethods({ threads }: ThreadServices) {
   return {
     'thread/shellCommand': {
       order: perThread,

@@ -3,11 +3,11 @@ import { type MethodTable, unqueued } from '../requested/method.ts';
 import { requireFolder } from '../requested/require-folder.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 import { warnOfThread } from '../thread-loading/warn-of-thread.ts';
 
-export function startMethods(deps: ThreadDeps) {
+export function startMethods(deps: ThreadServices) {
   const { threads, followers, clients } = deps;
   return {
     'thread/start': {

@@ -1,8 +1,8 @@
 import { pageLimit } from '../requested/list-page.ts';
 import { type MethodTable, readsThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function turnsMethods({ threads, answers }: ThreadDeps) {
+export function turnsMethods({ threads, answers }: ThreadServices) {
   return {
     'thread/turns/list': {
       order: readsThread,

@@ -1,7 +1,7 @@
 import { type MethodTable, perThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function unarchiveMethods({ threads, store, clients, clock }: ThreadDeps) {
+export function unarchiveMethods({ threads, store, clients, clock }: ThreadServices) {
   return {
     'thread/unarchive': {
       order: perThread,

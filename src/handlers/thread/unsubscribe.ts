@@ -1,9 +1,9 @@
 import { isUuid } from '../../base/ids.ts';
 import { invalidThreadId } from '../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';
-import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
-export function unsubscribeMethods({ threads, followers }: ThreadDeps) {
+export function unsubscribeMethods({ threads, followers }: ThreadServices) {
   return {
     'thread/unsubscribe': {
       order: perThread,

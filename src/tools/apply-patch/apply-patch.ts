@@ -10,16 +10,17 @@ import { type Action, type ActionOutcome, failed } from '../action.ts';
 import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import { fileChanges } from './diff/file-changes.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import { TurnDiff } from './diff/turn-diff.ts';
 import { parsePatch } from './parse-patch.ts';
-import { failedPatch, PatchAction, type PatchActionDeps } from './patch-action.ts';
+import { failedPatch, PatchAction, type PatchActionServices } from './patch-action.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
 import { PinnedFolders } from './pinned-folders.ts';
-import { type PlannedChange, planPatch } from './plan-patch.ts';
+import { planPatch } from './plan-patch.ts';
 import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
 
-interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
+interface ApplyPatchServices extends Omit<PatchActionServices, 'turnDiff'> {
   /** The server's own environment. */
   env: Env;
   sandbox: Pick<Sandbox, 'protects'>;
@@ -46,7 +47,7 @@ export class ApplyPatch {
     isExclusive: true,
     prepare: (args, context) => this.#prepareCall(args, context),
   };
-  readonly #deps: ApplyPatchDeps;
+  readonly #deps: ApplyPatchServices;
   /**
    * Resolves when the thread's last patch is done. Each patch is verified against the files that
    * the previous one left.
@@ -54,7 +55,7 @@ export class ApplyPatch {
   #last: Promise<void> = Promise.resolve();
   #turn: { id: string; diff: TurnDiff } | null = null;
 
-  constructor(deps: ApplyPatchDeps) {
+  constructor(deps: ApplyPatchServices) {
     this.#deps = deps;
   }
 

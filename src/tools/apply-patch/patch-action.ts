@@ -26,9 +26,9 @@ import {
 } from '../action.ts';
 import { type Denial, deniedStatus, refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import type { TurnDiff } from './diff/turn-diff.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import type { PlannedChange } from './plan-patch.ts';
 import type { ResolvedBounds } from './resolve-patch-bounds.ts';
 import { type Written, writePlan } from './write-plan.ts';
 
@@ -43,7 +43,7 @@ const SIGNED_LENGTH = 64 * 1024;
 
 type FileChangeItem = Extract<UntimedItem, { type: 'fileChange' }>;
 
-export interface PatchActionDeps {
+export interface PatchActionServices {
   clock: Clock;
   /** Absolute: heddle's home. */
   home: string;
@@ -71,9 +71,9 @@ export class PatchAction implements Action {
   readonly close: () => Promise<void>;
   readonly #patch: PreparedPatch;
   readonly #context: CallContext;
-  readonly #deps: PatchActionDeps;
+  readonly #deps: PatchActionServices;
 
-  constructor(patch: PreparedPatch, context: CallContext, deps: PatchActionDeps) {
+  constructor(patch: PreparedPatch, context: CallContext, deps: PatchActionServices) {
     this.item = patch.item;
     this.close = patch.close;
     this.#patch = patch;

@@ -3,38 +3,13 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, locateEntry, locateFile, pathOf } from '../../files/file-location.ts';
 import { applyChunks } from './apply-chunks.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import { readText } from './read-text.ts';
 
-/** One change of a patch that was verified against the files. */
-export interface PlannedChange {
-  type: 'add' | 'delete' | 'update';
-  /** The path as the patch writes it. For a rename, the new path. */
-  shown: string;
-  /** Absolute, links not resolved. */
-  path: string;
-  /** The new path of a rename, absolute. Null: no rename. */
-  moveTo: string | null;
-  /** The content before. Null if there was no file, or if it cannot be shown. */
-  before: string | null;
-  /**
-   * The content of the file that a rename replaces. Null if there is none, or if it cannot be
-   * shown.
-   */
-  replaced: string | null;
-  /** The content after. Null for a delete. */
-  after: string | null;
-  /** The entry at `path` now, which a rename or a delete removes. */
-  entry: FileLocation;
-  /** The location that the content is written to. Null for a delete. */
-  target: FileLocation | null;
-  /** The permissions that the file has and keeps. Null: those of a new file. */
-  mode: number | null;
-}
-
-interface PlanDeps {
+interface PlanOptions {
   /** The folder that relative paths start from. */
   cwd: string;
   folders: PinnedFolders;
@@ -50,7 +25,7 @@ interface PlanDeps {
  */
 export async function planPatch(
   operations: readonly PatchOperation[],
-  deps: PlanDeps,
+  deps: PlanOptions,
 ): Promise<PlannedChange[]> {
   refuseNamedTwice(operations, deps.cwd);
   const changes: PlannedChange[] = [];
@@ -62,7 +37,7 @@ export async function planPatch(
   return changes;
 }
 
-function planned(operation: PatchOperation, deps: PlanDeps): Promise<PlannedChange> {
+function planned(operation: PatchOperation, deps: PlanOptions): Promise<PlannedChange> {
   const path = resolve(deps.cwd, operation.path);
   switch (operation.type) {
     case 'add':
@@ -79,7 +54,7 @@ function planned(operation: PatchOperation, deps: PlanDeps): Promise<PlannedChan
 async function add(
   { path: shown, text }: { path: string; text: string },
   path: string,
-  deps: PlanDeps,
+  deps: PlanOptions,
 ): Promise<PlannedChange> {
   const target = await fileAt(path);
   const before = await replacedText(target, path, deps);
@@ -100,7 +75,7 @@ async function add(
 async function remove(
   { path: shown }: { path: string },
   path: string,
-  deps: PlanDeps,
+  deps: PlanOptions,
 ): Promise<PlannedChange> {
   const [entry, file] = [await locateEntry(path), await fileAt(path)];
   const before = await existingText(file, path, deps);
@@ -121,7 +96,7 @@ async function remove(
 async function update(
   { path: shown, moveTo, chunks }: Extract<PatchOperation, { type: 'update' }>,
   path: string,
-  deps: PlanDeps,
+  deps: PlanOptions,
 ): Promise<PlannedChange> {
   const file = await fileAt(path);
   const before = await existingText(file, path, deps);
@@ -158,7 +133,7 @@ async function fileAt(path: string): Promise<FileLocation> {
 async function replacedText(
   file: FileLocation,
   path: string,
-  deps: PlanDeps,
+  deps: PlanOptions,
 ): Promise<string | null> {
   if (file.found?.isFile() !== true || !deps.mayRead(pathOf(file))) return null;
   return readText(file, path, deps).catch(() => null);
@@ -172,7 +147,7 @@ function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
 
-async function existingText(file: FileLocation, path: string, deps: PlanDeps): Promise<string> {
+async function existingText(file: FileLocation, path: string, deps: PlanOptions): Promise<string> {
   if (file.found === null) throw new PatchError(`${path} does not exist`);
   if (!deps.mayRead(pathOf(file)))
     throw new PatchError(`the sandbox does not allow ${path} to be read`);

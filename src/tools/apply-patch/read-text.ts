@@ -10,7 +10,7 @@ import type { PinnedFolders } from './pinned-folders.ts';
 /** The largest file that a patch can change. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-interface ReadDeps {
+interface ReadOptions {
   folders: PinnedFolders;
   breaks: EventLoopYield;
 }
@@ -22,7 +22,7 @@ interface ReadDeps {
 export async function readText(
   location: FileLocation,
   path: string,
-  { folders, breaks }: ReadDeps,
+  { folders, breaks }: ReadOptions,
 ): Promise<string> {
   try {
     const file = await readRegularFile(await folders.entry(location), {

@@ -14,9 +14,9 @@ import {
   writeDraft,
 } from '../../files/replace-file.ts';
 import { writeText } from '../../files/write-all.ts';
+import type { PlannedChange } from './diff/planned-change.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import type { PlannedChange } from './plan-patch.ts';
 
 const CHANGED = 'it changed after the patch was verified';
 

@@ -19,7 +19,7 @@ import { contentOutput } from './content-output.ts';
 
 type CallItem = Extract<UntimedItem, { type: 'dynamicToolCall' }>;
 
-export interface ClientToolDeps {
+export interface ClientToolOptions {
   clock: Clock;
   /** The most characters of a result's texts that the model reads. */
   charsMax(): number;
@@ -33,12 +33,12 @@ export class ClientToolAction implements Action {
   readonly kind = 'dynamicTool';
   readonly item: CallItem;
   readonly #context: CallContext;
-  readonly #deps: ClientToolDeps;
+  readonly #deps: ClientToolOptions;
 
   constructor(
     { namespace, name }: ClientTool,
     args: JsonValue,
-    { context, deps }: { context: CallContext; deps: ClientToolDeps },
+    { context, deps }: { context: CallContext; deps: ClientToolOptions },
   ) {
     this.#context = context;
     this.#deps = deps;

@@ -12,7 +12,7 @@ type Question = Pick<Params, 'approvalId' | 'reason' | 'availableDecisions'> & P
 
 /** The params of a question about a command. */
 export function approvalParams(
-  { call, command, context, deps }: CommandRun,
+  { call, command, context, services }: CommandRun,
   question: Question,
 ): Params {
   return {
@@ -22,7 +22,7 @@ export function approvalParams(
     environmentId: 'local',
     additionalPermissions: null,
     kind: 'command',
-    startedAtMs: deps.clock.now(),
+    startedAtMs: services.clock.now(),
     command: quoteWords(call.argv),
     cwd: call.cwd,
     commandActions: commandActions(command, call.cwd),

@@ -20,16 +20,16 @@ import {
 import { type Denial, deniedStatus, refusalText } from '../denial.ts';
 import { commandAsk, plannedCommand } from './command-ask.ts';
 import { reachedRoots } from './command-bounds.ts';
-import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { type CommandState, commandReport } from './command-report.ts';
 import type { CommandRun, PreparedCommand } from './command-run.ts';
+import type { CommandServices } from './command-services.ts';
 import { looksRefused } from './looks-refused.ts';
 import { CommandPin } from './outside/command-pin.ts';
 import { type CommandSlot, SESSIONS_MAX } from './sessions/command-sessions.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
-import { type CommandOutcome, startCommand } from './sessions/start-command.ts';
+import { type CommandOutcome, startCommand } from './start-command.ts';
 
 /** The situation that policy judges, without the thread's settings and grants. */
 type Situation = Omit<
@@ -79,7 +79,7 @@ export class CommandAction implements Action {
       grants,
     });
     if (judged.verdict === 'refuse') return { refuse: judged.reason };
-    if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
+    if (this.#slot === null) return { refuse: tooMany(this.#run.services) };
     if (judged.verdict === 'run') return { run: judged };
     const { sandboxed, ...question } = judged;
     const permit = { sandboxed, readOnly: false, askIfRefused: false, wasAsked: true };
@@ -102,15 +102,15 @@ export class CommandAction implements Action {
   }
 
   async perform(permit: Permit, open: OpenItem, host: ActionHost): Promise<ActionOutcome> {
-    const { context, deps } = this.#run;
+    const { context, services } = this.#run;
     const shown = new ShownCommand({
       item: this.item,
       open,
       threadId: context.threadId,
       turnId: context.turnId,
-      clock: deps.clock,
+      clock: services.clock,
     });
-    const startedMs = deps.clock.monotonic();
+    const startedMs = services.clock.monotonic();
     const outcome = await startCommand(this.#run, { shown, permit, host });
     const isRefused =
       permit.askIfRefused &&
@@ -169,9 +169,9 @@ export class CommandAction implements Action {
     outcome: CommandOutcome,
     { shown, startedMs }: { shown: ShownCommand; startedMs: number },
   ): ActionOutcome & { output: string } {
-    const { call, deps, number } = this.#run;
+    const { call, services, number } = this.#run;
     const report = (state: CommandState) => {
-      const wallMs = deps.clock.monotonic() - startedMs;
+      const wallMs = services.clock.monotonic() - startedMs;
       return commandReport({
         state,
         wallMs,
@@ -220,7 +220,7 @@ export class CommandAction implements Action {
 export const NOT_BEGUN = 'The turn was interrupted before the command started.';
 const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 
-function tooMany({ sessions }: CommandDeps): string {
+function tooMany({ sessions }: CommandServices): string {
   const numbers = sessions.running.map(({ number }) => number).join(', ');
   const advice =
     numbers === ''

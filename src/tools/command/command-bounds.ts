@@ -10,14 +10,10 @@ import {
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
 import { threadBounds } from '../thread-bounds.ts';
-import type { CallContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
-import type { CommandDeps } from './command-deps.ts';
+import type { PreparedCommand } from './command-run.ts';
 
-interface CommandBoundsDeps {
-  context: CallContext;
-  deps: CommandDeps;
-}
+type OfThread = Pick<PreparedCommand, 'context' | 'services'>;
 
 /**
  * The bounds of a sandboxed command: what the sandbox policy allows, plus the grants. `permissions`
@@ -25,19 +21,19 @@ interface CommandBoundsDeps {
  * for is dropped. Returns null if the policy has no bounds.
  */
 export function commandBounds(
-  { context, deps }: CommandBoundsDeps,
+  { context, services }: OfThread,
   permissions: GrantedPermissions | null,
 ): SandboxBounds | null {
   const granted = permissions === null ? [] : [unchanged(permissions, context.settings.cwd)];
-  const { settings } = context;
-  const network = deps.settings.network(settings);
-  return threadBounds(context, deps.machine, {
+  const { machine, settings } = services;
+  const network = settings.network(context.settings);
+  return threadBounds(context, machine, {
     granted,
-    unixSockets: deps.settings.unixSockets(settings),
+    unixSockets: settings.unixSockets(context.settings),
     managesNetwork: network !== null,
     hostLoopback: hostLoopback(network),
-    unprotected: deps.settings.unprotected,
-    profileFiles: deps.settings.profileFiles,
+    unprotected: settings.unprotected,
+    profileFiles: settings.profileFiles,
   });
 }
 
@@ -45,10 +41,10 @@ export function commandBounds(
  * The bounds of a command that may only read: grants do not widen them. Returns null if the policy
  * has no bounds.
  */
-export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
+export function readOnlyBounds({ context, services }: OfThread): SandboxBounds | null {
   return sandboxBounds(
     readingOnly(context.settings.sandboxPolicy),
-    sandboxFolders(context.settings, deps.machine),
+    sandboxFolders(context.settings, services.machine),
   );
 }
 
@@ -57,11 +53,11 @@ export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBou
  * no sandbox.
  */
 export function permissionsBeyond(
-  deps: CommandBoundsDeps,
+  thread: OfThread,
   asked: GrantedPermissions | null,
 ): GrantedPermissions | null {
   if (asked === null) return null;
-  const named = commandBounds(deps, null);
+  const named = commandBounds(thread, null);
   if (named === null) return null;
   const { bounds } = realBounds(named);
   const isCovered =
@@ -72,12 +68,12 @@ export function permissionsBeyond(
 }
 
 /** The folders in which commands of the thread may have created programs. */
-export function reachedRoots(deps: CommandBoundsDeps): string[] {
-  const { settings } = deps.context;
+export function reachedRoots(thread: OfThread): string[] {
+  const { settings } = thread.context;
   return [
     settings.cwd,
     ...(settings.workspaceRoots ?? []),
-    ...(commandBounds(deps, null)?.writableRoots ?? []),
+    ...(commandBounds(thread, null)?.writableRoots ?? []),
   ];
 }
 

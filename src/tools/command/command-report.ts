@@ -2,9 +2,6 @@ import type { KeptText } from './sessions/kept-text.ts';
 
 /** An estimate: providers count tokens differently. */
 export const BYTES_PER_TOKEN = 4;
-/** The most tokens of output that the model reads if its call sets no limit. */
-export const OUTPUT_TOKENS_DEFAULT = 2500;
-
 /**
  * The state of a command: exited, killed after its time limit in milliseconds, or running as a
  * session.

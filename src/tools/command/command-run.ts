@@ -2,7 +2,8 @@ import type { ParsedCommand } from '../../policy/parse/parse-command.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
-import type { CommandDeps } from './command-deps.ts';
+import { shellArgv } from './call/user-shell.ts';
+import type { CommandServices } from './command-services.ts';
 import type { CommandPin } from './outside/command-pin.ts';
 
 /**
@@ -23,7 +24,7 @@ export interface PreparedCommand {
   call: CommandCall;
   command: ParsedCommand;
   context: CallContext;
-  deps: CommandDeps;
+  services: CommandServices;
   start: CommandStart;
   /** The root of the project that the command runs in, as a real path. */
   project: string;
@@ -47,4 +48,17 @@ export interface CommandRun extends PreparedCommand {
    * found by them.
    */
   owner: readonly string[];
+}
+
+/** Returns what is started for a call, by what is known of the user's shell now. */
+export function commandStart(
+  { argv, script }: CommandCall,
+  { shell, environment }: CommandServices,
+): CommandStart {
+  const [program = '', option] = argv;
+  const isPlain = script !== null && option === '-lc' && shell.replacesProfile(program);
+  return {
+    argv: isPlain ? shellArgv(program, script, { login: false }) : argv,
+    env: environment(),
+  };
 }

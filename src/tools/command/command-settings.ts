@@ -7,18 +7,7 @@ import {
   type NamedSandbox,
   unixSocketRule,
 } from '../../policy/permissions/permission-profile.ts';
-
-/** The limits that the configuration sets for calls of the model. */
-export interface CommandLimits {
-  /** Whether commands may run in a login shell, which reads the user's profile. */
-  loginShell: boolean;
-  /** The most tokens of a command's output that one call may return. */
-  tokensMax: number;
-  /** The longest time that one call may wait for a command in the background. */
-  pollMsMax: number;
-  /** Whether the model may ask for permissions for a single command. */
-  permissions: boolean;
-}
+import type { CommandLimits } from './call/command-limits.ts';
 
 /** The configuration of commands. */
 export interface CommandSettings {

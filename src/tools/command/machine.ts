@@ -1,7 +1,7 @@
 import type { Env } from '../../base/env.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { CommandProxies } from './network/command-proxies.ts';
+import type { CommandProxies } from './command-proxies.ts';
 import type { ShellExports } from './snapshot/shell-exports.ts';
 
 /** The machine that the server runs on, with the services that run programs on it. */

@@ -13,9 +13,9 @@ import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { CommandAction, NOT_BEGUN } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
-import type { CommandDeps } from './command-deps.ts';
 import { commandProject } from './command-project.ts';
-import { commandStart } from './command-start.ts';
+import { commandStart } from './command-run.ts';
+import type { CommandServices } from './command-services.ts';
 import { CommandPin } from './outside/command-pin.ts';
 import { leavingFacts } from './outside/leaving-facts.ts';
 import type { CommandSlot } from './sessions/command-sessions.ts';
@@ -35,16 +35,16 @@ const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 export async function prepareCommand(
   asked: CommandCall,
   context: CallContext,
-  deps: CommandDeps,
+  services: CommandServices,
 ): Promise<Action | ActionOutcome> {
-  const patch = await deps.preparePatch(asked, context);
+  const patch = await services.preparePatch(asked, context);
   if (patch !== null) return patch;
   if (asked.argv.reduce((sum, arg) => sum + arg.length, 0) > COMMAND_CHARS_MAX)
     return failed(TOO_LONG);
-  const slot = await deps.sessions.takeSlot(context.signal);
+  const slot = await services.sessions.takeSlot(context.signal);
   if (slot === null && context.signal.aborted) return failed(NOT_BEGUN);
   try {
-    return await prepareInSlot(asked, context, { deps, slot });
+    return await prepareInSlot(asked, context, { services, slot });
   } catch (error) {
     slot?.release();
     throw error;
@@ -58,22 +58,22 @@ export async function prepareCommand(
 async function prepareInSlot(
   asked: CommandCall,
   context: CallContext,
-  { deps, slot }: { deps: CommandDeps; slot: CommandSlot | null },
+  { services, slot }: { services: CommandServices; slot: CommandSlot | null },
 ): Promise<Action> {
-  const roots = reachedRoots({ context, deps });
+  const roots = reachedRoots({ context, services });
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
   const mayGoBeyond = mayBeOutside || asked.permissions !== null;
   // The guards of a sandbox could be taken for folders of the user.
-  if (mayGoBeyond) await deps.machine.processes.tidy();
+  if (mayGoBeyond) await services.machine.processes.tidy();
   const call = mayGoBeyond ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);
-  const permissions = permissionsBeyond({ context, deps }, call.permissions);
+  const permissions = permissionsBeyond({ context, services }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
   const project = commandProject(cwd, context.settings.cwd);
-  await deps.shell.ready(context.signal);
-  const start = commandStart(call, deps);
+  await services.shell.ready(context.signal);
+  const start = commandStart(call, services);
   const { env } = start;
-  const rules = await commandRules(await readRuleFiles(deps.machine.home));
+  const rules = await commandRules(await readRuleFiles(services.machine.home));
   const mayLeave =
     (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
@@ -81,7 +81,7 @@ async function prepareInSlot(
     mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
   const ofSkill = asksAboutSkills(context.settings.approvalPolicy)
-    ? await skillFile({ command, cwd, env }, deps.skillFolders())
+    ? await skillFile({ command, cwd, env }, services.skillFolders())
     : null;
   // Last: the action closes it.
   const pin =
@@ -89,7 +89,7 @@ async function prepareInSlot(
       ? await CommandPin.take({ command, cwd, env }, roots)
       : null;
   return new CommandAction(
-    { call, command, context, deps, start, permissions, project, pin },
+    { call, command, context, services, start, permissions, project, pin },
     {
       request: {
         command,

@@ -16,8 +16,8 @@ import {
 import { refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import { writeArguments } from './call/exec-arguments.ts';
-import type { CommandDeps } from './command-deps.ts';
 import { commandReport } from './command-report.ts';
+import type { CommandServices } from './command-services.ts';
 import type { CommandSession } from './sessions/command-session.ts';
 import { INTERRUPT } from './sessions/end-interrupted.ts';
 
@@ -30,15 +30,15 @@ type StdinRequest = ReturnType<typeof writeArguments>;
 export async function prepareStdin(
   args: JsonValue,
   context: CallContext,
-  deps: CommandDeps,
+  services: CommandServices,
 ): Promise<Action | ActionOutcome> {
-  const request = writeArguments(args, deps.settings.limits);
-  const session = deps.sessions.find(request.number);
+  const request = writeArguments(args, services.settings.limits);
+  const session = services.sessions.find(request.number);
   const isReached =
-    session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
+    session !== null && (services.ownTurnOnly !== true || session.turnId === context.turnId);
   if (!isReached)
     return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
-  const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
+  const refusal = session.end === null ? await refusalOf(request.chars, services) : null;
   return {
     kind: 'stdin',
     item: null,
@@ -48,10 +48,10 @@ export async function prepareStdin(
         grants.reviewsAll || (approvalsReviewer !== 'user' && session.wasAskedAbout);
       const writes = session.end === null && !isHarmless(request.chars);
       return isReviewed && writes
-        ? { ask: stdinAsk(session, request, { context, deps }) }
+        ? { ask: stdinAsk(session, request, { context, services }) }
         : { run: UNCONFINED };
     },
-    perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
+    perform: (_permit, _shown, host) => writeAndWait(session, request, { context, services, host }),
     refused: (denial) =>
       failed(refusalText(denial, 'The user declined this input, so it was not written.')),
   };
@@ -60,9 +60,13 @@ export async function prepareStdin(
 async function writeAndWait(
   session: CommandSession,
   { number, chars, waitMs, tokensMax }: StdinRequest,
-  { context, deps, host }: { context: CallContext; deps: CommandDeps; host: ActionHost },
+  {
+    context,
+    services,
+    host,
+  }: { context: CallContext; services: CommandServices; host: ActionHost },
 ): Promise<ActionOutcome> {
-  const startedMs = deps.clock.monotonic();
+  const startedMs = services.clock.monotonic();
   if (chars !== '' && session.end === null) {
     const problem = await write(session, chars, { context, host });
     if (problem !== null) return failed(`write_stdin: ${problem}`);
@@ -72,10 +76,10 @@ async function writeAndWait(
   if (end !== null) {
     // Must come before the report: it adds the last output.
     await session.complete();
-    deps.sessions.forget(session);
+    services.sessions.forget(session);
   }
   const state = end === null ? { sessionId: number } : end;
-  const wallMs = deps.clock.monotonic() - startedMs;
+  const wallMs = services.clock.monotonic() - startedMs;
   return {
     output: commandReport({
       state,
@@ -102,7 +106,7 @@ function isHarmless(chars: string): boolean {
 function stdinAsk(
   { text, cwd, shown, gone }: CommandSession,
   { chars }: StdinRequest,
-  { context, deps }: { context: CallContext; deps: CommandDeps },
+  { context, services }: { context: CallContext; services: CommandServices },
 ): Ask {
   return {
     permit: UNCONFINED,
@@ -131,7 +135,7 @@ function stdinAsk(
             command: text,
             cwd,
           },
-          startedAtMs: deps.clock.now(),
+          startedAtMs: services.clock.now(),
           reason: `The command runs already. The agent wants to write this to it: ${JSON.stringify(chars)}.`,
           ...{ additionalPermissions: null, commandActions: null, networkApprovalContext: null },
           ...{ proposedExecpolicyAmendment: null, proposedNetworkPolicyAmendments: null },
@@ -150,9 +154,12 @@ function stdinAsk(
  * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other
  * input needs no approval, because the session itself was allowed to run.
  */
-async function refusalOf(chars: string, { machine }: CommandDeps): Promise<string | null> {
+async function refusalOf(
+  chars: string,
+  { machine: { home } }: CommandServices,
+): Promise<string | null> {
   if (chars.trim() === '') return null;
-  const rules = await commandRules(await readRuleFiles(machine.home));
+  const rules = await commandRules(await readRuleFiles(home));
   if (!rules.rules.some(({ decision }) => decision === 'forbidden')) return null;
   const strict = strictRule(await parseCommand(['sh', '-c', chars.replaceAll('\r', '\n')]), rules);
   return strict?.decision === 'forbidden' ? forbidden(strict) : null;

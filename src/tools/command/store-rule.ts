@@ -29,7 +29,7 @@ export async function storeRule(
   rule: AcceptedRule,
   { emit }: ActionHost,
 ): Promise<void> {
-  const problem = await storing.run(run.deps.machine.home, () => store(run, rule));
+  const problem = await storing.run(run.services.machine.home, () => store(run, rule));
   if (problem === null) return;
   const message = `${problem} The command will need approval again.`;
   await emit({ method: 'warning', params: { threadId: run.context.threadId, message } });
@@ -40,7 +40,7 @@ const storing = new KeyedQueue();
 
 /** Returns the problem for the user, or null. */
 async function store(
-  { command, context, deps, permissions, project }: CommandRun,
+  { command, context, services, permissions, project }: CommandRun,
   { words, permit }: AcceptedRule,
 ): Promise<string | null> {
   if (words.length === 0 || words.includes(''))
@@ -50,19 +50,19 @@ async function store(
   const beyond =
     hasBounds(context.settings.sandboxPolicy) && (!permit.sandboxed || permissions !== null);
   try {
-    const { line, addsRule } = await planAcceptance(await readRuleFiles(deps.machine.home), {
+    const { line, addsRule } = await planAcceptance(await readRuleFiles(services.machine.home), {
       words,
       exact,
       beyond,
       project,
     });
     // In this order: without its line, the rule would hold for more than the person allowed.
-    if (line !== null) appendAccepted(deps.machine.home, acceptedLine(line));
-    if (addsRule) appendAllowRule(deps.machine.home, words);
+    if (line !== null) appendAccepted(services.machine.home, acceptedLine(line));
+    if (addsRule) appendAllowRule(services.machine.home, words);
   } catch (error) {
     return `The rule could not be stored: ${error instanceof Error ? error.message : String(error)}.`;
   }
-  const stored = await commandRules(await readRuleFiles(deps.machine.home));
+  const stored = await commandRules(await readRuleFiles(services.machine.home));
   if (strictRule(command, stored) !== null)
     return 'The rule is stored, but another rule requires approval for this command.';
   const isCovered = (each: readonly string[]) =>

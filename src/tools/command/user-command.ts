@@ -4,15 +4,16 @@ import { type Action, failed, UNCONFINED } from '../action.ts';
 import { deniedStatus, refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
+import { OUTPUT_TOKENS_DEFAULT } from './call/command-limits.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
-import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { commandProject } from './command-project.ts';
-import { BYTES_PER_TOKEN, OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
-import { commandStart } from './command-start.ts';
+import { BYTES_PER_TOKEN } from './command-report.ts';
+import { commandStart } from './command-run.ts';
+import type { CommandServices } from './command-services.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
-import { startCommand } from './sessions/start-command.ts';
+import { startCommand } from './start-command.ts';
 
 /** The default time limit of the user's commands. */
 export const USER_COMMAND_MS_MAX = 60 * 60 * 1000;
@@ -31,20 +32,24 @@ export interface UserCommand {
 export async function prepareUserCommand(
   { text, timeoutMs }: UserCommand,
   context: CallContext,
-  deps: CommandDeps,
+  services: CommandServices,
 ): Promise<Action> {
   const { threadId, turnId, itemId, settings } = context;
-  const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.machine.env) });
+  const call = userCall(text, {
+    cwd: settings.cwd,
+    timeoutMs,
+    shell: userShell(services.machine.env),
+  });
   const command = await parseCommand(call.argv);
-  await deps.shell.ready(context.signal);
-  const start = commandStart(call, deps);
-  const { number, owner, release } = deps.sessions.takeUserSlot();
+  await services.shell.ready(context.signal);
+  const start = commandStart(call, services);
+  const { number, owner, release } = services.sessions.takeUserSlot();
   const project = commandProject(call.cwd, settings.cwd);
   const run = {
     call,
     command,
     context,
-    deps,
+    services,
     start,
     project,
     permissions: null,
@@ -67,8 +72,8 @@ export async function prepareUserCommand(
     judge: () => ({ run: UNCONFINED }),
     async perform(permit, open, host) {
       if (open === null) throw new Error('the item of a user command has not begun');
-      const shown = new ShownCommand({ item, open, threadId, turnId, clock: deps.clock });
-      const startedMs = deps.clock.monotonic();
+      const shown = new ShownCommand({ item, open, threadId, turnId, clock: services.clock });
+      const startedMs = services.clock.monotonic();
       const outcome = await startCommand(run, { shown, permit, host });
       if (outcome.state === 'notStarted') shown.note(outcome.problem);
       const exitCode =
@@ -80,7 +85,7 @@ export async function prepareUserCommand(
       const output = shown
         .takeUnread()
         .text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters truncated …]\n`);
-      const seconds = (deps.clock.monotonic() - startedMs) / 1000;
+      const seconds = (services.clock.monotonic() - startedMs) / 1000;
       return {
         output: report({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds, output }),
         success: exitCode === 0,

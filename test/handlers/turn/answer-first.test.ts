@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RequestContext } from '../../../src/handlers/requested/method.ts';
-import type { ThreadDeps } from '../../../src/handlers/thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../../src/handlers/thread-loading/thread-services.ts';
 import { turnMethods } from '../../../src/handlers/turn.ts';
 
 test('the client gets the response to turn/start before the work of the turn', async () => {
@@ -11,7 +11,7 @@ test('the client gets the response to turn/start before the work of the turn', a
   };
   const start = async () => ({ turn: {}, afterAnswer: run });
   const threads = { require: () => ({ turns: { start } }) };
-  const methods = turnMethods({ threads, cwd: '/' } as unknown as ThreadDeps);
+  const methods = turnMethods({ threads, cwd: '/' } as unknown as ThreadServices);
   let effect = () => {};
   const context = {
     caller: { flush: () => log.push('the response is written') },

@@ -9,9 +9,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
+import type { PlannedChange } from '../../../src/tools/apply-patch/diff/planned-change.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
-import { type PlannedChange, planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
+import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
 import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 

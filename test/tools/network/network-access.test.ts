@@ -6,7 +6,7 @@ import { Grants } from '../../../src/policy/permissions/grants.ts';
 import { UNCONFINED, type Verdict } from '../../../src/tools/action.ts';
 import {
   NetworkAccess,
-  type NetworkAccessDeps,
+  type NetworkAccessOptions,
 } from '../../../src/tools/command/network/network-access.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -21,13 +21,13 @@ function to(host: string, port = 443): ProxyRequest {
 
 function access(
   answer: (target: NetworkTarget) => Verdict | Promise<Verdict>,
-  others: Partial<NetworkAccessDeps> = {},
+  others: Partial<NetworkAccessOptions> = {},
 ) {
   const asked: string[] = [];
   const paused: string[] = [];
   const told: object[] = [];
   const clock = new FakeClock();
-  const deps: NetworkAccessDeps = {
+  const deps: NetworkAccessOptions = {
     clock,
     policy: { mode: 'full', domains: [], allowsPrivate: false, socks: true },
     approvalPolicy: 'on-request',

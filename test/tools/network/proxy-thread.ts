@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { ProxyOptions } from '../../../src/tools/command/network/command-proxies.ts';
+import type { ProxyOptions } from '../../../src/tools/command/command-proxies.ts';
 import { ProxyThread } from '../../../src/tools/command/network/thread/proxy-thread.ts';
 import { builtScript } from '../../support/built-script.ts';
 import { RecordingLog } from '../../support/recording-log.ts';

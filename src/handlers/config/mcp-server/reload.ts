@@ -1,7 +1,7 @@
 import { type MethodTable, unqueued } from '../../requested/method.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-export function reloadMethods({ threads }: Pick<ThreadDeps, 'threads'>) {
+export function reloadMethods({ threads }: Pick<ThreadServices, 'threads'>) {
   return {
     'config/mcpServer/reload': {
       order: unqueued,

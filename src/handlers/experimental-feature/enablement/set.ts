@@ -1,18 +1,14 @@
 import type { Config } from '../../../config/config.ts';
 import { FEATURE_LIST, findFeature, shownFeatures } from '../../../config/features/feature-list.ts';
+import type { Configured } from '../../config-writing/configured.ts';
 import { beforeOthers, type MethodTable } from '../../requested/method.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-interface EnablementDeps extends Pick<ThreadDeps, 'clients'> {
-  config: () => Promise<Config>;
-  /**
-   * The features that were switched while the server runs. Every configuration that is read has
-   * them.
-   */
-  switched: Record<string, boolean>;
-}
-
-export function enablementMethods({ clients, config, switched }: EnablementDeps) {
+export function enablementMethods({
+  clients,
+  config,
+  switched,
+}: Pick<Configured, 'config' | 'switched'> & Pick<ThreadServices, 'clients'>) {
   return {
     'experimentalFeature/enablement/set': {
       order: beforeOthers,

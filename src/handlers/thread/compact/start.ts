@@ -1,8 +1,8 @@
 import { Compaction } from '../../../agent/compaction/compaction.ts';
 import { type MethodTable, perThread } from '../../requested/method.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-export function compactMethods({ threads }: ThreadDeps) {
+export function compactMethods({ threads }: ThreadServices) {
   return {
     'thread/compact/start': {
       order: perThread,

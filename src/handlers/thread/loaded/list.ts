@@ -2,9 +2,9 @@ import { isUuid } from '../../../base/ids.ts';
 import { invalidCursor } from '../../../protocol/rpc-error.ts';
 import { listPage } from '../../requested/list-page.ts';
 import { type MethodTable, unqueued } from '../../requested/method.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-export function loadedMethods({ threads }: ThreadDeps) {
+export function loadedMethods({ threads }: ThreadServices) {
   return {
     'thread/loaded/list': {
       order: unqueued,

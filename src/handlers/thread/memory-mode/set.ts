@@ -1,8 +1,8 @@
 import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-export function memoryModeMethods(deps: ThreadDeps) {
+export function memoryModeMethods(deps: ThreadServices) {
   return {
     'thread/memoryMode/set': {
       order: perThread,

@@ -10,11 +10,11 @@ import {
 } from '../../../protocol/thread-errors.ts';
 import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
 const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 
-export function metadataMethods(deps: ThreadDeps) {
+export function metadataMethods(deps: ThreadServices) {
   return {
     'thread/metadata/update': {
       order: perThread,

@@ -2,9 +2,9 @@ import { emptyThreadName, threadNameTooLong } from '../../../protocol/thread-err
 import { NAME_CHARS_MAX } from '../../../store/thread-record.ts';
 import { type MethodTable, perThread } from '../../requested/method.ts';
 import { updateThreadRecord } from '../../thread-changes/update-thread-record.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-export function nameMethods(deps: ThreadDeps) {
+export function nameMethods(deps: ThreadServices) {
   return {
     'thread/name/set': {
       order: perThread,

@@ -1,9 +1,9 @@
 import { checkRequestedSandbox } from '../../requested/check-requested-sandbox.ts';
 import { type MethodTable, perThread } from '../../requested/method.ts';
 import { requestedModel } from '../../requested/requested-model.ts';
-import type { ThreadDeps } from '../../thread-loading/thread-deps.ts';
+import type { ThreadServices } from '../../thread-loading/thread-services.ts';
 
-export function settingsMethods({ threads, clients }: ThreadDeps) {
+export function settingsMethods({ threads, clients }: ThreadServices) {
   return {
     'thread/settings/update': {
       order: perThread,

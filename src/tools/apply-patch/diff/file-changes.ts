@@ -1,6 +1,6 @@
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import type { FileUpdateChange } from '../../../protocol/generated/types.ts';
-import type { PlannedChange } from '../plan-patch.ts';
+import type { PlannedChange } from './planned-change.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 /** The work for a file besides its lines, counted as lines. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import { textPieces } from '../../../base/text/text-pieces.ts';
-import type { PlannedChange } from '../plan-patch.ts';
+import type { PlannedChange } from './planned-change.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 /**

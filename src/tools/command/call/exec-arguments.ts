@@ -13,9 +13,9 @@ import {
   stringListField,
 } from '../../bad-arguments.ts';
 import { wantedPermissions } from '../../wanted-permissions.ts';
-import { OUTPUT_TOKENS_DEFAULT } from '../command-report.ts';
-import type { CommandLimits } from '../command-settings.ts';
 import type { CommandCall } from './command-call.ts';
+import type { CommandLimits } from './command-limits.ts';
+import { OUTPUT_TOKENS_DEFAULT } from './command-limits.ts';
 import { findShell, isShellName, shellArgv, userShell } from './user-shell.ts';
 
 const YIELD_MS_DEFAULT = 10_000;
@@ -29,7 +29,7 @@ const JUSTIFICATION_CHARS_MAX = 4_000;
 /** Following a path of thousands of levels blocks the server. */
 const WORKDIR_LEVELS_MAX = 256;
 
-export interface ArgumentDeps {
+export interface ArgumentOptions {
   /** The thread's working directory, an absolute path. */
   cwd: string;
   env: Env;
@@ -39,14 +39,14 @@ export interface ArgumentDeps {
 }
 
 /** Reads the arguments of `exec_command`. Throws BadArguments. */
-export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
+export function execArguments(args: JsonValue, options: ArgumentOptions): CommandCall {
   const fields = requireObject(args, 'cmd');
   const script = stringField(fields, 'cmd');
   if (script === null) throw new BadArguments('`cmd` is missing: pass the command as a string.');
   return {
-    argv: scriptArgv(fields, script, deps),
+    argv: scriptArgv(fields, script, options),
     script,
-    ...commonArguments(fields, deps),
+    ...commonArguments(fields, options),
     tty: booleanField(fields, 'tty') ?? false,
     yields: true,
     waitMs: clamp(
@@ -61,12 +61,12 @@ export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall 
  * Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of
  * strings. Throws BadArguments.
  */
-export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
+export function shellArguments(args: JsonValue, options: ArgumentOptions): CommandCall {
   const fields = requireObject(args, 'command');
   const { command } = fields;
   const argv =
     typeof command === 'string'
-      ? scriptArgv(fields, command, deps)
+      ? scriptArgv(fields, command, options)
       : stringListField(fields, 'command');
   if (argv === null || argv.length === 0)
     throw new BadArguments('`command` is missing: pass a string or a list of strings.');
@@ -74,7 +74,7 @@ export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall
   return {
     argv,
     script: typeof command === 'string' ? command : scriptOf(argv),
-    ...commonArguments(fields, deps),
+    ...commonArguments(fields, options),
     tty: false,
     yields: false,
     waitMs: clamp(
@@ -114,13 +114,13 @@ function scriptOf([shell = '', option, script, ...others]: readonly string[]): s
   return isShell ? (script ?? null) : null;
 }
 
-function commonArguments(fields: JsonObject, deps: ArgumentDeps) {
+function commonArguments(fields: JsonObject, options: ArgumentOptions) {
   const justification = stringField(fields, 'justification');
-  const cwd = workdir(fields, deps.cwd);
+  const cwd = workdir(fields, options.cwd);
   return {
     cwd,
-    tokensMax: outputTokens(fields, deps.limits.tokensMax),
-    ...sandboxRequest(fields, { ...deps, cwd }),
+    tokensMax: outputTokens(fields, options.limits.tokensMax),
+    ...sandboxRequest(fields, { ...options, cwd }),
     justification: justification === null ? null : cutText(justification, JUSTIFICATION_CHARS_MAX),
     prefixRule: stringListField(fields, 'prefix_rule'),
   };
@@ -129,7 +129,7 @@ function commonArguments(fields: JsonObject, deps: ArgumentDeps) {
 function scriptArgv(
   fields: JsonObject,
   script: string,
-  { env, limits: { loginShell } }: ArgumentDeps,
+  { env, limits: { loginShell } }: ArgumentOptions,
 ): string[] {
   const wanted = stringField(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
@@ -163,7 +163,7 @@ function workdir(fields: JsonObject, cwd: string): string {
 
 function sandboxRequest(
   fields: JsonObject,
-  deps: ArgumentDeps,
+  options: ArgumentOptions,
 ): Pick<CommandCall, 'escalates' | 'permissions'> {
   const wanted = fields.additional_permissions ?? null;
   const asked = stringField(fields, 'sandbox_permissions') ?? 'use_default';
@@ -171,16 +171,16 @@ function sandboxRequest(
     case 'require_escalated':
       return { escalates: true, permissions: null };
     case 'with_additional_permissions':
-      return { escalates: false, permissions: additionalPermissions(wanted, deps) };
+      return { escalates: false, permissions: additionalPermissions(wanted, options) };
     case 'use_default':
       if (booleanField(fields, 'with_escalated_permissions') === true)
         return { escalates: true, permissions: null };
       return {
         escalates: false,
-        permissions: wanted === null ? null : additionalPermissions(wanted, deps),
+        permissions: wanted === null ? null : additionalPermissions(wanted, options),
       };
     default: {
-      const others = deps.limits.permissions
+      const others = options.limits.permissions
         ? '"use_default", "with_additional_permissions"'
         : '"use_default"';
       throw new BadArguments(`\`sandbox_permissions\` must be ${others} or "require_escalated".`);
@@ -190,7 +190,7 @@ function sandboxRequest(
 
 function additionalPermissions(
   wanted: JsonValue,
-  { cwd, env, home, limits }: ArgumentDeps,
+  { cwd, env, home, limits }: ArgumentOptions,
 ): GrantedPermissions {
   if (!limits.permissions)
     throw new BadArguments(

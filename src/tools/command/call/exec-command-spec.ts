@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../base/json-value.ts';
 import type { ToolSpec } from '../../../model/model.ts';
 import { PERMISSIONS_PARAMETER } from '../../../policy/permissions/read-permissions.ts';
-import type { CommandLimits } from '../command-settings.ts';
+import type { CommandLimits } from './command-limits.ts';
 
 type FunctionSpec = Extract<ToolSpec, { type: 'function' }>;
 

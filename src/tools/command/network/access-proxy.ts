@@ -1,4 +1,4 @@
-import type { CommandProxies, OpenProxy } from './command-proxies.ts';
+import type { CommandProxies, OpenProxy } from '../command-proxies.ts';
 import type { NetworkAccess } from './network-access.ts';
 
 /** Opens a proxy for which `access` decides. `socks`: it speaks SOCKS5. */

@@ -3,9 +3,9 @@ import type { Log } from '../../../base/log.ts';
 import type { Dial } from '../../../network/checked-dial.ts';
 import { ProxyRefusal } from '../../../network/proxy-refusal.ts';
 import type { SocketBudget } from '../../../network/socket-budget.ts';
-import type { CommandProxies } from './command-proxies.ts';
+import type { CommandProxies } from '../command-proxies.ts';
 
-interface LocalProxiesDeps {
+interface LocalProxiesOptions {
   clock: Clock;
   log: Log;
   /** Connects to hosts, by default as the system resolves their names. */
@@ -13,7 +13,7 @@ interface LocalProxiesDeps {
 }
 
 /** The proxies of commands in this thread. Their code is loaded at first use. */
-export function localProxies({ clock, log, dial }: LocalProxiesDeps): CommandProxies {
+export function localProxies({ clock, log, dial }: LocalProxiesOptions): CommandProxies {
   let connect = dial;
   let budget: SocketBudget | null = null;
   return {

@@ -15,7 +15,7 @@ import type { Verdict } from '../../action.ts';
 import { refusalText } from '../../denial.ts';
 import { turnOfEventLoop } from './turn-of-event-loop.ts';
 
-export interface NetworkAccessDeps {
+export interface NetworkAccessOptions {
   clock: Pick<Clock, 'setTimer'>;
   policy: NetworkPolicy;
   /** Null: nobody is asked about this command. */
@@ -85,13 +85,13 @@ const TOLD_MAX = 10;
  * that a program which tries again causes no second question.
  */
 export class NetworkAccess {
-  readonly #deps: NetworkAccessDeps;
+  readonly #deps: NetworkAccessOptions;
   readonly #answers = new Map<string, Verdict>();
   readonly #questions = new Map<string, OpenQuestion>();
   /** The targets that the model was told of. */
   readonly #told = new Set<string>();
 
-  constructor(deps: NetworkAccessDeps) {
+  constructor(deps: NetworkAccessOptions) {
     this.#deps = deps;
   }
 

@@ -3,10 +3,10 @@ import { readRuleFiles } from '../../../config/rules-files.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { commandRules } from '../../../policy/rules/parse-rules.ts';
 import type { ActionHost, Verdict } from '../../action.ts';
+import type { OpenProxy } from '../command-proxies.ts';
 import type { CommandRun } from '../command-run.ts';
 import type { ShownCommand } from '../sessions/shown-command.ts';
 import { accessProxy } from './access-proxy.ts';
-import type { OpenProxy } from './command-proxies.ts';
 import { type HostQuestion, NetworkAccess } from './network-access.ts';
 import { networkAsk } from './network-ask.ts';
 import { storeNetworkRule } from './store-network-rule.ts';
@@ -27,7 +27,7 @@ export function runProxy(
   run: CommandRun,
   { policy, host, timers, shown }: RunProxyOptions,
 ): Promise<OpenProxy> {
-  const { context, deps } = run;
+  const { context, services } = run;
   let questions = 0;
 
   async function ask(question: HostQuestion, signal: AbortSignal): Promise<Verdict> {
@@ -36,7 +36,7 @@ export function runProxy(
       ...question,
       approvalId: `network-${++questions}`,
       signal: AbortSignal.any([signal, host.turnOver]),
-      store: (rule) => storeNetworkRule(deps.machine.home, rule, question),
+      store: (rule) => storeNetworkRule(services.machine.home, rule, question),
       warn: (message) =>
         host.emit({ method: 'warning', params: { threadId: context.threadId, message } }),
     });
@@ -45,24 +45,24 @@ export function runProxy(
   }
 
   const access = new NetworkAccess({
-    clock: deps.clock,
+    clock: services.clock,
     policy,
     get approvalPolicy() {
       return context.settings.approvalPolicy;
     },
     grants: context.grants,
-    rules: async () => commandRules(await readRuleFiles(deps.machine.home)),
+    rules: async () => commandRules(await readRuleFiles(services.machine.home)),
     // The guardian reviews each command by itself, and many at a time.
     get questions() {
       return context.settings.approvalsReviewer === 'user' && !context.grants.reviewsAll
-        ? deps.sessions.hostQuestions
+        ? services.sessions.hostQuestions
         : null;
     },
     ask,
     whileAsking: timers,
     tell: ({ url, reason }) => shown.tell(`No connection to ${url}: ${reason}`),
   });
-  return accessProxy(access, deps.machine.proxies, policy.socks);
+  return accessProxy(access, services.machine.proxies, policy.socks);
 }
 
 const OVER: Verdict = {

@@ -3,32 +3,29 @@ import { readRuleFiles } from '../../../config/rules-files.ts';
 import type { NetworkPolicy } from '../../../policy/network/network-policy.ts';
 import { Grants } from '../../../policy/permissions/grants.ts';
 import { commandRules } from '../../../policy/rules/parse-rules.ts';
+import type { OpenProxy } from '../command-proxies.ts';
+import type { Machine } from '../machine.ts';
 import { accessProxy } from './access-proxy.ts';
-import type { CommandProxies, OpenProxy } from './command-proxies.ts';
 import { NetworkAccess } from './network-access.ts';
-
-interface UnaskedProxyDeps {
-  clock: Clock;
-  proxies: CommandProxies;
-  /** Heddle's home, an absolute path. */
-  home: string;
-}
 
 /**
  * The proxy of a command that is not the model's: it reaches only what the configuration and the
  * rules allow, and nobody is asked.
  */
-export function unaskedProxy(policy: NetworkPolicy, deps: UnaskedProxyDeps): Promise<OpenProxy> {
+export function unaskedProxy(
+  policy: NetworkPolicy,
+  { clock, proxies, home }: Pick<Machine, 'proxies' | 'home'> & { clock: Clock },
+): Promise<OpenProxy> {
   const access = new NetworkAccess({
-    clock: deps.clock,
+    clock,
     policy,
     approvalPolicy: null,
     grants: new Grants(),
-    rules: async () => commandRules(await readRuleFiles(deps.home)),
+    rules: async () => commandRules(await readRuleFiles(home)),
     questions: null,
     ask: async () => ({ deny: { by: 'unanswered' } }),
     whileAsking: { pause: () => {}, resume: () => {} },
     tell: () => {},
   });
-  return accessProxy(access, deps.proxies, policy.socks);
+  return accessProxy(access, proxies, policy.socks);
 }

@@ -1,9 +1,8 @@
-import type { Clock } from '../../../base/clock.ts';
 import type { Env } from '../../../base/env.ts';
 import type { Log } from '../../../base/log.ts';
-import type { Processes } from '../../../sandbox/processes/processes.ts';
 import { NO_PROFILE, PROFILE_EACH_TIME, type ShellExports } from './shell-exports.ts';
 import { ShellSnapshot } from './shell-snapshot.ts';
+import type { SnapshotServices } from './take-snapshot.ts';
 
 interface ShellExportsOptions {
   env: Env;
@@ -13,16 +12,10 @@ interface ShellExportsOptions {
   isRead: boolean;
 }
 
-interface ShellExportsDeps {
-  processes: Processes;
-  clock: Clock;
-  log: Log;
-}
-
 /** Makes what commands get from the user's shell. `close` ends the shell if it runs. */
 export function createShellExports(
   { env, isSimulated, isRead }: ShellExportsOptions,
-  { processes, clock, log }: ShellExportsDeps,
+  { processes, clock, log }: Omit<SnapshotServices, 'env'> & { log: Log },
 ): ShellExports & { close?(): void } {
   if (isSimulated) return NO_PROFILE;
   return isRead ? new ShellSnapshot({ processes, clock, log, env }) : PROFILE_EACH_TIME;

@@ -1,10 +1,8 @@
-import { type Clock, sleep, type Timer } from '../../../base/clock.ts';
-import type { Env } from '../../../base/env.ts';
+import { sleep, type Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
-import type { Processes } from '../../../sandbox/processes/processes.ts';
 import { userShell } from '../call/user-shell.ts';
 import { PROFILE_EACH_TIME, type ShellExports } from './shell-exports.ts';
-import type { Snapshot } from './take-snapshot.ts';
+import type { Snapshot, SnapshotServices } from './take-snapshot.ts';
 
 /** The first turn of a thread begins before the shell is started, unless it runs a command. */
 const BEGIN_AFTER_MS = 500;
@@ -12,17 +10,10 @@ const BEGIN_AFTER_MS = 500;
 const WAIT_MS_MAX = 3_000;
 const NONE: Readonly<Record<string, string>> = {};
 
-interface ShellSnapshotDeps {
-  processes: Processes;
-  clock: Clock;
-  log: Log;
-  env: Env;
-}
-
 /** The variables that the start files of the user's shell export, read once for the server. */
 export class ShellSnapshot implements ShellExports {
   readonly switchedOff = PROFILE_EACH_TIME;
-  readonly #deps: ShellSnapshotDeps;
+  readonly #services: SnapshotServices & { log: Log };
   readonly #shell: string;
   readonly #closing = new AbortController();
   #timer: Timer | null = null;
@@ -30,13 +21,13 @@ export class ShellSnapshot implements ShellExports {
   #waited: Promise<void> | null = null;
   #snapshot: Snapshot | null = null;
 
-  constructor(deps: ShellSnapshotDeps) {
-    this.#deps = deps;
-    this.#shell = userShell(deps.env);
+  constructor(services: SnapshotServices & { log: Log }) {
+    this.#services = services;
+    this.#shell = userShell(services.env);
   }
 
   begin(): void {
-    this.#timer ??= this.#deps.clock.setTimer(() => void this.#taken(), BEGIN_AFTER_MS);
+    this.#timer ??= this.#services.clock.setTimer(() => void this.#taken(), BEGIN_AFTER_MS);
   }
 
   async ready(signal: AbortSignal): Promise<void> {
@@ -71,16 +62,16 @@ export class ShellSnapshot implements ShellExports {
 
   async #wait(): Promise<void> {
     const over = new AbortController();
-    await Promise.race([this.#taken(), sleep(this.#deps.clock, WAIT_MS_MAX, over.signal)]);
+    await Promise.race([this.#taken(), sleep(this.#services.clock, WAIT_MS_MAX, over.signal)]);
     over.abort();
   }
 
   /** Never rejects. */
   async #take(): Promise<void> {
-    const { log } = this.#deps;
+    const { log } = this.#services;
     try {
       const { takeSnapshot } = await import('./take-snapshot.ts');
-      this.#snapshot = await takeSnapshot(this.#deps, this.#closing.signal);
+      this.#snapshot = await takeSnapshot(this.#services, this.#closing.signal);
       if ('problem' in this.#snapshot && !this.#closing.signal.aborted) {
         log.info(
           { problem: this.#snapshot.problem },

@@ -22,7 +22,7 @@ const QUIET = 'exec 7>&1 8>&1 >/dev/null 2>&1; exec "$@"';
 const READ = '\\builtin test /dev/fd/7 -ef /dev/fd/8 && \\builtin exec /usr/bin/env -0 >&8';
 const READ_PLAIN = READ.replaceAll('\\builtin ', '');
 
-export interface SnapshotDeps {
+export interface SnapshotServices {
   processes: Processes;
   clock: Clock;
   /** The server's own environment. */
@@ -43,7 +43,7 @@ export type Snapshot =
  * written its start files. No process of it is left. Rejects only if the server itself fails.
  */
 export async function takeSnapshot(
-  { processes, clock, env }: SnapshotDeps,
+  { processes, clock, env }: SnapshotServices,
   signal: AbortSignal,
 ): Promise<Snapshot> {
   const { HOME: home = '' } = env;

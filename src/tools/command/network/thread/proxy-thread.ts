@@ -8,7 +8,7 @@ import type {
   Listeners,
   ReceivedListener,
 } from '../../../../sandbox/listeners.ts';
-import type { CommandProxies, OpenProxy, ProxyOptions } from '../command-proxies.ts';
+import type { CommandProxies, OpenProxy, ProxyOptions } from '../../command-proxies.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 
 /**

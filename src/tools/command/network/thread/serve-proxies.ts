@@ -6,7 +6,7 @@ import { ProxyRefusal } from '../../../../network/proxy-refusal.ts';
 import type { AddressKind } from '../../../../policy/network/address-kind.ts';
 import type { CommandListener, ReceivedListener } from '../../../../sandbox/listeners.ts';
 import { LocalListeners } from '../../../../sandbox/local-listeners.ts';
-import type { OpenProxy } from '../command-proxies.ts';
+import type { OpenProxy } from '../../command-proxies.ts';
 import { localProxies } from '../local-proxies.ts';
 import type { AnsweredCall, DecisionData, ProxyCall, ProxyReply } from './proxy-call.ts';
 

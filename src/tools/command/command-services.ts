@@ -7,8 +7,8 @@ import type { Machine } from './machine.ts';
 import type { CommandSessions } from './sessions/command-sessions.ts';
 import type { ShellExports } from './snapshot/shell-exports.ts';
 
-/** The collaborators of a thread's commands. */
-export interface CommandDeps {
+/** The services that the commands of a thread use, and their configuration. */
+export interface CommandServices {
   clock: Clock;
   /** The time of waits for commands, which can be paused. */
   waits: Pick<Clock, 'setTimer' | 'monotonic'>;
@@ -19,11 +19,12 @@ export interface CommandDeps {
    * thread.
    */
   ownTurnOnly?: true;
-  /** The variables that commands get from the user's shell. */
+  /** Without what `shell` and `environment` are made of. */
+  settings: Omit<CommandSettings, 'enabled' | 'environment' | 'shellSnapshot'>;
+  /** The variables that commands get from the user's shell: those of the machine, or none. */
   shell: ShellExports;
   /** The environment of commands, by what is known of the user's shell now. */
   environment(): Record<string, string>;
-  settings: Omit<CommandSettings, 'enabled' | 'environment' | 'shellSnapshot'>;
   /** The absolute paths of the folders of the skills that the model knows. */
   skillFolders(): readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */

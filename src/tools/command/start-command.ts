@@ -1,21 +1,21 @@
-import { PausableTimers } from '../../../base/pausable-timers.ts';
-import type { Permit } from '../../../policy/permissions/permit.ts';
-import { mustStayInside } from '../../../policy/permissions/required/required-hidden.ts';
-import type { SandboxBounds } from '../../../policy/permissions/sandbox-bounds.ts';
+import { PausableTimers } from '../../base/pausable-timers.ts';
+import type { Permit } from '../../policy/permissions/permit.ts';
+import { mustStayInside } from '../../policy/permissions/required/required-hidden.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import {
   type ProcessSpec,
   ProcessStartError,
   type RunningProcess,
   SandboxUnavailableError,
-} from '../../../sandbox/processes/processes.ts';
-import type { ActionHost } from '../../action.ts';
-import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
-import type { CommandRun } from '../command-run.ts';
-import type { OpenProxy } from '../network/command-proxies.ts';
-import type { runProxy } from '../network/run-proxy.ts';
-import type { CommandPin } from '../outside/command-pin.ts';
-import { CommandSession } from './command-session.ts';
-import type { ShownCommand } from './shown-command.ts';
+} from '../../sandbox/processes/processes.ts';
+import type { ActionHost } from '../action.ts';
+import { commandBounds, readOnlyBounds } from './command-bounds.ts';
+import type { OpenProxy } from './command-proxies.ts';
+import type { CommandRun } from './command-run.ts';
+import type { runProxy } from './network/run-proxy.ts';
+import type { CommandPin } from './outside/command-pin.ts';
+import { CommandSession } from './sessions/command-session.ts';
+import type { ShownCommand } from './sessions/shown-command.ts';
 
 /** The size of a command's terminal. */
 const TERMINAL = { rows: 24, cols: 80 };
@@ -46,7 +46,7 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
   const { shown, host } = start;
   const { signal } = host;
   if (signal.aborted) return { state: 'notBegun' };
-  const timers = new PausableTimers(run.deps.waits);
+  const timers = new PausableTimers(run.services.waits);
   const bounds = boundsOf(run, start.permit);
   const proxy = await proxyOf(run, bounds, { shown, host, timers });
   const program = await startProcess(run, { shown, bounds, proxy, signal });
@@ -58,7 +58,7 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
   }
   shown.readFrom(program);
   const session = newSession(run, { ...start, program, timers, proxy });
-  const { sessions } = run.deps;
+  const { sessions } = run.services;
   sessions.begin(session);
   await session.wait(run.call.waitMs, signal);
   if (session.end === null && !signal.aborted && run.call.yields) {
@@ -76,14 +76,14 @@ export async function startCommand(run: CommandRun, start: CommandStart): Promis
 }
 
 function boundsOf(
-  { context, deps, permissions }: CommandRun,
+  { context, services, permissions }: CommandRun,
   { sandboxed, readOnly }: Permit,
 ): SandboxBounds | null {
-  if (readOnly) return readOnlyBounds({ context, deps });
+  if (readOnly) return readOnlyBounds({ context, services });
   // The last check of those that keep a command inside: what the administrator hides is hidden from
   // all.
   return sandboxed || mustStayInside(context.settings.hidden)
-    ? commandBounds({ context, deps }, permissions)
+    ? commandBounds({ context, services }, permissions)
     : null;
 }
 
@@ -94,14 +94,14 @@ async function proxyOf(
   options: Omit<Parameters<typeof runProxy>[1], 'policy'>,
 ): Promise<OpenProxy | null> {
   const policy =
-    bounds?.managedNetwork === true ? run.deps.settings.network(run.context.settings) : null;
+    bounds?.managedNetwork === true ? run.services.settings.network(run.context.settings) : null;
   if (policy === null) return null;
-  const { runProxy } = await import('../network/run-proxy.ts');
+  const { runProxy } = await import('./network/run-proxy.ts');
   return runProxy(run, { ...options, policy });
 }
 
 async function startProcess(
-  { call, deps, start, owner, pin, permissions }: CommandRun,
+  { call, services, start, owner, pin, permissions }: CommandRun,
   {
     shown,
     bounds,
@@ -135,7 +135,9 @@ async function startProcess(
       ...startedFor,
     };
     const spec = { ...start, ...place, bounds, owner, ...how };
-    return await deps.machine.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
+    return await services.machine.processes.start(spec, (stream, bytes) =>
+      shown.take(stream, bytes),
+    );
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError)
       return { problem: error.message };
@@ -163,7 +165,7 @@ async function startPlace(
 }
 
 function newSession(
-  { call, command, context, deps, number, owner }: CommandRun,
+  { call, command, context, services, number, owner }: CommandRun,
   {
     shown,
     program,
@@ -182,7 +184,7 @@ function newSession(
     wasAskedAbout: permit.wasAsked === true,
     shown,
     program,
-    clock: deps.clock,
+    clock: services.clock,
     timers,
     proxy,
   });

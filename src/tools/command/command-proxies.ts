@@ -1,8 +1,8 @@
-import type { ProxyRequest } from '../../../network/command-proxy.ts';
-import type { ProxyRefusal } from '../../../network/proxy-refusal.ts';
-import type { AddressKind } from '../../../policy/network/address-kind.ts';
-import type { NetworkTarget } from '../../../policy/network/network-target.ts';
-import type { CommandServer } from '../../../sandbox/sandbox.ts';
+import type { ProxyRequest } from '../../network/command-proxy.ts';
+import type { ProxyRefusal } from '../../network/proxy-refusal.ts';
+import type { AddressKind } from '../../policy/network/address-kind.ts';
+import type { NetworkTarget } from '../../policy/network/network-target.ts';
+import type { CommandServer } from '../../sandbox/sandbox.ts';
 
 export interface ProxyOptions {
   /** Whether it speaks SOCKS5. */

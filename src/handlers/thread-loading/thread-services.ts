@@ -26,7 +26,7 @@ export interface Followers {
 }
 
 /** Collaborators of the handlers for threads and turns. */
-export interface ThreadDeps {
+export interface ThreadServices {
   threads: Threads;
   store: ThreadStore;
   clients: ClientChannel;
