@@ -1,6 +1,6 @@
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
 import { createClientTool } from '../../tools/client-tools/create-client-tool.ts';
-import { BYTES_PER_TOKEN } from '../../tools/command/command-report.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
@@ -24,7 +24,7 @@ export class ClientTools implements TurnPart {
     const { clock, record, configuration } = this.#deps;
     const text = record().clientTools;
     if (text === null) return [];
-    const charsMax = () => configuration().commands.limits.tokensMax * BYTES_PER_TOKEN;
+    const charsMax = () => charsOfTokens(configuration().commands.limits.tokensMax);
     return (JSON.parse(text) as ClientTool[]).map((tool) =>
       createClientTool(tool, { clock, charsMax }),
     );

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { askAside } from '../aside/ask-aside.ts';
 import { isToolCall } from '../calls/run-tool-call.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { otherError } from '../turn/loop/turn-deps.ts';
 import { REFUSED_TOKENS_MIN } from './prompt-limit.ts';
@@ -136,7 +136,7 @@ async function ofTranscripts(
 ): Promise<Summary> {
   let summary: Summary = { error: null };
   for (let request = 0; request < requestsMax && !signal.aborted; request++) {
-    const charsMax = (tokensMax * TRANSCRIPT_SHARE * CHARS_PER_TOKEN) / 2 ** request;
+    const charsMax = charsOfTokens(tokensMax * TRANSCRIPT_SHARE) / 2 ** request;
     summary = await attempt(
       deps,
       options,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
@@ -11,7 +12,6 @@ import {
 } from '../../tools/action.ts';
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import { type ResourceArguments, ResourceReader } from './resource-reader.ts';
@@ -116,7 +116,7 @@ function prepare(
   ): Promise<ActionOutcome> => {
     const startedMs = deps.clock.monotonic();
     const ended = () => Math.round(deps.clock.monotonic() - startedMs);
-    const charsMax = deps.configuration().config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+    const charsMax = charsOfTokens(deps.configuration().config.get('tool_output_token_limit'));
     const reader = new ResourceReader(servers, named, { charsMax, signal: host.signal });
     try {
       const output = reader.shown(await tool.read(reader, read));

@@ -1,7 +1,6 @@
+import { charsOfTokens, estimateTokens } from '../../base/text/estimate-tokens.ts';
 import type { KeptText } from './sessions/kept-text.ts';
 
-/** An estimate: providers count tokens differently. */
-export const BYTES_PER_TOKEN = 4;
 /** The most tokens of output that the model reads if its call sets no limit. */
 export const OUTPUT_TOKENS_DEFAULT = 2500;
 
@@ -28,7 +27,7 @@ export function commandReport({ state, wallMs, output, told, tokensMax }: Report
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
   const text = output.text(
-    Math.max(1, tokensMax) * BYTES_PER_TOKEN,
+    charsOfTokens(Math.max(1, tokensMax)),
     (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`,
   );
   return [
@@ -49,5 +48,5 @@ function stateText(state: CommandState): string {
 }
 
 function tokens(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
+  return Math.ceil(estimateTokens(bytes));
 }
