@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { type FolderEntries, listFolderSync } from '../base/files/list-folder.ts';
 import { readRegularFileSync } from '../base/files/read-regular-file.ts';
+import { inSlices } from '../base/in-slices.ts';
 import { fileState } from '../base/paths/file-state.ts';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
@@ -129,11 +129,9 @@ async function readAll(home: string): Promise<RulesFiles> {
     }
   };
   const names = attempt(folder, () => rulesIn(folder)) ?? [];
-  const breaks = new EventLoopYield();
-  for (const name of names) {
+  for await (const name of inSlices(names, FILE_UNITS)) {
     const path = join(folder, name);
     const text = attempt(path, () => readText(path));
-    await breaks.worked(FILE_UNITS);
     if (text !== null) files.push({ path, text });
   }
   // Read last: a line of this file is written before the rule that it narrows, so no rule is ever

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
@@ -195,9 +196,8 @@ function mayBeForItems(error: TurnError | null): boolean {
 async function asPrompt(items: readonly AuthoredItem[]): Promise<ResponseItem[]> {
   const prompt = new PromptItems();
   const breaks = new EventLoopYield();
-  for (const { item } of items) {
+  for await (const { item } of inSlices(items, 1, breaks)) {
     prompt.add(item);
-    await breaks.worked(1);
   }
   const list = prompt.list();
   await breaks.yielded();

@@ -1,4 +1,5 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isObject, mapStrings } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { redact } from '../../secrets/redact.ts';
@@ -52,9 +53,12 @@ export class ReportMask {
   /** The whole text. */
   async text(text: string): Promise<string> {
     let shown = '';
-    for (const piece of pieces(redact(text, this.#secrets))) {
+    for await (const piece of inSlices(
+      pieces(redact(text, this.#secrets)),
+      (piece) => piece.length / CHARS_A_UNIT,
+      this.#breaks,
+    )) {
       shown += String(this.#redact(piece));
-      await this.#breaks.worked(piece.length / CHARS_A_UNIT);
     }
     return shown;
   }

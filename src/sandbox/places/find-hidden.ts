@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { monotonicMs } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { eachEntry } from '../../base/files/list-folder.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -125,8 +126,7 @@ async function lookInto(
   // Its owner can change its mode later.
   if (entries === null)
     return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links }], below };
-  for (const entry of entries) {
-    await loop.worked(NAME_WORK * open.length);
+  for await (const entry of inSlices(entries, NAME_WORK * open.length, loop)) {
     const at = join(path, entry.name);
     const next = open.map(({ files, positions }) => ({
       files,

@@ -1,4 +1,5 @@
 import { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { inSlices } from '../../../base/in-slices.ts';
 import { mapStrings } from '../../../base/json-value.ts';
 import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import { textPieces } from '../../../base/text/text-pieces.ts';
@@ -46,13 +47,12 @@ export class LongTextSender {
     const pieces = [...textPieces(text, PIECE_CHARS)];
     const rest = isGrowing ? (pieces.pop() ?? '') : '';
     const hashes: string[] = [];
-    for (const [index, piece] of pieces.entries()) {
+    for await (const [index, piece] of inSlices(pieces.entries(), 1, this.#breaks)) {
       const kept = this.#kept[index];
       const hash = kept?.piece === piece ? kept.hash : await this.#keep(piece);
       // The new piece, so that the text that it was cut from before can be forgotten.
       this.#kept[index] = { piece, hash };
       hashes.push(hash);
-      await this.#breaks.worked(1);
     }
     return this.#texts.standIn({ hashes, rest });
   }
