@@ -99,7 +99,10 @@ export interface AppParts {
    * about it.
    */
   onLongResponses?: () => void;
-  /** False: the start files of the user's shell are not read for its variables. Default: true. */
+  /**
+   * False: the start files of the user's shell are not read for its variables. Default: true. Tests
+   * set it, so that they do not depend on the user's shell.
+   */
   readsShellExports?: boolean;
   /** Orders what happens at the same time. By default everything happens at once. */
   pacing?: Pacing;
