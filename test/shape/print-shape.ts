@@ -96,7 +96,7 @@ const FIGURES: readonly Figure[] = [
       .filter(({ text }) => /\.(?:worked|yielded)\(/.test(text))
       .map(({ path }) => path),
   },
-  { name: 'names that several files export', limit: 1, found: namesTwice(src) },
+  { name: 'names that several files export', limit: 0, found: namesTwice(src) },
 ];
 
 for (const { name, limit, found } of FIGURES) {

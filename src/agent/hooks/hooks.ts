@@ -3,6 +3,7 @@ import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts'
 import type { ActionOutcome, Verdict } from '../../tools/action.ts';
 import { isDecided } from '../../tools/denial.ts';
 import type {
+  ArrivedInput,
   AskedApproval,
   CallDecision,
   CompactionTrigger,
@@ -10,7 +11,6 @@ import type {
   EndedResponse,
   PendingCall,
   TurnContext,
-  TurnInput,
   TurnPart,
 } from '../turn/turn-part.ts';
 import type { TurnPartDeps } from '../turn/turn-part-deps.ts';
@@ -68,7 +68,7 @@ export class Hooks implements TurnPart {
   }
 
   async checkInput(
-    { item }: TurnInput,
+    { item }: ArrivedInput,
     turn: TurnContext,
   ): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
     const content = item.type === 'userMessage' ? item.content : [];

@@ -24,7 +24,7 @@ import {
   withheldItem,
 } from './turn-input.ts';
 import type { TurnBeginning } from './turn-opening.ts';
-import type { DueTurn, TurnInput } from './turn-part.ts';
+import type { ArrivedInput, DueTurn } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
@@ -162,7 +162,7 @@ export class TurnStarter {
     const { state, outbox, parts, agent } = this.#deps;
     const { clock } = agent;
     const change = this.#settingsChange(settings);
-    let input: TurnInput | null;
+    let input: ArrivedInput | null;
     let patch = change.patch;
     let before: Pick<ThreadRecord, 'told'> | null = null;
     try {
@@ -240,14 +240,17 @@ export class TurnStarter {
    * The preview of a thread that gets this input. If the input may be refused, it is the preview
    * once it is not.
    */
-  #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
+  #preview(
+    { input: given }: Pick<TurnStartParams, 'input'>,
+    input: ArrivedInput | null,
+  ): ThreadPatch {
     return input?.isWithheld === true
       ? {}
       : previewPatch(this.#deps.state.record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */
-  #withheld(input: TurnInput | null): TurnInput | null {
+  #withheld(input: ArrivedInput | null): ArrivedInput | null {
     return input !== null && this.#deps.parts.withholdsInput()
       ? { ...input, isWithheld: true }
       : input;

@@ -2,7 +2,7 @@ import type { Announcement } from '../../../protocol/announcement.ts';
 import { itemShown } from '../../items/item-shown.ts';
 import type { Arrival } from '../active-turn.ts';
 import { inputEntries, modelEntries, storedInput } from '../turn-input.ts';
-import type { TurnInput } from '../turn-part.ts';
+import type { ArrivedInput } from '../turn-part.ts';
 import type { RunningTurn } from './turn-deps.ts';
 
 /**
@@ -66,7 +66,7 @@ async function announce(run: RunningTurn, input: Arrival): Promise<'taken'> {
  */
 async function check(
   run: RunningTurn,
-  input: TurnInput,
+  input: ArrivedInput,
 ): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { deps, turn } = run;
   const checked = turn.signal.aborted ? null : await deps.parts.checkInput(input, turn);
@@ -91,6 +91,6 @@ async function check(
   return checked?.decision ?? 'taken';
 }
 
-function announcements({ deps, turn }: RunningTurn, { item, atMs }: TurnInput): Announcement[] {
+function announcements({ deps, turn }: RunningTurn, { item, atMs }: ArrivedInput): Announcement[] {
   return itemShown(deps.threadId, { turnId: turn.id, item, atMs });
 }

@@ -19,7 +19,7 @@ import type { RawEvents } from '../../outbox/raw-events.ts';
 import type { Step, StepAddition, StepSequence } from '../../outbox/step.ts';
 import type { ActiveTurn, Arrival } from '../active-turn.ts';
 import type { Conversation, PreparedRequest } from '../conversation.ts';
-import type { TurnInput } from '../turn-part.ts';
+import type { ArrivedInput } from '../turn-part.ts';
 import type { TurnParts } from '../turn-parts.ts';
 
 /** The collaborators of a turn. */
@@ -69,7 +69,7 @@ export interface TurnDeps {
    * If the thread has no preview, gives it that of this input at once, and returns the step that
    * stores it.
    */
-  previewStep(input: TurnInput): StepAddition;
+  previewStep(input: ArrivedInput): StepAddition;
   /** Changes the thread's status at once, and returns the step that stores and announces it. */
   statusStep(
     status: 'active' | 'idle' | 'systemError',
