@@ -33,9 +33,7 @@ export async function linksOut(
     }
   }
   const out: string[] = [];
-  for await (const path of inSlices(places, 1)) {
-    if (leadsOut(path, root)) out.push(path);
-  }
+  for await (const path of inSlices(places, 1)) if (leadsOut(path, root)) out.push(path);
   return out;
 }
 

@@ -196,9 +196,7 @@ function mayBeForItems(error: TurnError | null): boolean {
 async function asPrompt(items: readonly AuthoredItem[]): Promise<ResponseItem[]> {
   const prompt = new PromptItems();
   const breaks = new EventLoopYield();
-  for await (const { item } of inSlices(items, 1, breaks)) {
-    prompt.add(item);
-  }
+  for await (const { item } of inSlices(items, 1, breaks)) prompt.add(item);
   const list = prompt.list();
   await breaks.yielded();
   return list;

@@ -9,8 +9,7 @@ import { jsonPieces } from '../../base/text/json-pieces.ts';
  */
 export async function actionHash(planned: JsonObject, breaks: EventLoopYield): Promise<string> {
   const hash = createHash('sha256');
-  for await (const piece of inSlices(jsonPieces(withSortedKeys(planned)), 1, breaks)) {
+  for await (const piece of inSlices(jsonPieces(withSortedKeys(planned)), 1, breaks))
     hash.update(piece);
-  }
   return hash.digest('hex');
 }

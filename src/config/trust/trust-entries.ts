@@ -46,9 +46,7 @@ export async function resolveEntries(
   breaks: EventLoopYield,
 ): Promise<ResolvedEntry[]> {
   const resolved: ResolvedEntry[] = [];
-  for await (const entry of inSlices(entries, 1, breaks)) {
-    resolved.push(resolveEntry(entry));
-  }
+  for await (const entry of inSlices(entries, 1, breaks)) resolved.push(resolveEntry(entry));
   return resolved;
 }
 

@@ -57,9 +57,8 @@ export class ReportMask {
       pieces(redact(text, this.#secrets)),
       (piece) => piece.length / CHARS_A_UNIT,
       this.#breaks,
-    )) {
+    ))
       shown += String(this.#redact(piece));
-    }
     return shown;
   }
 }

@@ -23,9 +23,8 @@ export async function retireAnnounced(
 ): Promise<void> {
   const gone: Parameters<RetireOptions['retired']>[0][] = [];
   const announce = async () => {
-    for await (const each of inSlices(gone, ANNOUNCEMENT_UNITS)) {
+    for await (const each of inSlices(gone, ANNOUNCEMENT_UNITS))
       announceThreadGone(deps, method, each);
-    }
   };
   try {
     await deps.threads.agents.retire(threadId, {

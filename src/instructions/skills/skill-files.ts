@@ -76,9 +76,8 @@ class Search {
     this.#entriesLeft -= entries.length;
     this.isCut ||= cut;
     const below: string[] = [];
-    for await (const entry of inSlices(entries, 1, this.#working)) {
+    for await (const entry of inSlices(entries, 1, this.#working))
       if (isVisibleFolder(folder, entry)) below.push(join(folder, entry.name));
-    }
     return below;
   }
 

@@ -206,9 +206,8 @@ async function applyProtections({
     inOrder,
     ({ path }) => PROTECT_WORK + path.length,
     loop,
-  )) {
+  ))
     if (isStillThere(reason)) places.protect(path);
-  }
   await protectHome(
     { home, workspace, everything: readable === 'everything', profileFiles },
     places,

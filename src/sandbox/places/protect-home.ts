@@ -115,9 +115,8 @@ async function protectOwnFiles(
   profileFiles: readonly string[],
   { places, loop }: Building,
 ): Promise<void> {
-  for await (const name of inSlices([...HOME_PROTECTED, ...profileFiles], GUARD_WORK, loop)) {
+  for await (const name of inSlices([...HOME_PROTECTED, ...profileFiles], GUARD_WORK, loop))
     places.protect(join(home, name));
-  }
   hideSecrets(home, places);
 }
 

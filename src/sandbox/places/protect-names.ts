@@ -28,9 +28,8 @@ export async function protectNames(
   const found = gitPlaces(dotGit, userHome);
   // Links first: protecting a link makes its folder read-only, so the other names need no guards.
   const links = PROTECTED_NAMES.filter((name) => isLink(join(root, name)));
-  for await (const name of inSlices([...links, ...PROTECTED_NAMES], GUARD_WORK, loop)) {
+  for await (const name of inSlices([...links, ...PROTECTED_NAMES], GUARD_WORK, loop))
     places.protectEntry(root, name);
-  }
   for await (const path of inSlices(found, GUARD_WORK, loop)) {
     if (path !== dotGit) places.protect(path);
   }
@@ -38,13 +37,10 @@ export async function protectNames(
   // Only without a repository in `.git` does git look whether the root itself is one.
   if (found.length > 0 && !isOwnFolder && isRepository(dotGit)) return;
   const missing = isOwnFolder ? [] : missingForBare(root, (path) => places.isGuard(path));
-  for await (const name of inSlices(missing, GUARD_WORK, loop)) {
-    places.protectEntry(root, name);
-  }
+  for await (const name of inSlices(missing, GUARD_WORK, loop)) places.protectEntry(root, name);
   if (missing.length > 0) return;
   // The root is git's own folder: nothing can be added to it that git would read.
   places.freeze(root);
-  for await (const path of inSlices(barePlaces(root, userHome), GUARD_WORK, loop)) {
+  for await (const path of inSlices(barePlaces(root, userHome), GUARD_WORK, loop))
     if (statOf(path) !== null) places.protect(path);
-  }
 }

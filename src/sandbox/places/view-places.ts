@@ -163,15 +163,13 @@ export class ViewPlaces {
       hidden.filter(isVisible).flatMap(({ links }) => links),
       GUARD_WORK,
       loop,
-    )) {
+    ))
       this.holdLink(link);
-    }
     this.concealed.push(...hidden);
     const visible = hidden.filter(isVisible);
     const folders = new Set(hidden.flatMap(({ path, isFolder }) => (isFolder ? [path] : [])));
-    for await (const place of inSlices(this.kinds.keys(), 1, loop)) {
+    for await (const place of inSlices(this.kinds.keys(), 1, loop))
       if (folders.size > 0 && isBelowOne(place, folders)) this.kinds.delete(place);
-    }
     for (const { path, isFolder } of visible) this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
@@ -182,9 +180,8 @@ export class ViewPlaces {
 
   /** `moreFollow`: further commands may need the guards soon. */
   async releaseGuards(moreFollow = false): Promise<void> {
-    for await (const guard of inSlices(this.guards.splice(0), GUARD_WORK)) {
+    for await (const guard of inSlices(this.guards.splice(0), GUARD_WORK))
       this.#guardedPlaces.release(guard, moreFollow);
-    }
   }
 
   #protectPlace(path: string, stat: Stats | null): void {

@@ -40,9 +40,7 @@ export async function skillFile(named: Named, folders: readonly string[]): Promi
   if (paths === null) return NOT_EXAMINED;
   const working = new EventLoopYield();
   const skills: string[] = [];
-  for await (const folder of inSlices(folders, 1, working)) {
-    skills.push(resolveLinks(folder));
-  }
+  for await (const folder of inSlices(folders, 1, working)) skills.push(resolveLinks(folder));
   for await (const path of inSlices(paths, 1, working)) {
     if (basename(path) === INSTRUCTIONS || statOf(path) === null) continue;
     const real = resolveLinks(path);

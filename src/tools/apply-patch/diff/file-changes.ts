@@ -16,9 +16,8 @@ export async function fileChanges(
   breaks: EventLoopYield,
 ): Promise<FileUpdateChange[]> {
   const shown: FileUpdateChange[] = [];
-  for await (const change of inSlices(changes, LINES_A_FILE, breaks)) {
+  for await (const change of inSlices(changes, LINES_A_FILE, breaks))
     shown.push(await fileChange(change, breaks));
-  }
   return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 

@@ -149,26 +149,18 @@ function gitMode(state: State): string {
 async function blobHash(state: State, breaks: EventLoopYield): Promise<string> {
   if (state === null) return ABSENT_HASH;
   const hash = createHash('sha1').update(`blob ${await bytesOf(state.text, breaks)}\0`);
-  for await (const piece of inSlices(
-    textPieces(state.text, HASHED_CHARS),
-    (piece) => piece.length / CHARS_A_LINE,
-    breaks,
-  )) {
-    hash.update(piece);
-  }
+  for await (const piece of piecesOf(state.text, breaks)) hash.update(piece);
   return hash.digest('hex');
+}
+
+function piecesOf(text: string, breaks: EventLoopYield): AsyncIterable<string> {
+  return inSlices(textPieces(text, HASHED_CHARS), ({ length }) => length / CHARS_A_LINE, breaks);
 }
 
 /** The length of a text in UTF-8. */
 async function bytesOf(text: string, breaks: EventLoopYield): Promise<number> {
   let bytes = 0;
-  for await (const piece of inSlices(
-    textPieces(text, HASHED_CHARS),
-    (piece) => piece.length / CHARS_A_LINE,
-    breaks,
-  )) {
-    bytes += Buffer.byteLength(piece);
-  }
+  for await (const piece of piecesOf(text, breaks)) bytes += Buffer.byteLength(piece);
   return bytes;
 }
 
