@@ -1,4 +1,5 @@
 import { EventLoopYield } from './event-loop-yield.ts';
+import { inSlices, slicesOf } from './in-slices.ts';
 
 /** Encoded at once: less than a millisecond. A multiple of 3. */
 const PIECE_BYTES = 768 * 1024;
@@ -9,11 +10,9 @@ const BYTES_A_UNIT = 500;
 export async function encodeBase64(bytes: Buffer): Promise<string> {
   const breaks = new EventLoopYield();
   const parts: string[] = [];
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    const piece = bytes.subarray(from, from + PIECE_BYTES);
+  const units = ({ length }: Buffer) => length / BYTES_A_UNIT;
+  for await (const piece of inSlices(slicesOf(bytes, PIECE_BYTES), units, breaks))
     parts.push(piece.toString('base64'));
-    await breaks.worked(piece.length / BYTES_A_UNIT);
-  }
   await breaks.yielded();
   return parts.join('');
 }

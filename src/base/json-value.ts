@@ -56,3 +56,31 @@ export function withSortedKeys(value: JsonValue): JsonValue {
   const keys = Object.keys(value).sort();
   return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key] ?? null)]));
 }
+
+interface MapOptions {
+  /** Changes the keys. By default, they stay. */
+  mapKey?: (key: string) => string;
+  /** Values that are nested more deeply become null. By default, any depth is allowed. */
+  depthMax?: number;
+}
+
+/**
+ * A copy of JSON data in which strings are changed. `key`: that of the member whose value the
+ * string is; null: it is none.
+ */
+export function mapStrings<Value>(
+  value: Value,
+  change: (text: string, key: string | null) => string,
+  { mapKey = (key) => key, depthMax = Number.POSITIVE_INFINITY }: MapOptions = {},
+): Value {
+  const map = (part: unknown, key: string | null, depth: number): unknown => {
+    if (depth > depthMax) return null;
+    if (typeof part === 'string') return change(part, key);
+    if (Array.isArray(part)) return part.map((each) => map(each, null, depth + 1));
+    if (!isObject(part)) return part;
+    return Object.fromEntries(
+      Object.entries(part).map(([name, each]) => [mapKey(name), map(each, name, depth + 1)]),
+    );
+  };
+  return map(value, null, 0) as Value;
+}

@@ -54,4 +54,24 @@ export class KeyedQueue {
   }
 }
 
+/**
+ * Runs tasks one after another, each in a later microtask. A task that fails does not stop those
+ * behind it.
+ */
+export class SerialQueue {
+  #tail: Promise<void> = Promise.resolve();
+
+  /** Runs the task when those before it have ended. Resolves or rejects as the task does. */
+  run<T>(task: () => T | Promise<T>): Promise<T> {
+    const result = this.#tail.then(task);
+    this.#tail = result.then(nothing, nothing);
+    return result;
+  }
+
+  /** Resolves when all tasks that are in the queue now have ended. */
+  idle(): Promise<void> {
+    return this.#tail;
+  }
+}
+
 const nothing = () => {};

@@ -1,4 +1,5 @@
 import type { EventLoopYield } from './event-loop-yield.ts';
+import { inSlices, slicesOf } from './in-slices.ts';
 
 /** Sorted at once. It takes about a millisecond. */
 const PART_LENGTH = 1_000;
@@ -13,10 +14,8 @@ export async function sortInParts<T>(
   breaks: EventLoopYield,
 ): Promise<T[]> {
   const parts: T[][] = [];
-  for (let from = 0; from < items.length; from += PART_LENGTH) {
-    parts.push(items.slice(from, from + PART_LENGTH).sort(compare));
-    await breaks.worked(PART_LENGTH);
-  }
+  for await (const part of inSlices(slicesOf(items, PART_LENGTH), PART_LENGTH, breaks))
+    parts.push(part.toSorted(compare));
   let sorted = parts;
   while (sorted.length > 1) {
     const merged: T[][] = [];

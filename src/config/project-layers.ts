@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { inSlices } from '../base/in-slices.ts';
 import type { JsonObject } from '../base/json-value.ts';
 import type { ConfigLayerSource } from '../protocol/generated/types.ts';
 import { emptyLayer, type Layer, parseLayer, type TomlReading } from './layers/layer.ts';
@@ -39,7 +40,7 @@ export async function projectLayers(
   const layers: Layer[] = [];
   const hookLayers: Project['hookLayers'] = [];
   let below = withTrustDefaults(user, trust);
-  for (const file of files) {
+  for await (const file of inSlices(files, 1, breaks)) {
     if (file.kind === 'settings') {
       const layer = withProjectSettings(await layerOf(file, { toml, breaks }), below);
       layers.push(file.isLinked ? withoutHooks(layer) : layer);
@@ -47,7 +48,6 @@ export async function projectLayers(
     } else if (file.kind === 'hookSettings') {
       hookLayers.push({ layer: await layerOf(file, { toml, breaks }), folder: file.folder });
     }
-    await breaks.worked(1);
   }
   const ofKind = (kind: ProjectFile['kind']) => files.filter((file) => file.kind === kind);
   return { layers, roleFiles: ofKind('role'), hookFiles: ofKind('hooks'), hookLayers, trust };

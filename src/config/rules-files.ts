@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { type FolderEntries, listFolderSync } from '../base/files/list-folder.ts';
 import { readRegularFileSync } from '../base/files/read-regular-file.ts';
+import { inSlices } from '../base/in-slices.ts';
+import { SerialQueue } from '../base/keyed-queue.ts';
 import { fileState } from '../base/paths/file-state.ts';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
@@ -49,11 +50,8 @@ const SETTLING_MS = 2000;
  */
 const FILE_UNITS = 100;
 
-/**
- * The last reading that has begun or waits, and the one that has not begun: all callers until then
- * share it.
- */
-let reading: Promise<unknown> = Promise.resolve();
+/** The readings, and the one that has not begun: all callers until then share it. */
+const readings = new SerialQueue();
 let waiting: { home: string; files: Promise<RulesFiles> } | null = null;
 
 /** The result of the last reading without problems, and the state in which the files were. */
@@ -70,12 +68,11 @@ export function readRuleFiles(
 ): Promise<RulesFiles> {
   if (waiting?.home === home) return waiting.files;
   // Not the reading that runs: it may have read a file that has changed since.
-  const read = reading.then(() => {
+  const read = readings.run(() => {
     if (waiting?.home === home) waiting = null;
     return readChanged(home, clock);
   });
   waiting = { home, files: read };
-  reading = read.catch(() => {});
   return read;
 }
 
@@ -129,11 +126,9 @@ async function readAll(home: string): Promise<RulesFiles> {
     }
   };
   const names = attempt(folder, () => rulesIn(folder)) ?? [];
-  const breaks = new EventLoopYield();
-  for (const name of names) {
+  for await (const name of inSlices(names, FILE_UNITS)) {
     const path = join(folder, name);
     const text = attempt(path, () => readText(path));
-    await breaks.worked(FILE_UNITS);
     if (text !== null) files.push({ path, text });
   }
   // Read last: a line of this file is written before the rule that it narrows, so no rule is ever

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { listFolder } from '../base/files/list-folder.ts';
+import { inSlices, slicesOf } from '../base/in-slices.ts';
 import { sortInParts } from '../base/sort-in-parts.ts';
 import { fileRefused } from '../protocol/file-errors.ts';
 import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
@@ -23,14 +24,8 @@ export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> 
   const breaks = new EventLoopYield();
   const sorted = await sortInParts(found, (one, other) => (one.name < other.name ? -1 : 1), breaks);
   const entries: FsReadDirectoryEntry[] = [];
-  for (let start = 0; start < sorted.length; start += LOOKS_MAX) {
-    entries.push(
-      ...(await Promise.all(
-        sorted.slice(start, start + LOOKS_MAX).map((entry) => described(path, entry)),
-      )),
-    );
-    await breaks.worked(LOOKS_MAX);
-  }
+  for await (const some of inSlices(slicesOf(sorted, LOOKS_MAX), LOOKS_MAX, breaks))
+    entries.push(...(await Promise.all(some.map((entry) => described(path, entry)))));
   return entries;
 }
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../base/json-value.ts';
+import { type JsonObject, type JsonValue, mapStrings } from '../base/json-value.ts';
 
 /** The place of a field of the event in a text: `${name.of.field}`. */
 const PLACE = /\$\{([^}]+)\}/g;
@@ -12,21 +12,13 @@ export function fillPlaceholders(
   event: JsonObject,
 ): { input: JsonObject } | { missing: string[] } {
   const missing = new Set<string>();
-  const input = fill(value, (path) => {
+  const textOf = (path: string) => {
     const found = fieldOf(event, path);
     if (found === undefined) missing.add(path);
     return typeof found === 'string' ? found : JSON.stringify(found ?? null);
-  }) as JsonObject;
+  };
+  const input = mapStrings(value, (text) => text.replace(PLACE, (_, path: string) => textOf(path)));
   return missing.size === 0 ? { input } : { missing: [...missing] };
-}
-
-function fill(value: JsonValue, textOf: (path: string) => string): JsonValue {
-  if (typeof value === 'string') return value.replace(PLACE, (_, path: string) => textOf(path));
-  if (Array.isArray(value)) return value.map((each) => fill(each, textOf));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([key, each]) => [key, fill(each, textOf)]),
-  );
 }
 
 function fieldOf(event: JsonObject, path: string): JsonValue | undefined {

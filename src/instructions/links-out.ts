@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { listFolder } from '../base/files/list-folder.ts';
+import { inSlices } from '../base/in-slices.ts';
 import { isLink } from '../base/paths/is-link.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
@@ -32,12 +32,8 @@ export async function linksOut(
       );
     }
   }
-  const working = new EventLoopYield();
   const out: string[] = [];
-  for (const path of places) {
-    await working.worked(1);
-    if (leadsOut(path, root)) out.push(path);
-  }
+  for await (const path of inSlices(places, 1)) if (leadsOut(path, root)) out.push(path);
   return out;
 }
 

@@ -1,5 +1,5 @@
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
+import { inSlices } from '../base/in-slices.ts';
 import type { ResponseItem, UntimedItem, UserInput } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/log-entry.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
@@ -29,9 +29,7 @@ export async function historyEntries(
         durationMs: 0,
       });
   };
-  const breaks = new EventLoopYield();
-  for (const source of history) {
-    await breaks.worked(ITEM_UNITS);
+  for await (const source of inSlices(history, ITEM_UNITS)) {
     if (turnId === null || isUserMessage(source)) {
       end();
       turnId = ids.next();

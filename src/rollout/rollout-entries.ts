@@ -1,5 +1,5 @@
-import { EventLoopYield } from '../base/event-loop-yield.ts';
 import type { Ids } from '../base/ids.ts';
+import { inSlices } from '../base/in-slices.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { Author, LogEntry } from '../store/log-entry.ts';
 import { isUserMessage, writtenBy } from './author-of.ts';
@@ -36,9 +36,7 @@ export async function rolloutEntries(
   const authorOf = recordedAuthors(drafts);
   const entries: LogEntry[] = [];
   let read: ResponseItem[] = [];
-  const breaks = new EventLoopYield();
-  for (const draft of drafts) {
-    await breaks.worked(ENTRY_UNITS);
+  for await (const draft of inSlices(drafts, ENTRY_UNITS)) {
     if (draft.kind === 'summarized') {
       const items = draft.replacement ?? summarized(read, draft.summary);
       const authors = items.map((item) =>

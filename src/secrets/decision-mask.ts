@@ -1,5 +1,5 @@
 import type { Env } from '../base/env.ts';
-import { isObject } from '../base/json-value.ts';
+import { mapStrings } from '../base/json-value.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { namesKey } from './names-secret.ts';
 import { longestFirst } from './redact.ts';
@@ -55,8 +55,12 @@ export function decisionMask(env: Env): DecisionMask {
   const patterns = [KEY_LINES, ...KEY_SHAPES, ...(forms.length === 0 ? [] : [exactly(forms)])];
   return (value) => {
     const counts = { hidden: 0, deciding: 0 };
-    const masked = maskedValue(value, { patterns, counts, member: null });
-    return { value: masked as typeof value, ...counts };
+    const masked = mapStrings(
+      value,
+      (text, member) => maskedText(text, { patterns, counts, member }),
+      { mapKey: (key) => maskedText(key, { patterns, counts, member: null }) },
+    );
+    return { value: masked, ...counts };
   };
 }
 
@@ -65,19 +69,6 @@ interface MaskOptions {
   counts: Counts;
   /** The name of the member that the string is the value of; null: it is none. */
   member: string | null;
-}
-
-function maskedValue(value: unknown, options: MaskOptions): unknown {
-  if (typeof value === 'string') return maskedText(value, options);
-  if (Array.isArray(value))
-    return value.map((part) => maskedValue(part, { ...options, member: null }));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [
-      maskedText(key, { ...options, member: null }),
-      maskedValue(part, { ...options, member: key }),
-    ]),
-  );
 }
 
 function maskedText(text: string, { patterns, counts, member }: MaskOptions): string {

@@ -1,4 +1,4 @@
-import { EventLoopYield } from '../base/event-loop-yield.ts';
+import { inSlices } from '../base/in-slices.ts';
 import { jsonPieces, jsonWeight } from '../base/text/json-pieces.ts';
 
 /** The text of longer messages is made in pieces, with other work in between. */
@@ -76,15 +76,13 @@ async function bytesOf({
   tail = '',
   instead,
 }: MessageParts): Promise<readonly Buffer[]> {
-  const breaks = new EventLoopYield();
   const bytes = [Buffer.from(head)];
   let length = 0;
-  for (const piece of jsonPieces(value)) {
+  for await (const piece of inSlices(jsonPieces(value), (piece) => piece.length / CHARS_A_UNIT)) {
     const part = Buffer.from(piece);
     length += part.length;
     if (length > MESSAGE_BYTES_MAX) return [Buffer.from(instead())];
     bytes.push(part);
-    await breaks.worked(piece.length / CHARS_A_UNIT);
   }
   bytes.push(Buffer.from(`${tail}}`));
   return bytes;

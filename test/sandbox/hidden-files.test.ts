@@ -251,16 +251,13 @@ test('hundreds of matches are hidden, more than the limit are refused with what 
     (await world.bash('cat d*/*.env 2>/dev/null | wc -c', hiding(patterns))).stdout.trim(),
   ).toBe('0');
   const { hidden = [] } = hiding(patterns);
-  await expect(findHidden(hidden, { foundMax: 299 })).rejects.toThrow(
-    /300 files and folders or more are hidden.*match the folders/,
-  );
   await expect(findHidden(hidden, { msMax: -1 })).rejects.toThrow(
     /did not end within.*glob_scan_max_depth/,
   );
   for (let folder = 0; folder < 30; folder++)
     for (let file = 10; file < 80; file++) world.file(`work/d${folder}/${file}.env`, 'secret');
   await expect(world.bash('true', hiding(patterns))).rejects.toThrow(
-    /^2\d\d\d files and folders or more are hidden, such as .*\.env/,
+    /^2\d\d\d files and folders or more are hidden, such as .*\.env.*match the folders/s,
   );
 });
 

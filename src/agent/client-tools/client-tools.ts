@@ -1,6 +1,6 @@
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import type { ClientTool } from '../../tools/client-tools/client-tool.ts';
 import { createClientTool } from '../../tools/client-tools/create-client-tool.ts';
-import { BYTES_PER_TOKEN } from '../../tools/command/command-report.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { TurnPart } from '../turn/turn-part.ts';
@@ -25,7 +25,7 @@ export class ClientTools implements TurnPart {
     const { clock } = services.runtime;
     const text = state.record.clientTools;
     if (text === null) return [];
-    const charsMax = () => state.configuration.commands.limits.tokensMax * BYTES_PER_TOKEN;
+    const charsMax = () => charsOfTokens(state.configuration.commands.limits.tokensMax);
     return (JSON.parse(text) as ClientTool[]).map((tool) =>
       createClientTool(tool, { clock, charsMax }),
     );

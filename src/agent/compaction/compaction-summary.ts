@@ -1,11 +1,12 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { cutMiddle } from '../../base/text/cut-middle.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { offeredSpecs } from '../../tools/tool.ts';
 import { additionalContextIn } from '../prompt/additional-context.ts';
-import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
+import { itemSize } from '../prompt/item-size.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { requestIdentity } from '../turn/request-identity.ts';
 import { authored } from '../turn/turn-input.ts';
@@ -96,7 +97,7 @@ export class CompactionSummary {
       ...keptUserMessages(items, tokensMax),
     ];
     if ('text' in summary) {
-      const text = cutMiddle(summary.text, tokensMax * CHARS_PER_TOKEN);
+      const text = cutMiddle(summary.text, charsOfTokens(tokensMax));
       return [...kept(body), ...authored('server', [summaryMessage(text, summary)])];
     }
     const { recent, older } = recentItems(body, tokensMax);

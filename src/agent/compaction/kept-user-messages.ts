@@ -1,9 +1,10 @@
 import { cutMiddle } from '../../base/text/cut-middle.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { messageText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { Author } from '../../store/log-entry.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
+import { itemSize } from '../prompt/item-size.ts';
 import { withoutBulk } from '../prompt/without-bulk.ts';
 
 /** One item takes at most this part, so that a huge one does not displace all others. */
@@ -23,7 +24,7 @@ export function keptUserMessages(
   tokensMax: number,
 ): AuthoredItem[] {
   const kept: AuthoredItem[] = [];
-  let chars = tokensMax * CHARS_PER_TOKEN;
+  let chars = charsOfTokens(tokensMax);
   for (const source of items.toReversed()) {
     const author = authorOf(source);
     if (author === null || !KEPT.has(author)) continue;
@@ -54,7 +55,7 @@ export function recentItems(
   let tokens = 0;
   let older = items.length;
   for (const source of items.toReversed()) {
-    const item = withoutBulk(source.item, tokensMax * CHARS_PER_TOKEN * ITEM_SHARE);
+    const item = withoutBulk(source.item, charsOfTokens(tokensMax) * ITEM_SHARE);
     if (item !== null) {
       tokens += itemSize(item).tokens;
       if (tokens > tokensMax) break;

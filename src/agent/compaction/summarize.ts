@@ -1,5 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type {
@@ -11,7 +13,6 @@ import type { AuthoredItem } from '../../store/model-items.ts';
 import { askAside } from '../aside/ask-aside.ts';
 import { isToolCall } from '../calls/run-tool-call.ts';
 import { otherError } from '../loop/running-turn.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { REFUSED_TOKENS_MIN } from './prompt-limit.ts';
 import { summaryTranscript } from './summary-transcript.ts';
@@ -136,7 +137,7 @@ async function ofTranscripts(
 ): Promise<Summary> {
   let summary: Summary = { error: null };
   for (let request = 0; request < requestsMax && !signal.aborted; request++) {
-    const charsMax = (tokensMax * TRANSCRIPT_SHARE * CHARS_PER_TOKEN) / 2 ** request;
+    const charsMax = charsOfTokens(tokensMax * TRANSCRIPT_SHARE) / 2 ** request;
     summary = await attempt(
       deps,
       options,
@@ -195,10 +196,7 @@ function mayBeForItems(error: TurnError | null): boolean {
 async function asPrompt(items: readonly AuthoredItem[]): Promise<ResponseItem[]> {
   const prompt = new PromptItems();
   const breaks = new EventLoopYield();
-  for (const { item } of items) {
-    prompt.add(item);
-    await breaks.worked(1);
-  }
+  for await (const { item } of inSlices(items, 1, breaks)) prompt.add(item);
   const list = prompt.list();
   await breaks.yielded();
   return list;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { type JsonObject, withSortedKeys } from '../../base/json-value.ts';
 import { jsonPieces } from '../../base/text/json-pieces.ts';
 
@@ -8,9 +9,7 @@ import { jsonPieces } from '../../base/text/json-pieces.ts';
  */
 export async function actionHash(planned: JsonObject, breaks: EventLoopYield): Promise<string> {
   const hash = createHash('sha256');
-  for (const piece of jsonPieces(withSortedKeys(planned))) {
+  for await (const piece of inSlices(jsonPieces(withSortedKeys(planned)), 1, breaks))
     hash.update(piece);
-    await breaks.worked(1);
-  }
   return hash.digest('hex');
 }

@@ -1,6 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { orAborted } from '../../base/or-aborted.ts';
+import { CAUTIOUS_CHARS_PER_TOKEN, charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { jsonWeight } from '../../base/text/json-pieces.ts';
 import { visibleJson } from '../../base/text/visible-json.ts';
 import type { Config } from '../../config/config.ts';
@@ -26,8 +27,6 @@ const PLANNED_CHARS_MAX = 100_000;
 /** The longest transcript, and the most of all files, in characters. */
 const TRANSCRIPT_CHARS_MAX = 100_000;
 const FILES_CHARS_MAX = 256_000;
-/** A cautious estimate: most texts have more characters a token. */
-const CHARS_PER_TOKEN = 3;
 const ASSESSMENT = { keys: ASSESSMENT_SCHEMA.required, read: readAssessment };
 /**
  * The parts of the room beside the action for the transcript and for files. The rest is for the
@@ -163,7 +162,7 @@ export class Judge {
   ): Promise<Judged> {
     const { planned, policy, timeoutMs } = subject;
     const fixed = visibleJson(planned).length + guardianInstructions(policy).length;
-    const room = chosen.window.tokens * CHARS_PER_TOKEN - fixed;
+    const room = charsOfTokens(chosen.window.tokens, CAUTIOUS_CHARS_PER_TOKEN) - fixed;
     if (room < fixed / 4)
       return failedReview(`The action is too long for the context window of ${chosen.name}.`);
     let transcriptChars = Math.floor(Math.min(TRANSCRIPT_CHARS_MAX, room * TRANSCRIPT_SHARE));

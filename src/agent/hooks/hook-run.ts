@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import type { HookDefinition } from '../../config/hooks/hook-definition.ts';
 import { type HookEvent, hookEvent, separatedName } from '../../config/hooks/hook-events.ts';
 import { boundedEffect, type HookEffect, type HookResult } from '../../hooks/hook-result.ts';
@@ -7,8 +8,6 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { HookRunSummary } from '../../protocol/generated/types.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { seconds } from '../turn/turn-view.ts';
-
-const CHARS_PER_TOKEN = 4;
 
 /** An event at which hooks run. */
 export interface Occasion {
@@ -72,7 +71,7 @@ export class HookRun {
     const { contextTokensMax } = this.hook;
     return boundedEffect(
       effect,
-      contextTokensMax === null ? null : contextTokensMax * CHARS_PER_TOKEN,
+      contextTokensMax === null ? null : charsOfTokens(contextTokensMax),
     );
   }
 

@@ -4,6 +4,7 @@ import type { ActionOutcome, Verdict } from '../../tools/action.ts';
 import { isDecided } from '../../tools/denial.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type {
+  ArrivedInput,
   AskedApproval,
   CallDecision,
   CompactionTrigger,
@@ -11,7 +12,6 @@ import type {
   EndedResponse,
   PendingCall,
   TurnContext,
-  TurnInput,
   TurnPart,
 } from '../turn/turn-part.ts';
 import { approvalFacts } from './approval-facts.ts';
@@ -68,7 +68,7 @@ export class Hooks implements TurnPart {
   }
 
   async checkInput(
-    { item }: TurnInput,
+    { item }: ArrivedInput,
     turn: TurnContext,
   ): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
     const content = item.type === 'userMessage' ? item.content : [];

@@ -4,7 +4,7 @@ import type { StepAddition } from '../outbox/step.ts';
 import { previewPatch, threadPreview } from '../prompt/thread-preview.ts';
 import type { Arrival } from '../turn/active-turn.ts';
 import { inputEntries, modelEntries, storedInput } from '../turn/turn-input.ts';
-import type { TurnInput } from '../turn/turn-part.ts';
+import type { ArrivedInput } from '../turn/turn-part.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**
@@ -68,7 +68,7 @@ async function announce(run: RunningTurn, input: Arrival): Promise<'taken'> {
  */
 async function check(
   run: RunningTurn,
-  input: TurnInput,
+  input: ArrivedInput,
 ): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { thread, turn } = run;
   const checked = turn.signal.aborted ? null : await thread.parts.checkInput(input, turn);
@@ -93,12 +93,15 @@ async function check(
   return checked?.decision ?? 'taken';
 }
 
-function announcements({ thread, turn }: RunningTurn, { item, atMs }: TurnInput): Announcement[] {
+function announcements(
+  { thread, turn }: RunningTurn,
+  { item, atMs }: ArrivedInput,
+): Announcement[] {
   return itemShown(thread.id, { turnId: turn.id, item, atMs });
 }
 
 /** The step that stores the preview of this input, if the thread has none. It has it at once. */
-function previewStep({ thread: { state } }: RunningTurn, { item }: TurnInput): StepAddition {
+function previewStep({ thread: { state } }: RunningTurn, { item }: ArrivedInput): StepAddition {
   if (item.type !== 'userMessage') return {};
   const patch = previewPatch(state.record, threadPreview(item.content));
   state.keep(patch);

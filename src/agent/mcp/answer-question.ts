@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { AskedQuestion } from '../../mcp/mcp-user.ts';
 import type { McpAnswer } from '../../mcp/messages/to-host.ts';
@@ -14,7 +15,6 @@ import type { ThreadSettings } from '../../store/thread-record.ts';
 import { type ActionHost, type Ask, UNCONFINED } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';
 import { askAside } from '../aside/ask-aside.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { elicitationForm } from './elicitation-form.ts';
 
@@ -196,7 +196,7 @@ function withinLimits(
     .filter((index) => index >= 0);
   const end = Math.min(text.length, ...ends);
   const charsMax =
-    typeof maxTokens === 'number' ? maxTokens * CHARS_PER_TOKEN : Number.POSITIVE_INFINITY;
+    typeof maxTokens === 'number' ? charsOfTokens(maxTokens) : Number.POSITIVE_INFINITY;
   if (end > charsMax) return { text: cutText(text, charsMax), stopReason: 'maxTokens' };
   return { text: text.slice(0, end), stopReason: ends.length > 0 ? 'stopSequence' : 'endTurn' };
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { fitsLimits } from '../../mcp/host/limits/json-limits.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { McpCallOutcome, Progress } from '../../mcp/messages/to-host.ts';
@@ -19,7 +20,6 @@ import {
   UNCONFINED,
 } from '../../tools/action.ts';
 import { type Denial, refusalText } from '../../tools/denial.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { mcpApproval } from './mcp-approval.ts';
 import type { McpToolCall } from './mcp-tool-call.ts';
 import { runSafetyCheck } from './run-safety-check.ts';
@@ -149,7 +149,7 @@ export class McpCallAction implements Action {
     try {
       await used.server.settled(host.signal);
       this.#requireSameDefinition();
-      const charsMax = state.configuration.config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+      const charsMax = charsOfTokens(state.configuration.config.get('tool_output_token_limit'));
       const request = {
         op: 'callTool' as const,
         name: tool.name,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { McpTool } from '../../mcp/messages/to-host.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
@@ -11,7 +12,6 @@ import {
 } from '../../tools/action.ts';
 import { refusalText } from '../../tools/denial.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import type { McpThread } from './mcp-tool-call.ts';
 import { type ResourceArguments, ResourceReader } from './resource-reader.ts';
@@ -118,7 +118,7 @@ function prepare(
     const { clock } = services.runtime;
     const startedMs = clock.monotonic();
     const ended = () => Math.round(clock.monotonic() - startedMs);
-    const charsMax = state.configuration.config.get('tool_output_token_limit') * CHARS_PER_TOKEN;
+    const charsMax = charsOfTokens(state.configuration.config.get('tool_output_token_limit'));
     const reader = new ResourceReader(servers, named, { charsMax, signal: host.signal });
     try {
       const output = reader.shown(await tool.read(reader, read));

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutMiddleBytes } from '../../base/text/cut-middle-bytes.ts';
+import { estimateTokens } from '../../base/text/estimate-tokens.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { messageText } from '../../model/message-text.ts';
 import type { AdditionalContextEntry, ResponseItem } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import { BYTES_PER_TOKEN } from '../../tools/command/command-report.ts';
 import { itemSize } from './item-size.ts';
 
 /** The context that a client adds for the model, by name. */
@@ -99,7 +99,7 @@ function cut(text: string): string {
   return cutMiddleBytes(
     text,
     TEXT_BYTES_MAX,
-    (charsLeftOut) => `…${Math.ceil(charsLeftOut / BYTES_PER_TOKEN)} tokens truncated…`,
+    (charsLeftOut) => `…${Math.ceil(estimateTokens(charsLeftOut))} tokens truncated…`,
   );
 }
 

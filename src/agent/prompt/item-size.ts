@@ -1,12 +1,10 @@
+import { CHARS_PER_TOKEN, estimateTokens } from '../../base/text/estimate-tokens.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
-/** A token has about so many characters of English or code. */
-export const CHARS_PER_TOKEN = 4;
-const BYTES_PER_TOKEN = CHARS_PER_TOKEN;
 /** An image takes about as many tokens as its pixels need, whatever the length of its data. */
 const IMAGE_TOKENS = 1_600;
 /** Encrypted content is base64. */
-const ENCRYPTED_BYTES_PER_TOKEN = (BYTES_PER_TOKEN * 4) / 3;
+const ENCRYPTED_BYTES_PER_TOKEN = (CHARS_PER_TOKEN * 4) / 3;
 /** The bytes of a member besides its text. */
 const MEMBER_BYTES = 8;
 
@@ -53,8 +51,8 @@ function stringTokens(name: string, bytes: number): number {
     case 'image_url':
       return IMAGE_TOKENS;
     case 'encrypted_content':
-      return bytes / ENCRYPTED_BYTES_PER_TOKEN;
+      return estimateTokens(bytes, ENCRYPTED_BYTES_PER_TOKEN);
     default:
-      return bytes / BYTES_PER_TOKEN;
+      return estimateTokens(bytes);
   }
 }

@@ -1,4 +1,5 @@
 import { orAborted } from '../../base/or-aborted.ts';
+import { charsOfTokens, estimateTokens } from '../../base/text/estimate-tokens.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import { reviewMessage } from '../../instructions/review-message.ts';
 import type { ModelRequest } from '../../model/model.ts';
@@ -9,7 +10,6 @@ import { timedItem } from '../../store/timed-item.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
 import { itemShown } from '../items/item-shown.ts';
-import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 import type { KeptPrompt } from '../prompt/prompt-budget.ts';
 import type { ThreadContext } from '../thread-context.ts';
@@ -97,7 +97,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const contextWindow = configuration.prompt.contextWindow(model);
     const room = Math.min(
       contextWindow.tokens - requestTokens(request),
-      promptBudget.promptBytesMax / CHARS_PER_TOKEN,
+      estimateTokens(promptBudget.promptBytesMax),
     );
     if (this.#prompt.items.tokens > room * LONG_SHARE) this.#shorten(room * SHORT_SHARE);
     const { items, tokens, bytes } = this.#prompt.listed();
@@ -129,7 +129,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
    */
   #shorten(tokensMax: number): boolean {
     const before = this.#prompt.items.tokens;
-    this.#prompt.shrink(tokensMax * CHARS_PER_TOKEN);
+    this.#prompt.shrink(charsOfTokens(tokensMax));
     if (this.#prompt.items.tokens >= before) return false;
     if (!this.#isShortened)
       this.withoutOwn(
@@ -186,7 +186,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
 
 /** The approximate number of tokens of the instructions and the tools. */
 function requestTokens({ instructions, tools }: ModelRequest): number {
-  return Buffer.byteLength(instructions + JSON.stringify(tools)) / CHARS_PER_TOKEN;
+  return estimateTokens(Buffer.byteLength(instructions + JSON.stringify(tools)));
 }
 
 function tooLong(why: string): TurnError {

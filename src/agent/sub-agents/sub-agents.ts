@@ -1,3 +1,4 @@
+import { CAUTIOUS_CHARS_PER_TOKEN, charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
@@ -26,8 +27,6 @@ const WAIT_CHARS_MAX = 40_000;
 /** The parts of the context window for these. */
 const TOLD_SHARE = 0.05;
 const WAIT_SHARE = 0.2;
-/** A cautious estimate. */
-const CHARS_PER_TOKEN = 3;
 
 type KnownState = Pick<AgentState, 'status' | 'turnId'>;
 
@@ -157,7 +156,7 @@ export class SubAgents implements TurnPart {
   /** The characters in this part of the model's context window. */
   #chars(model: string, share: number, charsMax: number): number {
     const { tokens } = this.#thread.state.configuration.prompt.contextWindow(model);
-    return Math.min(charsMax, Math.floor(tokens * CHARS_PER_TOKEN * share));
+    return Math.min(charsMax, Math.floor(charsOfTokens(tokens, CAUTIOUS_CHARS_PER_TOKEN) * share));
   }
 
   /** Null: the model cannot start agents. */

@@ -4,13 +4,13 @@ import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/turn-overrides.ts';
-import type { TurnContext, TurnInput, TurnKind } from './turn-part.ts';
+import type { ArrivedInput, TurnContext, TurnKind } from './turn-part.ts';
 
 /**
  * Input that arrives during a turn. `deferred`: stored items for the model only, which it reads
  * after its current response.
  */
-export type Arrival = TurnInput | 'deferred';
+export type Arrival = ArrivedInput | 'deferred';
 
 /** Keeps a running turn from ending while input for it is being stored. */
 export interface InputReservation {

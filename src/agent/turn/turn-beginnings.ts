@@ -1,17 +1,19 @@
+import { SerialQueue } from '../../base/keyed-queue.ts';
+
 /**
  * Runs the beginnings of turns, and the changes that affect the next turn, one at a time and in
  * order. Requests have priority over due turns: a due turn begins only if nothing is queued.
  * Requests that arrive in the meantime wait until the turn has begun.
  */
 export class TurnBeginnings {
-  #tail: Promise<void> = Promise.resolve();
+  readonly #queue = new SerialQueue();
   #turns = 0;
   #changes = 0;
 
   /** Begins a turn, or adds input to one, after everything queued before. */
   begin<T>(begin: () => Promise<T>): Promise<T> {
     this.#turns++;
-    return this.#next(begin).finally(() => {
+    return this.#queue.run(begin).finally(() => {
       this.#turns--;
     });
   }
@@ -19,7 +21,7 @@ export class TurnBeginnings {
   /** Makes a change, after everything queued before. No turn begins during it. */
   change<T>(change: () => Promise<T>): Promise<T> {
     this.#changes++;
-    return this.#next(change).finally(() => {
+    return this.#queue.run(change).finally(() => {
       this.#changes--;
     });
   }
@@ -36,14 +38,6 @@ export class TurnBeginnings {
 
   /** Resolves when everything queued so far is done. */
   settle(): Promise<void> {
-    return this.#tail;
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(work);
-    this.#tail = done.then(nothing, nothing);
-    return done;
+    return this.#queue.idle();
   }
 }
-
-const nothing = () => {};

@@ -14,7 +14,7 @@ import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
 import { userMessage, userMessageItem } from '../prompt/user-message.ts';
-import type { TurnInput } from './turn-part.ts';
+import type { ArrivedInput } from './turn-part.ts';
 
 interface TurnInputDeps {
   settings: ThreadSettings;
@@ -43,7 +43,7 @@ export type InputAuthor = 'user' | 'parent';
 export async function turnInput(
   { params, author }: TurnMessage,
   { settings, home, env, instructions, ids, atMs }: TurnInputDeps,
-): Promise<TurnInput | null> {
+): Promise<ArrivedInput | null> {
   if ('toolOutput' in params && params.toolOutput) {
     const { item, model } = await toolOutputItems(params.toolOutput, ids);
     return { item, model: authored(null, model), atMs };
@@ -73,7 +73,7 @@ export async function turnInput(
 }
 
 /** The log entries of this input. None if it is withheld. */
-export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
+export function inputEntries(turnId: string, input: ArrivedInput | null): LogEntry[] {
   if (input === null || input.isWithheld) return [];
   const { item, model, atMs } = input;
   return [
@@ -86,11 +86,11 @@ export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[
  * The part of a step that keeps withheld input as an unfinished item, which clients see after a
  * kill, and the model does not read.
  */
-export function withheldItem(turnId: string, input: TurnInput | null): { partial?: StoredItem } {
+export function withheldItem(turnId: string, input: ArrivedInput | null): { partial?: StoredItem } {
   return input?.isWithheld ? { partial: storedInput(turnId, input) } : {};
 }
 
-export function storedInput(turnId: string, { item, atMs }: TurnInput): StoredItem {
+export function storedInput(turnId: string, { item, atMs }: ArrivedInput): StoredItem {
   return { turnId, item, startedAtMs: atMs, completedAtMs: null };
 }
 

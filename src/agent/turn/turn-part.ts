@@ -64,7 +64,7 @@ export interface DueTurn {
 }
 
 /** Input of a user that is stored: the item for clients, and the items for the model. */
-export interface TurnInput {
+export interface ArrivedInput {
   item: UntimedItem;
   model: AuthoredItem[];
   atMs: number;
@@ -187,7 +187,7 @@ export interface TurnPart {
    * input, or in its place with the next request.
    */
   checkInput?(
-    input: TurnInput,
+    input: ArrivedInput,
     turn: TurnContext,
   ): Awaitable<{ refuse?: true; end?: true; tell?: ResponseItem[] }>;
   /**

@@ -12,12 +12,12 @@ import { mergedSteps, type StepAddition } from '../outbox/step.ts';
 import { CallParts } from './call-parts.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
 import type {
+  ArrivedInput,
   CompactionTrigger,
   DueTurn,
   EndBeforeRequest,
   EndedResponse,
   TurnContext,
-  TurnInput,
   TurnOutcome,
   TurnPart,
 } from './turn-part.ts';
@@ -139,7 +139,7 @@ export class TurnParts {
    * Whether the model reads this input, and the messages after it. Null: the turn was interrupted
    * meanwhile.
    */
-  async checkInput(input: TurnInput, turn: TurnContext): Promise<CheckedInput | null> {
+  async checkInput(input: ArrivedInput, turn: TurnContext): Promise<CheckedInput | null> {
     const tell: ResponseItem[] = [];
     const failed: { refuse: true; end?: true; tell?: ResponseItem[] } = { refuse: true };
     for (const part of this.#parts) {

@@ -22,7 +22,7 @@ import {
   withheldItem,
 } from './turn-input.ts';
 import type { TurnBeginning } from './turn-opening.ts';
-import type { DueTurn, TurnInput } from './turn-part.ts';
+import type { ArrivedInput, DueTurn } from './turn-part.ts';
 import { turnView } from './turn-view.ts';
 
 /**
@@ -160,7 +160,7 @@ export class TurnStarter {
     const { state, outbox, parts, services } = this.#thread;
     const { runtime, machine } = services;
     const change = this.#settingsChange(settings);
-    let input: TurnInput | null;
+    let input: ArrivedInput | null;
     let patch = change.patch;
     let before: Pick<ThreadRecord, 'told'> | null = null;
     try {
@@ -242,7 +242,7 @@ export class TurnStarter {
    */
   #preview(
     { input: given }: Pick<TurnStartParams, 'input'>,
-    input: TurnInput | null,
+    input: ArrivedInput | null,
     command: string | null = null,
   ): ThreadPatch {
     const { record } = this.#thread.state;
@@ -251,7 +251,7 @@ export class TurnStarter {
   }
 
   /** Marks input that the parts check before the model reads it. */
-  #withheld(input: TurnInput | null): TurnInput | null {
+  #withheld(input: ArrivedInput | null): ArrivedInput | null {
     return input !== null && this.#thread.parts.withholdsInput()
       ? { ...input, isWithheld: true }
       : input;

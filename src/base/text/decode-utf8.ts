@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../event-loop-yield.ts';
+import { inSlices, slicesOf } from '../in-slices.ts';
 import { Utf8Text } from './utf8-text.ts';
 
 const PIECE_BYTES = 512 * 1024;
@@ -11,11 +12,7 @@ const BYTES_A_UNIT = 500;
  */
 export async function decodeUtf8(bytes: Buffer, breaks: EventLoopYield): Promise<string | null> {
   const text = new Utf8Text();
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    const piece = bytes.subarray(from, from + PIECE_BYTES);
-    text.push(piece);
-    await breaks.worked(piece.length / BYTES_A_UNIT);
-  }
+  for await (const piece of inSlices(slicesOf(bytes, PIECE_BYTES), units, breaks)) text.push(piece);
   return text.take();
 }
 
@@ -31,12 +28,12 @@ export async function decodeAnyBytes(
 ): Promise<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
-  for (const part of parts) {
-    for (let from = 0; from < part.length; from += PIECE_BYTES) {
-      const piece = part.subarray(from, from + PIECE_BYTES);
+  for (const part of parts)
+    for await (const piece of inSlices(slicesOf(part, PIECE_BYTES), units, breaks))
       text += decoder.decode(piece, { stream: true });
-      await breaks.worked(piece.length / BYTES_A_UNIT);
-    }
-  }
   return isCut ? text : text + decoder.decode();
+}
+
+function units({ length }: Buffer): number {
+  return length / BYTES_A_UNIT;
 }

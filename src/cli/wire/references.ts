@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json-value.ts';
+import { isObject, mapStrings } from '../../base/json-value.ts';
 import { LineError } from './line-error.ts';
 
 type Kind = 'thread' | 'turn';
@@ -66,13 +66,4 @@ export class References {
     this.#last[kind] = id;
     if (!this.#ids[kind].includes(id)) this.#ids[kind].push(id);
   }
-}
-
-function mapStrings(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((element) => mapStrings(element, change));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [name, mapStrings(field, change)]),
-  );
 }

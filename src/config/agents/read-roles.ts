@@ -1,3 +1,4 @@
+import { inSlices } from '../../base/in-slices.ts';
 import { suggestKey } from '../../base/text/suggest-key.ts';
 import { Config } from '../config.ts';
 import { TOP_KEYS } from '../keys/known-tables.ts';
@@ -43,8 +44,7 @@ export async function readRoles(sources: RoleSources & { own: Config }): Promise
   const roles: AgentRole[] = [];
   const sorted = [...byName].sort(([a], [b]) => (a < b ? -1 : 1));
   if (sorted.length > ROLES_MAX) problems.push(tooMany(sorted.length));
-  for (const [name, parts] of sorted.slice(0, ROLES_MAX)) {
-    await sources.breaks.worked(1);
+  for await (const [name, parts] of inSlices(sorted.slice(0, ROLES_MAX), 1, sources.breaks)) {
     problems.push(...likelyTypos(parts));
     const role = broken.has(name) ? null : readRole(name, parts, sources);
     if (role !== null && 'problem' in role) problems.push(role.problem);

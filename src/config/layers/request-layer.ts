@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices, slicesOf } from '../../base/in-slices.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { ConfigError, NO_LOCATION } from '../toml/config-error.ts';
@@ -87,10 +88,8 @@ export async function requestLayer(request: JsonObject, breaks: EventLoopYield):
     throw new ConfigError(`the request's config has more than ${REQUEST_KEYS_MAX} keys`);
   const config = emptyTable();
   const entries = Object.entries(given);
-  for (let start = 0; start < entries.length; start += KEYS_AT_ONCE) {
-    await breaks.worked(KEYS_AT_ONCE);
-    putAll(config, entries.slice(start, start + KEYS_AT_ONCE), "the request's config");
-  }
+  for await (const some of inSlices(slicesOf(entries, KEYS_AT_ONCE), KEYS_AT_ONCE, breaks))
+    putAll(config, some, "the request's config");
   return {
     ...sessionLayer(config, OF_REQUEST),
     locate: () => ({ ...NO_LOCATION, isRequests: true }),

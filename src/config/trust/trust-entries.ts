@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { isTable } from '../toml/config-table.ts';
@@ -45,10 +46,7 @@ export async function resolveEntries(
   breaks: EventLoopYield,
 ): Promise<ResolvedEntry[]> {
   const resolved: ResolvedEntry[] = [];
-  for (const entry of entries) {
-    resolved.push(resolveEntry(entry));
-    await breaks.worked(1);
-  }
+  for await (const entry of inSlices(entries, 1, breaks)) resolved.push(resolveEntry(entry));
   return resolved;
 }
 

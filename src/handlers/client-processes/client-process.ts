@@ -1,6 +1,7 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import type { Clock } from '../../base/clock.ts';
 import { decodeBase64 } from '../../base/decode-base64.ts';
+import { SerialQueue } from '../../base/keyed-queue.ts';
 import type { NetworkPolicy } from '../../policy/network/network-policy.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { processNotStarted, sandboxUnavailable } from '../../protocol/process-errors.ts';
@@ -69,7 +70,7 @@ export class ClientProcess {
    */
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
-  #decoding: Promise<unknown> = Promise.resolve();
+  readonly #decoding = new SerialQueue();
   readonly #services: ProcessServices;
   readonly #output: ProcessOutput;
   #running: RunningProcess | null = null;
@@ -93,9 +94,7 @@ export class ClientProcess {
    * long one. Null: it is not valid.
    */
   decoded(base64: string | null): Promise<Buffer | null> {
-    const bytes = this.#decoding.then(() => (base64 === null ? null : decodeBase64(base64)));
-    this.#decoding = bytes;
-    return bytes;
+    return this.#decoding.run(() => (base64 === null ? null : decodeBase64(base64)));
   }
 
   /** Kills the process and everything that it started. If it has not begun, it will not. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
 import { HOOK_EVENTS } from '../../config/hooks/hook-events.ts';
@@ -196,11 +197,10 @@ async function keptGroup(
   }
   const { hooks, ...others } = group;
   const kept: JsonValue[] = [];
-  for (const hook of hooks) {
+  for await (const hook of inSlices(hooks, 1, breaks)) {
     const problem = problemWith(event, { ...others, hooks: [hook] });
     if (problem === null) kept.push(hook);
     else refuse(problem);
-    await breaks.worked(1);
   }
   return kept.length === 0 ? null : { ...others, hooks: kept };
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
+import { inSlices, slicesOf } from '../../base/in-slices.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -87,11 +87,7 @@ export async function readSessionFile(
     });
     if (file === null) throw new Error('it is not there any more');
     const hash = createHash('sha256');
-    const breaks = new EventLoopYield();
-    for (let at = 0; at < file.bytes.length; at += HASH_BYTES) {
-      hash.update(file.bytes.subarray(at, at + HASH_BYTES));
-      await breaks.worked(1);
-    }
+    for await (const piece of inSlices(slicesOf(file.bytes, HASH_BYTES), 1)) hash.update(piece);
     return { bytes: file.bytes, sha256: hash.digest('hex') };
   } catch (error) {
     throw new SourceError(

@@ -1,5 +1,6 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { isObject } from '../../base/json-value.ts';
+import { inSlices } from '../../base/in-slices.ts';
+import { isObject, mapStrings } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { redact } from '../../secrets/redact.ts';
 
@@ -40,7 +41,7 @@ export class ReportMask {
     const room = { chars: VALUE_CHARS_MAX };
     const shown = this.#redact(bounded(value, room));
     await this.#breaks.worked((VALUE_CHARS_MAX - room.chars) / CHARS_A_UNIT);
-    return withShortStrings(shown);
+    return mapStrings(shown, shortened, { mapKey: shortened });
   }
 
   async values(values: readonly unknown[]): Promise<unknown[]> {
@@ -52,10 +53,12 @@ export class ReportMask {
   /** The whole text. */
   async text(text: string): Promise<string> {
     let shown = '';
-    for (const piece of pieces(redact(text, this.#secrets))) {
+    for await (const piece of inSlices(
+      pieces(redact(text, this.#secrets)),
+      (piece) => piece.length / CHARS_A_UNIT,
+      this.#breaks,
+    ))
       shown += String(this.#redact(piece));
-      await this.#breaks.worked(piece.length / CHARS_A_UNIT);
-    }
     return shown;
   }
 }
@@ -75,7 +78,7 @@ function bounded(value: unknown, room: { chars: number }): unknown {
     }
     return shown;
   }
-  if (!isObject(value)) return value;
+  if (!isObject(value)) return value ?? null;
   const entries: [string, unknown][] = [];
   for (const [key, part] of Object.entries(value)) {
     if (room.chars <= 0) return Object.fromEntries([...entries, [LEFT_OUT, true]]);
@@ -91,15 +94,6 @@ function boundedString(text: string, room: { chars: number }): string {
 }
 
 const LEFT_OUT = '… more is left out';
-
-function withShortStrings(value: unknown): unknown {
-  if (typeof value === 'string') return shortened(value);
-  if (Array.isArray(value)) return value.map(withShortStrings);
-  if (!isObject(value)) return value ?? null;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [shortened(key), withShortStrings(part)]),
-  );
-}
 
 /** The beginning of a masked string. Without the margin of one that was cut before. */
 function shortened(text: string): string {

@@ -1,5 +1,5 @@
 import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { RequestContext } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';
 
@@ -22,12 +22,9 @@ export async function retireAnnounced(
   { after }: Pick<RequestContext, 'after'>,
 ): Promise<void> {
   const gone: Parameters<RetireOptions['retired']>[0][] = [];
-  const breaks = new EventLoopYield();
   const announce = async () => {
-    for (const each of gone) {
-      await breaks.worked(ANNOUNCEMENT_UNITS);
+    for await (const each of inSlices(gone, ANNOUNCEMENT_UNITS))
       announceThreadGone(deps, method, each);
-    }
   };
   try {
     await deps.threads.agents.retire(threadId, {

@@ -1,5 +1,6 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -103,8 +104,7 @@ async function allSkillFiles(
     const found = await skillFiles(place, working);
     searched.push(place.folder, ...found.searched.filter((folder) => folder !== place.folder));
     const fresh: FoundFile[] = [];
-    for (const path of found.files) {
-      await working.worked(1);
+    for await (const path of inSlices(found.files, 1, working)) {
       const real = realPathOrSame(path);
       if (!seen.has(real)) fresh.push({ path, real, place });
       seen.add(real);

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { type FolderEntries, listFolder } from '../../base/files/list-folder.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isFolder } from '../../base/paths/is-folder.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
@@ -75,10 +76,8 @@ class Search {
     this.#entriesLeft -= entries.length;
     this.isCut ||= cut;
     const below: string[] = [];
-    for (const entry of entries) {
-      await this.#working.worked(1);
+    for await (const entry of inSlices(entries, 1, this.#working))
       if (isVisibleFolder(folder, entry)) below.push(join(folder, entry.name));
-    }
     return below;
   }
 

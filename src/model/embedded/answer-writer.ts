@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, sleep } from '../../base/clock.ts';
+import { estimateTokens } from '../../base/text/estimate-tokens.ts';
 import type {
   MessagePhase,
   ResponseItem,
@@ -7,7 +8,6 @@ import type {
 } from '../../protocol/generated/types.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 
-const BYTES_PER_TOKEN = 4;
 /** How many events are emitted before other work gets its turn. */
 const EVENTS_AT_ONCE_MAX = 32;
 
@@ -192,5 +192,5 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 function tokens(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
+  return Math.ceil(estimateTokens(bytes));
 }

@@ -1,4 +1,4 @@
-import { isObject, parsedJson } from '../../base/json-value.ts';
+import { mapStrings, parsedJson } from '../../base/json-value.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { RedactedStream, redact } from '../../secrets/redact.ts';
 import type { ModelEvent } from '../model.ts';
@@ -245,17 +245,9 @@ export class EventRedactor {
    * A copy of a JSON value without secrets, in keys and in strings. Values that are nested too
    * deeply become null.
    */
-  #redactValue<T>(value: T, depth = 0): T {
-    if (depth > DEPTH_MAX) return null as T;
-    if (typeof value === 'string') return this.#redactText(value) as T;
-    if (Array.isArray(value)) return value.map((part) => this.#redactValue(part, depth + 1)) as T;
-    if (!isObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, part]) => [
-        this.#redactText(key),
-        this.#redactValue(part, depth + 1),
-      ]),
-    ) as T;
+  #redactValue<T>(value: T): T {
+    const mapKey = (text: string) => this.#redactText(text);
+    return mapStrings(value, mapKey, { mapKey, depthMax: DEPTH_MAX });
   }
 }
 

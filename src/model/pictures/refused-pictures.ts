@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices, slicesOf } from '../../base/in-slices.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { mapPictures, type PicturePart, pictureParts, type TextPart } from './picture-parts.ts';
 
@@ -101,11 +101,9 @@ export class RefusedPictures {
 
 async function keyOf(part: PicturePart): Promise<string> {
   const name = part.image_url ?? part.file_id ?? '';
-  const breaks = new EventLoopYield();
   const hash = createHash('sha256');
-  for (let from = 0; from < name.length; from += PIECE_CHARS) {
-    hash.update(name.slice(from, from + PIECE_CHARS), 'latin1');
-    await breaks.worked(Math.min(PIECE_CHARS, name.length - from) / CHARS_A_UNIT);
-  }
+  const units = (piece: string) => piece.length / CHARS_A_UNIT;
+  for await (const piece of inSlices(slicesOf(name, PIECE_CHARS), units))
+    hash.update(piece, 'latin1');
   return hash.digest('base64');
 }

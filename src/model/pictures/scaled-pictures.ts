@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodeBase64 } from '../../base/encode-base64.ts';
-import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices, slicesOf } from '../../base/in-slices.ts';
 import { KeyedQueue } from '../../base/keyed-queue.ts';
 
 export interface Picture {
@@ -84,12 +84,9 @@ function sizeOf(url: string | null): number {
 }
 
 async function hashOf(bytes: Uint8Array): Promise<string> {
-  const breaks = new EventLoopYield();
   const hash = createHash('sha256');
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    const piece = bytes.subarray(from, from + PIECE_BYTES);
-    hash.update(piece);
-    await breaks.worked(piece.length / BYTES_A_UNIT);
-  }
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const units = ({ length }: Buffer) => length / BYTES_A_UNIT;
+  for await (const piece of inSlices(slicesOf(whole, PIECE_BYTES), units)) hash.update(piece);
   return hash.digest('base64');
 }

@@ -1,4 +1,5 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { whyNotAsked } from '../approvals/may-ask.ts';
@@ -93,8 +94,7 @@ async function firstOutside(
   bounds: PatchBounds,
   breaks: EventLoopYield,
 ): Promise<string | null> {
-  for (const file of files) {
-    await breaks.worked(FILE_UNITS);
+  for await (const file of inSlices(files, FILE_UNITS, breaks)) {
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
     if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
       return `${shown} is protected by the sandbox.`;

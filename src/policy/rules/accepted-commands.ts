@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { RulesFile } from '../../config/rules-files.ts';
 import type { PrefixRule, RuleProblem } from './command-rules.ts';
 
@@ -43,9 +44,9 @@ export async function acceptedCommands(
 ): Promise<AcceptedCommands> {
   const byWords = new Map<string, AcceptedCommand[]>();
   const problems: RuleProblem[] = [];
-  for (const [index, line] of (file?.text ?? '').split('\n').entries()) {
+  const all = (file?.text ?? '').split('\n').entries();
+  for await (const [index, line] of inSlices(all, LINE_UNITS, breaks)) {
     if (line.trim() === '') continue;
-    await breaks.worked(LINE_UNITS);
     const command = readLine(line);
     if (command === null)
       problems.push({ message: INVALID, path: file?.path ?? '', line: index + 1 });

@@ -1,6 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileRefusedError } from '../../base/files/file-refused-error.ts';
 import type { Ids } from '../../base/ids.ts';
+import { inSlices, slicesOf } from '../../base/in-slices.ts';
 import { LineSplitter } from '../../base/text/line-splitter.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { parseRolloutLine } from '../rollout-record.ts';
@@ -70,8 +71,7 @@ async function readLines(
   const take = async () => {
     const read = lines;
     lines = [];
-    for (const line of read) {
-      await breaks.worked(1 + line.length / CHARS_A_UNIT);
+    for await (const line of inSlices(read, (line) => 1 + line.length / CHARS_A_UNIT, breaks)) {
       if (line.trim() === '' || !isNeeded(line)) continue;
       const record = await parseRolloutLine(line);
       if (record === null || !reader.take(record)) skipped++;
@@ -79,9 +79,9 @@ async function readLines(
         throw new FileRefusedError(`it has more than ${MESSAGES_MAX} messages`);
     }
   };
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    splitter.push(bytes.subarray(at, at + CHUNK_BYTES));
-    await breaks.worked(CHUNK_BYTES / CHARS_A_UNIT);
+  const units = CHUNK_BYTES / CHARS_A_UNIT;
+  for await (const chunk of inSlices(slicesOf(bytes, CHUNK_BYTES), units, breaks)) {
+    splitter.push(chunk);
     await take();
   }
   splitter.end();

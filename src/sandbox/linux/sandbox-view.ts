@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { ownUser } from '../../base/files/read-proc.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -201,10 +202,12 @@ async function applyProtections({
   for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);
   // In one order, so that the same folders are read-only as a whole for every command.
   const inOrder = [...nested].sort((one, other) => (one.path < other.path ? -1 : 1));
-  for (const { path, reason } of inOrder) {
-    await loop.worked(PROTECT_WORK + path.length);
+  for await (const { path, reason } of inSlices(
+    inOrder,
+    ({ path }) => PROTECT_WORK + path.length,
+    loop,
+  ))
     if (isStillThere(reason)) places.protect(path);
-  }
   await protectHome(
     { home, workspace, everything: readable === 'everything', profileFiles },
     places,

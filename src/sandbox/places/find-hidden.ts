@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { monotonicMs } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { eachEntry } from '../../base/files/list-folder.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -60,20 +61,16 @@ export interface FoundHidden {
   links: readonly string[];
 }
 
-interface SearchLimits {
-  msMax?: number;
-  foundMax?: number;
-}
-
 /**
  * Finds what is hidden now. `hidden`: its roots are real paths. A link to a folder is followed if
  * the pattern has its name as plain text. A folder that matches is one place, and so is a folder in
  * which something may match but that this user may not read. Rejects with a `ProcessStartError`,
- * which says what to change, if the search takes too long, or finds too much.
+ * which says what to change, if the search takes too long, or finds too much. `msMax`: tests set
+ * it, since no folder takes too long on every machine.
  */
 export async function findHidden(
   hidden: readonly HiddenFiles[],
-  { msMax = SEARCH_MS_MAX, foundMax = FOUND_MAX }: SearchLimits = {},
+  { msMax = SEARCH_MS_MAX } = {},
 ): Promise<HiddenPlace[]> {
   const found = new Map<string, HiddenPlace>();
   const untilMs = monotonicMs() + msMax;
@@ -88,7 +85,7 @@ export async function findHidden(
       for (const place of places) found.set(place.path, merged(place, found.get(place.path)));
       folders.push(...below);
     }
-    if (found.size > foundMax) throw tooManyHidden([...found.values()]);
+    if (found.size > FOUND_MAX) throw tooManyHidden([...found.values()]);
   }
   return outermost([...found.values()]);
 }
@@ -125,8 +122,7 @@ async function lookInto(
   // Its owner can change its mode later.
   if (entries === null)
     return { places: [{ path, isFolder: true, text: open[0]?.files.text ?? '', links }], below };
-  for (const entry of entries) {
-    await loop.worked(NAME_WORK * open.length);
+  for await (const entry of inSlices(entries, NAME_WORK * open.length, loop)) {
     const at = join(path, entry.name);
     const next = open.map(({ files, positions }) => ({
       files,

@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 
 /**
@@ -61,8 +62,7 @@ async function atDepth(
   { root, depthMax, breaks }: DepthOptions,
 ): Promise<NestedPlace[]> {
   const joined = new Map<string, NestedPlace>();
-  for (const { path, reason } of places) {
-    await breaks.worked(WORK + path.length);
+  for await (const { path, reason } of inSlices(places, ({ path }) => WORK + path.length, breaks)) {
     const place = { path: cut(root, path, depthMax), reason: cut(root, reason, depthMax) };
     joined.set(`${place.path}\0${place.reason}`, place);
   }
@@ -90,8 +90,7 @@ async function widest(
   breaks: EventLoopYield,
 ): Promise<string | null> {
   const widths = new Map<string, number>();
-  for (const path of mounts) {
-    await breaks.worked(WORK);
+  for await (const path of inSlices(mounts, WORK, breaks)) {
     const folder = path.slice(0, path.lastIndexOf(sep));
     widths.set(folder, (widths.get(folder) ?? 0) + 1);
   }
@@ -110,8 +109,7 @@ async function mountsOf(
   breaks: EventLoopYield,
 ): Promise<Set<string>> {
   const mounts = new Set<string>();
-  for (const { path } of places) {
-    await breaks.worked(WORK + path.length);
+  for await (const { path } of inSlices(places, ({ path }) => WORK + path.length, breaks)) {
     mounts.add(path);
     if (!isWithin(path, root)) continue;
     for (let end = path.lastIndexOf(sep); end > root.length; end = path.lastIndexOf(sep, end - 1))

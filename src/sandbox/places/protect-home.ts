@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { readProc } from '../../base/files/read-proc.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { linkTarget } from '../../base/paths/link-target.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -114,10 +115,8 @@ async function protectOwnFiles(
   profileFiles: readonly string[],
   { places, loop }: Building,
 ): Promise<void> {
-  for (const name of [...HOME_PROTECTED, ...profileFiles]) {
-    await loop.worked(GUARD_WORK);
+  for await (const name of inSlices([...HOME_PROTECTED, ...profileFiles], GUARD_WORK, loop))
     places.protect(join(home, name));
-  }
   hideSecrets(home, places);
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { isLink } from '../../base/paths/is-link.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
@@ -27,27 +28,19 @@ export async function protectNames(
   const found = gitPlaces(dotGit, userHome);
   // Links first: protecting a link makes its folder read-only, so the other names need no guards.
   const links = PROTECTED_NAMES.filter((name) => isLink(join(root, name)));
-  for (const name of [...links, ...PROTECTED_NAMES]) {
-    await loop.worked(GUARD_WORK);
+  for await (const name of inSlices([...links, ...PROTECTED_NAMES], GUARD_WORK, loop))
     places.protectEntry(root, name);
-  }
-  for (const path of found) {
-    await loop.worked(GUARD_WORK);
+  for await (const path of inSlices(found, GUARD_WORK, loop)) {
     if (path !== dotGit) places.protect(path);
   }
   const isOwnFolder = found.some((path) => path === root);
   // Only without a repository in `.git` does git look whether the root itself is one.
   if (found.length > 0 && !isOwnFolder && isRepository(dotGit)) return;
   const missing = isOwnFolder ? [] : missingForBare(root, (path) => places.isGuard(path));
-  for (const name of missing) {
-    await loop.worked(GUARD_WORK);
-    places.protectEntry(root, name);
-  }
+  for await (const name of inSlices(missing, GUARD_WORK, loop)) places.protectEntry(root, name);
   if (missing.length > 0) return;
   // The root is git's own folder: nothing can be added to it that git would read.
   places.freeze(root);
-  for (const path of barePlaces(root, userHome)) {
-    await loop.worked(GUARD_WORK);
+  for await (const path of inSlices(barePlaces(root, userHome), GUARD_WORK, loop))
     if (statOf(path) !== null) places.protect(path);
-  }
 }

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -158,17 +159,17 @@ export class ViewPlaces {
   async conceal(hidden: readonly HiddenPlace[], everything: boolean): Promise<void> {
     const loop = new EventLoopYield();
     const isVisible = ({ path }: HiddenPlace) => isShown(this.kindOf(path), everything);
-    for (const link of hidden.filter(isVisible).flatMap(({ links }) => links)) {
-      await loop.worked(GUARD_WORK);
+    for await (const link of inSlices(
+      hidden.filter(isVisible).flatMap(({ links }) => links),
+      GUARD_WORK,
+      loop,
+    ))
       this.holdLink(link);
-    }
     this.concealed.push(...hidden);
     const visible = hidden.filter(isVisible);
     const folders = new Set(hidden.flatMap(({ path, isFolder }) => (isFolder ? [path] : [])));
-    for (const place of this.kinds.keys()) {
-      await loop.worked(1);
+    for await (const place of inSlices(this.kinds.keys(), 1, loop))
       if (folders.size > 0 && isBelowOne(place, folders)) this.kinds.delete(place);
-    }
     for (const { path, isFolder } of visible) this.set(path, isFolder ? 'empty' : 'nothing');
   }
 
@@ -179,11 +180,8 @@ export class ViewPlaces {
 
   /** `moreFollow`: further commands may need the guards soon. */
   async releaseGuards(moreFollow = false): Promise<void> {
-    const loop = new EventLoopYield();
-    for (const guard of this.guards.splice(0)) {
-      await loop.worked(GUARD_WORK);
+    for await (const guard of inSlices(this.guards.splice(0), GUARD_WORK))
       this.#guardedPlaces.release(guard, moreFollow);
-    }
   }
 
   #protectPlace(path: string, stat: Stats | null): void {

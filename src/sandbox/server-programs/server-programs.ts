@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { fileState } from '../../base/paths/file-state.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { programFiles } from './program-files.ts';
@@ -94,9 +95,8 @@ export class ServerPrograms {
     const breaks = new EventLoopYield();
     const programs = new Map(this.#list().map((program) => [programKey(program), program]));
     const all = [...this.#kept('', 'a login shell', () => allStartFiles(this.#deps.env))];
-    for (const [key, program] of programs) {
+    for await (const [key, program] of inSlices(programs, PROGRAM_UNITS, breaks)) {
       const line = await this.#line(program);
-      await breaks.worked(PROGRAM_UNITS);
       all.push(...this.#kept(key, program.of, () => programFiles(program, line)));
     }
     const files = unique(all).sort((one, other) => one.end.length - other.end.length);
@@ -177,11 +177,10 @@ export class ServerPrograms {
     this.#forgetAbove = Number.POSITIVE_INFINITY;
     const named = new Set(files.flatMap(({ path }) => [wayKey(path), endKey(path)]));
     this.#forgettable = new Set([...this.#exposed.keys()].filter((key) => !named.has(key)));
-    for (const key of this.#forgettable) {
+    for await (const key of inSlices(this.#forgettable, FACT_UNITS, breaks)) {
       const path = key.slice(WAY.length);
       const now = key.startsWith(WAY) ? wayOf(path) : stateOf(path, () => false);
       if (now === this.#exposed.get(key)) this.#exposed.delete(key);
-      await breaks.worked(FACT_UNITS);
     }
     this.#forgetAbove = Math.min(EXPOSED_MAX - 1, EXPOSED_KEPT + this.#exposed.size / 2);
   }

@@ -27,11 +27,11 @@ export interface SqliteStoreOptions extends DatabasePlaces {
    * reported.
    */
   nodeVersions?: NodeVersions;
-  /** For tests. */
+  /** Opens databases. Tests set it, for errors that no real file makes at a chosen moment. */
   connect?: Connect;
-  /** For tests: measures the waiting for locks of other processes. */
+  /** Measures the waiting for locks of other processes. Tests set it: it takes long. */
   waitClock?: Clock;
-  /** For tests. */
+  /** Tests set it, for disks that are slow or fail. */
   walSync?: WalSyncOptions;
 }
 

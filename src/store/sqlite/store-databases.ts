@@ -22,7 +22,7 @@ import { type JoinedWrite, StoreQueue } from './store-queue.ts';
 import { isIndexDamage } from './thread-table/rebuild-index.ts';
 
 export interface StoreConnectionOptions extends StoreFileOptions {
-  /** For tests: measures the waiting for locks of other processes. */
+  /** Measures the waiting for locks of other processes. Tests set it: it takes long. */
   waitClock?: Clock;
 }
 

@@ -11,7 +11,7 @@ import {
 import { WalSync, type WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface StoreFileOptions extends OpenStoreOptions {
-  /** For tests. */
+  /** Tests set it, for disks that are slow or fail. */
   walSync?: WalSyncOptions;
 }
 

@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { FileLines, type TextLine } from './file-lines.ts';
 import { LineSearch } from './line-search.ts';
 import type { Chunk, ChunkLine } from './parse-patch.ts';
@@ -44,7 +45,11 @@ export async function applyChunks(
     parts.push(unmarked.slice(lines.start(copied), lines.start(index)));
     if (index > copied && lines.end(index - 1) === '') parts.push(newEnd);
   };
-  for (const { start, count, lines: put } of await edits({ path, lines, newEnd, breaks }, chunks)) {
+  for await (const { start, count, lines: put } of inSlices(
+    await edits({ path, lines, newEnd, breaks }, chunks),
+    ({ lines: put }) => put.length,
+    breaks,
+  )) {
     copyTo(start);
     for (const line of put) {
       parts.push(line.text, line.end || newEnd);
@@ -53,7 +58,6 @@ export async function applyChunks(
       await breaks.worked(LINES_AT_ONCE);
     }
     copied = start + count;
-    await breaks.worked(put.length);
   }
   copyTo(lines.count);
   result += parts.join('');
@@ -98,10 +102,9 @@ async function edits(file: File, chunks: readonly Chunk[]): Promise<Edit[]> {
 /** The lines of the file that the chunks name. */
 async function wantedLines(chunks: readonly Chunk[], breaks: EventLoopYield): Promise<string[]> {
   const wanted: string[] = [];
-  for (const { anchor, lines } of chunks) {
+  for await (const { anchor, lines } of inSlices(chunks, ({ lines }) => lines.length, breaks)) {
     if (anchor !== null) wanted.push(anchor);
     for (const line of oldLines(lines)) wanted.push(line);
-    await breaks.worked(lines.length);
   }
   return wanted;
 }

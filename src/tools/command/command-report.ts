@@ -1,7 +1,6 @@
+import { charsOfTokens, estimateTokens } from '../../base/text/estimate-tokens.ts';
 import type { KeptText } from './sessions/kept-text.ts';
 
-/** An estimate: providers count tokens differently. */
-export const BYTES_PER_TOKEN = 4;
 /**
  * The state of a command: exited, killed after its time limit in milliseconds, or running as a
  * session.
@@ -25,7 +24,7 @@ export function commandReport({ state, wallMs, output, told, tokensMax }: Report
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
   const text = output.text(
-    Math.max(1, tokensMax) * BYTES_PER_TOKEN,
+    charsOfTokens(Math.max(1, tokensMax)),
     (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`,
   );
   return [
@@ -46,5 +45,5 @@ function stateText(state: CommandState): string {
 }
 
 function tokens(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN);
+  return Math.ceil(estimateTokens(bytes));
 }

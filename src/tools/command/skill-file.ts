@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
@@ -39,12 +40,8 @@ export async function skillFile(named: Named, folders: readonly string[]): Promi
   if (paths === null) return NOT_EXAMINED;
   const working = new EventLoopYield();
   const skills: string[] = [];
-  for (const folder of folders) {
-    skills.push(resolveLinks(folder));
-    await working.worked(1);
-  }
-  for (const path of paths) {
-    await working.worked(1);
+  for await (const folder of inSlices(folders, 1, working)) skills.push(resolveLinks(folder));
+  for await (const path of inSlices(paths, 1, working)) {
     if (basename(path) === INSTRUCTIONS || statOf(path) === null) continue;
     const real = resolveLinks(path);
     if (skills.some((skill) => isWithin(real, skill))) return `${real}, which belongs to a skill`;

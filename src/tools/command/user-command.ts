@@ -1,3 +1,4 @@
+import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { parseCommand } from '../../policy/parse/parse-command.ts';
 import { type Action, failed, UNCONFINED } from '../action.ts';
@@ -8,7 +9,6 @@ import { OUTPUT_TOKENS_DEFAULT } from './call/command-limits.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
 import { commandItem } from './command-item.ts';
 import { commandProject } from './command-project.ts';
-import { BYTES_PER_TOKEN } from './command-report.ts';
 import { commandStart } from './command-run.ts';
 import type { CommandServices } from './command-services.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
@@ -17,7 +17,7 @@ import { startCommand } from './start-command.ts';
 
 /** The default time limit of the user's commands. */
 export const USER_COMMAND_MS_MAX = 60 * 60 * 1000;
-const OUTPUT_CHARS_MAX = OUTPUT_TOKENS_DEFAULT * BYTES_PER_TOKEN;
+const OUTPUT_CHARS_MAX = charsOfTokens(OUTPUT_TOKENS_DEFAULT);
 
 export interface UserCommand {
   /** A command line for the user's shell. Not blank. */

@@ -1,4 +1,5 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { ToolSpec } from '../../model/model.ts';
 
@@ -40,20 +41,18 @@ export async function rankTools<Tool extends { spec: ToolSpec }>(
   const breaks = new EventLoopYield();
   const wanted = [...new Set(wordsOf(cutText(query, QUERY_CHARS_MAX)))].slice(0, QUERY_WORDS_MAX);
   const all: { tool: Tool; of: Words }[] = [];
-  for (const tool of tools) {
+  for await (const tool of inSlices(tools, 1, breaks)) {
     const of = words.get(tool.spec) ?? toolWords(tool.spec);
     words.set(tool.spec, of);
     all.push({ tool, of });
-    await breaks.worked(1);
   }
   const meanLength = all.reduce((sum, { of }) => sum + of.length, 0) / Math.max(1, all.length);
   const weights: number[] = [];
-  for (const word of wanted) {
+  for await (const word of inSlices(wanted, all.length, breaks)) {
     weights.push(rarity(all.filter(({ of }) => of.counts.has(word)).length, all.length));
-    await breaks.worked(all.length);
   }
   const scored: { tool: Tool; score: number }[] = [];
-  for (const { tool, of } of all) {
+  for await (const { tool, of } of inSlices(all, 1, breaks)) {
     const norm =
       SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * of.length) / Math.max(1, meanLength));
     const score = wanted.reduce((sum, word, index) => {
@@ -61,7 +60,6 @@ export async function rankTools<Tool extends { spec: ToolSpec }>(
       return sum + ((weights[index] ?? 0) * count * (SATURATION + 1)) / (count + norm);
     }, 0);
     if (score > 0) scored.push({ tool, score });
-    await breaks.worked(1);
   }
   return scored
     .sort((a, b) => b.score - a.score)

@@ -1,3 +1,4 @@
+import { SerialQueue } from '../../../base/keyed-queue.ts';
 import type { Screen } from '../screen.ts';
 import { Keyboard, type KeyboardStream, openTerminal } from './keyboard.ts';
 
@@ -28,7 +29,7 @@ export class Dialogs {
   readonly #stdin: KeyboardStream;
   readonly #onInterrupt: () => void;
   #keyboard: Keyboard | null = null;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue = new SerialQueue();
 
   constructor(screen: Screen, stdin: KeyboardStream, onInterrupt: () => void) {
     this.#screen = screen;
@@ -41,9 +42,7 @@ export class Dialogs {
    * can answer, and with the signal's reason when the server does not wait any more.
    */
   ask<T>(signal: AbortSignal, work: (dialog: Dialog) => Promise<T>): Promise<T> {
-    const answer = this.#last.then(() => this.#ask(signal, work));
-    this.#last = answer.catch(() => {});
-    return answer;
+    return this.#queue.run(() => this.#ask(signal, work));
   }
 
   async #ask<T>(signal: AbortSignal, work: (dialog: Dialog) => Promise<T>): Promise<T> {

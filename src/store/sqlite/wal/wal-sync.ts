@@ -5,7 +5,7 @@ import { monotonicMs } from '../../../base/clock.ts';
 /** Flushes a file's data to the disk. */
 export type SyncFile = (descriptor: number) => Promise<void>;
 
-/** For tests. */
+/** How the file is flushed. Tests set it, for disks that are slow or fail. */
 export interface WalSyncOptions {
   sync?: SyncFile;
   /** Flushes in this thread. */

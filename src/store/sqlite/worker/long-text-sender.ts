@@ -1,4 +1,6 @@
 import { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { inSlices } from '../../../base/in-slices.ts';
+import { mapStrings } from '../../../base/json-value.ts';
 import { jsonWeight } from '../../../base/text/json-pieces.ts';
 import { textPieces } from '../../../base/text/text-pieces.ts';
 import { type LongTexts, PIECE_CHARS } from '../history/long-texts.ts';
@@ -33,9 +35,7 @@ export class LongTextSender {
     const standIns = new Map<string, string>();
     for (const text of longTextsIn(value, new Set()))
       standIns.set(text, await this.#standIn(text, isGrowing));
-    return standIns.size === 0
-      ? value
-      : (replaced(value, (text) => standIns.get(text) ?? text) as T);
+    return standIns.size === 0 ? value : mapStrings(value, (text) => standIns.get(text) ?? text);
   }
 
   /** Does not rely on pieces that were stored before. */
@@ -47,13 +47,12 @@ export class LongTextSender {
     const pieces = [...textPieces(text, PIECE_CHARS)];
     const rest = isGrowing ? (pieces.pop() ?? '') : '';
     const hashes: string[] = [];
-    for (const [index, piece] of pieces.entries()) {
+    for await (const [index, piece] of inSlices(pieces.entries(), 1, this.#breaks)) {
       const kept = this.#kept[index];
       const hash = kept?.piece === piece ? kept.hash : await this.#keep(piece);
       // The new piece, so that the text that it was cut from before can be forgotten.
       this.#kept[index] = { piece, hash };
       hashes.push(hash);
-      await this.#breaks.worked(1);
     }
     return this.#texts.standIn({ hashes, rest });
   }
@@ -83,7 +82,7 @@ export async function wholeTexts(
     }
     found.set(text, pieces.join('') + reference.rest);
   }
-  return { value: replaced(value, (text) => found.get(text) ?? text) };
+  return { value: mapStrings(value, (text) => found.get(text) ?? text) };
 }
 
 const READ_TOGETHER = 4;
@@ -95,14 +94,4 @@ function longTextsIn(value: unknown, found: Set<string>, min = PIECE_CHARS): Set
   } else if (typeof value === 'object' && value !== null)
     for (const part of Object.values(value)) longTextsIn(part, found, min);
   return found;
-}
-
-/** A copy of plain data in which strings are replaced. */
-function replaced(value: unknown, replace: (text: string) => string): unknown {
-  if (typeof value === 'string') return replace(value);
-  if (Array.isArray(value)) return value.map((part) => replaced(part, replace));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, replaced(part, replace)]),
-  );
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { SerialQueue } from '../../../base/keyed-queue.ts';
 import type { LogEntry } from '../../log-entry.ts';
 import { isPiecesLost, writerClosed } from '../../store-error.ts';
 import type { ThreadWriter, WriteChanges } from '../../thread-store.ts';
@@ -20,8 +21,8 @@ export class RemoteWriter implements ThreadWriter {
   readonly #thread: StoreThread;
   readonly #handle: WriterHandle;
   #lastWrite: string | null;
-  /** The end of the last call. There is one at a time: an identity names the one before it. */
-  #last: Promise<unknown> = Promise.resolve();
+  /** There is one call at a time: an identity names the one before it. */
+  readonly #queue = new SerialQueue();
   readonly #sender: LongTextSender;
   #isClosed = false;
 
@@ -38,7 +39,7 @@ export class RemoteWriter implements ThreadWriter {
 
   append(entries: LogEntry[], changes: WriteChanges = {}): Promise<void> {
     if (this.#isClosed) return Promise.reject(writerClosed(this.threadId));
-    return this.#next(async () => {
+    return this.#queue.run(async () => {
       for (let tries = 1; ; tries++) {
         try {
           await this.#append(entries, changes);
@@ -55,7 +56,7 @@ export class RemoteWriter implements ThreadWriter {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#next(() => this.#call('close', []));
+    await this.#queue.run(() => this.#call('close', []));
   }
 
   async #append(entries: LogEntry[], { partials, ...changes }: WriteChanges): Promise<void> {
@@ -72,12 +73,6 @@ export class RemoteWriter implements ThreadWriter {
       throw error;
     }
     if (entries.some(({ kind }) => kind === 'turnEnded')) this.#sender.forget();
-  }
-
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#last.then(work);
-    this.#last = next.catch(() => {});
-    return next;
   }
 
   #call(method: WriterMethod, args: readonly unknown[]): Promise<unknown> {

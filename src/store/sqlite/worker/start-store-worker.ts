@@ -17,9 +17,9 @@ export interface StoreThreadOptions extends ServedStoreOptions {
   script: string;
   clock: Clock;
   log: Log;
-  /** For tests. */
+  /** Tests set it, so that little data fills the heap. */
   heapMbMax?: number;
-  /** For tests: measures the waiting for the thread. */
+  /** Measures the waiting for the thread. Tests set it: it takes long. */
   waitClock?: Clock;
 }
 

@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { inSlices } from '../../../base/in-slices.ts';
 import type { FileUpdateChange } from '../../../protocol/generated/types.ts';
 import type { PlannedChange } from './planned-change.ts';
 import { unifiedDiff } from './unified-diff.ts';
@@ -15,10 +16,8 @@ export async function fileChanges(
   breaks: EventLoopYield,
 ): Promise<FileUpdateChange[]> {
   const shown: FileUpdateChange[] = [];
-  for (const change of changes) {
+  for await (const change of inSlices(changes, LINES_A_FILE, breaks))
     shown.push(await fileChange(change, breaks));
-    await breaks.worked(LINES_A_FILE);
-  }
   return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 

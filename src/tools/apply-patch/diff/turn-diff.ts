@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { inSlices } from '../../../base/in-slices.ts';
 import { textPieces } from '../../../base/text/text-pieces.ts';
 import type { PlannedChange } from './planned-change.ts';
 import { unifiedDiff } from './unified-diff.ts';
@@ -148,20 +149,18 @@ function gitMode(state: State): string {
 async function blobHash(state: State, breaks: EventLoopYield): Promise<string> {
   if (state === null) return ABSENT_HASH;
   const hash = createHash('sha1').update(`blob ${await bytesOf(state.text, breaks)}\0`);
-  for (const piece of textPieces(state.text, HASHED_CHARS)) {
-    hash.update(piece);
-    await breaks.worked(piece.length / CHARS_A_LINE);
-  }
+  for await (const piece of piecesOf(state.text, breaks)) hash.update(piece);
   return hash.digest('hex');
+}
+
+function piecesOf(text: string, breaks: EventLoopYield): AsyncIterable<string> {
+  return inSlices(textPieces(text, HASHED_CHARS), ({ length }) => length / CHARS_A_LINE, breaks);
 }
 
 /** The length of a text in UTF-8. */
 async function bytesOf(text: string, breaks: EventLoopYield): Promise<number> {
   let bytes = 0;
-  for (const piece of textPieces(text, HASHED_CHARS)) {
-    bytes += Buffer.byteLength(piece);
-    await breaks.worked(piece.length / CHARS_A_LINE);
-  }
+  for await (const piece of piecesOf(text, breaks)) bytes += Buffer.byteLength(piece);
   return bytes;
 }
 

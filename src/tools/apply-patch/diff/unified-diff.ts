@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { inSlices, slicesOf } from '../../../base/in-slices.ts';
 import { compareLines, type Run } from './compare-lines.ts';
 
 const CONTEXT_LINES = 3;
@@ -175,11 +176,9 @@ async function putRun(
   { kind, lines }: { kind: Run['kind']; lines: readonly string[] },
   breaks: EventLoopYield,
 ): Promise<void> {
-  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
-    const part = lines.slice(at, at + LINES_AT_ONCE);
+  const units = ({ length }: readonly string[]) => length;
+  for await (const part of inSlices(slicesOf(lines, LINES_AT_ONCE), units, breaks))
     put(hunk, kind, part);
-    await breaks.worked(part.length);
-  }
 }
 
 function put(hunk: Hunk, kind: Run['kind'], lines: readonly string[]): void {

@@ -1,4 +1,4 @@
-import { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { inSlices } from '../../../base/in-slices.ts';
 import { followPath, resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isWithin } from '../../../base/paths/is-within.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
@@ -46,10 +46,8 @@ export async function leavingFacts({
   if (named.size > PATHS_MAX) return null;
   const realPaths = new Map<string, string>();
   const realRoots = roots.map(resolveLinks);
-  const breaks = new EventLoopYield();
   const resolveAll = async (paths: Iterable<string>) => {
-    for (const path of paths) {
-      await breaks.worked(PATH_UNITS);
+    for await (const path of inSlices(paths, PATH_UNITS)) {
       const real = realPathOf(path, realRoots);
       if (real !== null) realPaths.set(path, real);
     }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/clock.ts';
-import { KeyedQueue } from '../../../base/keyed-queue.ts';
+import { KeyedQueue, SerialQueue } from '../../../base/keyed-queue.ts';
 import { awaitKill } from '../../../sandbox/processes/await-kill.ts';
 import type { Processes } from '../../../sandbox/processes/processes.ts';
 import type { CommandSession } from './command-session.ts';
@@ -45,8 +45,8 @@ export class CommandSessions {
   /** The places that are taken by calls of the model, and those by the user's commands too. */
   #called = 0;
   #taken = 0;
-  /** The last call that waits for a place: the calls take places one after another. */
-  #queue: Promise<unknown> = Promise.resolve();
+  /** The calls that wait for a place: they take places one after another. */
+  readonly #queue = new SerialQueue();
   /** Wakes the first of them. */
   #wake: () => void = () => {};
   /** The commands that a call waits for. */
@@ -74,12 +74,10 @@ export class CommandSessions {
    * commands in the background and of the user are left, or if the signal aborts.
    */
   async takeSlot(signal: AbortSignal): Promise<CommandSlot | null> {
-    const turn = this.#queue.then(async () => {
+    return this.#queue.run(async () => {
       while (this.#isFull && this.#called > 0 && !signal.aborted) await this.#change(signal);
       return this.#isFull || signal.aborted ? null : this.#newSlot(true);
     });
-    this.#queue = turn;
-    return turn;
   }
 
   /** Takes a place for a command of the user. Users are never refused. */
