@@ -1,4 +1,4 @@
-import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
+import type { RetireOptions } from '../../agent/lineage/retire-tree.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { RequestContext } from '../requested/method.ts';
 import type { ThreadDeps } from '../thread-loading/thread-deps.ts';
