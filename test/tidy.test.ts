@@ -387,6 +387,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
     use: /\bsetImmediate\b/,
     files: {
       'src/agent/outbox/outbox.ts': 'gathers what is stored in one round',
+      'src/agent/turn/turn-starter.ts': 'lets the store work on a start before it prepares more',
       'src/app.ts': 'loads the server in steps',
       'src/base/event-loop-yield.ts': 'is the door',
       'src/base/processes/spawn-program.ts': 'is the door of starts',

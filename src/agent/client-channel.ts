@@ -44,4 +44,6 @@ export interface ClientChannel {
    * has caught up.
    */
   drained(audience: Audience): Promise<void> | null;
+  /** Writes at once what was sent to these clients. */
+  flush(audience: Audience): void;
 }

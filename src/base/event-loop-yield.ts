@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { monotonicMs } from './clock.ts';
 
 /**
@@ -16,32 +16,40 @@ const MS_BETWEEN = 5;
  */
 let turn: Promise<void> = Promise.resolve();
 
+/** When the long work of this round of the event loop began. Null: there was none so far. */
+let roundSinceMs: number | null = null;
+
+/** For how long this thread has done long work in this round of the event loop. */
+function workedInRoundMs(): number {
+  const nowMs = monotonicMs();
+  if (roundSinceMs === null) {
+    roundSinceMs = nowMs;
+    setImmediate(() => {
+      roundSinceMs = null;
+    });
+  }
+  return nowMs - roundSinceMs;
+}
+
 /**
  * Lets other work run from time to time during long work. All long work takes turns: in each round
- * of the event loop only one piece goes on, for some milliseconds.
- *
- * Time in which an object waits, or has nothing to do, counts as time of its work. So its first
- * work after a pause goes on behind all that waits then. That is a delay of some rounds, and many
- * objects that begin to work in one round do not do all of it in that round.
+ * of the event loop it takes some milliseconds, however many objects do it. Work that is due in a
+ * round after that goes on in later rounds, one piece in each.
  */
 export class EventLoopYield {
   #done = 0;
-  /** When the work since the last yield began. Null: there was no work yet. */
-  #sinceMs: number | null = null;
 
   /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
     this.#done += units;
-    this.#sinceMs ??= monotonicMs();
-    if (this.#done < UNITS_BETWEEN && monotonicMs() - this.#sinceMs < MS_BETWEEN) return;
+    if (this.#done < UNITS_BETWEEN && workedInRoundMs() < MS_BETWEEN) return;
     await this.yielded();
   }
 
   /** Await this before a long piece of work that cannot be divided. */
   async yielded(): Promise<void> {
-    turn = turn.then(() => setImmediate());
+    turn = turn.then(() => nextRound());
     await turn;
     this.#done = 0;
-    this.#sinceMs = monotonicMs();
   }
 }

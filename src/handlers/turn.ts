@@ -13,7 +13,7 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
   return {
     'turn/start': {
       order: perThread,
-      async handle(given, { after, effective }) {
+      async handle(given, { after, effective, caller }) {
         const params = withEnvironment(given);
         if (params.cwd) requireFolder(params.cwd, cwd);
         checkRequestedSandbox(params, 'sandboxPolicy');
@@ -27,7 +27,11 @@ export function turnMethods({ threads, cwd }: ThreadDeps) {
           { ...params, model: requestedModel(params) },
           effective,
         );
-        after(afterAnswer);
+        after(() => {
+          afterAnswer();
+          // The client gets the response before the turn works, which takes milliseconds.
+          caller.flush();
+        });
         return { turn };
       },
     },

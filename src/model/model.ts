@@ -156,6 +156,11 @@ export interface Model {
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /**
+   * Begins what the next request of a thread needs, if that takes time. `request`: what it will
+   * probably be, with its input so far. Returns at once.
+   */
+  prepare?(request: ModelRequest): void;
+  /**
    * For a model that checks how it is used, such as a scripted one: the problems so far as a string
    * of several lines; null if there are none.
    */

@@ -215,6 +215,10 @@ export class Clients implements ClientChannel {
     return waits.length === 0 ? null : Promise.all(waits).then(() => undefined);
   }
 
+  flush(audience: Audience): void {
+    for (const connection of this.#audience(audience)) connection.flush();
+  }
+
   /** Ends every connection once its last messages are written. */
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));

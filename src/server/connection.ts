@@ -155,6 +155,11 @@ export class Connection {
     this.#writer.send(message);
   }
 
+  /** Writes the messages that were sent so far. */
+  flush(): void {
+    this.#writer.flush();
+  }
+
   /**
    * Returns null while the client keeps up with reading, else a promise that resolves when it has
    * caught up.

@@ -61,7 +61,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     this.#queuedLength += message.length;
     if (this.#flushing) return;
     this.#flushing = true;
-    setImmediate(() => this.#flush());
+    setImmediate(() => this.flush());
   }
 
   /**
@@ -82,20 +82,21 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
 
   /** Resolves when the operating system has accepted all messages, or the client is gone. */
   async flushed(): Promise<void> {
-    for (this.#flush(); this.#writing !== null; ) await this.#writing;
+    for (this.flush(); this.#writing !== null; ) await this.#writing;
     if (this.#broken || this.#transport.backlog === 0) return;
     await new Promise<void>((resolve) => this.#transport.write([], resolve));
   }
 
   end(): void {
-    this.#flush();
+    this.flush();
   }
 
   #backlog(): number {
     return this.#queuedLength + this.#transport.backlog;
   }
 
-  #flush(): void {
+  /** Writes what was sent so far, instead of at the end of this turn of the event loop. */
+  flush(): void {
     this.#flushing = false;
     if (this.#broken || this.#writing !== null) return;
     const texts: string[] = [];
@@ -123,7 +124,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     this.#writing = null;
     if (this.#broken) return;
     this.#taken();
-    this.#flush();
+    this.flush();
   }
 
   async #writeBytes(message: LongMessage, bytes: readonly Buffer[]): Promise<void> {

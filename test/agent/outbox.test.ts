@@ -139,6 +139,20 @@ test('steps of one moment, and those that come while the store is busy, are one 
   expect(appended).toEqual(['a', 'b', 'c', 'f']);
 });
 
+test('the last step of a group is stored at once, with those that wait, and a later one by itself', async () => {
+  const { outbox, stored } = withStore();
+  const steps = [outbox.commit(step('a'))];
+  // The first step waits for others of its group by then.
+  for (let time = 0; time < 10; time++) await Promise.resolve();
+  steps.push(outbox.commit({ ...step('b'), isLast: true }), outbox.commit(step('c')));
+  await Promise.all(steps.slice(0, 2));
+  expect(stored()).toEqual(['a b c']);
+  steps.push(outbox.commit({ ...step('d'), isLast: true }));
+  for (let time = 0; time < 10; time++) await Promise.resolve();
+  expect(stored()).toEqual(['a b c', 'd']);
+  await Promise.all(steps);
+});
+
 test('a step that stores nothing is announced without a write', async () => {
   const { outbox, writes, announced } = withStore();
   await outbox.commit({ announce: [warningOf('a')] });

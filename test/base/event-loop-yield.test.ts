@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { monotonicMs } from '../../src/base/clock.ts';
 import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
 import { mayStart } from '../../src/base/processes/spawn-program.ts';
 
@@ -35,6 +36,34 @@ test('long work of different objects takes turns: one piece goes on in each roun
   });
   expect(Math.max(...rounds)).toBe(1);
   expect(rounds).toHaveLength(100);
+});
+
+/** Works for so many milliseconds or longer. */
+function busyFor(ms: number): void {
+  for (const untilMs = monotonicMs() + ms; monotonicMs() < untilMs; );
+}
+
+test('work after a pause goes on at once, and no object that works in a round goes on longer than one alone', async () => {
+  const breaks = new EventLoopYield();
+  await breaks.worked(1);
+  busyFor(6);
+  await setImmediate();
+  await setImmediate();
+  let goesOn = false;
+  void breaks.worked(1).then(() => {
+    goesOn = true;
+  });
+  for (let time = 0; time < 5; time++) await Promise.resolve();
+  expect(goesOn).toBe(true);
+  await setImmediate();
+  const rounds = await inRounds(20, async (_index, wentOn) => {
+    const own = new EventLoopYield();
+    busyFor(2);
+    await own.worked(1);
+    wentOn();
+  });
+  // All work at once at first, which takes 40 ms: from then on, one goes on in each round.
+  expect(Math.max(...rounds.slice(1))).toBe(1);
 });
 
 test('two programs may start in each round of the event loop, in their order', async () => {

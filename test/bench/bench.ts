@@ -1,8 +1,8 @@
 // Measures the built server, and for comparison a minimal Node program, in alternation. Run it with
 // `npm run bench`. `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only
 // growth` measures how costs grow, which takes long; `--large` adds sizes. `-- --only gaps`
-// measures how long other requests wait, `--named TEXT` only some of the loads. docs/performance.md
-// explains the rows.
+// measures how long other requests wait, `--named TEXT` only some of the loads. `-- --only stops`
+// measures the way of a turn. docs/performance.md explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { measureGaps } from './gaps.ts';
 import { growthTables } from './growth.ts';
 import { MockModel } from './mock-model.ts';
+import { measureStops } from './stops.ts';
 import { type Row, table } from './table.ts';
 import { type Bench, running, type Subject, type Workload, workloads } from './workloads.ts';
 
@@ -28,6 +29,7 @@ const FLOOR: Subject = {
 
 const GROWTH = 'growth';
 const GAPS = 'gaps';
+const STOPS = 'stops';
 
 const { values: flags } = parseArgs({
   options: {
@@ -57,9 +59,10 @@ async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
 
 async function bench(): Promise<void> {
   const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
-  if (chosen.length === 0 && flags.only !== GROWTH && flags.only !== GAPS) {
+  const others = [GAPS, GROWTH, STOPS];
+  if (chosen.length === 0 && !others.includes(flags.only ?? '')) {
     throw new Error(
-      `--only: expected one of ${[...workloads.map(({ name }) => name), GAPS, GROWTH].join(', ')}`,
+      `--only: expected one of ${[...workloads.map(({ name }) => name), ...others].join(', ')}`,
     );
   }
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-bench-'));
@@ -86,10 +89,16 @@ async function bench(): Promise<void> {
             named: flags.named ?? '',
           })
         : null;
+    const stops =
+      flags.only === STOPS
+        ? await measureStops(HEDDLE, { folder, model, quick: flags.quick })
+        : null;
     const measured =
-      gaps === null
-        ? table(rows, [HEDDLE.name, FLOOR.name])
-        : table(gaps, ['blocked', 'working'], { ratios: false });
+      stops !== null
+        ? table(stops, ['time', 'share in %'], { ratios: false })
+        : gaps === null
+          ? table(rows, [HEDDLE.name, FLOOR.name])
+          : table(gaps, ['blocked', 'working'], { ratios: false });
     const machine = `${type()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
     process.stdout.write(
       `${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? measured}\n`,

@@ -394,8 +394,14 @@ export function newHome({ folder, model }: Bench): string {
  * Starts a server with a minimal environment: variables of the user's can make Node slower to
  * start.
  */
-export function startServer({ command }: Subject, home: string, { model }: Bench): ServerProcess {
+export function startServer(
+  { command }: Subject,
+  home: string,
+  { model }: Bench,
+  variables: Record<string, string> = {},
+): ServerProcess {
   const env = {
+    ...variables,
     PATH: process.env.PATH,
     HOME: home,
     HEDDLE_HOME: home,

@@ -1,10 +1,12 @@
 import type { LogEntry } from '../../src/store/log-entry.ts';
+import type { ThreadPatch } from '../../src/store/thread-record.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 
 type Append = Parameters<ThreadWriter['append']>;
 type BeforeWrite = (what: {
   entries: LogEntry[];
   durable: boolean;
+  patch: ThreadPatch | undefined;
   count: number;
 }) => Promise<void> | void;
 
@@ -15,17 +17,19 @@ type BeforeWrite = (what: {
 export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
   let count = 0;
   const write = async <T>(
-    { entries, durable }: { entries: LogEntry[]; durable: boolean },
+    what: Omit<Parameters<BeforeWrite>[0], 'count'>,
     work: () => Promise<T>,
   ): Promise<T> => {
     count++;
-    await beforeWrite({ entries, durable, count });
+    await beforeWrite({ ...what, count });
     return work();
   };
   const writer = (inner: ThreadWriter): ThreadWriter => ({
     threadId: inner.threadId,
     append: (...args: Append) =>
-      write({ entries: args[0], durable: args[1]?.durable ?? false }, () => inner.append(...args)),
+      write({ entries: args[0], durable: args[1]?.durable ?? false, patch: args[1]?.patch }, () =>
+        inner.append(...args),
+      ),
     close: () => inner.close(),
   });
   return {
@@ -37,7 +41,9 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     getMetadata: (threadId) => store.getMetadata(threadId),
     findThreadByPath: (path) => store.findThreadByPath(path),
     updateThread: (threadId, change) =>
-      write({ entries: [], durable: false }, () => store.updateThread(threadId, change)),
+      write({ entries: [], durable: false, patch: undefined }, () =>
+        store.updateThread(threadId, change),
+      ),
     archiveThread: (threadId, atMs) => store.archiveThread(threadId, atMs),
     archiveThreads: (threadIds, atMs) => store.archiveThreads(threadIds, atMs),
     unarchiveThread: (threadId, atMs) => store.unarchiveThread(threadId, atMs),

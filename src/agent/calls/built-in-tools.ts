@@ -18,6 +18,7 @@ import type { CallContext, Tool } from '../../tools/tool.ts';
 import { updatePlan } from '../../tools/update-plan.ts';
 import { viewImage } from '../../tools/view-image.ts';
 import type { StepAddition } from '../outbox/step.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 
@@ -40,6 +41,7 @@ export class BuiltInTools implements TurnPart {
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
   #environment: KeptEnvironment | null = null;
+  #offered: { configuration: ThreadConfiguration; tools: readonly Tool[] } | null = null;
 
   constructor(thread: ThreadContext) {
     const { clock } = thread.services.runtime;
@@ -61,8 +63,15 @@ export class BuiltInTools implements TurnPart {
     });
   }
 
-  tools(): Tool[] {
-    const { commands, tools } = this.#thread.state.configuration;
+  /** They are made once for a configuration. */
+  tools(): readonly Tool[] {
+    const { configuration } = this.#thread.state;
+    if (this.#offered?.configuration !== configuration)
+      this.#offered = { configuration, tools: this.#toolsOf(configuration) };
+    return this.#offered.tools;
+  }
+
+  #toolsOf({ commands, tools }: ThreadConfiguration): Tool[] {
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,

@@ -55,6 +55,8 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   #unpromptedTurns = 0;
   #idleTurns = 0;
 
+  #tools: readonly Tool[] | null = null;
+
   constructor(thread: ThreadContext) {
     this.#thread = thread;
     this.#goal = new CurrentGoal(thread);
@@ -132,8 +134,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     );
   }
 
-  tools(): Tool[] {
-    return this.available ? goalTools(this) : [];
+  tools(): readonly Tool[] {
+    this.#tools ??= goalTools(this);
+    return this.available ? this.#tools : [];
   }
 
   /** The next turn for the goal. There is none in plan mode, where the user decides. */

@@ -91,7 +91,7 @@ export class OpenItems {
     if (open.announced) return;
     open.announced = true;
     const { threadId, turnId, outbox, sequence } = this.#turn;
-    const item = structuredClone(open.item);
+    const item = copyOf(open.item);
     const stored = { turnId, item, startedAtMs: open.startedAtMs, completedAtMs: null };
     const begun = outbox.commit(
       { partial: stored, announce: [itemStarted(threadId, stored)] },
@@ -184,8 +184,11 @@ export class OpenItems {
   #save(open: StreamedItem): void {
     if (!open.unsaved || !this.#announced().includes(open)) return;
     open.unsaved = false;
-    // The parts of a reasoning item grow in place.
-    const item = open.item.type === 'reasoning' ? structuredClone(open.item) : { ...open.item };
-    this.#turn.outbox.savePartial(this.#stored({ ...open, item }));
+    this.#turn.outbox.savePartial(this.#stored({ ...open, item: copyOf(open.item) }));
   }
+}
+
+/** The item as it is now. The parts of a reasoning item grow in place. */
+function copyOf(item: UntimedItem): UntimedItem {
+  return item.type === 'reasoning' ? structuredClone(item) : { ...item };
 }

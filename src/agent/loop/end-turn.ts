@@ -134,6 +134,7 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
       },
     ],
     durable: true,
+    isLast: true,
     announce: [
       ...(result?.step.announce ?? []),
       ...(parts.announce ?? []),

@@ -1,4 +1,3 @@
-import { setImmediate as nextRound } from 'node:timers/promises';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { LogEntry, StoredItem } from '../../store/log-entry.ts';
@@ -28,6 +27,9 @@ export class Outbox {
   readonly #waiting = new WaitingSteps();
   readonly #owed = new OwedSteps();
   #isRunning = false;
+  /** Whether the steps that wait are stored without waiting for others. */
+  #isDue = false;
+  #endGroup: () => void = () => {};
   /** The waiting saves of unfinished items, by the ids of the items. */
   readonly #saves = new Map<string, Step>();
   readonly #breaks = new EventLoopYield();
@@ -193,6 +195,8 @@ export class Outbox {
     // The item may continue. It is then saved again, behind this step.
     for (const { item } of waiting.step.dropped ?? []) this.#saves.delete(item.id);
     this.#waiting.add(waiting);
+    this.#isDue ||= waiting.step.isLast === true;
+    if (this.#isDue) this.#endGroup();
     this.#begin();
   }
 
@@ -208,8 +212,8 @@ export class Outbox {
         this.#waiting.shift();
         await next.work();
       } else if (this.#owed.exist || stores(next.step)) {
-        // The events of a model's response come in groups: their steps are one write.
-        await nextRound();
+        if (!this.#isDue) await this.#groupEnded();
+        this.#isDue = false;
         await this.#store(this.#waiting.take());
       } else {
         this.#waiting.shift();
@@ -217,6 +221,14 @@ export class Outbox {
       }
     }
     this.#isRunning = false;
+  }
+
+  /** The events of a model's response come in groups: their steps are one write. */
+  #groupEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#endGroup = resolve;
+      setImmediate(resolve);
+    });
   }
 
   async #store(taken: readonly WaitingStep[]): Promise<void> {

@@ -8,6 +8,8 @@ export interface Step {
   patch?: ThreadPatch;
   /** Whether the step must survive a crash of the machine, not only of the process. */
   durable?: boolean;
+  /** No other step is about to follow: this one is stored at once, with those that wait. */
+  isLast?: true;
   /** An item that has begun and not completed, with its content so far. */
   partial?: StoredItem;
   /** Items that had begun and are discarded, because the model is asked again. */

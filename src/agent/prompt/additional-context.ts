@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutMiddleBytes } from '../../base/text/cut-middle-bytes.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
@@ -32,7 +33,7 @@ export function checkAdditionalContext(given: Given | null | undefined): void {
 /**
  * The messages with the context that a client adds, except for those that are in the prompt since
  * the request before this one. `told`: what the model was told last, as the thread's record has it,
- * and what it is told then.
+ * and what it is told then: the same object if nothing has changed.
  */
 export function additionalContext(
   given: Given | null | undefined,
@@ -43,9 +44,10 @@ export function additionalContext(
     given?.[name] === undefined ? [] : [entryMessage(name, given[name])],
   );
   const before = marksIn(told);
+  const marks = all.map(markOf);
   return {
     messages: all.filter((message) => !before.has(markOf(message))),
-    told: withMarks(told, all.map(markOf)),
+    told: isDeepStrictEqual([...before], marks) ? told : withMarks(told, marks),
   };
 }
 

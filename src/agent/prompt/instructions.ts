@@ -1,4 +1,5 @@
-import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { mayStartAgents } from '../../config/agents/may-start-agents.ts';
 import type { Config } from '../../config/config.ts';
@@ -106,7 +107,8 @@ export class Instructions {
 
   /**
    * The context messages for the next turn: all of them if `told`, the context that the model last
-   * got, is null; else those that have changed since.
+   * got, is null; else those that have changed since. If nothing has changed, `told` is the same
+   * object.
    */
   async contextUpdate({
     settings,
@@ -122,7 +124,28 @@ export class Instructions {
     /** In Unix milliseconds. */
     now: number;
   }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
-    const { agentsMd, skills } = await this.#foundAt(settings);
+    const found = await this.#foundAt(settings);
+    const next = this.#contextOf(settings, { ...found, granted, now });
+    if (!isContext(told)) return { messages: contextMessages(next), told: toldOf(next, told) };
+    // To make and compare the texts takes longer.
+    const { additional: _, ...last } = told;
+    if (isDeepStrictEqual(last, next)) return { messages: [], told };
+    return { messages: contextChanges(told, next), told: toldOf(next, told) };
+  }
+
+  /** What the model reads about the context of a turn with these settings. */
+  #contextOf(
+    settings: ThreadSettings,
+    {
+      agentsMd,
+      skills,
+      granted,
+      now,
+    }: Pick<PlaceInstructions, 'agentsMd' | 'skills'> & {
+      granted: readonly GrantedPermissions[];
+      now: number;
+    },
+  ): ContextInput {
     const {
       sandboxPolicy,
       approvalPolicy,
@@ -137,7 +160,7 @@ export class Instructions {
       () => mayStartAgents(this.#config),
       () => false,
     );
-    const next: ContextInput = {
+    return {
       sandboxPolicy,
       approvalPolicy,
       workspaceRoots,
@@ -161,8 +184,6 @@ export class Instructions {
         withheld: this.#withheld,
       }),
     };
-    const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
-    return { messages, told: withAdditional(next as unknown as JsonValue, told) };
   }
 
   #managedNetwork(settings: ThreadSettings): ManagedNetwork | null {
@@ -205,6 +226,8 @@ export class Instructions {
     }: { mayLieAt: (real: string) => boolean; mayBeSeen: () => Promise<(real: string) => boolean> },
   ): Promise<ResponseItem[]> {
     const { skills } = await this.#foundAt(place);
+    const used = skillsUsed(input, skills);
+    if (used.length === 0) return [];
     const { root } = projectFolders(place.cwd);
     const scopeOf = (path: string) => skills.find((known) => known.path === path)?.scope ?? null;
     const isAllowed = {
@@ -212,8 +235,7 @@ export class Instructions {
       repo: (real: string) => isBelow(real, root),
       other: mayLieAt,
     };
-    const used = skillsUsed(input, skills);
-    const isSeen = used.length === 0 ? () => false : await mayBeSeen();
+    const isSeen = await mayBeSeen();
     const messages: ResponseItem[] = [];
     for (const skill of used) {
       const isIn = isAllowed[scopeOf(skill.path) ?? 'other'];
@@ -236,8 +258,12 @@ export class Instructions {
   }
 }
 
-function isContext(told: JsonValue): told is ContextInput & JsonValue {
+function isContext(told: JsonValue): told is ContextInput & JsonObject {
   return isObject(told) && 'environment' in told;
+}
+
+function toldOf(next: ContextInput, before: JsonValue): JsonValue {
+  return withAdditional(next as unknown as JsonValue, before);
 }
 
 function hosts({ domains }: NetworkPolicy, access: 'allow' | 'deny'): Set<string> {

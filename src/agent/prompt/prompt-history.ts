@@ -60,6 +60,11 @@ export class PromptHistory implements KeptPrompt {
     return this.#kept?.items.bytes ?? 0;
   }
 
+  /** The prompt, if it is in memory. */
+  get kept(): Prompt | null {
+    return this.#kept?.listed() ?? null;
+  }
+
   /** Adds stored entries. */
   add(entries: readonly LogEntry[]): void {
     this.#appends++;

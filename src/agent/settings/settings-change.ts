@@ -9,7 +9,9 @@ export function settingsChange(
   before: ThreadSettings,
   now: ThreadSettings,
 ): Announcement[] {
-  return isDeepStrictEqual(before, now) ? [] : [settingsAnnouncement(threadId, now)];
+  return before === now || isDeepStrictEqual(before, now)
+    ? []
+    : [settingsAnnouncement(threadId, now)];
 }
 
 /** The announcement of the settings that a thread's next turn will have. */

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../../config/config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadPatch, ThreadSettings } from '../../store/thread-record.ts';
@@ -5,12 +7,14 @@ import type { ThreadContext } from '../thread-context.ts';
 import { type ConfiguredSettings, confined } from './confined-settings.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadConfiguration } from './thread-configuration.ts';
-import { type TurnOverrides, withTurnOverrides } from './turn-overrides.ts';
+import { TURN_OVERRIDES, type TurnOverrides, withTurnOverrides } from './turn-overrides.ts';
 
 /** The changes of a loaded thread's settings. */
 export class SettingsChanges {
   readonly #thread: Pick<ThreadContext, 'state' | 'beginnings' | 'services'>;
   readonly #update: (patch: ThreadPatch) => Promise<void>;
+  /** The settings that stay as they are without overrides, by this configuration. */
+  #plain: { settings: ThreadSettings; config: Config } | null = null;
 
   /** `update`: stores changes of the record, and keeps them. */
   constructor(
@@ -21,13 +25,20 @@ export class SettingsChanges {
     this.#update = update;
   }
 
-  /** The settings with a client's changes. */
+  /** The settings with a client's changes: the same object if they stay as they are. */
   overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     const { state, services } = this.#thread;
-    return withTurnOverrides(settings, overrides, {
-      serverCwd: services.machine.cwd,
-      config: state.configuration.config,
-    });
+    const serverCwd = services.machine.cwd;
+    const { config } = state.configuration;
+    const isPlain =
+      overrides.serviceTier === undefined &&
+      TURN_OVERRIDES.every((name) => (overrides[name] ?? null) === null);
+    if (isPlain && this.#plain?.settings === settings && this.#plain.config === config)
+      return settings;
+    const changed = withTurnOverrides(settings, overrides, { serverCwd, config });
+    if (!isDeepStrictEqual(changed, settings)) return changed;
+    if (isPlain) this.#plain = { settings, config };
+    return settings;
   }
 
   /**

@@ -8,27 +8,29 @@ import type { ThreadSettings } from '../../store/thread-record.ts';
 import { askedTier, collaboration, inPlaceOf, withMode, withProject } from './resolve-settings.ts';
 import { turnSandbox } from './thread-sandbox.ts';
 
+/** The names of the settings that a client can change. */
+export const TURN_OVERRIDES = [
+  'approvalPolicy',
+  'approvalsReviewer',
+  'collaborationMode',
+  'cwd',
+  'effort',
+  'environments',
+  'model',
+  'multiAgentMode',
+  'permissions',
+  'personality',
+  'runtimeWorkspaceRoots',
+  'sandboxPolicy',
+  'serviceTier',
+  'summary',
+] as const;
+
 /**
  * The settings that a client can change at a turn's start or between turns. Null and absent are the
  * same, except for `serviceTier`.
  */
-export type TurnOverrides = Pick<
-  TurnStartParams,
-  | 'approvalPolicy'
-  | 'approvalsReviewer'
-  | 'collaborationMode'
-  | 'cwd'
-  | 'effort'
-  | 'environments'
-  | 'model'
-  | 'multiAgentMode'
-  | 'permissions'
-  | 'personality'
-  | 'runtimeWorkspaceRoots'
-  | 'sandboxPolicy'
-  | 'serviceTier'
-  | 'summary'
->;
+export type TurnOverrides = Pick<TurnStartParams, (typeof TURN_OVERRIDES)[number]>;
 
 /**
  * The settings with a client's changes. The model and effort of a collaboration mode win. A

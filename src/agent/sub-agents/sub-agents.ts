@@ -2,6 +2,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { AgentSettings } from '../settings/thread-configuration.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
@@ -45,22 +46,21 @@ export class SubAgents implements TurnPart {
   #toldVersion: number | null = null;
   /** The agents whose states are in outputs of calls that may not be stored yet. */
   readonly #unstored = new Set<string>();
+  #offered: { agents: AgentSettings | null; tools: readonly Tool[] } | null = null;
 
   constructor(thread: ThreadContext) {
     this.#thread = thread;
   }
 
-  tools(): Tool[] {
-    const thread = this.#toolDeps();
-    return thread === null
-      ? []
-      : [
-          spawnAgent(thread),
-          sendInput(thread),
-          resumeAgent(thread),
-          waitAgent(thread),
-          closeAgent(thread),
-        ];
+  /** They are made once for a configuration. */
+  tools(): readonly Tool[] {
+    const { agents } = this.#thread.state.configuration;
+    if (this.#offered?.agents !== agents) {
+      const deps = this.#toolDeps();
+      const tools = deps === null ? [] : toolsWith(deps);
+      this.#offered = { agents, tools };
+    }
+    return this.#offered.tools;
   }
 
   /**
@@ -179,4 +179,8 @@ export class SubAgents implements TurnPart {
       charsMax: (model) => this.#chars(model, WAIT_SHARE, WAIT_CHARS_MAX),
     };
   }
+}
+
+function toolsWith(deps: AgentToolDeps): Tool[] {
+  return [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
 }

@@ -43,7 +43,7 @@ export class ThreadTurns {
   constructor(thread: ThreadContext, own: ThreadTurnsOptions) {
     this.#thread = thread;
     this.#own = own;
-    this.#starter = new TurnStarter(thread, this.#run);
+    this.#starter = new TurnStarter(thread, this.#run, own.runner);
   }
 
   /**
@@ -196,6 +196,8 @@ export class ThreadTurns {
   async #runTurn(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     const { runner, onTurnEnded } = this.#own;
     await runner.run(turn, beginning);
+    // Clients learn of the end before the work that follows it.
+    this.#thread.services.clients.flush({ threadId: this.#thread.id });
     if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
     onTurnEnded(this.#thread.id, turn.id);
   }

@@ -160,7 +160,7 @@ export class ActiveTurn implements TurnContext {
   /** To be called when the turn ends, before its end is stored. Closes it to input. */
   end(): void {
     this.refuseInput();
-    this.#over.abort();
+    this.#over.abort(aborted());
   }
 
   /** Closes the turn to input. Later input is for the next turn. */
@@ -178,7 +178,7 @@ export class ActiveTurn implements TurnContext {
     this.#reservations++;
     if (!isDeferred) {
       this.#request?.abort();
-      this.#newInput.abort();
+      this.#newInput.abort(aborted());
     }
     let open = true;
     const leave = () => {
@@ -269,6 +269,14 @@ export class ActiveTurn implements TurnContext {
   #wake(): void {
     for (const resolve of this.#onChange.splice(0)) resolve();
   }
+}
+
+let reason: DOMException | null = null;
+
+/** The usual reason of an abort: made once, because Node makes a trace of the stack for each. */
+function aborted(): DOMException {
+  reason ??= new DOMException('This operation was aborted', 'AbortError');
+  return reason;
 }
 
 /** A controller whose signal takes any number of listeners. */

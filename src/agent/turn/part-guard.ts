@@ -38,7 +38,8 @@ export class PartGuard {
     const results: Partial<T>[] = [];
     for (const part of this.#parts) {
       try {
-        results.push((await returned(work(part) ?? ({} as Partial<T>), signal)) ?? {});
+        const result = work(part);
+        if (result !== undefined) results.push((await returned(result, signal)) ?? {});
       } catch (error) {
         if (error instanceof StoreError) throw error;
         this.failed(message, { err: error, turnId: id });

@@ -44,7 +44,7 @@ export function requestIdentity(
   const client = isName ? originator : 'heddle';
   const windowId = `${threadId}:${record.tokenUsage?.compactions ?? 0}`;
   const facts = turnFacts(origin, windowId);
-  const header = asciiJson(facts.withClients);
+  const metadata = asciiJson(facts.withClients);
   const about = { 'x-codex-window-id': windowId, ...agentFacts(origin) };
   return {
     headers: sendable({
@@ -53,7 +53,7 @@ export function requestIdentity(
       'session-id': sessionId,
       'thread-id': threadId,
       ...about,
-      'x-codex-turn-metadata': header.length > HEADER_CHARS_MAX ? asciiJson(facts.own) : header,
+      'x-codex-turn-metadata': metadata.length > HEADER_CHARS_MAX ? asciiJson(facts.own) : metadata,
     }),
     clientMetadata: {
       thread_id: threadId,
@@ -61,7 +61,7 @@ export function requestIdentity(
       turn_id: turn.id,
       root_turn_id: turn.rootTurnId,
       ...about,
-      'x-codex-turn-metadata': asciiJson(facts.withClients),
+      'x-codex-turn-metadata': metadata,
     },
   };
 }

@@ -48,9 +48,10 @@ export async function turnInput(
     const { item, model } = await toolOutputItems(params.toolOutput, ids);
     return { item, model: authored(null, model), atMs };
   }
+  const bounds = () =>
+    sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env }));
   // Files that a model names must be ones that the commands of this thread could read.
-  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, { home, env }));
-  const mayLieAt = await mayRead(author === 'parent' ? bounds : null);
+  const mayLieAt = await mayRead(author === 'parent' ? bounds() : null);
   const { message, notes } = await userMessage(params.input, mayLieAt);
   const model = [
     ...authored(author, message === null ? [] : [message]),
@@ -59,7 +60,7 @@ export async function turnInput(
       'server',
       await instructions.skillsNamedIn(params.input, settings, {
         mayLieAt,
-        mayBeSeen: () => mayBeSeen(bounds),
+        mayBeSeen: () => mayBeSeen(bounds()),
       }),
     ),
   ];

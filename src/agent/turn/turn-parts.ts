@@ -56,7 +56,7 @@ export class TurnParts {
    */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     const tools = new Map<string, Tool>();
-    for (const part of this.#parts) {
+    for (const part of this.#parts.filter((each) => 'tools' in each)) {
       const offered = await returned(part.tools?.(signal) ?? [], signal);
       if (offered === null) return [];
       for (const tool of offered) {
@@ -65,7 +65,7 @@ export class TurnParts {
       }
     }
     let arranged: readonly Tool[] = [...tools.values()];
-    for (const part of this.#parts) {
+    for (const part of this.#parts.filter((each) => 'arrangeTools' in each)) {
       const next = await returned(part.arrangeTools?.(arranged) ?? arranged, signal);
       if (next === null) return [];
       arranged = next;
@@ -163,7 +163,7 @@ export class TurnParts {
     turn: TurnContext,
     tell: (messages: readonly ResponseItem[]) => Promise<void>,
   ): Promise<EndBeforeRequest | null> {
-    for (const part of this.#parts) {
+    for (const part of this.#parts.filter((each) => 'beforeRequest' in each)) {
       const before = (await returned(part.beforeRequest?.(turn) ?? {}, turn.signal)) ?? {};
       if (before.tell !== undefined && before.tell.length > 0) {
         await tell(before.tell);
@@ -175,9 +175,9 @@ export class TurnParts {
   }
 
   async afterRequest(response: EndedResponse, turn: TurnContext): Promise<void> {
-    await this.#guard.each(turn, 'a part failed after a response', async (part) => {
-      await part.afterRequest?.(response, turn);
-      return {};
+    await this.#guard.each(turn, 'a part failed after a response', (part) => {
+      const done = part.afterRequest?.(response, turn);
+      return done instanceof Promise ? done.then(() => ({})) : undefined;
     });
   }
 
@@ -239,7 +239,7 @@ export class TurnParts {
 
   /** Never rejects. */
   async cleanUp(turn: TurnContext): Promise<void> {
-    for (const part of this.#parts) {
+    for (const part of this.#parts.filter((each) => 'cleanUp' in each)) {
       try {
         await part.cleanUp?.(turn);
       } catch (error) {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams } from '../../protocol/generated/types.ts';
@@ -42,10 +43,13 @@ export type RunTurn = (turn: ActiveTurn, beginning: TurnBeginning) => void;
 export class TurnStarter {
   readonly #thread: ThreadContext;
   readonly #run: RunTurn;
+  readonly #runner: { prepare(turn: ActiveTurn): void };
 
-  constructor(thread: ThreadContext, run: RunTurn) {
+  /** `runner` lets the model prepare the first request of a turn. */
+  constructor(thread: ThreadContext, run: RunTurn, runner: { prepare(turn: ActiveTurn): void }) {
     this.#thread = thread;
     this.#run = run;
+    this.#runner = runner;
   }
 
   /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
@@ -79,14 +83,10 @@ export class TurnStarter {
       listed: true,
       updatedAtMs: now,
       recencyAtMs: now,
-      told,
+      ...toldChange(state.record, told),
       ...change.patch,
+      ...this.#preview(params, input, command),
     };
-    const preview =
-      command === null
-        ? this.#preview(params, input)
-        : previewPatch(state.record, textPreview(command), { isCommand: true });
-    Object.assign(patch, preview);
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now, ...root },
@@ -96,17 +96,22 @@ export class TurnStarter {
       ],
       patch,
     };
-    await outbox.commit({
+    const stored = outbox.commit({
       ...(due === null ? mergedSteps([start, parts.inputArrived()]) : start),
       ...withheldItem(turnId, input),
+      isLast: true,
     });
-    state.keep(patch);
+    // The rest is prepared while the store works.
+    await Promise.race([stored, setImmediate()]);
     const turn = newActiveTurn(
       { ...newTurn, params, settings },
       { id: turnId, ...root, startedAtMs: now, startedMs },
       state.configuration.config,
     );
     if (input !== null) turn.reserveInput()?.deliver(input);
+    this.#runner.prepare(turn);
+    await stored;
+    state.keep(patch);
     state.turn = turn;
     state.status = 'active';
     const step = parts.turnBegan(turn);
@@ -174,7 +179,8 @@ export class TurnStarter {
       await outbox.commitMade(() => {
         before = { told: state.record.told };
         const { messages, told } = additionalContext(params.additionalContext, state.record.told);
-        state.keep({ told });
+        const added = toldChange(state.record, told);
+        state.keep(added);
         // The reservation has stopped the response. So what is deferred, such as what calls have
         // told meanwhile, comes before the new input.
         const entries: LogEntry[] = [
@@ -183,7 +189,7 @@ export class TurnStarter {
           ...inputEntries(turn.id, taken),
         ];
         return {
-          ...mergedSteps([{ entries, patch: { ...patch, told } }, arrived]),
+          ...mergedSteps([{ entries, patch: { ...patch, ...added } }, arrived]),
           ...withheldItem(turn.id, taken),
         };
       });
@@ -231,13 +237,17 @@ export class TurnStarter {
   }
 
   /**
-   * The preview of a thread that gets this input. If the input may be refused, it is the preview
-   * once it is not.
+   * The preview of a thread that gets this input, or whose user runs this command. If the input may
+   * be refused, it is the preview once it is not.
    */
-  #preview({ input: given }: Pick<TurnStartParams, 'input'>, input: TurnInput | null): ThreadPatch {
-    return input?.isWithheld === true
-      ? {}
-      : previewPatch(this.#thread.state.record, threadPreview(given));
+  #preview(
+    { input: given }: Pick<TurnStartParams, 'input'>,
+    input: TurnInput | null,
+    command: string | null = null,
+  ): ThreadPatch {
+    const { record } = this.#thread.state;
+    if (command !== null) return previewPatch(record, textPreview(command), { isCommand: true });
+    return input?.isWithheld === true ? {} : previewPatch(record, threadPreview(given));
   }
 
   /** Marks input that the parts check before the model reads it. */
@@ -276,4 +286,9 @@ export class TurnStarter {
     for (const { method, params } of announcements)
       services.clients.publish({ threadId: state.id }, method, params);
   }
+}
+
+/** The patch for what the model is told; empty if that is what it was told last. */
+function toldChange(before: Pick<ThreadRecord, 'told'>, told: ThreadRecord['told']): ThreadPatch {
+  return told === before.told ? {} : { told };
 }

@@ -17,8 +17,7 @@ export class JsonText {
 
   equals(other: JsonText): boolean {
     return (
-      this.parts.length === other.parts.length &&
-      this.parts.every((part, index) => part.equals(other.parts[index] as Buffer))
+      this.length === other.length && Buffer.concat(this.parts).equals(Buffer.concat(other.parts))
     );
   }
 
@@ -82,9 +81,16 @@ export class JsonTextBuilder {
     this.#text = this.#text.slice(0, -1);
   }
 
+  /** Makes the bytes of the text so far, to which more will be written. */
+  encode(): void {
+    this.#parts.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+
   end(): JsonText {
-    if (this.#text !== '') this.#parts.push(Buffer.from(this.#text));
-    return new JsonText(this.#parts);
+    if (this.#text !== '') this.encode();
+    const text = new JsonText(this.#parts);
+    return text.length > PART_CHARS ? text : new JsonText([Buffer.concat(this.#parts)]);
   }
 
   async #addRest(pieces: Iterable<string>): Promise<void> {

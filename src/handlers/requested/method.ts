@@ -17,6 +17,8 @@ export interface Caller {
    * caught up.
    */
   drained(): Promise<void> | null;
+  /** Writes the messages that were sent to the client so far. */
+  flush(): void;
   /** The params of the caller's open requests with this id. */
   openParams(requestId: string | number): readonly object[];
   /** Aborts when the client can send nothing more, or does not wait for responses any more. */

@@ -9,6 +9,7 @@ import type { RateLimitSnapshot, TurnError } from '../../protocol/generated/type
 import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import { failedEvent, type ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
+import { BegunBodies } from './begun-bodies.ts';
 import { type EndpointDeps, lowerCaseNames, resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { ItemTexts } from './item-texts.ts';
@@ -45,9 +46,26 @@ export function createProviderModel(
   const accepted = new AcceptedSettings();
   const arriving = deps.arriving ?? new ArrivingResponses(deps.clock);
   const bodyTools = { pace: new EventLoopYield(), texts: new ItemTexts() };
+  const begun = new BegunBodies();
   return {
+    prepare(request) {
+      const settings = accepted.settingsFor(request, api.parameters);
+      const body = api.beginBody?.(request, sentSettings(settings), bodyTools);
+      if (body !== undefined) begun.add({ request, settings, body });
+    },
     stream: (request, signal) =>
-      stream({ api, provider, deps, client, accepted, arriving, bodyTools, request, signal }),
+      stream({
+        api,
+        provider,
+        deps,
+        client,
+        accepted,
+        arriving,
+        bodyTools,
+        begun,
+        request,
+        signal,
+      }),
   };
 }
 
@@ -59,6 +77,7 @@ interface ModelCall {
   accepted: AcceptedSettings;
   arriving: ArrivingResponses;
   bodyTools: BodyTools;
+  begun: BegunBodies;
   request: ModelRequest;
   signal: AbortSignal;
 }
@@ -94,16 +113,15 @@ async function* stream(call: ModelCall): AsyncGenerator<ModelEvent, void, undefi
 
 async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void, undefined> {
   const { provider, deps, signal } = call;
-  const reasoning = call.accepted.reasoningFor(call.request.model);
-  const leftOut = call.accepted.leftOutOf(call.request, call.api.parameters);
-  const options = await prepare(call, { reasoning, leftOut });
+  const settings = call.accepted.settingsFor(call.request, call.api.parameters);
+  const options = await prepare(call, settings);
   if (signal.aborted) return;
   if ('message' in options) {
     yield [{ type: 'failed', error: options }];
     return;
   }
   const retries = new RetryPlan(provider, deps.clock, call.request.retries);
-  const prepared: ReadyRequest = { options, reasoning, leftOut };
+  const prepared: ReadyRequest = { options, ...settings };
   yield [{ type: 'started' }];
   for (;;) {
     const failure = yield* attemptWithFallbacks(call, prepared);
@@ -184,24 +202,22 @@ async function prepare(
   const { api, provider, deps, client, arriving, request, signal } = call;
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
-  const body = await api.body(request, sentSettings(settings), call.bodyTools);
-  const { url, proxy } = endpoint;
+  const begun = await call.begun.take(request, settings);
+  const body = await api.body(request, sentSettings(settings), call.bodyTools, begun);
   const headers = {
     ...endpoint.headers,
     ...request.headers,
     ...lowerCaseNames(provider.httpHeaders),
   };
-  const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
   const httpRequest: HttpRequest = {
     method: 'POST',
-    url,
-    proxy,
+    url: endpoint.url,
+    proxy: endpoint.proxy,
     headers,
     body,
-    connectMsMax,
-    idleMsMax,
+    connectMsMax: provider.connectTimeoutMs,
+    idleMsMax: provider.streamIdleTimeoutMs,
   };
-  const translator = () => api.translator(endpoint, request);
   const onHeaders: AttemptOptions['onHeaders'] = (received) => {
     const limits = deps.onRateLimits === undefined ? null : toldRateLimits(received);
     if (limits !== null) deps.onRateLimits?.(limits);
@@ -216,7 +232,7 @@ async function prepare(
     log,
     httpRequest,
     arriving,
-    translator,
+    translator: () => api.translator(endpoint, request),
     signal,
   };
 }

@@ -1,5 +1,6 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { JsonText } from '../../base/text/json-text.ts';
+import type { JsonText, JsonTextBuilder } from '../../base/text/json-text.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -13,6 +14,13 @@ export interface BodyTools {
   texts: ItemTexts;
 }
 
+/** The beginning of a body. */
+export interface BegunBody {
+  body: JsonTextBuilder;
+  /** The items that it has. */
+  sent: readonly ResponseItem[];
+}
+
 /**
  * The differences between provider APIs: the path, the body of requests, and how to read responses.
  */
@@ -21,8 +29,18 @@ export interface ProviderApi {
   path: string;
   /** The parameters that are left out for a model that refuses them. */
   parameters: readonly OptionalParameter[];
-  /** Builds the body of a request with these settings, in parts between which other work runs. */
-  body(request: ModelRequest, settings: SentSettings, tools: BodyTools): Promise<JsonText>;
+  /**
+   * Builds the body of a request with these settings, in parts between which other work runs.
+   * `begun`: the beginning of the body of a request that had the same settings.
+   */
+  body(
+    request: ModelRequest,
+    settings: SentSettings,
+    tools: BodyTools,
+    begun: BegunBody | null,
+  ): Promise<JsonText>;
+  /** Begins the body of a request that is about to come, with its input so far. */
+  beginBody?(request: ModelRequest, settings: SentSettings, tools: BodyTools): Promise<BegunBody>;
   /** Creates a translator for one response to this request. */
   translator(endpoint: Endpoint, request: ModelRequest): EventTranslator;
 }

@@ -5,7 +5,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { searchAsFunction } from '../found-tools.ts';
 import { sentParameters } from '../http/parameters/optional-parameter.ts';
 import type { ReasoningSent, SentSettings } from '../http/parameters/sent-settings.ts';
-import type { BodyTools } from '../http/provider-api.ts';
+import type { BegunBody, BodyTools } from '../http/provider-api.ts';
 import type { ModelRequest } from '../model.ts';
 import { isEncrypted, sentReasoning } from './replayed-reasoning.ts';
 import { RESPONSE_PARAMETERS } from './response-parameters.ts';
@@ -30,44 +30,90 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
 /**
  * The body of a Responses API request. Settings without a value are left out, since some providers
  * refuse null. The provider stores nothing, so it must return reasoning in its encrypted form for
- * the next request to include it.
+ * the next request to include it. `begun`: the beginning of a request with the same settings.
  */
 export async function requestBody(
   request: ModelRequest,
   settings: SentSettings,
-  { pace, texts }: BodyTools,
+  tools: BodyTools,
+  begun: BegunBody | null = null,
 ): Promise<JsonText> {
-  const body = new JsonTextBuilder(pace);
+  await tools.pace.worked(request.input.length);
+  const sent = sentItems(request, settings);
+  const isOf = begun?.sent.every((item, index) => item === sent[index]) === true;
+  const { body, sent: before } =
+    isOf && begun ? begun : await beginWith([], request, settings, tools);
+  await addItems(body, sent.slice(before.length), before.length, { settings, tools });
+  await body.write(']}');
+  return body.end();
+}
+
+/**
+ * The beginning of the body of a request that a message of the user will follow, with its input so
+ * far.
+ */
+export async function beginBody(
+  request: ModelRequest,
+  settings: SentSettings,
+  tools: BodyTools,
+): Promise<BegunBody> {
+  const sent = sentItems(request, settings, request.input.length);
+  const begun = await beginWith(sent, request, settings, tools);
+  begun.body.encode();
+  return begun;
+}
+
+async function beginWith(
+  sent: ResponseItem[],
+  request: ModelRequest,
+  settings: SentSettings,
+  tools: BodyTools,
+): Promise<BegunBody> {
+  const body = new JsonTextBuilder(tools.pace);
   await body.add(bodySettings(request, settings));
   body.reopen();
-  await pace.worked(request.input.length);
+  await body.write(',"input":[');
+  await addItems(body, sent, 0, { settings, tools });
+  return { body, sent };
+}
+
+/** Adds items behind `before` others. */
+async function addItems(
+  body: JsonTextBuilder,
+  items: readonly ResponseItem[],
+  before: number,
+  { settings, tools }: { settings: SentSettings; tools: BodyTools },
+): Promise<void> {
   const form = sentReasoning(settings);
-  const sent = withoutEarlierRawReasoning(sentItems(request)).filter(
-    (item) => form !== 'none' || !isEncrypted(item),
-  );
-  await pace.worked(request.input.length);
-  let separator = ',"input":[';
-  for (const item of sent) {
+  await tools.pace.worked(items.length);
+  let separator = before === 0 ? '' : ',';
+  for (const item of items) {
     const keepsId = form === 'withIds' && isEncrypted(item);
-    const text = keepsId ? null : texts.of(item, (each) => JSON.stringify(inputItem(each)));
+    const text = keepsId ? null : tools.texts.of(item, (each) => JSON.stringify(inputItem(each)));
     const wait = body.write(text === null ? separator : separator + text);
     if (wait !== null) await wait;
     if (text === null) await body.add(inputItem(item, keepsId ? { keepsId } : {}));
     separator = ',';
   }
-  await body.write(`${separator === ',' ? '' : separator}]}`);
-  return body.end();
 }
 
 /**
  * The items that are sent. A model that was not offered the API's own search for tools gets
  * searches as calls of a function.
  */
-function sentItems({ input, tools }: ModelRequest): ResponseItem[] {
-  const sent = input.filter(({ type }) => SENT_TYPES.has(type));
-  return tools.some(({ type }) => type === 'tool_search')
-    ? sent
-    : sent.flatMap((item) => searchAsFunction(item) ?? []);
+function sentItems(
+  { input, tools }: ModelRequest,
+  settings: SentSettings,
+  turnStart?: number,
+): ResponseItem[] {
+  const known = input.filter(({ type }) => SENT_TYPES.has(type));
+  const sent = tools.some(({ type }) => type === 'tool_search')
+    ? known
+    : known.flatMap((item) => searchAsFunction(item) ?? []);
+  const form = sentReasoning(settings);
+  return withoutEarlierRawReasoning(sent, turnStart).filter(
+    (item) => form !== 'none' || !isEncrypted(item),
+  );
 }
 
 /** The body without the input. */
@@ -102,10 +148,10 @@ function bodySettings(request: ModelRequest, settings: SentSettings): JsonObject
  * write it refuse it, and to others it is useful only within its turn. Reasoning from the tags of a
  * message is left out everywhere: the provider wrote no such item.
  */
-function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
-  const turnStart = input.findLastIndex(
-    (item) => item.type === 'message' && item.role !== 'assistant',
-  );
+function withoutEarlierRawReasoning(
+  input: ResponseItem[],
+  turnStart = input.findLastIndex((item) => item.type === 'message' && item.role !== 'assistant'),
+): ResponseItem[] {
   return input.filter(
     (item, index) => (index > turnStart && !isFromTags(item)) || !isRawReasoning(item),
   );

@@ -1,6 +1,6 @@
 import type { ProviderApi } from '../http/provider-api.ts';
 import { REPLAYED_REASONING } from './replayed-reasoning.ts';
-import { requestBody } from './request-body.ts';
+import { beginBody, requestBody } from './request-body.ts';
 import { RESPONSE_PARAMETERS } from './response-parameters.ts';
 import { ResponseTranslator } from './response-translator.ts';
 
@@ -9,5 +9,6 @@ export const responsesApi: ProviderApi = {
   path: 'responses',
   parameters: [...RESPONSE_PARAMETERS, ...REPLAYED_REASONING],
   body: requestBody,
+  beginBody,
   translator: (endpoint, request) => new ResponseTranslator(endpoint, request),
 };

@@ -283,7 +283,8 @@ describe('while a turn runs', () => {
       threadId: idOf(1),
       input: text('go'),
     });
-    await server.model.asked(1);
+    // The call has ended, and the response has not.
+    await server.client.waitFor('turn/plan/updated');
     await inject(server, [fact]);
     gate.open();
     await server.client.turnCompleted(turn.id);

@@ -27,15 +27,20 @@ interface OfModel {
 export class AcceptedSettings {
   readonly #models = new Map<string, OfModel>();
 
-  reasoningFor(model: string): ReasoningSent {
-    return this.#models.get(model)?.reasoning ?? 'full';
+  /** The settings that this request follows. */
+  settingsFor(
+    request: ModelRequest,
+    parameters: readonly OptionalParameter[],
+  ): { reasoning: ReasoningSent; leftOut: LeftOut[] } {
+    const reasoning = this.#models.get(request.model)?.reasoning ?? 'full';
+    return { reasoning, leftOut: this.#leftOutOf(request, parameters) };
   }
 
   /**
    * The parameters of this request that its model refuses. A word that was never sent for one is
    * not refused.
    */
-  leftOutOf(request: ModelRequest, parameters: readonly OptionalParameter[]): LeftOut[] {
+  #leftOutOf(request: ModelRequest, parameters: readonly OptionalParameter[]): LeftOut[] {
     const refused = this.#models.get(request.model)?.refused;
     if (refused === undefined) return [];
     return parameters.flatMap((parameter) => refused.get(keyOf(parameter, request)) ?? []);

@@ -41,6 +41,7 @@ export class ThreadRows {
   readonly #move: Statement<[number, number, number, string, string]>;
   readonly #remove: Statement<[string]>;
   readonly #archive: Statement<[number, string]>;
+  readonly #readers = new Map<string, Statement<[string], Changes>>();
   readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
 
   constructor(db: Database, blobs: Blobs) {
@@ -168,21 +169,27 @@ export class ThreadRows {
 
   patch(threadId: string, patch: ThreadPatch, logId: number): void {
     const changes = this.#changes(patch, logId);
-    const row = this.#get.get(threadId);
+    const given = Object.keys(changes) as (keyof Changes)[];
+    if (given.length === 0) return;
+    const row = this.#reader(given).get(threadId);
     // SQLite writes the index of a column that is set, even if its value stays.
-    const columns = (Object.keys(changes) as (keyof Changes)[]).filter(
-      (column) => row === undefined || changes[column] !== row[column],
+    const columns = given.filter((column) => row === undefined || changes[column] !== row[column]);
+    if (columns.length > 0) this.#updater(columns).run({ ...changes, id: threadId });
+  }
+
+  /** Reads no more than these columns: others may be long. */
+  #reader(columns: readonly (keyof Changes)[]): Statement<[string], Changes> {
+    return statementFor(this.#readers, columns, (names) =>
+      this.#db.prepare(`SELECT ${names.join(', ')} FROM thread WHERE id = ?`),
     );
-    if (columns.length === 0) return;
-    const key = columns.join();
-    let statement = this.#updates.get(key);
-    if (statement === undefined) {
-      statement = this.#db.prepare(
-        `UPDATE thread SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE id = @id`,
-      );
-      this.#updates.set(key, statement);
-    }
-    statement.run({ ...changes, id: threadId });
+  }
+
+  #updater(columns: readonly (keyof Changes)[]): Statement<[Changes & { id: string }]> {
+    return statementFor(this.#updates, columns, (names) =>
+      this.#db.prepare(
+        `UPDATE thread SET ${names.map((name) => `${name} = @${name}`).join(', ')} WHERE id = @id`,
+      ),
+    );
   }
 
   #existing(threadId: string): ThreadRecord {
@@ -211,4 +218,16 @@ export class ThreadRows {
     }
     return changes;
   }
+}
+
+/** The statement for these columns, which is prepared at its first use. */
+function statementFor<T>(
+  known: Map<string, T>,
+  columns: readonly string[],
+  prepare: (columns: readonly string[]) => T,
+): T {
+  const key = columns.join();
+  const statement = known.get(key) ?? prepare(columns);
+  known.set(key, statement);
+  return statement;
 }
