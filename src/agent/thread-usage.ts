@@ -1,11 +1,11 @@
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord } from '../store/thread-record.ts';
+import { usageWithAgents } from './lineage/agents-usage.ts';
 import { mergedSteps, type Step, type StepAddition } from './outbox/step.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { LastUsage } from './prompt/check-window.ts';
 import type { AgentTree } from './sub-agents/agent-tree.ts';
-import { usageWithAgents } from './sub-agents/agents-usage.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { TurnContext } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';

@@ -55,8 +55,8 @@ const FIGURES: readonly Figure[] = [
   },
   ...(
     [
-      ['MCP', ['src/agent/mcp', 'src/mcp'], 14],
-      ['sub-agents', ['src/agent/sub-agents'], 11],
+      ['MCP', ['src/agent/mcp', 'src/mcp'], 13],
+      ['sub-agents', ['src/agent/sub-agents'], 8],
       ['hooks', ['src/agent/hooks', 'src/hooks'], 3],
       ['guardian', ['src/agent/guardian'], 5],
     ] as const

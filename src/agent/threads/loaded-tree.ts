@@ -6,10 +6,15 @@ import { GoalKeeper } from '../goal/goal-keeper.ts';
 import { Denials } from '../guardian/denials.ts';
 import { Guardian } from '../guardian/guardian.ts';
 import { goalAsUserWords, userWordsIn } from '../guardian/user-words.ts';
+import { AgentEnds } from '../lineage/agent-ends.ts';
+import { AgentsUsage } from '../lineage/agents-usage.ts';
+import { isAgentOf, isOpen, parentOf } from '../lineage/parent-of.ts';
+import type { RetireOptions } from '../lineage/retire-tree.ts';
+import { sweepAgents } from '../lineage/sweep-agents.ts';
+import { TreeInterrupts } from '../lineage/tree-interrupts.ts';
 import type { Services } from '../services.ts';
 import { inTurn } from '../settings/confined-settings.ts';
 import { Admission } from '../sub-agents/admission.ts';
-import { AgentEnds } from '../sub-agents/agent-ends.ts';
 import { type AgentState, agentState, readAgentState } from '../sub-agents/agent-state.ts';
 import {
   type AgentLimits,
@@ -18,12 +23,7 @@ import {
   type NewAgent,
   type StartedAgent,
 } from '../sub-agents/agent-tree.ts';
-import { AgentsUsage } from '../sub-agents/agents-usage.ts';
-import { isAgentOf, isOpen, parentOf } from '../sub-agents/parent-of.ts';
-import type { RetireOptions } from '../sub-agents/retire-tree.ts';
 import { SubAgents } from '../sub-agents/sub-agents.ts';
-import { sweepAgents } from '../sub-agents/sweep-agents.ts';
-import { TreeInterrupts } from '../sub-agents/tree-interrupts.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import type { LoadedThreads } from './loaded-threads.ts';
 import type { ThreadLoader } from './thread-loader.ts';
@@ -65,9 +65,7 @@ export class LoadedTree implements AgentTree {
     this.interrupts = new TreeInterrupts(loaded);
     this.usage = new AgentsUsage({
       store,
-      loaded: (threadId) => loaded.find(threadId)?.record ?? null,
-      loadedBelow: (threadId) => loaded.below(threadId),
-      above: (threadId) => loaded.above(threadId),
+      loaded,
       tell: (threadId, used) => {
         loaded.find(threadId)?.part(GoalKeeper).agentsUsed(used);
         loaded.find(threadId)?.part(SubAgents).agentsUsed();

@@ -1,7 +1,7 @@
+import type { AgentEnds } from '../lineage/agent-ends.ts';
+import type { AgentsUsage } from '../lineage/agents-usage.ts';
+import { type Retired, type RetireOptions, retireTree } from '../lineage/retire-tree.ts';
 import type { Services } from '../services.ts';
-import type { AgentEnds } from '../sub-agents/agent-ends.ts';
-import type { AgentsUsage } from '../sub-agents/agents-usage.ts';
-import { type Retired, type RetireOptions, retireTree } from '../sub-agents/retire-tree.ts';
 import type { LoadedThreads } from './loaded-threads.ts';
 import type { ThreadUnloader } from './thread-unloader.ts';
 

@@ -1,4 +1,4 @@
-import type { RetireOptions } from '../../agent/sub-agents/retire-tree.ts';
+import type { RetireOptions } from '../../agent/lineage/retire-tree.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import type { RequestContext } from '../requested/method.ts';
 import type { ThreadServices } from '../thread-loading/thread-services.ts';

@@ -1,4 +1,4 @@
-import { usageWithAgents } from '../../agent/sub-agents/agents-usage.ts';
+import { usageWithAgents } from '../../agent/lineage/agents-usage.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { Caller } from '../requested/method.ts';
 import type { ThreadServices } from './thread-services.ts';

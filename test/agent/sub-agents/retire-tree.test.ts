@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retireTree } from '../../../src/agent/sub-agents/retire-tree.ts';
+import { retireTree } from '../../../src/agent/lineage/retire-tree.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import type { AgentRecord } from '../../../src/store/thread-record.ts';
 

@@ -3,14 +3,19 @@ import type { ThreadRecord } from '../../store/thread-record.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import { addUsage } from '../prompt/add-usage.ts';
 
-interface AgentsUsageDeps {
-  store: Pick<ThreadStore, 'tokensBelow'>;
-  /** The record of a loaded thread; null if it is not loaded. */
-  loaded(threadId: string): ThreadRecord | null;
+/** The loaded threads, and which of them are below others. */
+interface Lineage {
+  /** A loaded thread; null if it is not loaded. */
+  find(threadId: string): { readonly record: ThreadRecord } | null;
   /** The ids of the loaded agents below a thread. */
-  loadedBelow(threadId: string): string[];
+  below(threadId: string): string[];
   /** The threads above a loaded thread. */
   above(threadId: string): readonly string[];
+}
+
+interface AgentsUsageDeps {
+  store: Pick<ThreadStore, 'tokensBelow'>;
+  loaded: Lineage;
   /**
    * Agents below a thread have used these tokens since it was last told. Called at the end of a
    * turn of one of them.
@@ -41,10 +46,10 @@ export class AgentsUsage {
 
   /** A thread has used tokens. If it is an agent, they count for the threads above it. */
   used(threadId: string, tokens: TokenUsageBreakdown): void {
-    const above = this.#deps.above(threadId);
+    const above = this.#deps.loaded.above(threadId);
     if (above.length > 0) this.#uses++;
     for (const id of above) {
-      if (this.#deps.loaded(id) === null) continue;
+      if (this.#deps.loaded.find(id) === null) continue;
       this.#below.set(id, addUsage(this.below(id), tokens));
       this.#untold.set(id, addUsage(this.#untold.get(id) ?? null, tokens));
     }
@@ -57,7 +62,7 @@ export class AgentsUsage {
 
   /** A turn of a thread has ended. */
   turnEnded(threadId: string): void {
-    for (const id of this.#deps.above(threadId)) {
+    for (const id of this.#deps.loaded.above(threadId)) {
       const used = this.#untold.get(id);
       this.#untold.delete(id);
       if (used !== undefined) this.#deps.tell(id, used);
@@ -76,19 +81,19 @@ export class AgentsUsage {
       // The rows may or may not have tokens that are used during the read.
       do {
         uses = this.#uses;
-        loadedIds = this.#deps.loadedBelow(threadId).filter((id) => this.#total(id) !== null);
+        loadedIds = this.#deps.loaded.below(threadId).filter((id) => this.#total(id) !== null);
         stored = await this.#deps.store.tokensBelow(threadId, loadedIds);
       } while (uses !== this.#uses);
       // Without a wait in between: what is used from now on is added to the sum.
       const sum = loadedIds.map((id) => this.#total(id)).reduce(addTotals, stored);
-      if (sum === null || this.#deps.loaded(threadId) === null) this.forget(threadId);
+      if (sum === null || this.#deps.loaded.find(threadId) === null) this.forget(threadId);
       else this.#below.set(threadId, sum);
     }
   }
 
   /** Counts anew for the threads above a thread. Call it when the thread has been reverted. */
   countAbove(threadId: string): Promise<void> {
-    return this.count(this.#deps.above(threadId));
+    return this.count(this.#deps.loaded.above(threadId));
   }
 
   /** The thread is not loaded any more. */
@@ -100,7 +105,7 @@ export class AgentsUsage {
 
   /** The tokens of a loaded thread; null if it has used none. */
   #total(threadId: string): TokenUsageBreakdown | null {
-    return this.#deps.loaded(threadId)?.tokenUsage?.usage.total ?? null;
+    return this.#deps.loaded.find(threadId)?.record.tokenUsage?.usage.total ?? null;
   }
 }
 
