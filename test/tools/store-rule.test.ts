@@ -21,7 +21,7 @@ test('two acceptances of a command at the same time, for two projects, are both 
     const run = {
       command: { commands: [{ words: WORDS }] },
       context,
-      deps: { machine: { home } },
+      services: { machine: { home } },
       permissions: null,
       project,
     };
