@@ -136,7 +136,7 @@ function createThreads(
     toolApprovals: storedToolApprovals({ configWriter: changes.configWriter, config }),
     http: new HttpClient({ env: machine.machine.env, clock, log }),
   };
-  const kinds = [...turnPartList({ mcp: ofMcp }), ...partKinds];
+  const kinds = turnPartList({ mcp: ofMcp }, partKinds);
   return new Threads(given, { attendance: clients, kinds, notifier });
 }
 

@@ -18,9 +18,12 @@ export interface PartServices {
 
 /**
  * The parts of every thread's turns, in the order in which they act. A new part needs its own file
- * and a line here.
+ * and a line here. `more`: further ones, of the code that makes the server.
  */
-export const turnPartList = ({ mcp }: PartServices): readonly TurnPartKind[] => [
+export const turnPartList = (
+  { mcp }: PartServices,
+  more: readonly TurnPartKind[] = [],
+): readonly TurnPartKind[] => [
   // Before the built-in tools: a tool that a client declared takes the place of a built-in one of
   // its name.
   { create: (thread) => new ClientTools(thread) },
@@ -32,6 +35,8 @@ export const turnPartList = ({ mcp }: PartServices): readonly TurnPartKind[] => 
   { create: (thread) => new Compaction(thread) },
   // After the compaction, which begins a session for hooks.
   { create: (thread) => new Hooks(thread) },
-  { create: (thread) => new ToolFinder(thread) },
   { create: (thread) => new GoalKeeper(thread), reverted: ({ goal }) => awaitingUser(goal) },
+  ...more,
+  // The last one: it searches the tools of all others.
+  { create: (thread) => new ToolFinder(thread) },
 ];

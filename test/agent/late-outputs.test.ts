@@ -56,7 +56,7 @@ function callsOfTurn(
     throw new Error('nobody is asked');
   };
   const actions = {
-    parts: new TurnParts([], { threadId: 't', log: new RecordingLog() }).calls,
+    parts: new TurnParts([], { threadId: 't', log: new RecordingLog() }),
     ...{ guardian: { review: broken }, person: { review: broken } },
     questions: { answerMsMax: null } as ClientQuestions,
     grants: new Grants(),

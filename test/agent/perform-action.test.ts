@@ -72,7 +72,7 @@ async function performed({
     },
   };
   const deps: ActionDeps = {
-    parts: new TurnParts([], { threadId, log: new RecordingLog() }).calls,
+    parts: new TurnParts([], { threadId, log: new RecordingLog() }),
     guardian: { review: broken },
     person,
     questions: { answerMsMax: null } as ClientQuestions,

@@ -44,11 +44,13 @@ const touch = (file: string) =>
 /** The message that marks the turns that a part began. */
 const QUEUED = 'the queue says: go on';
 
-test('an action that a part refuses does not begin, and the model reads why', async () => {
+test('a call that a part refuses does not begin, and the model reads why', async () => {
   const server = await threadWith(
     () => ({
-      beforeAction: async ({ kind }) =>
-        kind === 'command' ? { refuse: 'no commands on Sundays' } : {},
+      on: {
+        call: async ({ call }) =>
+          call.tool === 'exec_command' ? { refuse: 'no commands on Sundays' } : {},
+      },
     }),
     response(touch('made')),
     done,
@@ -62,14 +64,16 @@ test('an action that a part refuses does not begin, and the model reads why', as
   ]);
 });
 
-test('a part checks every kind of action, and actions that it does not refuse are performed', async () => {
-  const kinds: string[] = [];
+test('a part checks every kind of call, and calls that it does not refuse are performed', async () => {
+  const checked: string[] = [];
   const patch = '*** Begin Patch\n*** Add File: added\n+text\n*** End Patch\n';
   const server = await threadWith(
     () => ({
-      beforeAction: async ({ kind }) => {
-        kinds.push(kind);
-        return {};
+      on: {
+        call: async ({ call }) => {
+          checked.push(call.tool);
+          return {};
+        },
       },
     }),
     response(
@@ -80,24 +84,8 @@ test('a part checks every kind of action, and actions that it does not refuse ar
     done,
   );
   await server.client.turn(threadId, 'go');
-  expect(kinds.sort()).toEqual(['command', 'other', 'patch']);
+  expect(checked.sort()).toEqual(['apply_patch', 'exec_command', 'update_plan']);
   for (const file of ['made', 'added']) expect(existsSync(join(server.cwd, file))).toBe(true);
-});
-
-test('an action is refused if a part throws while checking it', async () => {
-  const server = await threadWith(
-    () => ({
-      beforeAction: async () => {
-        throw new Error('the check is broken');
-      },
-    }),
-    response(touch('made')),
-    done,
-  );
-  await server.client.turn(threadId, 'go');
-  expect(outputs(server, 2)).toEqual(['Refused: a check of this action failed inside the server.']);
-  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
-  expect(server.log.takeErrors()).toEqual(['a part failed to check an action, so it is refused']);
 });
 
 test('a part that throws instead of returning a step takes none, and the turn runs to its end', async () => {
@@ -211,17 +199,17 @@ test('the moments of a part come in order, and its steps are stored and announce
 });
 
 test.each<[string, TurnPart]>([
-  ['checks an action', { beforeAction: () => new Promise(() => {}) }],
+  ['checks a call', { on: { call: () => new Promise(() => {}) } }],
   ['is asked before a request', { beforeRequest: () => new Promise(() => {}) }],
   ['lists its tools', { tools: () => new Promise(() => {}) }],
 ])('an interrupt ends a turn whose part hangs while it %s', async (_, part) => {
   const server = await threadWith(() => part, response(touch('made')), done);
   const { turn } = await server.client.request('turn/start', { threadId, input: text('go') });
   await server.client.waitFor('turn/started');
-  if ('beforeAction' in part) await server.model.asked(1);
+  if ('on' in part) await server.model.asked(1);
   await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
-  expect(server.model.requests).toHaveLength('beforeAction' in part ? 1 : 0);
+  expect(server.model.requests).toHaveLength('on' in part ? 1 : 0);
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });
 
@@ -233,14 +221,18 @@ test('a part changes the arguments of a call, and the next part sees the change'
     partKinds: [
       {
         create: () => ({
-          beforeCall: ({ args }) => ({ args: { ...(args as object), cmd: 'touch two' } }),
+          on: {
+            call: ({ call: { args } }) => ({ args: { ...(args as object), cmd: 'touch two' } }),
+          },
         }),
       },
       {
         create: () => ({
-          beforeCall: ({ args }) => {
-            seen.push(args);
-            return {};
+          on: {
+            call: ({ call: { args } }) => {
+              seen.push(args);
+              return {};
+            },
           },
         }),
       },
@@ -255,8 +247,10 @@ test('a part changes the arguments of a call, and the next part sees the change'
 test('a call is refused if a part throws while deciding about it', async () => {
   const server = await threadWith(
     () => ({
-      beforeCall: () => {
-        throw new Error('the check is broken');
+      on: {
+        call: () => {
+          throw new Error('the check is broken');
+        },
       },
     }),
     response(touch('made')),
@@ -270,9 +264,11 @@ test('a call is refused if a part throws while deciding about it', async () => {
 
 test('the model does not read input if a part throws while checking it', async () => {
   const server = await threadWith(() => ({
-    withholdsInput: () => true,
-    checkInput: () => {
-      throw new Error('the check is broken');
+    wants: (event) => event === 'input',
+    on: {
+      input: () => {
+        throw new Error('the check is broken');
+      },
     },
   }));
   expect((await server.client.turn(threadId, 'go')).status).toBe('completed');
@@ -286,11 +282,10 @@ test('a part that throws after a call, a response or at the end of a turn is pas
   };
   const server = await threadWith(
     () => ({
-      watchesCall: () => true,
-      afterCall: fails,
-      afterRequest: fails,
+      wants: (event) => event === 'called',
+      requestEnded: fails,
       stopping: fails,
-      beforeInput: fails,
+      on: { called: fails, inputNext: fails },
     }),
     response(touch('made')),
     done,
@@ -314,9 +309,11 @@ test('an interrupt ends the wait for a part that decides about a call', async ()
   });
   const server = await threadWith(
     () => ({
-      beforeCall: () => {
-        asked();
-        return new Promise(() => {});
+      on: {
+        call: () => {
+          asked();
+          return new Promise(() => {});
+        },
       },
     }),
     response(touch('made')),

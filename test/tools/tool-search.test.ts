@@ -312,7 +312,7 @@ test('the history is read only for a model that does not search itself, and agai
     history: { prompt },
   };
   const finder = new ToolFinder(thread as unknown as ThreadContext);
-  const isOffered = async () => (await finder.arrangeTools(tools))[0]?.isDeferred !== true;
+  const isOffered = async () => (await finder.tools(tools))[0]?.isDeferred !== true;
   expect(await isOffered()).toBe(false);
   expect(prompt).not.toHaveBeenCalled();
   isNative = false;

@@ -4,15 +4,14 @@ import type { Verdict } from '../../tools/action.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ThreadUsage } from '../thread-usage.ts';
-import type { CallParts } from '../turn/call-parts.ts';
 import type { ActionQuestion, ForPerson, Reviewer } from '../turn/reviewer.ts';
+import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { PerformedCall } from './performed-call.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
-  /** The parts at the moments of calls. */
-  parts: CallParts;
+  parts: Pick<TurnParts, 'emit'>;
   guardian: Reviewer<ActionQuestion, Verdict | ForPerson>;
   person: Reviewer;
   questions: ClientQuestions;

@@ -51,10 +51,14 @@ export class ActionReview {
   async #review(ask: Ask, demand: string | null): Promise<Verdict> {
     const { settings } = this.#turn;
     const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
-    const answered = await this.#deps.parts.approvalAsked(
+    const { signal } = this.#turn;
+    const asked = await this.#deps.parts.emit(
+      'approval',
       { ask, call: this.#deps.called?.call ?? null, demand },
       this.#turn,
+      ask.signal === undefined ? signal : AbortSignal.any([signal, ask.signal]),
     );
+    const answered = asked?.verdict ?? null;
     const ofParts = answered !== null && 'allow' in answered && demand !== null ? null : answered;
     const verdict = this.#settled(
       ofParts ??

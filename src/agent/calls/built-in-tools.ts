@@ -64,11 +64,11 @@ export class BuiltInTools implements TurnPart {
   }
 
   /** They are made once for a configuration. */
-  tools(): readonly Tool[] {
+  tools(soFar: readonly Tool[]): readonly Tool[] {
     const { configuration } = this.#thread.state;
     if (this.#offered?.configuration !== configuration)
       this.#offered = { configuration, tools: this.#toolsOf(configuration) };
-    return this.#offered.tools;
+    return [...soFar, ...this.#offered.tools];
   }
 
   #toolsOf({ commands, tools }: ThreadConfiguration): Tool[] {

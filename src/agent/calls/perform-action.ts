@@ -8,10 +8,9 @@ import { ActionReview } from './action-review.ts';
 import type { PerformedAction } from './performed-call.ts';
 
 /**
- * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers
- * answer policy's question, its item begins, it is performed, its item completes. The item of an
- * action that parts or policy refuse does not begin, unless it is shown first. Rejects if the store
- * fails or the action throws.
+ * Takes an action through its steps: policy judges it, reviewers answer policy's question, its item
+ * begins, it is performed, its item completes. The item of an action that policy refuses does not
+ * begin, unless it is shown first. Rejects if the store fails or the action throws.
  */
 export async function performAction(
   action: Action,
@@ -20,9 +19,7 @@ export async function performAction(
 ): Promise<PerformedAction> {
   const run = new ActionRun(action, turn, deps);
   const outcome = await run.take(async () => {
-    const refusal = await deps.parts.beforeAction(action, turn);
     if (action.isShownFirst === true) await run.item.show();
-    if (refusal !== null) return run.refuseUnasked({ by: 'part', reason: refusal });
     const judged = await action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return run.refuseUnasked({ by: 'policy', reason: judged.refuse });
     const verdict = await run.review.decide(judged);

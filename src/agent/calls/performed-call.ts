@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { ActionOutcome } from '../../tools/action.ts';
-import type { PendingCall } from '../turn/turn-part.ts';
+import type { PendingCall } from '../turn/turn-events.ts';
 
 /** The output of one call for the model. */
 export interface CallOutput {

@@ -10,7 +10,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { type CallContext, offeredSpecs, type Tool } from '../../tools/tool.ts';
-import type { CallDecision, PendingCall } from '../turn/turn-part.ts';
+import type { CallDecision, PendingCall } from '../turn/turn-events.ts';
 import type { CallOutput, PerformedAction, PerformedCall } from './performed-call.ts';
 
 /**

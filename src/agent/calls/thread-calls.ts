@@ -10,6 +10,7 @@ import { ThreadItems } from '../items/thread-items.ts';
 import type { Prompt } from '../prompt/ordered-prompt.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
+import { changedOutcome } from '../turn/turn-events.ts';
 import type { ActionDeps } from './action-deps.ts';
 import { BuiltInTools } from './built-in-tools.ts';
 import { ClientQuestions } from './client-questions.ts';
@@ -59,7 +60,7 @@ export class ThreadCalls {
       drained: () => clients.drained({ threadId }),
     });
     this.#actions = {
-      parts: parts.calls,
+      parts,
       guardian: parts.get(Guardian),
       person: new PersonReviewer(questions),
       questions,
@@ -83,10 +84,13 @@ export class ThreadCalls {
         tools,
         withoutOwn,
         context: ({ call_id }) => this.#context(turn, call_id),
-        before: (call) => parts.calls.beforeCall(call, turn),
+        before: (call) => parts.emit('call', { call }, turn),
         perform: (action, called) => performAction(action, turn, { ...this.#actions, called }),
-        watches: (call) => parts.calls.watchesCall(call),
-        after: (call, outcome) => parts.calls.afterCall(call, outcome, turn),
+        watches: (call) => parts.wants('called', call),
+        after: async (call, outcome) => {
+          const effects = (await parts.emit('called', { call, outcome }, turn)) ?? {};
+          return { outcome: changedOutcome(outcome, effects), tell: effects.tell ?? [] };
+        },
         store: (entries) => outbox.commit({ entries }),
         learnId: (call) => this.#learnId(call),
         // An output whose item could not be stored is owed. The model is not asked without it.

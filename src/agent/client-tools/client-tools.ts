@@ -15,9 +15,9 @@ export class ClientTools implements TurnPart {
     this.#thread = thread;
   }
 
-  tools(): readonly Tool[] {
+  tools(soFar: readonly Tool[]): readonly Tool[] {
     this.#tools ??= this.#create();
-    return this.#tools;
+    return [...soFar, ...this.#tools];
   }
 
   #create(): Tool[] {

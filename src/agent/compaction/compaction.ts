@@ -9,12 +9,13 @@ import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
-import type { DueTurn, TurnContext, TurnPart } from '../turn/turn-part.ts';
+import type { DueTurn, EndedResponse, TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { CompactionItem, warnings } from './compaction-item.ts';
 import { type Cause, CompactionSummary, tokensOf } from './compaction-summary.ts';
 import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
 import { isOutage } from './is-outage.ts';
 import { PromptLimit } from './prompt-limit.ts';
+import { stoppedByPart } from './stopped-by-part.ts';
 import { lossOf, withReason } from './summarize.ts';
 import { wasExceeded } from './was-exceeded.ts';
 
@@ -77,8 +78,8 @@ export class Compaction implements TurnPart {
     return {};
   }
 
-  requestFailed(error: TurnError, turn: TurnContext): { again?: boolean } {
-    if (error.codexErrorInfo !== 'contextWindowExceeded') return {};
+  requestEnded({ error }: EndedResponse, turn: TurnContext): { again?: true } {
+    if (error?.codexErrorInfo !== 'contextWindowExceeded') return {};
     this.#isExceeded = true;
     this.#limit.refused(turn.settings.model, this.#turn.tokens);
     if (this.#turn.requests < 2 || this.#turn.retries >= RETRIES_MAX) return {};
@@ -139,10 +140,7 @@ export class Compaction implements TurnPart {
     );
     if (cause !== 'requested' && (isEmpty || this.#isTailTooLong(turn, parts))) return null;
     const trigger = cause === 'requested' ? 'manual' : 'auto';
-    if (await this.#thread.parts.beforeCompaction(turn, trigger)) {
-      this.#interrupt();
-      return null;
-    }
+    if (await stoppedByPart(this.#thread, 'compacting', { trigger, turn })) return null;
     const end = await promptBudget.requesting(history, turn.signal);
     try {
       if (turn.signal.aborted) return null;
@@ -151,7 +149,7 @@ export class Compaction implements TurnPart {
         ? await this.#completeEmpty(begun)
         : await this.#replace(begun, { state, parts, cause });
       if (outcome.isCompacted) {
-        if (await this.#thread.parts.afterCompaction(turn, trigger)) this.#interrupt();
+        await stoppedByPart(this.#thread, 'compacted', { trigger, turn });
         return null;
       }
       // The end of an interrupted turn removes its unfinished items.
@@ -163,10 +161,6 @@ export class Compaction implements TurnPart {
   }
 
   /** A part stops the turn. */
-  #interrupt(): void {
-    this.#thread.state.turn?.interrupt('hook');
-  }
-
   /**
    * Whether the turn's input alone exceeds the context window, so that a compaction would not help.
    */
@@ -259,7 +253,7 @@ export class Compaction implements TurnPart {
         );
         const read = [
           ...authored('context', context.messages),
-          ...parts.compacted(turn),
+          ...parts.readAgain(turn),
           ...items,
           ...input,
         ];

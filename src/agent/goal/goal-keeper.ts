@@ -134,9 +134,9 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     );
   }
 
-  tools(): readonly Tool[] {
+  tools(soFar: readonly Tool[]): readonly Tool[] {
     this.#tools ??= goalTools(this);
-    return this.available ? this.#tools : [];
+    return this.available ? [...soFar, ...this.#tools] : soFar;
   }
 
   /** The next turn for the goal. There is none in plan mode, where the user decides. */
@@ -213,7 +213,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   }
 
   /** The message that began a turn for the goal. */
-  compacted({ kind }: TurnContext): AuthoredItem[] {
+  readAgain({ kind }: TurnContext): AuthoredItem[] {
     const goal = kind === 'goal' ? this.current() : null;
     return goal?.status === 'active'
       ? authored('context', [goalTurnMessage(goal, { idle: false })])

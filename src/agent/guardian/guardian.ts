@@ -72,7 +72,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
     return {};
   }
 
-  compacted(): AuthoredItem[] {
+  readAgain(): AuthoredItem[] {
     return authored('approval', this.log.open);
   }
 

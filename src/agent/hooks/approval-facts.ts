@@ -3,7 +3,8 @@ import { hookCall, justificationOf } from '../../hooks/hook-call.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { GuardianApprovalReviewAction } from '../../protocol/generated/types.ts';
 import type { Ask } from '../../tools/action.ts';
-import type { AskedApproval, PendingCall, TurnContext } from '../turn/turn-part.ts';
+import type { AskedApproval, PendingCall } from '../turn/turn-events.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
 
 /** The facts of a request for approval, and the names that matchers are compared with. */
 export async function approvalFacts(

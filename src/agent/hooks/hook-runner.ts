@@ -13,6 +13,7 @@ import { awaitKill } from '../../sandbox/processes/await-kill.ts';
 import { outOfTime, runProgram, STOPPED_EARLY } from '../../sandbox/run-program.ts';
 import { StoreError } from '../../store/store-error.ts';
 import { shellArgv, userShell } from '../../tools/command/call/user-shell.ts';
+import { McpTools } from '../mcp/mcp-tools.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { HookRun, isAsync, type Occasion } from './hook-run.ts';
 import { ModelHooks } from './model-hooks.ts';
@@ -190,10 +191,8 @@ export class HookRunner {
       return failedHook(
         `the event has no field ${filled.missing.join(', ')}, which the input of the hook names`,
       );
-    const answer = this.#thread.parts.calls.callMcpTool(
-      { server, tool, input: filled.input },
-      signal,
-    );
+    const mcp = this.#thread.parts.get(McpTools);
+    const answer = mcp.callAside({ server, tool, input: filled.input }, signal);
     if (answer === null) return failedHook(`there is no MCP server named ${server}`);
     const outcome = await answer.then(
       (text) => ({ text }),

@@ -1,16 +1,19 @@
 import { type Deadline, deadlineIn } from '../../base/clock.ts';
 import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
-import type { ActionOutcome, Verdict } from '../../tools/action.ts';
+import type { Verdict } from '../../tools/action.ts';
 import { isDecided } from '../../tools/denial.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type {
   ArrivedInput,
   AskedApproval,
-  CallDecision,
   CompactionTrigger,
+  PendingCall,
+  TurnEffects,
+} from '../turn/turn-events.ts';
+import type {
   EndBeforeRequest,
   EndedResponse,
-  PendingCall,
+  EventHandlers,
   TurnContext,
   TurnPart,
 } from '../turn/turn-part.ts';
@@ -47,6 +50,19 @@ export class Hooks implements TurnPart {
   /** The turn that hooks went on with, and how often. */
   #continued = { turnId: '', count: 0 };
 
+  readonly on: EventHandlers = {
+    inputNext: (_event, turn) => this.#beforeInput(turn),
+    input: ({ input }, turn) => this.#checkInput(input, turn),
+    call: ({ call }, turn) => this.#calls.before(call, turn),
+    called: ({ call, outcome }, turn) => this.#calls.after(call, outcome, turn),
+    approval: async (asked, turn) => {
+      const verdict = await this.#verdict(asked, turn);
+      return verdict === null ? {} : { verdict };
+    },
+    compacting: ({ trigger }, turn) => this.#beforeCompaction(turn, trigger),
+    compacted: ({ trigger }, turn) => this.#afterCompaction(turn, trigger),
+  };
+
   constructor(thread: ThreadContext) {
     this.#thread = thread;
     this.#hooks = new ConfiguredHooks(thread, (context) => this.#ready.push(context));
@@ -54,23 +70,21 @@ export class Hooks implements TurnPart {
     this.#due = thread.origin;
   }
 
-  withholdsInput(): boolean {
+  wants(event: 'input' | 'called', about: PendingCall | null): boolean {
+    if (event === 'called') return about !== null && this.#calls.watches(about);
     return (
       this.#hooks.has('userPromptSubmit') ||
       (this.#due !== null && this.#hooks.has(this.#startEvent))
     );
   }
 
-  async beforeInput(turn: TurnContext): Promise<{ tell?: ResponseItem[]; end?: true }> {
+  async #beforeInput(turn: TurnContext): Promise<TurnEffects['inputNext']> {
     this.#hasBegun = true;
     const stop = await this.#start(turn);
     return { tell: this.#told(turn), ...(stop === null ? {} : { end: true }) };
   }
 
-  async checkInput(
-    { item }: ArrivedInput,
-    turn: TurnContext,
-  ): Promise<{ refuse?: true; end?: true; tell?: ResponseItem[] }> {
+  async #checkInput({ item }: ArrivedInput, turn: TurnContext): Promise<TurnEffects['input']> {
     const content = item.type === 'userMessage' ? item.content : [];
     const prompt = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
     const { refusals, stop, contexts } = await this.#hooks.run('userPromptSubmit', {
@@ -95,7 +109,7 @@ export class Hooks implements TurnPart {
     };
   }
 
-  async afterRequest(response: EndedResponse, turn: TurnContext): Promise<void> {
+  async requestEnded(response: EndedResponse, turn: TurnContext): Promise<Record<string, never>> {
     const facts = responseFacts(response);
     if (!turn.signal.aborted) await this.#hooks.run('postModelRequest', { turn, facts });
     // Not awaited here: the end of the turn waits for these hooks and the Interrupt hooks side by
@@ -104,28 +118,10 @@ export class Hooks implements TurnPart {
       this.#hooks
         .run('postModelRequest', { turn, facts, signal: this.#afterInterrupt() })
         .catch(() => {});
+    return {};
   }
 
-  beforeCall(call: PendingCall, turn: TurnContext): Promise<CallDecision> {
-    return this.#calls.before(call, turn);
-  }
-
-  watchesCall(call: PendingCall): boolean {
-    return this.#calls.watches(call);
-  }
-
-  afterCall(
-    call: PendingCall,
-    outcome: ActionOutcome,
-    turn: TurnContext,
-  ): Promise<{ output?: string; tell?: ResponseItem[] }> {
-    return this.#calls.after(call, outcome, turn);
-  }
-
-  async approvalAsked(
-    { ask, call, demand }: AskedApproval,
-    turn: TurnContext,
-  ): Promise<Verdict | null> {
+  async #verdict({ ask, call, demand }: AskedApproval, turn: TurnContext): Promise<Verdict | null> {
     if (call === null || !this.#hooks.has('permissionRequest')) return null;
     const { facts, names } = await approvalFacts({ ask, call, demand }, turn);
     const signal =
@@ -149,7 +145,10 @@ export class Hooks implements TurnPart {
     return merged.isAllowed ? { allow: ask.permit, scope: 'once' } : null;
   }
 
-  async beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<{ stop?: true }> {
+  async #beforeCompaction(
+    turn: TurnContext,
+    trigger: CompactionTrigger,
+  ): Promise<TurnEffects['compacting']> {
     const { stop } = await this.#hooks.run('preCompact', {
       turn,
       facts: { trigger },
@@ -158,7 +157,10 @@ export class Hooks implements TurnPart {
     return stop === null ? {} : { stop: true };
   }
 
-  async afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<{ stop?: true }> {
+  async #afterCompaction(
+    turn: TurnContext,
+    trigger: CompactionTrigger,
+  ): Promise<TurnEffects['compacted']> {
     if (this.#role === null) this.#due = 'compact';
     const { stop } = await this.#hooks.run('postCompact', {
       turn,

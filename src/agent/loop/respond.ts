@@ -5,13 +5,19 @@ import { askModel } from './ask-model.ts';
 import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './running-turn.ts';
 
+/** A response, and whether the model is asked again though it failed. */
+interface AskedResponse {
+  response: ModelResponse;
+  again: boolean;
+}
+
 /**
  * Asks the model once, and runs the calls of its response while it still responds. Resolves when
  * the response and its calls have ended, however they did: what the model had completed, and the
  * outputs of its calls, are then in the history. Rejects if the model throws, or if the store has
  * failed, and then too, the calls have ended.
  */
-export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
+export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise<AskedResponse> {
   const { thread, turn, conversation } = run;
   const calls = run.calls.ofResponse({ tools, turn, withoutOwn: conversation.withoutOwn });
   try {
@@ -21,15 +27,16 @@ export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise
       await thread.outbox.commit({ dropped: run.response?.drop() ?? [] });
     if (isTooLong(response) && turn.kind !== 'review')
       await thread.outbox.commit(thread.usage.exceeded(turn));
+    let again = false;
     if (response.ended !== 'broken')
-      await conversation.parts?.afterRequest(endedResponse(response), turn);
+      again = await conversation.requestEnded(endedResponse(response), turn);
     else if (response.delayMs > 0)
       await sleep(
         thread.services.runtime.clock,
         response.delayMs,
         AbortSignal.any([turn.signal, turn.newInput]),
       );
-    return response;
+    return { response, again };
   } finally {
     await calls.ended();
   }

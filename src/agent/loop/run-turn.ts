@@ -104,13 +104,12 @@ async function converse(run: RunningTurn): Promise<Ending> {
 
 /** Asks the model once. Returns null if it has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
-  const { thread, turn, conversation } = run;
+  const { thread, turn } = run;
   const ready = await prepare(run);
   if (ready === null || 'status' in ready) return ready;
   run.left = 'request';
-  const response = await respond(run, ready.tools);
-  if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn))
-    return { status: 'failed', error: response.error };
+  const { response, again } = await respond(run, ready.tools);
+  if (response.ended === 'failed' && !again) return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
   if (response.ended === 'completed' && !response.hasCalls) {
     run.left = 'stopping';
@@ -137,7 +136,7 @@ async function prepare(run: RunningTurn): Promise<{ tools: readonly Tool[] } | E
   const { turn, conversation } = run;
   const tell = (messages: readonly ResponseItem[]) =>
     record(run, modelEntries(turn.id, messages, 'server'));
-  const opened = await conversation.parts?.beforeInput(turn);
+  const opened = await conversation.parts?.emit('inputNext', {}, turn);
   await tell(opened?.tell ?? []);
   if (opened?.end === true)
     return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };

@@ -3,8 +3,8 @@ import { itemShown } from '../items/item-shown.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import { previewPatch, threadPreview } from '../prompt/thread-preview.ts';
 import type { Arrival } from '../turn/active-turn.ts';
+import type { ArrivedInput, TurnEffects } from '../turn/turn-events.ts';
 import { inputEntries, modelEntries, storedInput } from '../turn/turn-input.ts';
-import type { ArrivedInput } from '../turn/turn-part.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**
@@ -71,18 +71,19 @@ async function check(
   input: ArrivedInput,
 ): Promise<'refused' | 'taken' | 'endsTurn'> {
   const { thread, turn } = run;
-  const checked = turn.signal.aborted ? null : await thread.parts.checkInput(input, turn);
+  const checked = turn.signal.aborted ? null : await thread.parts.emit('input', { input }, turn);
+  const decision = decisionOf(checked);
   if (checked === null) run.untaken.push(input);
-  else if (checked.decision !== 'taken') {
+  else if (decision !== 'taken') {
     await thread.outbox.commit({
       dropped: [storedInput(turn.id, input)],
-      entries: modelEntries(turn.id, checked.tell, 'server'),
+      entries: modelEntries(turn.id, checked.tell ?? [], 'server'),
     });
   } else {
     const { isWithheld: _, ...released } = input;
     const entries = [
       ...inputEntries(turn.id, released),
-      ...modelEntries(turn.id, checked.tell, 'server'),
+      ...modelEntries(turn.id, checked.tell ?? [], 'server'),
     ];
     await thread.outbox.commit({
       ...previewStep(run, input),
@@ -90,7 +91,12 @@ async function check(
       announce: announcements(run, input),
     });
   }
-  return checked?.decision ?? 'taken';
+  return decision;
+}
+
+function decisionOf(checked: TurnEffects['input'] | null): 'refused' | 'taken' | 'endsTurn' {
+  if (checked?.end === true) return 'endsTurn';
+  return checked?.refuse === true ? 'refused' : 'taken';
 }
 
 function announcements(

@@ -1,10 +1,16 @@
-import { isObject } from '../../base/json-value.ts';
+import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
 import type { McpCallOutcome } from '../../mcp/messages/to-host.ts';
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
-import type { McpCall } from '../turn/turn-part.ts';
 import type { ThreadServer } from './thread-servers.ts';
+
+/** A call of a tool of an MCP server by another part. */
+export interface AsideCall {
+  server: string;
+  tool: string;
+  input: JsonObject;
+}
 
 /** Of the output for models, which nobody reads here. */
 const OUTPUT_CHARS_MAX = 1_000;
@@ -16,7 +22,7 @@ const OUTPUT_CHARS_MAX = 1_000;
  */
 export async function callAside(
   { server, config, user }: ThreadServer,
-  { tool, input }: McpCall,
+  { tool, input }: AsideCall,
   signal: AbortSignal,
 ): Promise<string> {
   await server.settled(signal);

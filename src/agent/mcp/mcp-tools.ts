@@ -6,9 +6,9 @@ import type { ToolNamespace } from '../../model/model.ts';
 import { NAMESPACE_DESCRIPTION_CHARS_MAX } from '../../model/offered-schema.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadContext } from '../thread-context.ts';
-import type { McpCall, TurnPart } from '../turn/turn-part.ts';
+import type { TurnPart } from '../turn/turn-part.ts';
 import { answerQuestion } from './answer-question.ts';
-import { callAside } from './call-aside.ts';
+import { type AsideCall, callAside } from './call-aside.ts';
 import { McpCallAction } from './mcp-call-action.ts';
 import type { McpServices, McpThread } from './mcp-tool-call.ts';
 import { mcpNamespaces, mcpToolNames } from './mcp-tool-names.ts';
@@ -66,7 +66,11 @@ export class McpTools implements TurnPart {
    * Waits for servers that are starting for the first time. Those that start again are offered as
    * they were; nothing waits for them.
    */
-  async tools(signal: AbortSignal): Promise<Tool[]> {
+  async tools(soFar: readonly Tool[], signal: AbortSignal): Promise<readonly Tool[]> {
+    return [...soFar, ...(await this.#tools(signal))];
+  }
+
+  async #tools(signal: AbortSignal): Promise<Tool[]> {
     this.opened();
     const used = this.servers.all;
     if (used.length === 0) return [];
@@ -90,7 +94,11 @@ export class McpTools implements TurnPart {
     return [...(hasResources ? resourceTools(this.servers, this.#of) : []), ...offered];
   }
 
-  callMcpTool(call: McpCall, signal: AbortSignal): Promise<string> | null {
+  /**
+   * Calls a tool for another part, without asking anybody. Null: there is no server of this name.
+   * Rejects if the call fails.
+   */
+  callAside(call: AsideCall, signal: AbortSignal): Promise<string> | null {
     this.opened();
     const used = this.servers.find(call.server);
     return used && callAside(used, call, signal);

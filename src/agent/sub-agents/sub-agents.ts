@@ -52,14 +52,14 @@ export class SubAgents implements TurnPart {
   }
 
   /** They are made once for a configuration. */
-  tools(): readonly Tool[] {
+  tools(soFar: readonly Tool[]): readonly Tool[] {
     const { agents } = this.#thread.state.configuration;
     if (this.#offered?.agents !== agents) {
       const deps = this.#toolDeps();
       const tools = deps === null ? [] : toolsWith(deps);
       this.#offered = { agents, tools };
     }
-    return this.#offered.tools;
+    return [...soFar, ...this.#offered.tools];
   }
 
   /**
@@ -98,7 +98,7 @@ export class SubAgents implements TurnPart {
    * The model reads again what it knew, but not the messages of the agents: they may be what was
    * too long.
    */
-  compacted(): AuthoredItem[] {
+  readAgain(): AuthoredItem[] {
     const open = [...this.#known].filter(
       ([, { status }]) => status !== 'shutdown' && status !== 'notFound',
     );

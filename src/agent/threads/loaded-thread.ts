@@ -7,6 +7,7 @@ import type { AsideAnswer } from '../aside/ask-aside.ts';
 import { type SampleRequest, sampleThread } from '../aside/sample-thread.ts';
 import type { ClientQuestions } from '../calls/client-questions.ts';
 import { TurnRunner } from '../loop/turn-runner.ts';
+import { McpTools } from '../mcp/mcp-tools.ts';
 import type { Unstored } from '../outbox/outbox.ts';
 import type { Services } from '../services.ts';
 import { SettingsChanges } from '../settings/settings-changes.ts';
@@ -78,6 +79,16 @@ export class LoadedThread {
 
   get rootTurnId(): string | null {
     return this.turn?.rootTurnId ?? null;
+  }
+
+  /** A client has started, forked or resumed the thread, and knows it: its MCP servers start. */
+  opened(): void {
+    this.part(McpTools).opened();
+  }
+
+  /** The thread has another configuration. */
+  reconfigured(): void {
+    this.part(McpTools).reconfigured();
   }
 
   /** The part of this class. Throws if there is none. */

@@ -3,7 +3,6 @@ import { ConfigError } from '../../config/toml/config-error.ts';
 import { RpcError } from '../../protocol/rpc-error.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
-import { McpTools } from '../mcp/mcp-tools.ts';
 import type { Services } from '../services.ts';
 import { embedded } from '../settings/resolve-settings.ts';
 import type { LoadedThread } from './loaded-thread.ts';
@@ -82,7 +81,7 @@ async function reloadThread(
         return readAgain();
       });
     }
-    thread.part(McpTools).reconfigured();
+    thread.reconfigured();
   } catch (error) {
     keepsConfiguration(thread, services, error);
   }

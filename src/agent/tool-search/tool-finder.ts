@@ -20,7 +20,7 @@ export class ToolFinder implements TurnPart {
     this.#thread = thread;
   }
 
-  async arrangeTools(tools: readonly Tool[]): Promise<readonly Tool[]> {
+  async tools(tools: readonly Tool[]): Promise<readonly Tool[]> {
     const deferred = tools.filter(({ isDeferred }) => isDeferred === true);
     if (deferred.length === 0) return tools;
     const isNative = this.#thread.state.configuration.tools.searchesTools(

@@ -4,7 +4,8 @@ import type { NonSteerableTurnKind } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnOverrides } from '../settings/turn-overrides.ts';
-import type { ArrivedInput, TurnContext, TurnKind } from './turn-part.ts';
+import type { ArrivedInput } from './turn-events.ts';
+import type { TurnContext, TurnKind } from './turn-part.ts';
 
 /**
  * Input that arrives during a turn. `deferred`: stored items for the model only, which it reads

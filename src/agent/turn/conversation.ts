@@ -4,7 +4,7 @@ import type { LogEntry } from '../../store/log-entry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn } from './active-turn.ts';
-import type { EndBeforeRequest } from './turn-part.ts';
+import type { EndBeforeRequest, EndedResponse } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** How a turn ended. */
@@ -41,8 +41,11 @@ export interface Conversation {
   readonly parts: TurnParts | null;
   /** Builds the next request with these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
-  /** A request has failed for good. Returns whether the model is asked again. */
-  requestFailed(error: TurnError, turn: ActiveTurn): boolean;
+  /**
+   * A response has ended, and its calls may run. Returns whether the model is asked again though it
+   * failed.
+   */
+  requestEnded(response: EndedResponse, turn: ActiveTurn): Promise<boolean>;
   /**
    * Keeps the entries that belong to this conversation only, and returns the rest, which is stored
    * in the thread's log.
@@ -70,7 +73,7 @@ export function threadConversation({
     beforeRequest: (turn, tell) => parts.beforeRequest(turn, tell),
     parts,
     request,
-    requestFailed: (error, turn) => parts.requestFailed(error, turn),
+    requestEnded: (response, turn) => parts.requestEnded(response, turn),
     withoutOwn: (entries) => entries,
     showsMessages: true,
     result: () => null,

@@ -49,15 +49,19 @@ export class PartGuard {
   }
 
   /**
-   * The decision of a part; `otherwise` if it throws. The error is logged. Rejects only with the
-   * store's error.
+   * The decision of a part; `otherwise` if it throws. The error is logged with this message.
+   * Rejects only with the store's error.
    */
-  async decided<T>(decide: () => Promise<T>, otherwise: T): Promise<T> {
+  async decided<T>(
+    decide: () => Promise<T>,
+    otherwise: T,
+    { message, turnId }: { message: string; turnId: string },
+  ): Promise<T> {
     try {
       return await decide();
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      this.failed('a part failed to decide', { err: error });
+      this.failed(message, { err: error, turnId });
       return otherwise;
     }
   }

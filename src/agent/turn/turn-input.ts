@@ -14,7 +14,7 @@ import { sandboxFolders } from '../../tools/sandbox-folders.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import { toolOutputItems } from '../prompt/tool-output-items.ts';
 import { userMessage, userMessageItem } from '../prompt/user-message.ts';
-import type { ArrivedInput } from './turn-part.ts';
+import type { ArrivedInput } from './turn-events.ts';
 
 interface TurnInputDeps {
   settings: ThreadSettings;

@@ -3,17 +3,15 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type {
   ResponseItem,
   TokenUsageBreakdown,
-  TurnError,
   UntimedItem,
 } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../outbox/step.ts';
-import { CallParts } from './call-parts.ts';
 import { PartGuard, type PartGuardDeps, returned } from './part-guard.ts';
+import type { PendingCall } from './turn-events.ts';
+import { EVENTS, type TurnEffects, type TurnEvents } from './turn-events.ts';
 import type {
-  ArrivedInput,
-  CompactionTrigger,
   DueTurn,
   EndBeforeRequest,
   EndedResponse,
@@ -22,25 +20,14 @@ import type {
   TurnPart,
 } from './turn-part.ts';
 
-/**
- * The decision about input. `refused`: the model does not read it. `endsTurn`: nor anything else.
- */
-interface CheckedInput {
-  decision: 'taken' | 'refused' | 'endsTurn';
-  tell: ResponseItem[];
-}
-
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
   readonly #parts: readonly TurnPart[];
   readonly #guard: PartGuard;
-  /** The parts at the moments of calls. */
-  readonly calls: CallParts;
 
   constructor(parts: readonly TurnPart[], deps: PartGuardDeps) {
     this.#parts = parts;
     this.#guard = new PartGuard(parts, deps);
-    this.calls = new CallParts(parts, this.#guard);
   }
 
   /** The part of this class. Throws if there is none. */
@@ -55,22 +42,18 @@ export class TurnParts {
    * Empty if the turn is interrupted while the parts are asked.
    */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
-    const tools = new Map<string, Tool>();
+    let tools: readonly Tool[] = [];
     for (const part of this.#parts.filter((each) => 'tools' in each)) {
-      const offered = await returned(part.tools?.(signal) ?? [], signal);
+      const offered = await returned(part.tools?.(tools, signal) ?? tools, signal);
       if (offered === null) return [];
+      const named = new Map<string, Tool>();
       for (const tool of offered) {
         const name = flatSpecName(tool.spec);
-        if (!tools.has(name)) tools.set(name, tool);
+        if (!named.has(name)) named.set(name, tool);
       }
+      tools = [...named.values()];
     }
-    let arranged: readonly Tool[] = [...tools.values()];
-    for (const part of this.#parts.filter((each) => 'arrangeTools' in each)) {
-      const next = await returned(part.arrangeTools?.(arranged) ?? arranged, signal);
-      if (next === null) return [];
-      arranged = next;
-    }
-    return arranged;
+    return tools;
   }
 
   /** The first turn that a part wants to begin; null: none does. */
@@ -108,51 +91,43 @@ export class TurnParts {
     return this.#merged((part) => part.turnEnded?.(turn, outcome));
   }
 
-  /** Whether a part checks input before the model reads it. */
-  withholdsInput(): boolean {
+  /** Whether a part handles this event. Of a part that throws: whether it could refuse anything. */
+  wants(event: 'input' | 'called', about: PendingCall | null): boolean {
     return this.#parts.some((part) =>
       this.#guard.attempt(
-        () => part.withholdsInput?.() === true,
-        true,
-        'a part failed to say whether it checks input',
+        () => part.wants?.(event, about) === true,
+        event === 'input',
+        'a part failed to say whether it handles an event',
       ),
     );
   }
 
   /**
-   * The messages that the model reads before the input that has arrived, and whether the turn ends
-   * instead.
+   * The effects of all parts that handle an event, by its row of EVENTS. Null: the turn was
+   * interrupted meanwhile, and that ends the event. Rejects only with the store's error.
    */
-  async beforeInput(turn: TurnContext): Promise<{ tell: ResponseItem[]; end: boolean }> {
-    const results = await this.#guard.each(
-      turn,
-      'a part failed before the input of a turn',
-      (part) => part.beforeInput?.(turn),
-    );
-    return {
-      tell: results.flatMap(({ tell = [] }) => tell),
-      end: results.some(({ end }) => end === true),
-    };
-  }
-
-  /**
-   * Whether the model reads this input, and the messages after it. Null: the turn was interrupted
-   * meanwhile.
-   */
-  async checkInput(input: ArrivedInput, turn: TurnContext): Promise<CheckedInput | null> {
-    const tell: ResponseItem[] = [];
-    const failed: { refuse: true; end?: true; tell?: ResponseItem[] } = { refuse: true };
+  async emit<Event extends keyof TurnEvents>(
+    name: Event,
+    event: TurnEvents[Event],
+    turn: TurnContext,
+    signal = turn.signal,
+  ): Promise<TurnEffects[Event] | null> {
+    const rule = EVENTS[name];
+    let effects: TurnEffects[Event] = {};
     for (const part of this.#parts) {
-      const checked = await this.#guard.decided(
-        async () => returned(part.checkInput?.(input, turn) ?? {}, turn.signal),
-        failed,
+      const handle = part.on?.[name];
+      if (handle === undefined) continue;
+      const seen = rule.seen?.(event, effects) ?? event;
+      const next = await this.#guard.decided(
+        async () => returned(handle(seen, turn), signal),
+        rule.thrown,
+        { message: rule.failure, turnId: turn.id },
       );
-      if (checked === null) return null;
-      tell.push(...(checked.tell ?? []));
-      if (checked.end === true) return { decision: 'endsTurn', tell };
-      if (checked.refuse === true) return { decision: 'refused', tell };
+      if (next === null && rule.endsByInterrupt) return null;
+      if (next !== null) effects = rule.merged(effects, next);
+      if (rule.isDecided(effects)) break;
     }
-    return { decision: 'taken', tell };
+    return effects;
   }
 
   /**
@@ -174,11 +149,12 @@ export class TurnParts {
     return null;
   }
 
-  async afterRequest(response: EndedResponse, turn: TurnContext): Promise<void> {
-    await this.#guard.each(turn, 'a part failed after a response', (part) => {
-      const done = part.afterRequest?.(response, turn);
-      return done instanceof Promise ? done.then(() => ({})) : undefined;
-    });
+  /** Whether a part has an answer to the failure of a request, so that the model is asked again. */
+  async requestEnded(response: EndedResponse, turn: TurnContext): Promise<boolean> {
+    const results = await this.#guard.each(turn, 'a part failed after a response', (part) =>
+      part.requestEnded?.(response, turn),
+    );
+    return results.some(({ again }) => again === true);
   }
 
   /** The items and messages with which a turn goes on that would end. */
@@ -192,45 +168,14 @@ export class TurnParts {
     return results.flatMap(({ goOn }) => goOn ?? []);
   }
 
-  /** Whether a part stops a compaction. */
-  async beforeCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
-    const results = await this.#guard.each(turn, 'a part failed before a compaction', (part) =>
-      part.beforeCompaction?.(turn, trigger),
-    );
-    return results.some(({ stop }) => stop === true);
-  }
-
-  /** Whether a part stops the turn after a compaction. */
-  async afterCompaction(turn: TurnContext, trigger: CompactionTrigger): Promise<boolean> {
-    const results = await this.#guard.each(turn, 'a part failed after a compaction', (part) =>
-      part.afterCompaction?.(turn, trigger),
-    );
-    return results.some(({ stop }) => stop === true);
-  }
-
-  /**
-   * Whether a part has an answer to the failure of a model request, so that the model is asked
-   * again.
-   */
-  requestFailed(error: TurnError, turn: TurnContext): boolean {
-    const answers = this.#parts.map((part) =>
-      this.#guard.attempt(
-        () => part.requestFailed?.(error, turn) ?? {},
-        {},
-        'a part failed to judge the failure of a model request',
-      ),
-    );
-    return answers.some(({ again }) => again === true);
-  }
-
   /**
    * Items that the model must read again in this turn, because a compaction removed them from the
    * prompt.
    */
-  compacted(turn: TurnContext): AuthoredItem[] {
+  readAgain(turn: TurnContext): AuthoredItem[] {
     return this.#parts.flatMap((part) =>
       this.#guard.attempt(
-        () => part.compacted?.(turn) ?? [],
+        () => part.readAgain?.(turn) ?? [],
         [],
         'a part failed to tell the model again',
       ),

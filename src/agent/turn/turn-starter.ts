@@ -13,6 +13,7 @@ import { withTurnOverrides } from '../settings/turn-overrides.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ActiveTurn, InputReservation } from './active-turn.ts';
 import { type NewTurn, newActiveTurn, settingsOfTurn } from './new-turn.ts';
+import type { ArrivedInput } from './turn-events.ts';
 import {
   type InputAuthor,
   inputEntries,
@@ -22,7 +23,7 @@ import {
   withheldItem,
 } from './turn-input.ts';
 import type { TurnBeginning } from './turn-opening.ts';
-import type { ArrivedInput, DueTurn } from './turn-part.ts';
+import type { DueTurn } from './turn-part.ts';
 import { turnView } from './turn-view.ts';
 
 /**
@@ -252,7 +253,7 @@ export class TurnStarter {
 
   /** Marks input that the parts check before the model reads it. */
   #withheld(input: ArrivedInput | null): ArrivedInput | null {
-    return input !== null && this.#thread.parts.withholdsInput()
+    return input !== null && this.#thread.parts.wants('input', null)
       ? { ...input, isWithheld: true }
       : input;
   }

@@ -1,4 +1,3 @@
-import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';
@@ -43,7 +42,7 @@ export function forkMethods(deps: ThreadServices) {
             thread: threads.view(fork.record),
           });
           warnOfThread(deps, fork, caller);
-          fork.part(McpTools).opened();
+          fork.opened();
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
       },

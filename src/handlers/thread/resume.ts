@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import type { LoadedThread } from '../../agent/threads/loaded-thread.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
@@ -48,7 +47,7 @@ export function resumeMethods(deps: ThreadServices) {
             clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfThread(deps, thread, caller);
-          thread.part(McpTools).opened();
+          thread.opened();
           threads.beginDueTurn(thread.id);
         });
         return answer;

@@ -1,4 +1,3 @@
-import { McpTools } from '../../agent/mcp/mcp-tools.ts';
 import { type MethodTable, unqueued } from '../requested/method.ts';
 import { requireFolder } from '../requested/require-folder.ts';
 import { offerTools } from '../thread-loading/offer-tools.ts';
@@ -24,7 +23,7 @@ export function startMethods(deps: ThreadServices) {
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
           warnOfThread(deps, thread, caller);
-          thread.part(McpTools).opened();
+          thread.opened();
         });
         return answer;
       },

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import type { McpCall } from '../../../src/agent/turn/turn-part.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { AsideCall } from '../../../src/agent/mcp/call-aside.ts';
+import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
@@ -53,14 +54,12 @@ describe('a long reason of a hook is cut before the model and clients get it:', 
       long: JSON.stringify({ decision: 'block', reason: 'x'.repeat(900_000) }),
       tooLong: JSON.stringify({ decision: 'block', reason: 'y'.repeat(2_000_000) }),
     };
-    const callMcpTool = ({ tool }: McpCall) => Promise.resolve(texts[tool] ?? '');
-    const server = await hookServer(
-      { PreToolUse: [hook('long'), hook('tooLong')] },
-      [runs('true'), done],
-      {
-        partKinds: [{ create: () => ({ callMcpTool }) }],
-      },
-    );
+    const callMcpTool = ({ tool }: AsideCall) => Promise.resolve(texts[tool] ?? '');
+    answerMcpCalls(callMcpTool);
+    const server = await hookServer({ PreToolUse: [hook('long'), hook('tooLong')] }, [
+      runs('true'),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(modelOutput(server).length).toBeLessThan(REASON_CHARS);
     expect(ended(server)).toMatchObject([
@@ -159,3 +158,9 @@ test('an entry for clients is cut, too', async () => {
   await server.client.turn(THREAD, 'go');
   expect(JSON.stringify(ended(server)).length).toBeLessThan(25_000);
 });
+
+/** Answers the calls of MCP tools by hooks in the running test. Null: there is no such server. */
+function answerMcpCalls(answer: (call: AsideCall) => Promise<string> | null): void {
+  const spy = vi.spyOn(McpTools.prototype, 'callAside').mockImplementation(answer);
+  onTestFinished(() => spy.mockRestore());
+}

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import type { McpCall } from '../../../src/agent/turn/turn-part.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { AsideCall } from '../../../src/agent/mcp/call-aside.ts';
+import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import { HOOK_EVENTS, hookEvent } from '../../../src/config/hooks/hook-events.ts';
 import { failedHook } from '../../../src/hooks/hook-result.ts';
 import { failedCheck } from '../../../src/hooks/read-output.ts';
@@ -288,16 +289,15 @@ describe('a tool of an MCP server', () => {
   };
 
   test('gets its input with the fields of the event, and its text decides', async () => {
-    const calls: McpCall[] = [];
-    const callMcpTool = (call: McpCall) => {
+    const calls: AsideCall[] = [];
+    const callMcpTool = (call: AsideCall) => {
       calls.push(call);
       return call.server === 'checks'
         ? Promise.resolve('{"decision": "block", "reason": "the server says no"}')
         : null;
     };
-    const server = await hookServer({ PreToolUse: [hook] }, [runs('echo hi'), done], {
-      partKinds: [{ create: () => ({ callMcpTool }) }],
-    });
+    answerMcpCalls(callMcpTool);
+    const server = await hookServer({ PreToolUse: [hook] }, [runs('echo hi'), done]);
     await server.client.turn(THREAD, 'go');
     expect(calls).toEqual([
       { server: 'checks', tool: 'look', input: { command: 'echo hi', all: ['Bash'] } },
@@ -307,15 +307,13 @@ describe('a tool of an MCP server', () => {
   });
 
   test('fails alone if there is no such server, or its call fails', async () => {
-    const callMcpTool = ({ server }: McpCall) =>
+    const callMcpTool = ({ server }: AsideCall) =>
       server === 'broken' ? Promise.reject(new Error('the server has crashed')) : null;
-    const server = await hookServer(
-      { PreToolUse: [hook, { ...hook, server: 'broken' }] },
-      [runs('echo hi'), done],
-      {
-        partKinds: [{ create: () => ({ callMcpTool }) }],
-      },
-    );
+    answerMcpCalls(callMcpTool);
+    const server = await hookServer({ PreToolUse: [hook, { ...hook, server: 'broken' }] }, [
+      runs('echo hi'),
+      done,
+    ]);
     await server.client.turn(THREAD, 'go');
     expect(modelOutput(server)).toContain('hi');
     expect(ended(server).map(({ status, entries }) => [status, entries[0]?.text])).toEqual([
@@ -351,3 +349,9 @@ test('an agent that reads a file in which a secret is hidden that may decide: th
   );
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });
+
+/** Answers the calls of MCP tools by hooks in the running test. Null: there is no such server. */
+function answerMcpCalls(answer: (call: AsideCall) => Promise<string> | null): void {
+  const spy = vi.spyOn(McpTools.prototype, 'callAside').mockImplementation(answer);
+  onTestFinished(() => spy.mockRestore());
+}

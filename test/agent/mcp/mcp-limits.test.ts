@@ -1,5 +1,6 @@
 // @module-tag slow
 import { expect, test } from 'vitest';
+import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import type { ThreadContext } from '../../../src/agent/thread-context.ts';
 import {
   exampleServer,
@@ -72,7 +73,7 @@ test('a result for a hook is cut', async () => {
   const server = await mcpThread([], { partKinds: [{ create }] });
   await runTurn(server);
   const call = { server: 'ex', tool: 'flood', input: { bytes: 10 * 1024 * 1024 } };
-  const text = await threads[0]?.parts.calls.callMcpTool(call, new AbortController().signal);
+  const text = await threads[0]?.parts.get(McpTools).callAside(call, new AbortController().signal);
   expect(text).toMatch(/^x{65536}\n\[The result was too long to keep: it is cut\.\]$/);
 });
 

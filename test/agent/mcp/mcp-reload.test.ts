@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import type { ThreadContext } from '../../../src/agent/thread-context.ts';
 import type { ConfigBatchWriteParams } from '../../../src/protocol/generated/types.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
@@ -213,7 +214,8 @@ test('a closed thread starts no servers', async () => {
   await runTurn(server);
   const [thread] = threads;
   const call = { server: 'ex', tool: 'echo', input: { message: 'x' } };
-  const callMcpTool = () => thread?.parts.calls.callMcpTool(call, new AbortController().signal);
+  const callMcpTool = () =>
+    thread?.parts.get(McpTools).callAside(call, new AbortController().signal);
   expect(await callMcpTool()).toBe('echo: x');
   await server.client.request('thread/archive', { threadId: server.threadId });
   expect(callMcpTool()).toBeNull();
