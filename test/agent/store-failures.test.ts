@@ -264,7 +264,7 @@ test('requests that write fail with the message, requests that read are answered
   expect(client.notifications('thread/name/updated')).toEqual([]);
 });
 
-test('a command whose end cannot be stored is announced as completed only when it is stored', async () => {
+test('if the end of a command cannot be stored yet, clients read that it is completed only later, when it is stored', async () => {
   let full = true;
   const server = await commandServer(
     [runs('echo ran'), done, response(message('ok', { id: 'msg_2' }))],
@@ -305,7 +305,7 @@ test('a command whose end cannot be stored is announced as completed only when i
   }
 });
 
-test('an end whose flush fails is stored without a flush: after a kill the turn reads as announced', async () => {
+test('if the flush of the end of a turn fails, the end is stored without it, and after a kill the turn has the announced status', async () => {
   let fails = true;
   const server = await startServer({
     model: new TestModel(response(message('ok'))),
