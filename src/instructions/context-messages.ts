@@ -6,8 +6,8 @@ import type {
 } from '../protocol/generated/types.ts';
 import type { AgentsMd } from './agents-md.ts';
 import { collaborationModeText, multiAgentText } from './collaboration-mode-text.ts';
-import { contextMessage } from './context-message.ts';
 import { type Environment, environmentText } from './environment-text.ts';
+import { contextMessage } from './messages/context-message.ts';
 import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
 import { type ListedSkill, NO_PROJECT_SKILLS, skillList } from './skills/skill-list.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Env } from '../base/env.ts';
-import { escapeTags } from './context-message.ts';
+import { escapeTags } from './messages/context-message.ts';
 
 /** The place in which the model's commands run. */
 export interface Environment {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EVENTS, type TurnEffects, type TurnEvents } from '../../src/agent/turn/turn-events.ts';
 import type { EventHandlers, TurnContext } from '../../src/agent/turn/turn-part.ts';
 import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
-import { contextMessage } from '../../src/instructions/context-message.ts';
+import { contextMessage } from '../../src/instructions/messages/context-message.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ThreadContext } from '../../src/agent/thread-context.ts';
 import type { TurnPart } from '../../src/agent/turn/turn-part.ts';
-import { contextMessage } from '../../src/instructions/context-message.ts';
+import { contextMessage } from '../../src/instructions/messages/context-message.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';
 import {

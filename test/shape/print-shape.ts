@@ -80,7 +80,7 @@ const FIGURES: readonly Figure[] = [
   },
   {
     name: 'pairs of a folder and its parent that import each other',
-    limit: 18,
+    limit: 17,
     found: tiedToParents(imports),
   },
   {

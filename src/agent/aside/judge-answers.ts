@@ -1,6 +1,6 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { orAborted } from '../../base/or-aborted.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type {
   ResponseItem,

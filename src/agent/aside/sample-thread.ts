@@ -1,4 +1,4 @@
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { type AsideAnswer, askAside } from './ask-aside.ts';

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import type { Pace } from '../../base/pace.ts';
 import { parseJson } from '../../base/parse-long-json.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import { flatSpecName } from '../../model/flat-tool-name.ts';
 import { TOOL_SEARCH_NAME } from '../../model/found-tools.ts';
 import type { ToolSpec } from '../../model/model.ts';

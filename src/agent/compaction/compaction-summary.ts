@@ -1,7 +1,7 @@
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { cutMiddle } from '../../base/text/cut-middle.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
-import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
+import { cutMessage, summaryMessage } from '../../instructions/messages/summary-message.ts';
 import type { ToolSpec } from '../../model/model.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { offeredSpecs } from '../../tools/tool.ts';

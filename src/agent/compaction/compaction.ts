@@ -160,7 +160,6 @@ export class Compaction implements TurnPart {
     }
   }
 
-  /** A part stops the turn. */
   /**
    * Whether the turn's input alone exceeds the context window, so that a compaction would not help.
    */

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { inSlices } from '../../base/in-slices.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
-import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
+import { summaryRequest, transcriptMessage } from '../../instructions/messages/summary-message.ts';
 import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type {
   ResponseItem,

@@ -2,7 +2,7 @@ import {
   goalBudgetMessage,
   goalEditedMessage,
   goalTurnMessage,
-} from '../../instructions/goal-turn-message.ts';
+} from '../../instructions/messages/goal-turn-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type {
   ResponseItem,

@@ -1,5 +1,5 @@
 import { visibleJson } from '../../base/text/visible-json.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { LoggedReview } from './review-log.ts';
 import { APPROVAL_TAG } from './transcript.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { visibleJson } from '../../base/text/visible-json.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
 import { guardianInstructions } from '../../instructions/guardian-instructions.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { HIDDEN } from '../../secrets/redact-likely-secrets.ts';

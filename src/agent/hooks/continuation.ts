@@ -1,4 +1,4 @@
-import { contextMessage, escapeTags } from '../../instructions/context-message.ts';
+import { contextMessage, escapeTags } from '../../instructions/messages/context-message.ts';
 import type { ResponseItem, UntimedItem } from '../../protocol/generated/types.ts';
 
 /** The item and the message for the model with which hooks go on with a turn. */

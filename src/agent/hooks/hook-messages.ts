@@ -1,4 +1,4 @@
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
 /** The context that hooks give, as messages for the model. */

@@ -1,4 +1,4 @@
-import { interruptedMessage } from '../../instructions/interrupted-message.ts';
+import { interruptedMessage } from '../../instructions/messages/interrupted-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
 import { settleItem } from '../../store/settle-item.ts';

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { AskedQuestion } from '../../mcp/mcp-user.ts';
 import type { McpAnswer } from '../../mcp/messages/to-host.ts';
 import type { ModelRequest } from '../../model/model.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { cutMiddleBytes } from '../../base/text/cut-middle-bytes.ts';
 import { estimateTokens } from '../../base/text/estimate-tokens.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import { messageText } from '../../model/message-text.ts';
 import type { AdditionalContextEntry, ResponseItem } from '../../protocol/generated/types.ts';
 import { invalidParams } from '../../protocol/rpc-error.ts';

@@ -7,13 +7,13 @@ import { environmentPolicy } from '../../config/environment-policy.ts';
 import { readOr } from '../../config/toml/config-error.ts';
 import { projectFolders } from '../../config/trust/project-folders.ts';
 import { BASE_INSTRUCTIONS } from '../../instructions/base-instructions.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
 import {
   type ContextInput,
   contextChanges,
   contextMessages,
 } from '../../instructions/context-messages.ts';
 import { describeEnvironment } from '../../instructions/environment-text.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { ManagedNetwork } from '../../instructions/permissions-text.ts';
 import type { SkillError } from '../../instructions/skills/find-skills.ts';
 import { skillBody, skillsUsed } from '../../instructions/skills/skill-body.ts';

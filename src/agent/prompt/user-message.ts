@@ -1,6 +1,6 @@
 import { encodeBase64 } from '../../base/encode-base64.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../model/pictures/image-type.ts';
 import type {
   ContentItem,

@@ -1,4 +1,4 @@
-import { contextMessage } from '../../instructions/context-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
 import {
   REVIEW_INSTRUCTIONS,
   reviewHint,

@@ -1,7 +1,7 @@
 import { orAborted } from '../../base/or-aborted.ts';
 import { charsOfTokens, estimateTokens } from '../../base/text/estimate-tokens.ts';
-import { contextMessage } from '../../instructions/context-message.ts';
-import { reviewMessage } from '../../instructions/review-message.ts';
+import { contextMessage } from '../../instructions/messages/context-message.ts';
+import { reviewMessage } from '../../instructions/messages/review-message.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TurnError, UntimedItem } from '../../protocol/generated/types.ts';
 import { rolloutMessageText } from '../../rollout/begin-item.ts';

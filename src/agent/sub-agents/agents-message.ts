@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import { contextMessage, escapeTags } from '../../instructions/context-message.ts';
+import { contextMessage, escapeTags } from '../../instructions/messages/context-message.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { type AgentState, stateForModel, statusForModel } from './agent-state.ts';
 

@@ -1,5 +1,5 @@
 import { checkInput } from '../../agent/prompt/check-input.ts';
-import { approvedPlanMessage } from '../../instructions/approved-plan-message.ts';
+import { approvedPlanMessage } from '../../instructions/messages/approved-plan-message.ts';
 import { emptyField } from '../../protocol/rpc-error.ts';
 import { turnActive } from '../../protocol/turn-errors.ts';
 import { type MethodTable, perThread } from '../requested/method.ts';

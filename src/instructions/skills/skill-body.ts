@@ -1,7 +1,7 @@
 import { basename, isAbsolute } from 'node:path';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
-import { contextMessage, escapeTags } from '../context-message.ts';
+import { contextMessage, escapeTags } from '../messages/context-message.ts';
 import type { Skill } from './find-skills.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;

@@ -9,7 +9,7 @@ import { ABORTED } from '../../../src/agent/guardian/judged.ts';
 import type { Outbox } from '../../../src/agent/outbox/outbox.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
-import { contextMessage } from '../../../src/instructions/context-message.ts';
+import { contextMessage } from '../../../src/instructions/messages/context-message.ts';
 import type { ThreadSettings } from '../../../src/store/thread-record.ts';
 import { UNCONFINED } from '../../../src/tools/action.ts';
 import { CountingIds } from '../../support/counting-ids.ts';

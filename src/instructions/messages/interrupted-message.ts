@@ -1,5 +1,5 @@
-import type { ResponseItem } from '../protocol/generated/types.ts';
-import { cutOffMessage } from '../store/cut-off-message.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { cutOffMessage } from '../../store/cut-off-message.ts';
 
 const WHY = {
   user: 'The user interrupted the previous turn.',

@@ -1,4 +1,4 @@
-import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { contextMessage } from './context-message.ts';
 
 /**

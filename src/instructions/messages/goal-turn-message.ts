@@ -1,4 +1,4 @@
-import type { ResponseItem, ThreadGoal } from '../protocol/generated/types.ts';
+import type { ResponseItem, ThreadGoal } from '../../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
 const OPEN = '<review>';

@@ -1,4 +1,4 @@
-import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 
 /** A message from the server, not from a person; each string is one part. */
 export function contextMessage(role: 'developer' | 'user', texts: readonly string[]): ResponseItem {
