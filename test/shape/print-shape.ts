@@ -88,6 +88,11 @@ const FIGURES: readonly Figure[] = [
     limit: 1,
     found: src.filter(({ text }) => /\bnew Worker\(/.test(text)).map(({ path }) => path),
   },
+  {
+    name: 'lines of the mechanism of workers',
+    limit: 280,
+    found: sum(matching(/^src\/base\/worker\//).map(linesOf)),
+  },
   { name: 'names that several files export', limit: 1, found: namesTwice(src) },
 ];
 
