@@ -614,13 +614,13 @@ describe('the source', () => {
     ]);
   });
 
-  test('starts threads with base/processes/start-worker.ts only: what waits for a thread ends with it, however it ends', () => {
+  test('starts threads with base/worker/start-worker.ts only: what waits for a thread ends with it, however it ends', () => {
     const starting =
       /\bnew Worker\(|import [^;{]*\{[^};]*(?<!type )\bWorker\b[^;]*from '(?:node:)?worker_threads'/;
     const starters = source.filter(
       (path) => starting.test(textOf(path)) && !/import type \{ Worker \}/.test(textOf(path)),
     );
-    expect(starters).toEqual(['src/base/processes/start-worker.ts']);
+    expect(starters).toEqual(['src/base/worker/start-worker.ts']);
   });
 
   test('keeps what it loads or makes once with base/loading/once.ts, which does not keep a failure: its cause may pass', () => {

@@ -1,5 +1,5 @@
 import type { Env } from '../base/env.ts';
-import { startWorker } from '../base/processes/start-worker.ts';
+import { startWorker } from '../base/worker/start-worker.ts';
 import type { FromHost, HostPort, ToHost } from './messages/to-host.ts';
 
 /** A host that needs more memory than this ends, and not the process. */

@@ -21,9 +21,9 @@ test('edits that take too long are given up', async () => {
   });
 });
 
-test('a thread that ends without a result is a fault of the server', async () => {
+test('a worker that ends without a result is a fault of the server', async () => {
   const edit = editInThread(join(tempFolder({ 'ends.js': '' }), 'ends.js'), new FakeClock());
   await expect(edit('', EDIT)).rejects.toThrow(
-    'the thread that edits config.toml ended without a result',
+    'the worker that edits config.toml ended without a result',
   );
 });

@@ -96,6 +96,11 @@ const FIGURES: readonly Figure[] = [
       .filter(({ text }) => /\.(?:worked|yielded)\(/.test(text))
       .map(({ path }) => path),
   },
+  {
+    name: 'lines of the mechanism of workers',
+    limit: 280,
+    found: sum(matching(/^src\/base\/worker\//).map(linesOf)),
+  },
   { name: 'names that several files export', limit: 0, found: namesTwice(src) },
 ];
 

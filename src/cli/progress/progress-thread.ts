@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { startWorker } from '../../base/processes/start-worker.ts';
+import { startWorker } from '../../base/worker/start-worker.ts';
 import { CLEAR_LINE, type ProgressPlace } from './progress-line.ts';
 
 const HEAP_MB_MAX = 32;

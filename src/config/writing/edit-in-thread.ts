@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { startWorker } from '../../base/processes/start-worker.ts';
+import { runInWorker } from '../../base/worker/run-in-worker.ts';
 import type { EditedToml, EditToml } from './toml-edit.ts';
 
 /** Much more than the largest file needs. */
@@ -8,36 +8,26 @@ const HEAP_MB_MAX = 256;
 const EDIT_MS_MAX = 30_000;
 
 /**
- * Returns an editor whose edits run in a thread, which ends with the edit. `script`: the absolute
- * path of the thread's script.
+ * Returns an editor whose edits run in a worker, which ends with the edit. `script`: the absolute
+ * path of the worker's script.
  */
 export function editInThread(
   script: string,
   clock: Pick<Clock, 'setTimer'> = systemClock,
 ): EditToml {
-  return (text, edits) =>
-    new Promise((resolve, reject) => {
-      const worker = startWorker<EditedToml>({
-        script,
-        heapMbMax: HEAP_MB_MAX,
-        data: { text, edits },
-        onMessage: resolve,
-        onEnd: (cause) => {
-          timer.clear();
-          reject(
-            new Error(
-              `the thread that edits config.toml ended without a result: ${cause.message}`,
-              { cause },
-            ),
-          );
-        },
+  return async (text, edits) => {
+    try {
+      return await runInWorker<EditedToml, EditedToml>(
+        { script, heapMbMax: HEAP_MB_MAX, data: { text, edits }, msMax: EDIT_MS_MAX, clock },
+        { problem: TOO_SLOW },
+      );
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`the worker that edits config.toml ended without a result: ${reason}`, {
+        cause,
       });
-      worker.ref();
-      const timer = clock.setTimer(() => {
-        resolve({ problem: TOO_SLOW });
-        void worker.terminate();
-      }, EDIT_MS_MAX);
-    });
+    }
+  };
 }
 
 const LIMIT = `${EDIT_MS_MAX / 1_000} s`;

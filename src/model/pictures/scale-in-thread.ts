@@ -1,8 +1,6 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { startWorker } from '../../base/processes/start-worker.ts';
+import { runInWorker } from '../../base/worker/run-in-worker.ts';
 import type { Picture, ScalePicture } from './scaled-pictures.ts';
-
-type Scaled = Awaited<ReturnType<ScalePicture>>;
 
 /** Of JavaScript alone: the library has memory of its own, which the limit of pixels bounds. */
 const HEAP_MB_MAX = 512;
@@ -10,7 +8,7 @@ const HEAP_MB_MAX = 512;
 const SCALE_MS_MAX = 30_000;
 
 /**
- * Returns a function that scales each picture in a thread, which ends with the picture. `script`:
+ * Returns a function that scales each picture in a worker, which ends with the picture. `script`:
  * the absolute path of its script.
  */
 export function scaleInThread(
@@ -18,19 +16,9 @@ export function scaleInThread(
   clock: Pick<Clock, 'setTimer'> = systemClock,
 ): ScalePicture {
   return (picture, sideMax) =>
-    new Promise<Scaled>((resolve) => {
-      const worker = startWorker<Picture | null>({
-        script,
-        heapMbMax: HEAP_MB_MAX,
-        data: { picture, sideMax },
-        onMessage: resolve,
-        onEnd: () => {
-          timer.clear();
-          resolve('unfinished');
-        },
-      });
-      worker.ref();
-      const timer = clock.setTimer(() => void worker.terminate(), SCALE_MS_MAX);
-      // The system has no resources for a thread.
-    }).catch(() => 'unfinished');
+    runInWorker<Picture | null, 'unfinished'>(
+      { script, heapMbMax: HEAP_MB_MAX, data: { picture, sideMax }, msMax: SCALE_MS_MAX, clock },
+      'unfinished',
+      // It has died, or the system has no resources for it.
+    ).catch(() => 'unfinished');
 }

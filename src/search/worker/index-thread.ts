@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { startWorker } from '../../base/processes/start-worker.ts';
+import { startWorker } from '../../base/worker/start-worker.ts';
 import type { FuzzyFileSearchResult } from '../../protocol/generated/types.ts';
 import type { IndexCall, IndexReply } from './index-call.ts';
 import type { PathIndex } from './path-index.ts';

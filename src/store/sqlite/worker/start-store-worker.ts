@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
-import { startWorker } from '../../../base/processes/start-worker.ts';
+import { startWorker } from '../../../base/worker/start-worker.ts';
 import type { ServedStoreOptions, StoreWorkerData } from './serve-store.ts';
 import type { StoreReply } from './store-call.ts';
 

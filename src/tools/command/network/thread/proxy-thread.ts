@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '../../../../base/log.ts';
-import { startWorker } from '../../../../base/processes/start-worker.ts';
+import { startWorker } from '../../../../base/worker/start-worker.ts';
 import type { ProxyRequest } from '../../../../network/command-proxy.ts';
 import { ProxyRefusal } from '../../../../network/proxy-refusal.ts';
 import type {

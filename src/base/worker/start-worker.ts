@@ -3,21 +3,21 @@ import { SHARE_ENV, Worker } from 'node:worker_threads';
 export interface WorkerOptions<Message> {
   /** The absolute path of the built script. */
   script: string;
-  /** A thread that needs more memory than this ends, and not the process. */
+  /** A worker that needs more memory than this ends, and not the process. */
   heapMbMax: number;
   /** The `workerData` of the script. */
   data?: unknown;
   onMessage(message: Message): void;
   /**
-   * Called once, after the last message, however the thread ends: by an error, by `process.exit`,
+   * Called once, after the last message, however the worker ends: by an error, by `process.exit`,
    * out of memory, by `terminate`, or because a message of it cannot be read. What waits for the
-   * thread must end here, because it gets no answer.
+   * worker must end here, because it gets no answer.
    */
   onEnd(reason: Error): void;
 }
 
 /**
- * Starts a thread, for everything that runs in threads of this server. It does not keep the process
+ * Starts a worker, for everything that runs in workers of this server. It does not keep the process
  * alive until `ref` is called. Throws if the system has no resources for it.
  */
 export function startWorker<Message>({

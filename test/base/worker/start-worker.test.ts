@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startWorker } from '../../../src/base/processes/start-worker.ts';
+import { startWorker } from '../../../src/base/worker/start-worker.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 
 const BEGIN =
