@@ -144,6 +144,66 @@ describe.each(NAMES)('the event %s', (name) => {
   });
 });
 
+test.each<[string, Name, (() => unknown)[], unknown]>([
+  [
+    'a refusal keeps what the parts before it tell',
+    'call',
+    [() => ({ args: { a: 2 }, tell: one }), () => ({ refuse: 'no', tell: two })],
+    { refuse: 'no', tell: [...one, ...two] },
+  ],
+  [
+    'input that a part lets in can end the turn by the next one',
+    'input',
+    [() => ({ tell: one }), () => ({ refuse: true, end: true, tell: two })],
+    { refuse: true, end: true, tell: [...one, ...two] },
+  ],
+  [
+    'a stop of a later part counts',
+    'compacting',
+    [() => ({}), () => ({ stop: true })],
+    { stop: true },
+  ],
+  [
+    'a later part answers',
+    'approval',
+    [() => Promise.reject(new Error('broken')), () => denied],
+    denied,
+  ],
+  [
+    'a part after one that throws is asked',
+    'called',
+    [() => Promise.reject(new Error('broken')), () => ({ output: 'x' })],
+    { output: 'x', tell: [] },
+  ],
+])('%s', async (_, name, handlers, expected) => {
+  expect(await emitted(name, handlers).effects).toEqual(expected);
+});
+
+test('the wait for an approval ends with its question', async () => {
+  const asking = new AbortController();
+  const hanging = () => {
+    setImmediate(() => asking.abort());
+    return new Promise<never>(() => {});
+  };
+  const turn = { id: 'u', signal: new AbortController().signal } as TurnContext;
+  const parts = new TurnParts([{ on: { approval: hanging } }, { on: { approval: () => denied } }], {
+    threadId: 't',
+    log: new RecordingLog(),
+  });
+  const { event } = CASES.approval;
+  expect(await parts.emit('approval', event as never, turn, asking.signal)).toEqual(denied);
+});
+
+test('a part that cannot say what it wants is asked about input, and not about calls', () => {
+  const log = new RecordingLog();
+  const wants = () => {
+    throw new Error('broken');
+  };
+  const parts = new TurnParts([{ wants }], { threadId: 't', log });
+  expect([parts.wants('input', null), parts.wants('called', call)]).toEqual([true, false]);
+  expect(log.takeErrors()).toHaveLength(2);
+});
+
 test('the next part sees a call as the parts before it have changed it', async () => {
   const seen: unknown[] = [];
   const see = (event: unknown) => {

@@ -20,7 +20,7 @@ const crowded = collaborators(src)
   .map(({ name, path, members }) => `${path}: ${name} has ${members.length}`);
 const matching = (pattern: RegExp) => src.filter(({ path }) => pattern.test(path));
 const RUNS_PARTS =
-  /^src\/(?:services\/turn-part-list|agent\/(?:threads\/create-thread-context|turn\/(?:call-parts|turn-(?:events|parts?|part-kind))))\.ts$/;
+  /^src\/(?:services\/turn-part-list|agent\/(?:threads\/create-thread-context|turn\/turn-(?:events|parts?|part-kind)))\.ts$/;
 const ORDERED = ['agent', 'config', 'handlers', 'model', 'policy', 'store/sqlite'];
 
 interface Figure {

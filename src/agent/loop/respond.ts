@@ -5,7 +5,7 @@ import { askModel } from './ask-model.ts';
 import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-/** A response, and whether the model is asked again though it failed. */
+/** A response, and whether a part has an answer to its failure, so that the model is asked again. */
 interface AskedResponse {
   response: ModelResponse;
   again: boolean;
@@ -29,7 +29,7 @@ export async function respond(run: RunningTurn, tools: readonly Tool[]): Promise
       await thread.outbox.commit(thread.usage.exceeded(turn));
     let again = false;
     if (response.ended !== 'broken')
-      again = await conversation.requestEnded(endedResponse(response), turn);
+      again = (await conversation.parts?.requestEnded(endedResponse(response), turn)) ?? false;
     else if (response.delayMs > 0)
       await sleep(
         thread.services.runtime.clock,

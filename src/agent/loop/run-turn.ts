@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, UntimedItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
@@ -104,17 +105,20 @@ async function converse(run: RunningTurn): Promise<Ending> {
 
 /** Asks the model once. Returns null if it has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
-  const { thread, turn } = run;
+  const { thread, turn, conversation } = run;
   const ready = await prepare(run);
   if (ready === null || 'status' in ready) return ready;
   run.left = 'request';
   const { response, again } = await respond(run, ready.tools);
-  if (response.ended === 'failed' && !again) return { status: 'failed', error: response.error };
+  if (response.ended === 'failed' && !again && !conversation.requestFailed(response.error))
+    return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
   if (response.ended === 'completed' && !response.hasCalls) {
     run.left = 'stopping';
     return endUnlessMore(run);
   }
+  // What the calls began, such as the turn of a sub-agent, goes first.
+  if (response.ended === 'completed') await setImmediate();
   if (response.ended === 'failed')
     await thread.outbox.commit({ dropped: run.response?.drop() ?? [] });
   await thread.outbox.stored(run.sequence);

@@ -17,7 +17,6 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { Conversation, Ending, PreparedRequest } from '../turn/conversation.ts';
 import { modelRequest } from '../turn/model-request.ts';
 import { modelEntries } from '../turn/turn-input.ts';
-import type { EndedResponse } from '../turn/turn-part.ts';
 import { readOnlyTool } from './read-only-tool.ts';
 import { readReview } from './read-review.ts';
 
@@ -82,10 +81,9 @@ export class ReviewConversation implements Conversation, KeptPrompt {
    * If the provider refused the prompt as too long, the model is asked again with about half of it,
    * as long as it can be shortened.
    */
-  async requestEnded({ error }: EndedResponse): Promise<boolean> {
+  requestFailed({ codexErrorInfo }: TurnError): boolean {
     return (
-      error?.codexErrorInfo === 'contextWindowExceeded' &&
-      this.#shorten(this.#prompt.items.tokens / 2)
+      codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2)
     );
   }
 

@@ -4,7 +4,7 @@ import type { LogEntry } from '../../store/log-entry.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { StepAddition } from '../outbox/step.ts';
 import type { ActiveTurn } from './active-turn.ts';
-import type { EndBeforeRequest, EndedResponse } from './turn-part.ts';
+import type { EndBeforeRequest } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** How a turn ended. */
@@ -42,10 +42,10 @@ export interface Conversation {
   /** Builds the next request with these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /**
-   * A response has ended, and its calls may run. Returns whether the model is asked again though it
-   * failed.
+   * A request has failed for good, and the calls of its response have ended. Returns whether the
+   * model is asked again, although no part has an answer to the failure.
    */
-  requestEnded(response: EndedResponse, turn: ActiveTurn): Promise<boolean>;
+  requestFailed(error: TurnError): boolean;
   /**
    * Keeps the entries that belong to this conversation only, and returns the rest, which is stored
    * in the thread's log.
@@ -73,7 +73,7 @@ export function threadConversation({
     beforeRequest: (turn, tell) => parts.beforeRequest(turn, tell),
     parts,
     request,
-    requestEnded: (response, turn) => parts.requestEnded(response, turn),
+    requestFailed: () => false,
     withoutOwn: (entries) => entries,
     showsMessages: true,
     result: () => null,

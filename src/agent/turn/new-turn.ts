@@ -26,7 +26,7 @@ export interface NewTurn {
 /** When a turn began, and its ids. */
 type TurnStart = Pick<ActiveTurn, 'id' | 'startedAtMs' | 'startedMs'> & { rootTurnId?: string };
 
-/** The running turn of a new turn whose start is stored, without its input. */
+/** The running turn of a new turn, without its input. Its start may not be stored yet. */
 export function newActiveTurn(
   {
     params,

@@ -110,7 +110,7 @@ export class TurnStarter {
       state.configuration.config,
     );
     if (input !== null) turn.reserveInput()?.deliver(input);
-    this.#runner.prepare(turn);
+    if (!turn.isOpening) this.#runner.prepare(turn);
     await stored;
     state.keep(patch);
     state.turn = turn;

@@ -1,11 +1,19 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AsideCall } from '../../../src/agent/mcp/call-aside.ts';
-import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import { writeFiles } from '../../config/temp-folder.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { done, modelOutput, runs } from '../../tools/command-server.ts';
-import { ended, hookServer, keeps, kept, modelInput, prints, THREAD } from './hook-server.ts';
+import {
+  answerMcpCalls,
+  ended,
+  hookServer,
+  keeps,
+  kept,
+  modelInput,
+  prints,
+  THREAD,
+} from './hook-server.ts';
 
 /** A command that prints so many characters. */
 const floods = (chars: number) => `head -c ${chars} /dev/zero | tr '\\0' x`;
@@ -158,9 +166,3 @@ test('an entry for clients is cut, too', async () => {
   await server.client.turn(THREAD, 'go');
   expect(JSON.stringify(ended(server)).length).toBeLessThan(25_000);
 });
-
-/** Answers the calls of MCP tools by hooks in the running test. Null: there is no such server. */
-function answerMcpCalls(answer: (call: AsideCall) => Promise<string> | null): void {
-  const spy = vi.spyOn(McpTools.prototype, 'callAside').mockImplementation(answer);
-  onTestFinished(() => spy.mockRestore());
-}

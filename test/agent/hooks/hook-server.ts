@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
+import type { AsideCall } from '../../../src/agent/mcp/call-aside.ts';
+import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import type { JsonObject } from '../../../src/base/json-value.ts';
 import type { HookRunSummary, ResponseItem } from '../../../src/protocol/generated/types.ts';
 import { idOf } from '../../support/counting-ids.ts';
@@ -91,4 +94,20 @@ function itemText(item: ResponseItem): string | null {
       '$2',
     );
   return 'output' in item && typeof item.output === 'string' ? `output: ${item.output}` : null;
+}
+
+/**
+ * Answers the calls of MCP tools by hooks in the running test. Null: there is no such server, as
+ * the server itself finds.
+ */
+export function answerMcpCalls(answer: (call: AsideCall) => Promise<string> | null): void {
+  const real = McpTools.prototype.callAside;
+  const spy = vi.spyOn(McpTools.prototype, 'callAside').mockImplementation(function (
+    this: McpTools,
+    call,
+    signal,
+  ) {
+    return answer(call) ?? real.call(this, call, signal);
+  });
+  onTestFinished(() => spy.mockRestore());
 }

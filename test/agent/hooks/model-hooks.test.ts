@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AsideCall } from '../../../src/agent/mcp/call-aside.ts';
-import { McpTools } from '../../../src/agent/mcp/mcp-tools.ts';
 import { HOOK_EVENTS, hookEvent } from '../../../src/config/hooks/hook-events.ts';
 import { failedHook } from '../../../src/hooks/hook-result.ts';
 import { failedCheck } from '../../../src/hooks/read-output.ts';
@@ -17,7 +16,7 @@ import {
   type ScriptedResponse,
 } from '../../support/test-model.ts';
 import { done, FREE_CONFIG, modelOutput, runs } from '../../tools/command-server.ts';
-import { ended, hookServer, THREAD } from './hook-server.ts';
+import { answerMcpCalls, ended, hookServer, THREAD } from './hook-server.ts';
 
 /** Stands for a field of the event. */
 const field = (path: string) => `$\{${path}}`;
@@ -349,9 +348,3 @@ test('an agent that reads a file in which a secret is hidden that may decide: th
   );
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });
-
-/** Answers the calls of MCP tools by hooks in the running test. Null: there is no such server. */
-function answerMcpCalls(answer: (call: AsideCall) => Promise<string> | null): void {
-  const spy = vi.spyOn(McpTools.prototype, 'callAside').mockImplementation(answer);
-  onTestFinished(() => spy.mockRestore());
-}
