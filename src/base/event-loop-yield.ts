@@ -16,6 +16,14 @@ const MS_BETWEEN = 5;
  */
 let turn: Promise<void> = Promise.resolve();
 
+/** True: only units of work count, so that the order of work does not depend on time. */
+let isTimeless = false;
+
+/** From now on, long work of this process yields by its units alone, so in the same places. */
+export function yieldByUnits(): void {
+  isTimeless = true;
+}
+
 /** When the long work of this round of the event loop began. Null: there was none so far. */
 let roundSinceMs: number | null = null;
 
@@ -42,7 +50,7 @@ export class EventLoopYield {
   /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
     this.#done += units;
-    if (this.#done < UNITS_BETWEEN && workedInRoundMs() < MS_BETWEEN) return;
+    if (this.#done < UNITS_BETWEEN && (isTimeless || workedInRoundMs() < MS_BETWEEN)) return;
     await this.yielded();
   }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type App, createApp } from '../app.ts';
+import { yieldByUnits } from '../base/event-loop-yield.ts';
 import { processTag } from '../base/files/process-tag.ts';
 import { createEmbeddedModel } from '../model/embedded/create-embedded-model.ts';
 import type { AppParts } from '../services/app-parts.ts';
@@ -31,6 +32,7 @@ export function createDeterministic(
   parts: Omit<AppParts, 'store' | 'pid' | 'clock' | 'ids'>,
   host: DeterministicHost,
 ): Pick<App, 'connect' | 'close'> {
+  yieldByUnits();
   const clock = new VirtualClock();
   const model =
     parts.model === undefined

@@ -5,7 +5,7 @@ import { askModel } from './ask-model.ts';
 import type { CompletedResponse, ModelResponse, RequestTools } from './model-response.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-/** A response, and whether a part has an answer to its failure, so that the model is asked again. */
+/** A response, and whether a part has an answer to its failure: the model is then asked again. */
 interface AskedResponse {
   response: ModelResponse;
   again: boolean;

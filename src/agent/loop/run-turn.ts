@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, UntimedItem } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/log-entry.ts';
@@ -117,8 +116,6 @@ async function step(run: RunningTurn): Promise<Ending | null> {
     run.left = 'stopping';
     return endUnlessMore(run);
   }
-  // What the calls began, such as the turn of a sub-agent, goes first.
-  if (response.ended === 'completed') await setImmediate();
   if (response.ended === 'failed')
     await thread.outbox.commit({ dropped: run.response?.drop() ?? [] });
   await thread.outbox.stored(run.sequence);
