@@ -27,7 +27,7 @@ export function yieldByUnits(): void {
 /** When the long work of this round of the event loop began. Null: there was none so far. */
 let roundSinceMs: number | null = null;
 
-/** For how long this thread has done long work in this round of the event loop. */
+/** How long ago the first long work of this round of the event loop was. */
 function workedInRoundMs(): number {
   const nowMs = monotonicMs();
   if (roundSinceMs === null) {

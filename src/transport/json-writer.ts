@@ -14,7 +14,7 @@ const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
 /**
  * Writes JSON-RPC messages, without the `jsonrpc` member. All messages that are sent within one
- * turn of the event loop are written together, in their order.
+ * turn of the event loop, or before `flush`, are written together, in their order.
  */
 export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #transport: Transport;

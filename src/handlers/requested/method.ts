@@ -58,12 +58,13 @@ export interface Order<Params> {
   /**
    * `changes`: its client's interrupts and answers wait until it has taken effect. `reads`: it
    * changes nothing, so they do not wait for it. `setsUp`: it changes what others depend on, such
-   * as the configuration, so all later requests of its client wait until it is done.
+   * as the configuration, so all later requests of its client wait until it is done. Without a
+   * queue, only the last one matters.
    */
   readonly kind: 'changes' | 'reads' | 'setsUp';
 }
 
-/** Waits for no other request. */
+/** Has no queue: it starts as `queue` says. */
 export const unqueued: Order<unknown> = { queue: null, kind: 'changes' };
 /** After earlier requests for the thread that the params name. */
 export const perThread: Order<{ threadId: string }> = inQueue(({ threadId }) => threadId);
