@@ -6,7 +6,7 @@ import type { ThreadContext } from '../thread-context.ts';
 import type { ThreadServer } from './thread-servers.ts';
 import type { ToolApprovals } from './tool-approvals.ts';
 
-/** What only the tools of MCP servers need. */
+/** The services that only the tools of MCP servers need. */
 export interface McpServices {
   /** Stores approvals of tools. */
   toolApprovals: ToolApprovals;

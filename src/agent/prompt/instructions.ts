@@ -133,7 +133,7 @@ export class Instructions {
     return { messages: contextChanges(told, next), told: toldOf(next, told) };
   }
 
-  /** What the model reads about the context of a turn with these settings. */
+  /** The context of a turn with these settings, for the model. */
   #contextOf(
     settings: ThreadSettings,
     {

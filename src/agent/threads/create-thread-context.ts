@@ -16,7 +16,7 @@ import type { ThreadOrigin, TurnPart } from '../turn/turn-part.ts';
 import type { TurnPartKind } from '../turn/turn-part-kind.ts';
 import { TurnParts } from '../turn/turn-parts.ts';
 
-/** What a thread is loaded from. */
+/** The record, the writer and the configuration that a thread is loaded with. */
 export interface ThreadSource {
   record: ThreadRecord;
   writer: ThreadWriter;

@@ -4,7 +4,7 @@ import type { ResponseItem, UntimedItem } from '../../protocol/generated/types.t
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ActionOutcome, Ask, Verdict } from '../../tools/action.ts';
 
-/** What parts can handle in a turn, with the facts of each event. */
+/** The events of a turn that parts can handle, with the facts of each. */
 export interface TurnEvents {
   /**
    * The turn is about to take the input that has arrived, at its beginning and before each further
