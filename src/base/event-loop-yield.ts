@@ -10,11 +10,16 @@ const UNITS_BETWEEN = 5_000;
  */
 const MS_BETWEEN = 5;
 
-/**
- * Whose turn it is: all long work of this thread, of whatever object, waits behind it. Otherwise as
- * many pieces of work as there are would go on in the same round of the event loop.
- */
-let turn: Promise<void> = Promise.resolve();
+/** A piece of work that waits for its turn. */
+interface Waiting {
+  goOn(): void;
+  /** It is long and cannot be divided: it has a round of the event loop for itself. */
+  isWhole: boolean;
+}
+
+/** What waits for its turn: all long work of this thread, of whatever object. */
+const waiting: Waiting[] = [];
+let isGivingTurns = false;
 
 /** True: only units of work count, so that the order of work does not depend on time. */
 let isTimeless = false;
@@ -27,22 +32,46 @@ export function yieldByUnits(): void {
 /** When the long work of this round of the event loop began. Null: there was none so far. */
 let roundSinceMs: number | null = null;
 
+/** Long work begins in this round of the event loop. Returns when. */
+function beginRound(): number {
+  const sinceMs = monotonicMs();
+  roundSinceMs = sinceMs;
+  setImmediate(() => {
+    if (roundSinceMs === sinceMs) roundSinceMs = null;
+  });
+  return sinceMs;
+}
+
 /** How long ago the first long work of this round of the event loop was. */
 function workedInRoundMs(): number {
-  const nowMs = monotonicMs();
-  if (roundSinceMs === null) {
-    roundSinceMs = nowMs;
-    setImmediate(() => {
-      roundSinceMs = null;
-    });
+  return monotonicMs() - (roundSinceMs ?? beginRound());
+}
+
+/** Lets what waits go on, in its order, until nothing waits. */
+async function giveTurns(): Promise<void> {
+  isGivingTurns = true;
+  while (waiting.length > 0) {
+    await nextRound();
+    beginRound();
+    do {
+      waiting.shift()?.goOn();
+      await currentWork();
+    } while (waiting[0]?.isWhole === false && !isTimeless && workedInRoundMs() < MS_BETWEEN);
   }
-  return nowMs - roundSinceMs;
+  isGivingTurns = false;
+}
+
+/** Resolves when the work that goes on waits for something. */
+function currentWork(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
 }
 
 /**
  * Lets other work run from time to time during long work. All long work takes turns: in each round
  * of the event loop it takes some milliseconds, however many objects do it. Work that is due in a
- * round after that goes on in later rounds, one piece in each.
+ * round after that goes on in later rounds, in its order.
  */
 export class EventLoopYield {
   #done = 0;
@@ -51,13 +80,19 @@ export class EventLoopYield {
   async worked(units: number): Promise<void> {
     this.#done += units;
     if (this.#done < UNITS_BETWEEN && (isTimeless || workedInRoundMs() < MS_BETWEEN)) return;
-    await this.yielded();
+    await this.#turn(false);
   }
 
   /** Await this before a long piece of work that cannot be divided. */
   async yielded(): Promise<void> {
-    turn = turn.then(() => nextRound());
-    await turn;
+    await this.#turn(true);
+  }
+
+  async #turn(isWhole: boolean): Promise<void> {
+    await new Promise<void>((resolve) => {
+      waiting.push({ goOn: resolve, isWhole });
+      if (!isGivingTurns) void giveTurns();
+    });
     this.#done = 0;
   }
 }

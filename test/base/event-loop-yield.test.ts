@@ -43,7 +43,7 @@ function busyFor(ms: number): void {
   for (const untilMs = monotonicMs() + ms; monotonicMs() < untilMs; );
 }
 
-test('work after a pause goes on at once, and no object that works in a round goes on longer than one alone', async () => {
+test('work after a pause goes on at once', async () => {
   const breaks = new EventLoopYield();
   await breaks.worked(1);
   busyFor(6);
@@ -56,14 +56,25 @@ test('work after a pause goes on at once, and no object that works in a round go
   for (let time = 0; time < 5; time++) await Promise.resolve();
   expect(goesOn).toBe(true);
   await setImmediate();
-  const rounds = await inRounds(20, async (_index, wentOn) => {
+});
+
+test('long work that is due shares the rounds of the event loop: some milliseconds in each', async () => {
+  const inOrder: number[] = [];
+  const inPieces = (ms: number) => async (index: number, wentOn: () => void) => {
     const own = new EventLoopYield();
-    busyFor(2);
-    await own.worked(1);
-    wentOn();
-  });
-  // All work at once at first, which takes 40 ms: from then on, one goes on in each round.
-  expect(Math.max(...rounds.slice(1))).toBe(1);
+    for (let times = 0; times < 2; times++) {
+      await own.worked(10_000);
+      inOrder.push(index);
+      wentOn();
+      busyFor(ms);
+    }
+  };
+  const short = await inRounds(40, inPieces(1));
+  const order = Array.from({ length: 40 }, (_, index) => index);
+  expect(inOrder).toEqual([...order, ...order]);
+  expect(Math.max(...short)).toBeGreaterThan(1);
+  expect(Math.max(...short)).toBeLessThanOrEqual(6);
+  expect(Math.max(...(await inRounds(10, inPieces(6))))).toBe(1);
 });
 
 test('two programs may start in each round of the event loop, in their order', async () => {
