@@ -54,13 +54,15 @@ const APART = {
   'overrides-problem': 'src/config/overrides-problem.ts',
 };
 
-/** The scripts of threads. */
-const THREADS = {
-  'proxy-worker': 'src/tools/command/network/thread/proxy-worker.ts',
+/** The scripts of workers, which bin/load-worker.js loads. */
+const WORKERS = {
+  'proxy-worker': 'src/tools/command/network/worker/proxy-worker.ts',
   'store-worker': 'src/store/sqlite/worker/store-worker.ts',
   'search-worker': 'src/search/worker/search-worker.ts',
   'mcp-worker': 'src/mcp/host/mcp-worker.ts',
   'progress-worker': 'src/cli/progress/progress-worker.ts',
+  'toml-editor-worker': 'src/config/writing/toml-editor-worker.ts',
+  'picture-worker': 'src/model/pictures/picture-worker.ts',
 };
 
 /**
@@ -118,7 +120,7 @@ async function buildExecutable() {
     esbuild.build({
       ...BUNDLE,
       ...FUNCTION,
-      entryPoints: { ...THREADS, ...APART },
+      entryPoints: { ...WORKERS, ...APART },
       banner: { js: HEAD },
       footer: { js: FOOT },
       sourcemap: 'linked',

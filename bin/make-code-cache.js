@@ -1,4 +1,4 @@
-// Runs the server, and in it the thread of the store, and keeps the code that V8 has compiled by
+// Runs the server, and in it the worker of the store, and keeps the code that V8 has compiled by
 // the end. bin/run-session.js is the client.
 const { renameSync, writeFileSync } = require('node:fs');
 const threads = require('node:worker_threads');
@@ -14,7 +14,7 @@ function save() {
 
 function runMain() {
   const { Worker } = threads;
-  // The server starts its thread with this script.
+  // The server starts its workers with this script.
   threads.Worker = class extends Worker {
     constructor(_script, options) {
       super(__filename, options);
@@ -24,16 +24,16 @@ function runMain() {
   loadMain();
 }
 
-function runStore() {
+function runWorker() {
   const { parentPort } = threads;
   const { postMessage } = parentPort;
-  // The server ends the thread after its last answer, without an event.
-  parentPort.postMessage = (reply) => {
+  // The server ends a worker after its last answer, without an event.
+  parentPort.postMessage = (messages) => {
     save();
-    postMessage.call(parentPort, reply);
+    postMessage.call(parentPort, messages);
   };
-  load('store-worker.cjs');
+  load(`${process.argv[2]}.cjs`);
 }
 
 if (threads.isMainThread) runMain();
-else runStore();
+else runWorker();

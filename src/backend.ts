@@ -142,7 +142,7 @@ function createThreads(
 
 /** The MCP servers, and the logins to them. Nothing runs before a server is configured. */
 function createMcp(
-  { version, mcpScript }: AppParts,
+  { version, workerScript }: AppParts,
   { front: { clock, ids, log }, machine: { machine } }: BackendServices,
   credentials: CredentialStore,
 ) {
@@ -153,7 +153,7 @@ function createMcp(
     log,
     version,
     credentials,
-    script: mcpScript ?? null,
+    script: workerScript ?? null,
   });
   return { mcp, logins: new McpLogins({ servers: mcp, credentials, clock, ids }) };
 }

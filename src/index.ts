@@ -18,16 +18,14 @@ import { flagsLayer, type Overrides, optionLayer } from './config/layers/request
 import { layerProblem } from './config/overrides-problem.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
 import { tomlOf } from './config/toml/toml.ts';
-import { editInThread } from './config/writing/edit-in-thread.ts';
 import { createDeterministic } from './deterministic/create-deterministic.ts';
 import type { Model } from './model/model.ts';
-import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import { namesScriptFile } from './model/script/names-script-file.ts';
 import type { AppParts } from './services/app-parts.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
-import type { StoreThreadOptions } from './store/sqlite/worker/start-store-worker.ts';
+import type { RemoteStoreOptions } from './store/sqlite/worker/remote-store.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
@@ -253,20 +251,13 @@ function createPlain(
   { root, ...files }: DatabasePlaces & { root: string },
 ): App {
   const { log, pid } = parts;
-  const built = (name: string) => join(root, 'bin', name);
-  const threads = {
-    editToml: editInThread(built('load-toml-editor.js')),
-    scalePicture: scaleInThread(built('load-picture-scaler.js')),
-    mcpScript: built('load-mcp.js'),
-    proxyScript: built('load-proxies.js'),
-    searchScript: built('load-search.js'),
-  };
+  const workerScript = join(root, 'bin', 'load-worker.js');
   const server: App = createApp({
     ...parts,
-    ...(typeof IS_BUILT === 'undefined' ? {} : threads),
+    ...(typeof IS_BUILT === 'undefined' ? {} : { workerScript }),
     store: createStore({
       ...files,
-      script: built('load-store.js'),
+      script: workerScript,
       clock: systemClock,
       log,
       pid,
@@ -295,6 +286,6 @@ function installed(): Pick<AppParts, 'version' | 'installation'> & { root: strin
  */
 declare const IS_BUILT: true | undefined;
 
-function createStore(options: StoreThreadOptions): ThreadStore {
+function createStore(options: RemoteStoreOptions): ThreadStore {
   return typeof IS_BUILT === 'undefined' ? createSqliteStore(options) : createWorkerStore(options);
 }

@@ -24,9 +24,7 @@ import { variableProblems } from './cli/variable-problems.ts';
 import { STDOUT, watchClient } from './cli/watch-client.ts';
 import { workingDirectory } from './cli/working-directory.ts';
 import { systemDir } from './config/requirements/system-dir.ts';
-import { editInThread } from './config/writing/edit-in-thread.ts';
 import type { Model } from './model/model.ts';
-import { scaleInThread } from './model/pictures/scale-in-thread.ts';
 import type { AppParts } from './services/app-parts.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
@@ -35,8 +33,7 @@ import { type StreamPair, streamTransport } from './transport/stream-transport.t
 /** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
 
-const TOML_EDITOR = join(__dirname, '..', 'bin', 'load-toml-editor.js');
-const PICTURE_SCALER = join(__dirname, '..', 'bin', 'load-picture-scaler.js');
+const WORKER_SCRIPT = join(__dirname, '..', 'bin', 'load-worker.js');
 const MIGRATIONS = join(__dirname, '..', 'migrations');
 const INSTALLATION = {
   manifest: join(__dirname, '..', 'package.json'),
@@ -129,7 +126,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Ap
   const model = await scriptModel(options, log);
   const store = createWorkerStore({
     ...storeFiles(home),
-    script: join(__dirname, '..', 'bin', 'load-store.js'),
+    script: WORKER_SCRIPT,
     clock: systemClock,
     log,
     pid,
@@ -140,11 +137,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Ap
   const server: App = createApp({
     ...parts,
     store,
-    searchScript: join(__dirname, '..', 'bin', 'load-search.js'),
-    proxyScript: join(__dirname, '..', 'bin', 'load-proxies.js'),
-    mcpScript: join(__dirname, '..', 'bin', 'load-mcp.js'),
-    editToml: editInThread(TOML_EDITOR),
-    scalePicture: scaleInThread(PICTURE_SCALER),
+    workerScript: WORKER_SCRIPT,
     onLongResponses: () =>
       void import('./base/processes/limit-heap-growth.ts').then(({ limitHeapGrowth }) =>
         limitHeapGrowth(),

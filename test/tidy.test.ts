@@ -309,7 +309,7 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
         'a line; the file is within RECORD_BYTES_MAX and parsed once',
       'src/handlers/config-writing/login-writer.ts': 'a small file',
       'src/hooks/read-output.ts': 'output within a limit',
-      'src/mcp/host/pipe-transport.ts': 'in the thread of MCP servers',
+      'src/mcp/host/pipe-transport.ts': 'in the worker of MCP servers',
       'src/mcp/oauth/credential-store.ts': 'a small file',
       'src/model/chat/chat-tool-calls.ts':
         'the argument of a custom tool; the pieces of a call without an index',
@@ -357,22 +357,27 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/tools/read-file.ts': 'a file within a limit',
     },
   },
-  'send to a thread': {
-    use: /\.postMessage\(/,
+  'send to a worker': {
+    use: /\bnew RemoteWorker\b|\brunInWorker\(|\bserveWorker[<(]/,
     files: {
-      'src/cli/progress/progress-thread.ts': 'a few words',
-      'src/mcp/create-host-port.ts':
+      'src/base/worker/run-in-worker.ts': 'for its callers',
+      'src/base/worker/serve-worker.ts': 'for its callers',
+      'src/cli/progress/progress-worker.ts': 'nothing',
+      'src/cli/progress/remote-progress.ts': 'a few words',
+      'src/config/writing/edit-in-worker.ts': 'the text of a file within a limit, and edits',
+      'src/config/writing/toml-editor-worker.ts': 'a text not much longer',
+      'src/mcp/host/mcp-worker.ts': 'results within the limits of limited-result.ts',
+      'src/mcp/mcp-host-client.ts':
         'calls, whose arguments have a limit of values and characters (McpCallAction)',
-      'src/mcp/host/mcp-worker.ts':
-        'from the thread of MCP servers; results are within the limits of limited-result.ts',
-      'src/search/worker/index-thread.ts': 'queries and lists of paths in parts',
-      'src/search/worker/serve-indexes.ts': 'from a thread; matches have a limit',
-      'src/store/sqlite/worker/serve-store.ts':
-        'from the thread of the store; pages have a limit of bytes',
-      'src/store/sqlite/worker/store-thread.ts':
+      'src/model/pictures/picture-worker.ts': 'a smaller picture',
+      'src/model/pictures/scale-in-worker.ts': 'a picture within a limit',
+      'src/search/worker/index-worker.ts': 'queries and lists of paths in parts',
+      'src/search/worker/search-worker.ts': 'matches have a limit',
+      'src/store/sqlite/worker/remote-store.ts':
         'calls to the store, within its budgets; long texts and histories are sent in pieces',
-      'src/tools/command/network/thread/proxy-thread.ts': 'decisions about connections',
-      'src/tools/command/network/thread/serve-proxies.ts': 'from the thread of proxies',
+      'src/store/sqlite/worker/store-worker.ts': 'pages have a limit of bytes',
+      'src/tools/command/network/worker/proxy-worker.ts': 'requests of commands, which have limits',
+      'src/tools/command/network/worker/remote-proxies.ts': 'decisions about connections',
     },
   },
   'copy values': {
@@ -391,21 +396,21 @@ const BLOCKING: Record<string, { use: RegExp; files: Record<string, string> }> =
       'src/app.ts': 'loads the server in steps',
       'src/base/event-loop-yield.ts': 'is the door',
       'src/base/processes/spawn-program.ts': 'is the door of starts',
+      'src/base/worker/serve-worker.ts': 'calls of one moment are joined',
       'src/deterministic/fixed-pace.ts': 'waits until the server is at rest',
       'src/deterministic/paced-process.ts': 'waits until the server is at rest',
       'src/cli/exec/asking/keyboard.ts': 'drops what a person typed before a question',
-      'src/mcp/host/pipe-transport.ts': 'in the thread of MCP servers',
+      'src/mcp/host/pipe-transport.ts': 'in the worker of MCP servers',
       'src/model/embedded/answer-writer.ts': 'the events of the embedded model',
       'src/sandbox/local-listeners.ts': 'waits for connections',
       'src/sandbox/processes/output-reader.ts': 'lets other streams be read',
       'src/sandbox/processes/process-table.ts':
         'a list of processes, for kills, which must not wait',
-      'src/search/worker/path-index.ts': 'in the thread of searches',
+      'src/search/worker/path-index.ts': 'in the worker of searches',
       'src/server/connection.ts': 'orders messages',
       'src/server/dispatcher.ts': 'orders messages',
-      'src/store/sqlite/store-databases.ts': 'in the thread of the store',
-      'src/store/sqlite/store-queue.ts': 'in the thread of the store',
-      'src/store/sqlite/worker/serve-store.ts': 'in the thread of the store',
+      'src/store/sqlite/store-databases.ts': 'in the worker of the store',
+      'src/store/sqlite/store-queue.ts': 'in the worker of the store',
       'src/tools/command/network/turn-of-event-loop.ts': 'connections, in rounds of their own',
       'src/transport/json-writer.ts': 'joins what is written in one round',
     },
@@ -493,9 +498,10 @@ describe('the source', () => {
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
     // It has the text of a program that runs in a process of its own.
     const withProgram = 'src/sandbox/local-listeners.ts';
-    // The clock of the system needs the function hrtime alone.
-    const clock = 'src/base/clock.ts';
-    const others = source.filter((path) => ![...beginnings, withProgram, clock].includes(path));
+    // They need the functions hrtime and nextTick alone.
+    const ofTime = ['src/base/clock.ts', 'src/base/event-loop-yield.ts'];
+    const allowed = [...beginnings, ...ofTime, withProgram];
+    const others = source.filter((path) => !allowed.includes(path));
     expect(others.filter((path) => reaching.test(codeOf(path)))).toEqual([]);
   });
 
@@ -614,13 +620,18 @@ describe('the source', () => {
     ]);
   });
 
-  test('starts threads with base/worker/start-worker.ts only: what waits for a thread ends with it, however it ends', () => {
+  test('starts workers and sends messages to them in base/worker/ only: what waits for a worker ends with it, however it ends', () => {
     const starting =
       /\bnew Worker\(|import [^;{]*\{[^};]*(?<!type )\bWorker\b[^;]*from '(?:node:)?worker_threads'/;
     const starters = source.filter(
       (path) => starting.test(textOf(path)) && !/import type \{ Worker \}/.test(textOf(path)),
     );
-    expect(starters).toEqual(['src/base/worker/start-worker.ts']);
+    expect(starters).toEqual(['src/base/worker/remote-worker.ts']);
+    const senders = source.filter((path) => /\.postMessage\(|\bparentPort\b/.test(codeOf(path)));
+    expect(senders).toEqual([
+      'src/base/worker/remote-worker.ts',
+      'src/base/worker/serve-worker.ts',
+    ]);
   });
 
   test('keeps what it loads or makes once with base/loading/once.ts, which does not keep a failure: its cause may pass', () => {
@@ -722,7 +733,9 @@ describe('the source', () => {
       'src/search/worker/search-worker.ts',
       'src/cli/progress/progress-worker.ts',
       'src/mcp/host/mcp-worker.ts',
-      'src/tools/command/network/thread/proxy-worker.ts',
+      'src/tools/command/network/worker/proxy-worker.ts',
+      'src/config/writing/toml-editor-worker.ts',
+      'src/model/pictures/picture-worker.ts',
     ];
     const entries = [
       ...scripts,

@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { monotonicMs } from './clock.ts';
 
@@ -64,7 +65,7 @@ async function giveTurns(): Promise<void> {
 /** Resolves when the work that goes on waits for something. */
 function currentWork(): Promise<void> {
   return new Promise((resolve) => {
-    process.nextTick(resolve);
+    nextTick(resolve);
   });
 }
 

@@ -16,3 +16,12 @@ export interface LogMethod {
 
 /** Logs nothing. */
 export const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A log that sends its lines. */
+export function sendingLog(send: (level: keyof Log, fields: object, text: string) => void): Log {
+  const at = (level: keyof Log): LogMethod => {
+    return (...[first, text]: [object, string] | [string, undefined?]) =>
+      typeof first === 'string' ? send(level, {}, first) : send(level, first, text ?? '');
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

@@ -8,7 +8,7 @@ import {
 import { StoreError } from '../store/store-error.ts';
 import type { StoreAction } from './command-line/commands.ts';
 import { progressPlace } from './progress/progress-line.ts';
-import { ProgressThread } from './progress/progress-thread.ts';
+import { RemoteProgress } from './progress/remote-progress.ts';
 
 export interface MaintainStoreOptions {
   action: StoreAction;
@@ -19,8 +19,8 @@ export interface MaintainStoreOptions {
   file: string;
   migrationsDir: string;
   nodeVersions: MaintenanceOptions['nodeVersions'];
-  /** The absolute path of the script of the thread that shows progress. */
-  progressScript: string;
+  /** The absolute path of the script that loads workers. */
+  workerScript: string;
 }
 
 interface Streams {
@@ -41,10 +41,10 @@ interface Result {
  * found damage.
  */
 export async function maintainStore(
-  { action, target, json, file, migrationsDir, nodeVersions, progressScript }: MaintainStoreOptions,
+  { action, target, json, file, migrationsDir, nodeVersions, workerScript }: MaintainStoreOptions,
   { print, stderr, env }: Streams,
 ): Promise<boolean> {
-  const progress = json ? null : new ProgressThread(progressScript, progressPlace(stderr, env));
+  const progress = json ? null : new RemoteProgress(workerScript, progressPlace(stderr, env));
   progress?.step('opening the database');
   const log = complainingLog((text) =>
     stderr.write(`${progress?.lineStart ?? ''}heddle: ${showText(text)}\n`),
@@ -77,7 +77,7 @@ export async function maintainStore(
 }
 
 /** Waits for the work, and then until its progress is gone. */
-async function untilEnd<T>(progress: ProgressThread | null, work: Promise<T>): Promise<T> {
+async function untilEnd<T>(progress: RemoteProgress | null, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } finally {

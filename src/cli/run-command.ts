@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { storeFileIn } from '../base/files/own-file.ts';
-import { editInThread } from '../config/writing/edit-in-thread.ts';
+import { editInWorker } from '../config/writing/edit-in-worker.ts';
 import type { CheckedOptions } from './check-settings.ts';
 import type { Command } from './command-line/command.ts';
 import { type Terminal, terminalAt } from './terminal/terminal-at.ts';
@@ -69,7 +69,7 @@ async function init(
   const { env, stdin, stdout, stderr } = system;
   const exitCode = await runInit(values, {
     ...{ home, cwd: system.cwd(), env, systemDir, version, stdin, stdout, stderr, onSignal },
-    editToml: editInThread(join(host.packageFolder, 'bin', 'load-toml-editor.js')),
+    editToml: editInWorker(join(host.packageFolder, 'bin', 'load-worker.js')),
     exit: (code) => system.exit(code),
   });
   // A provider that does not answer would be waited for.
@@ -99,7 +99,7 @@ async function store(
       file: storeFileIn(home),
       migrationsDir: join(packageFolder, 'migrations'),
       nodeVersions: versions,
-      progressScript: join(packageFolder, 'bin', 'load-progress.js'),
+      workerScript: join(packageFolder, 'bin', 'load-worker.js'),
     },
     { print: (text) => void stdout.write(text), stderr, env },
   );

@@ -6,7 +6,7 @@ import { mcpSettings } from '../config/mcp/mcp-settings.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import { type McpUser, unattended } from '../mcp/mcp-user.ts';
 import { McpError } from '../mcp/messages/mcp-error.ts';
-import type { McpRequest } from '../mcp/messages/to-host.ts';
+import type { McpRequest } from '../mcp/messages/mcp-host.ts';
 import type {
   McpResourceReadResponse,
   McpServerToolCallResponse,

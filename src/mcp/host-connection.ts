@@ -6,7 +6,7 @@ import type {
   McpQuestion,
   McpRequest,
   Progress,
-} from './messages/to-host.ts';
+} from './messages/mcp-host.ts';
 
 /** A connection, as the code that owns it hears it. */
 export interface ConnectionEvents {

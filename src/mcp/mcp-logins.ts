@@ -5,7 +5,7 @@ import { redact } from '../secrets/redact.ts';
 import { redactLikelySecrets } from '../secrets/redact-likely-secrets.ts';
 import type { McpServers } from './mcp-servers.ts';
 import { McpError } from './messages/mcp-error.ts';
-import type { LoginRequest, McpAnswer, McpQuestion } from './messages/to-host.ts';
+import type { LoginRequest, McpAnswer, McpQuestion } from './messages/mcp-host.ts';
 import type { CredentialStore } from './oauth/credential-store.ts';
 import type { CallbackOptions, LoginCallback } from './oauth/login-callback.ts';
 

@@ -4,7 +4,7 @@ import { type McpServerConfig, missingTokenVariable } from '../config/mcp/mcp-se
 import type { McpServerDeps } from './mcp-server-deps.ts';
 import type { McpServerState, McpUser } from './mcp-user.ts';
 import { McpError } from './messages/mcp-error.ts';
-import type { ConnectedServer, McpRequest, McpTool, McpToolList } from './messages/to-host.ts';
+import type { ConnectedServer, McpRequest, McpTool, McpToolList } from './messages/mcp-host.ts';
 import { RetryWaits } from './retry-waits.ts';
 import { type McpCallOptions, ServerCalls } from './server-calls.ts';
 import { ServerQuestions } from './server-questions.ts';

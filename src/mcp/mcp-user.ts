@@ -1,4 +1,4 @@
-import type { McpAnswer, McpQuestion } from './messages/to-host.ts';
+import type { McpAnswer, McpQuestion } from './messages/mcp-host.ts';
 
 /** The state of a server. */
 export type McpServerState =

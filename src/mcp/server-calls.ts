@@ -4,7 +4,7 @@ import { PausableTimers } from '../base/pausable-timers.ts';
 import type { HostConnection } from './host-connection.ts';
 import type { McpUser } from './mcp-user.ts';
 import { McpError } from './messages/mcp-error.ts';
-import type { McpRequest, Progress } from './messages/to-host.ts';
+import type { McpRequest, Progress } from './messages/mcp-host.ts';
 import type { ServerProcess } from './server-process.ts';
 import type { ServerQuestions } from './server-questions.ts';
 

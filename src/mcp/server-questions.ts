@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { JsonObject } from '../base/json-value.ts';
 import type { PausableTimers } from '../base/pausable-timers.ts';
 import type { AskedQuestion, McpUser } from './mcp-user.ts';
-import type { McpAnswer, McpQuestion, McpRequest } from './messages/to-host.ts';
+import type { McpAnswer, McpQuestion, McpRequest } from './messages/mcp-host.ts';
 
 /** A request to the server that is not answered yet. */
 interface OpenCall {

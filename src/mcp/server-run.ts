@@ -8,7 +8,7 @@ import { ProcessStartError } from '../sandbox/processes/processes.ts';
 import type { ConnectionEvents, HostConnection } from './host-connection.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
 import { McpError } from './messages/mcp-error.ts';
-import type { ConnectedServer, HostedServer } from './messages/to-host.ts';
+import type { ConnectedServer, HostedServer } from './messages/mcp-host.ts';
 import { ServerProcess } from './server-process.ts';
 import type { ServerTools } from './server-tools.ts';
 

@@ -1,7 +1,7 @@
 import type { McpServerConfig } from '../config/mcp/mcp-server-config.ts';
 import type { HostConnection } from './host-connection.ts';
 import type { McpServerDeps } from './mcp-server-deps.ts';
-import type { McpToolList } from './messages/to-host.ts';
+import type { McpToolList } from './messages/mcp-host.ts';
 import { type Paced, paced } from './paced.ts';
 import { shownMessage } from './shown-message.ts';
 

@@ -25,7 +25,7 @@ const ROOTS_MAX = 64;
  * clients.
  */
 const QUERY_CHARS_MAX = 1_000;
-/** The thread of the indexes ends when there was no search for so long. */
+/** The worker of the indexes ends when there was no search for so long. */
 const IDLE_MS = 30_000;
 
 /** Makes indexes of paths. */
@@ -41,7 +41,7 @@ export interface FileSearchesOptions
   pace: Pace;
   /** Folders that are relative are relative to this one. Absolute. */
   cwd: string;
-  /** The built script of the thread that ranks paths. Null: they are ranked in this thread. */
+  /** The script that loads workers. Null: paths are ranked in this thread. */
   script: string | null;
   /** Returns the path of ripgrep; null: it is not installed. By default `ripgrepPath`. */
   program?: () => string | null;
@@ -271,8 +271,8 @@ function checkRoots(roots: readonly string[]): void {
 /** The code that ranks is loaded at the first search. */
 async function createIndexes(script: string | null): Promise<Indexes> {
   if (script !== null) {
-    const { IndexThread } = await import('./worker/index-thread.ts');
-    return new IndexThread(script);
+    const { IndexWorker } = await import('./worker/index-worker.ts');
+    return new IndexWorker(script);
   }
   const { LocalPathIndex } = await import('./worker/path-index.ts');
   return { open: (roots) => new LocalPathIndex(roots), close: async () => {} };

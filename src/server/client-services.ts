@@ -8,11 +8,8 @@ export interface ClientServicesOptions
   extends Pick<FileSearchesOptions, 'clock' | 'log' | 'processes' | 'pace' | 'env' | 'cwd'>,
     Pick<ProcessServices, 'proxies'> {
   clients: Clients;
-  /**
-   * The built script of the thread in which searches rank paths. By default they do so in this
-   * thread.
-   */
-  searchScript?: string;
+  /** The script that loads workers. By default, searches rank paths in this thread. */
+  workerScript?: string;
 }
 
 /**
@@ -25,7 +22,7 @@ export class ClientServices {
   readonly clientProcesses: ClientProcesses;
 
   constructor(deps: ClientServicesOptions) {
-    const { clients, searchScript = null } = deps;
+    const { clients, workerScript = null } = deps;
     const drained = (connection: number) => clients.drained({ connection });
     this.fileWatches = new FileWatches({
       ...deps,
@@ -34,7 +31,7 @@ export class ClientServices {
     });
     this.fileSearches = new FileSearches({
       ...deps,
-      script: searchScript,
+      script: workerScript,
       notify: (connection, method, params) => clients.publish({ connection }, method, params),
       drained,
     });

@@ -5,9 +5,7 @@ import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Pace } from '../base/pace.ts';
 import type { ConfigSources } from '../config/load-config.ts';
-import type { EditToml } from '../config/writing/toml-edit.ts';
 import type { Model } from '../model/model.ts';
-import type { ScalePicture } from '../model/pictures/scaled-pictures.ts';
 import type { Dial } from '../network/checked-dial.ts';
 import type { Installation } from '../sandbox/places/server-places.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
@@ -64,24 +62,13 @@ interface AppProcess {
   log: Log;
 }
 
-/** Heavy work that runs in other threads. By default it runs in this one. */
+/** The place of heavy work. */
 interface AppScripts {
   /**
-   * The built script of the thread in which searches rank paths. By default they do so in this
-   * thread.
+   * The absolute path of the script that loads workers. Absent: everything runs in this thread but
+   * the store, which is given.
    */
-  searchScript?: string;
-  /** The built script of the thread of commands' proxies. Absent: they are in this thread. */
-  proxyScript?: string;
-  /**
-   * The built script of the thread that speaks with MCP servers. By default that happens in this
-   * thread.
-   */
-  mcpScript?: string;
-  /** Edits the text of config.toml. By default in this thread. */
-  editToml?: EditToml;
-  /** Scales a picture. By default in this thread. */
-  scalePicture?: ScalePicture;
+  workerScript?: string;
 }
 
 /** The choices of who embeds the server. */

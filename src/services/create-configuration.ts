@@ -4,6 +4,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { configuredSecrets } from '../config/configured-secrets.ts';
 import { type ConfigSources, loadConfig } from '../config/load-config.ts';
 import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import { editInWorker } from '../config/writing/edit-in-worker.ts';
 import type { EditToml } from '../config/writing/toml-edit.ts';
 import { ConfigWriter } from '../handlers/config-writing/config-writer.ts';
 import { LoginWriter } from '../handlers/config-writing/login-writer.ts';
@@ -49,7 +50,7 @@ export type ConfigurationServices = ReturnType<typeof createConfiguration>;
 
 /** The parts with which clients change the configuration. */
 function configChanges(
-  { editToml = editHere }: AppParts,
+  { workerScript }: AppParts,
   sources: ConfigSources & { features: Record<string, boolean> },
 ) {
   // Providers are validated too, even if this server does not use them.
@@ -60,7 +61,7 @@ function configChanges(
   };
   const configWriter = new ConfigWriter({
     home: sources.home,
-    editToml,
+    editToml: workerScript === undefined ? editHere : editInWorker(workerScript),
     configWith,
     further: policyReads,
   });

@@ -7,7 +7,7 @@ import { createProcesses } from '../sandbox/processes/create-processes.ts';
 import { ServerPrograms } from '../sandbox/server-programs/server-programs.ts';
 import { sweepAtStart } from '../sandbox/sweep-at-start.ts';
 import { localProxies } from '../tools/command/network/local-proxies.ts';
-import { ProxyThread } from '../tools/command/network/thread/proxy-thread.ts';
+import { RemoteProxies } from '../tools/command/network/worker/remote-proxies.ts';
 import { createShellExports } from '../tools/command/snapshot/create-shell-exports.ts';
 import type { AppParts } from './app-parts.ts';
 import type { Front } from './front.ts';
@@ -44,9 +44,9 @@ export function createMachine(options: AppParts, { clock, log, pace }: Front) {
 /** The services that run programs, and those that confine them. */
 export type MachineServices = ReturnType<typeof createMachine>;
 
-/** The proxies of commands. The thread starts when a command first needs one. */
-function createProxies({ proxyScript, dial, log }: AppParts, clock: Clock) {
-  if (proxyScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
-  const thread = new ProxyThread({ script: proxyScript, log });
-  return { proxies: thread, listeners: thread };
+/** The proxies of commands. Their worker starts when a command first needs one. */
+function createProxies({ workerScript, dial, log }: AppParts, clock: Clock) {
+  if (workerScript === undefined) return { proxies: localProxies({ clock, log, dial }) };
+  const proxies = new RemoteProxies({ script: workerScript, log });
+  return { proxies, listeners: proxies };
 }

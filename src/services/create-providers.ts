@@ -1,5 +1,6 @@
 import { readStoredLogin } from '../config/login/stored-login.ts';
 import type { Model } from '../model/model.ts';
+import { scaleInWorker } from '../model/pictures/scale-in-worker.ts';
 import type { ScalePicture } from '../model/pictures/scaled-pictures.ts';
 import { providerModels } from '../model/providers/provider-models.ts';
 import type { Providers } from '../model/providers/providers.ts';
@@ -10,7 +11,7 @@ import type { Front } from './front.ts';
 
 /** The models of the providers, and the rate limits that their responses tell. */
 export function createProviders(
-  { model, home, env, version, scalePicture = scaleHere(), onLongResponses }: AppParts,
+  { model, home, env, version, workerScript, onLongResponses }: AppParts,
   { clients, clock, log }: Front,
 ) {
   const rateLimits = new RateLimits((limits) =>
@@ -21,7 +22,7 @@ export function createProviders(
     userAgent: `heddle/${version}`,
     storedLogin: () => readStoredLogin(home),
     onRateLimits: (limits: RateLimitSnapshot) => rateLimits.note(limits),
-    scalePicture,
+    scalePicture: workerScript === undefined ? scaleHere() : scaleInWorker(workerScript),
     onLongResponses,
   };
   const { models, listings } = providerModels(model ?? null, deps);

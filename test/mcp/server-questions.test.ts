@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PausableTimers } from '../../src/base/pausable-timers.ts';
 import type { McpUser } from '../../src/mcp/mcp-user.ts';
-import type { McpQuestion, McpRequest } from '../../src/mcp/messages/to-host.ts';
+import type { McpQuestion, McpRequest } from '../../src/mcp/messages/mcp-host.ts';
 import { ServerQuestions } from '../../src/mcp/server-questions.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

@@ -10,10 +10,10 @@ import { RecordingLog } from '../support/recording-log.ts';
 
 /** A thread of indexes that answers each query, and dies of the query `die`. */
 const MORTAL = `const { parentPort } = require('node:worker_threads');
-parentPort.on('message', ({ type, id, query }) => {
-  if (type !== 'rank') return;
-  if (query === 'die') throw new Error('no memory');
-  parentPort.postMessage({ id, matches: [] });
+parentPort.on('message', ([{ call, name, args }]) => {
+  if (name !== 'rank') return;
+  if (args[1] === 'die') throw new Error('no memory');
+  parentPort.postMessage([{ answered: call, value: [] }]);
 });`;
 
 function searches(deps: Partial<FileSearchesOptions> = {}) {
@@ -75,7 +75,7 @@ test('each loss of a session is told, with the reason', async () => {
     await expect.poll(() => warnings().length).toBe(losses);
   }
   const message =
-    'The file search s has ended, because the thread that ranks paths has died: no memory. Start it again.';
+    'The file search s has ended, because the worker that ranks paths has died (no memory). Start it again.';
   await has('warning', { threadId: null, message });
 });
 

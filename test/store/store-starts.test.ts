@@ -42,7 +42,7 @@ test('if the thread cannot start at all, each call that waits is refused with th
   const store = home.open(undefined, { script: failingScript(home, 6), log });
   const refused = {
     code: 'store_failed',
-    message: `${home.file} cannot be used: the thread of the store cannot start (too many open files). If memory or file descriptors are used up, end other programs, or restart heddle.`,
+    message: `${home.file} cannot be used: the worker of the store cannot start (too many open files). If memory or file descriptors are used up, end other programs, or restart heddle.`,
   };
   const calls = Array.from({ length: 40 }, (_, number) => store.getThread(idOf(number)));
   for (const call of await Promise.allSettled(calls))
@@ -63,7 +63,7 @@ test('a worker that was ready and dies is waited for, also if the system refuses
 const { parentPort } = require('node:worker_threads');
 const on = parentPort.on.bind(parentPort);
 parentPort.on = (name, listener) => on(name, (message) => {
-  if (!existsSync(${JSON.stringify(died)}) && message.some(({ method }) => method === 'getMetadata')) {
+  if (!existsSync(${JSON.stringify(died)}) && message.some(({ args }) => args?.[0]?.method === 'getMetadata')) {
     writeFileSync(${JSON.stringify(died)}, '');
     process.exit(1);
   }
@@ -110,7 +110,7 @@ test('a thread that hangs is told, once, with the remedy, and that it answers ag
 const gate = workerData.nodeVersions.gate;
 const on = parentPort.on.bind(parentPort);
 parentPort.on = (name, listener) => on(name, (message) => {
-  if (message.some(({ method }) => method === 'getMetadata')) Atomics.wait(gate, 0, 0);
+  if (message.some(({ args }) => args?.[0]?.method === 'getMetadata')) Atomics.wait(gate, 0, 0);
   listener(message);
 });
 require(${JSON.stringify(builtScript(SCRIPT))});`,
@@ -154,7 +154,7 @@ test('if the thread that hangs dies, clients are told that the next one answers,
 const gate = workerData.nodeVersions.gate;
 const on = parentPort.on.bind(parentPort);
 parentPort.on = (name, listener) => on(name, (message) => {
-  if (Atomics.load(gate, 0) === 0 && message.some(({ method }) => method === 'getMetadata')) {
+  if (Atomics.load(gate, 0) === 0 && message.some(({ args }) => args?.[0]?.method === 'getMetadata')) {
     Atomics.store(gate, 1, 1);
     Atomics.wait(gate, 0, 0);
     process.exit(1);

@@ -3,7 +3,7 @@ import {
   createWorkerStore,
   type WorkerStore,
 } from '../../src/store/sqlite/worker/create-worker-store.ts';
-import type { StoreThreadOptions } from '../../src/store/sqlite/worker/start-store-worker.ts';
+import type { RemoteStoreOptions } from '../../src/store/sqlite/worker/remote-store.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { builtScript } from '../support/built-script.ts';
 import { TempHome } from './temp-home.ts';
@@ -12,7 +12,7 @@ const SCRIPT = 'src/store/sqlite/worker/store-worker.ts';
 
 /** A home whose stores run in threads of their own. */
 export class WorkerHome extends TempHome {
-  override open(_connect?: undefined, options: Partial<StoreThreadOptions> = {}): WorkerStore {
+  override open(_connect?: undefined, options: Partial<RemoteStoreOptions> = {}): WorkerStore {
     return this.closeAtEnd(
       createWorkerStore({ ...this.options(), script: builtScript(SCRIPT), ...options }),
     );

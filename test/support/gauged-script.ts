@@ -32,7 +32,7 @@ let before = null;
 const on = parentPort.on.bind(parentPort);
 parentPort.on = (name, listener) =>
   on(name, name !== 'message' ? listener : (message) => {
-    for (const call of message) calls.push(call.method);
+    for (const call of message) calls.push(call.args?.[0]?.method ?? call.name);
     listener(message);
   });
 require(${JSON.stringify(script)});

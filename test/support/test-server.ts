@@ -54,7 +54,7 @@ export interface TestServerOptions {
    * The built script of the thread of commands' proxies. Absent: they are in the thread of the
    * test.
    */
-  proxyScript?: string;
+  workerScript?: string;
   /** Further parts of every thread's turns. */
   partKinds?: readonly TurnPartKind[];
   /** Wraps the store of the server. */
@@ -130,7 +130,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     ...(options.dial && { dial: options.dial }),
     ...(options.tap && { tap: options.tap }),
     readsShellExports: options.readsShellExports ?? false,
-    ...(options.proxyScript !== undefined && { proxyScript: options.proxyScript }),
+    ...(options.workerScript !== undefined && { workerScript: options.workerScript }),
     ...(options.system && { systemDir: tempFolder(options.system) }),
     ...(serverModel === null ? {} : { model: serverModel }),
   });

@@ -3,7 +3,7 @@ import { cutText } from '../../base/text/cut-text.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { contextMessage } from '../../instructions/messages/context-message.ts';
 import type { AskedQuestion } from '../../mcp/mcp-user.ts';
-import type { McpAnswer } from '../../mcp/messages/to-host.ts';
+import type { McpAnswer } from '../../mcp/messages/mcp-host.ts';
 import type { ModelRequest } from '../../model/model.ts';
 import { mayAsk } from '../../policy/approvals/may-ask.ts';
 import type {

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
-import type { McpCallOutcome } from '../../mcp/messages/to-host.ts';
+import type { McpCallOutcome } from '../../mcp/messages/mcp-host.ts';
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
 import type { ThreadServer } from './thread-servers.ts';
 

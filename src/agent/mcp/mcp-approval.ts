@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { isObject } from '../../base/json-value.ts';
-import type { McpTool } from '../../mcp/messages/to-host.ts';
+import type { McpTool } from '../../mcp/messages/mcp-host.ts';
 import type { McpServerElicitationRequestResponse } from '../../protocol/generated/types.ts';
 import { type Ask, type PlannedAction, UNCONFINED, type Verdict } from '../../tools/action.ts';
 import { unanswered } from '../../tools/denial.ts';

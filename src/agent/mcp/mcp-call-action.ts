@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json-value
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { fitsLimits } from '../../mcp/host/limits/json-limits.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
-import type { McpCallOutcome, Progress } from '../../mcp/messages/to-host.ts';
+import type { McpCallOutcome, Progress } from '../../mcp/messages/mcp-host.ts';
 import { judgeMcpCall } from '../../policy/mcp/judge-mcp-call.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';

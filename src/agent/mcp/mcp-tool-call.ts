@@ -1,6 +1,6 @@
 import type { HttpClient } from '../../base/http/http-client.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { McpTool } from '../../mcp/messages/to-host.ts';
+import type { McpTool } from '../../mcp/messages/mcp-host.ts';
 import type { CallContext } from '../../tools/tool.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import type { ThreadServer } from './thread-servers.ts';

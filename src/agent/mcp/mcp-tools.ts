@@ -1,7 +1,7 @@
 import { cutText } from '../../base/text/cut-text.ts';
 import { isToolEnabled } from '../../config/mcp/mcp-server-config.ts';
 import type { McpSettings } from '../../config/mcp/mcp-settings.ts';
-import type { McpTool } from '../../mcp/messages/to-host.ts';
+import type { McpTool } from '../../mcp/messages/mcp-host.ts';
 import type { ToolNamespace } from '../../model/model.ts';
 import { NAMESPACE_DESCRIPTION_CHARS_MAX } from '../../model/offered-schema.ts';
 import type { Tool } from '../../tools/tool.ts';

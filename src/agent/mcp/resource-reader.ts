@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
-import type { CutResult, McpRequest } from '../../mcp/messages/to-host.ts';
+import type { CutResult, McpRequest } from '../../mcp/messages/mcp-host.ts';
 import type { ThreadServer, ThreadServers } from './thread-servers.ts';
 
 /** The arguments of a call that are not empty. */

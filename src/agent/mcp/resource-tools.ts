@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { charsOfTokens } from '../../base/text/estimate-tokens.ts';
 import { McpError } from '../../mcp/messages/mcp-error.ts';
-import type { McpTool } from '../../mcp/messages/to-host.ts';
+import type { McpTool } from '../../mcp/messages/mcp-host.ts';
 import type { UntimedItem } from '../../protocol/generated/types.ts';
 import {
   type Action,

@@ -6,7 +6,7 @@ import {
   type McpServerConfig,
   serverKey,
 } from '../../config/mcp/mcp-server-config.ts';
-import type { McpTool } from '../../mcp/messages/to-host.ts';
+import type { McpTool } from '../../mcp/messages/mcp-host.ts';
 
 /**
  * Identifies a tool with everything that the user or the guardian was shown of it: its server, its

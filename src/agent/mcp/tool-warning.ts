@@ -1,6 +1,6 @@
 import { cutText } from '../../base/text/cut-text.ts';
 import type { McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
-import type { McpToolList } from '../../mcp/messages/to-host.ts';
+import type { McpToolList } from '../../mcp/messages/mcp-host.ts';
 
 const NAMED_MAX = 10;
 const WHY_CHARS_MAX = 300;

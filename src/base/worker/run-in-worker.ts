@@ -1,34 +1,34 @@
 import type { Clock } from '../clock.ts';
-import { startWorker, type WorkerOptions } from './start-worker.ts';
+import type { Remote } from './remote.ts';
+import { RemoteWorker, type RemoteWorkerOptions } from './remote-worker.ts';
 
-interface WorkerRun<Result> extends Pick<WorkerOptions<Result>, 'script' | 'heapMbMax' | 'data'> {
+interface Deadline<Late> {
   /** The worker is terminated after so many milliseconds. */
   msMax: number;
+  /** The outcome then. */
+  late: Late;
   clock: Pick<Clock, 'setTimer'>;
 }
 
 /**
- * Runs one piece of work that cannot be interrupted, in a worker of its own, which keeps the
- * process alive until it ends. Resolves with its first message, or with `late` after `msMax`.
- * Rejects if the worker ends without a message, or cannot be started.
+ * Runs work that cannot be interrupted in a worker of its own, which ends with it. Rejects if the
+ * worker ends before, or cannot be started.
  */
-export function runInWorker<Result, Late>(
-  { msMax, clock, ...options }: WorkerRun<Result>,
-  late: Late,
-): Promise<Result | Late> {
-  return new Promise((resolve, reject) => {
-    const worker = startWorker<Result>({
-      ...options,
-      onMessage: resolve,
-      onEnd: (cause) => {
-        timer.clear();
-        reject(cause);
-      },
-    });
-    worker.ref();
-    const timer = clock.setTimer(() => {
-      resolve(late);
-      void worker.terminate();
-    }, msMax);
+export async function runInWorker<Api, Value, Late>(
+  options: RemoteWorkerOptions<object>,
+  work: (remote: Remote<Api>) => Promise<Value>,
+  { msMax, late, clock }: Deadline<Late>,
+): Promise<Value | Late> {
+  const worker = new RemoteWorker<Api>(options);
+  let stop = (_outcome: Late): void => {};
+  const stopped = new Promise<Late>((resolve) => {
+    stop = resolve;
   });
+  const timer = clock.setTimer(() => stop(late), msMax);
+  try {
+    return await Promise.race([work(worker.remote), stopped]);
+  } finally {
+    timer.clear();
+    await worker.close();
+  }
 }

@@ -4,7 +4,7 @@ import { cutText } from '../../base/text/cut-text.ts';
 import { type ForeignPart, foreignOutput } from '../../instructions/foreign-output.ts';
 import type { McpToolCallResult } from '../../protocol/generated/types.ts';
 import { type CallResult, callResult } from '../messages/call-result.ts';
-import type { McpCallOutcome } from '../messages/to-host.ts';
+import type { McpCallOutcome } from '../messages/mcp-host.ts';
 import { fitsLimits } from './limits/json-limits.ts';
 
 /** A larger result is not kept whole with the item. */

@@ -1,6 +1,6 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { ConnectedServer } from '../messages/to-host.ts';
+import type { ConnectedServer } from '../messages/mcp-host.ts';
 import { fitsLimits } from './limits/json-limits.ts';
 import { limitMessage } from './limits/limit-message.ts';
 import { NO_TIMEOUT_MS } from './send-request.ts';

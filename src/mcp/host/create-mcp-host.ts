@@ -1,120 +1,86 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { FromHost, McpAnswer, McpQuestion, ToHost } from '../messages/to-host.ts';
+import { orAborted } from '../../base/or-aborted.ts';
+import type { MainThread } from '../../base/worker/remote.ts';
+import type {
+  ConnectedServer,
+  HostedServer,
+  McpAnswer,
+  McpHost,
+  McpHostUser,
+  McpQuestion,
+  McpRequest,
+  RefreshRequest,
+} from '../messages/mcp-host.ts';
 import { LoginWeb } from '../oauth/login-web.ts';
 import { HostedClient } from './hosted-client.ts';
 import { isOfServer, questionRefusal } from './limits/question-refusal.ts';
 import { refreshTokens } from './refresh-tokens.ts';
 import { AUTHORIZATION_LIMITS } from './server-http.ts';
-import { toProblem } from './to-problem.ts';
-
-/** A question that the main thread has not answered yet. */
-interface OpenAsk {
-  connection: number;
-  question: McpQuestion;
-  answer(answer: McpAnswer): void;
-}
-
-type Post = (message: FromHost) => void;
-
-/** Takes the messages of the main thread. */
-export interface McpHost {
-  receive(message: ToHost): void;
-}
+import { toMcpError } from './to-mcp-error.ts';
 
 /**
  * Speaks with MCP servers: connects, sends requests, and passes on what the servers ask. `env` has
  * proxies and certificates.
  */
-export function createMcpHost(post: Post, env: Env): McpHost {
-  return new Host(post, env);
+export function createMcpHost(main: MainThread<McpHostUser>, env: Env): McpHost {
+  return new Host(main, env);
+}
+
+interface Hosted {
+  client: HostedClient;
+  /** How many questions of the server are open. */
+  asks: number;
 }
 
 class Host implements McpHost {
-  readonly #post: Post;
+  readonly #main: MainThread<McpHostUser>;
   readonly #web: LoginWeb;
-  readonly #clients = new Map<number, HostedClient>();
-  readonly #calls = new Map<number, AbortController>();
-  readonly #asks = new Map<number, OpenAsk>();
-  #askCount = 0;
+  readonly #hosted = new Map<number, Hosted>();
 
-  constructor(post: Post, env: Env) {
-    this.#post = post;
-    const log = { warn: (fields: object, text: string) => post({ type: 'warned', fields, text }) };
-    this.#web = new LoginWeb({ clock: systemClock, env, log });
+  constructor(main: MainThread<McpHostUser>, env: Env) {
+    this.#main = main;
+    this.#web = new LoginWeb({ clock: systemClock, env, log: main.log });
   }
 
-  receive(message: ToHost): void {
-    if (message.type === 'connect') this.#connect(message);
-    else if (message.type === 'request')
-      void this.#answered(message.call, (signal) => this.#request(message, signal));
-    else if (message.type === 'refresh')
-      void this.#answered(message.call, (signal) => this.#refresh(message, signal));
-    else if (message.type === 'cancel') this.#calls.get(message.call)?.abort();
-    else if (message.type === 'answer') this.#asks.get(message.ask)?.answer(message.answer);
-    else this.#pass(message);
-  }
-
-  #pass(message: Extract<ToHost, { type: 'input' | 'rootsChanged' | 'close' }>): void {
-    const client = this.#clients.get(message.connection);
-    if (message.type === 'input') void client?.receive(message.bytes);
-    else if (message.type === 'rootsChanged') void client?.rootsChanged().catch(() => {});
-    else void this.#close(message.connection);
-  }
-
-  #connect({ connection, server, clientVersion }: Extract<ToHost, { type: 'connect' }>): void {
+  connect(
+    connection: number,
+    server: HostedServer,
+    clientVersion: string,
+  ): Promise<ConnectedServer> {
     const client = new HostedClient({
       connection,
       server,
       clientVersion,
       web: this.#web,
-      post: this.#post,
-      ask: (call, question, signal) => this.#ask({ connection, call, question }, signal),
+      main: this.#main,
+      ask: (call, question, signal) => this.#ask(hosted, { connection, call, question }, signal),
     });
-    this.#clients.set(connection, client);
-    void client.connect();
+    const hosted: Hosted = { client, asks: 0 };
+    this.#hosted.set(connection, hosted);
+    return orMcpError(client.connect());
   }
 
-  #ask(
-    asked: { connection: number; call: number | null; question: McpQuestion },
-    signal: AbortSignal,
-  ): Promise<McpAnswer> {
-    const open = [...this.#asks.values()].filter(
-      ({ connection, question }) => connection === asked.connection && isOfServer(question),
-    );
-    const refused = questionRefusal(asked.question, open.length);
-    if (refused !== null) return Promise.resolve(refused);
-    const ask = ++this.#askCount;
-    return new Promise((resolve) => {
-      const withdraw = () => {
-        if (!this.#asks.delete(ask)) return;
-        this.#post({ type: 'withdrawn', ask });
-        resolve({ error: { code: -32000, message: 'the question was withdrawn' } });
-      };
-      const answer = (given: McpAnswer) => {
-        this.#asks.delete(ask);
-        signal.removeEventListener('abort', withdraw);
-        resolve(given);
-      };
-      this.#asks.set(ask, { connection: asked.connection, question: asked.question, answer });
-      signal.addEventListener('abort', withdraw);
-      this.#post({ type: 'ask', ask, ...asked });
-    });
+  input(connection: number, bytes: Uint8Array): void {
+    void this.#hosted.get(connection)?.client.receive(bytes);
   }
 
-  async #request(
-    { connection, call, request }: Extract<ToHost, { type: 'request' }>,
-    signal: AbortSignal,
+  async request(
+    connection: number,
+    call: number,
+    request: McpRequest,
+    cancelled: AbortSignal,
   ): Promise<JsonValue> {
-    const client = this.#clients.get(connection);
-    if (client === undefined) throw new Error('the server is not connected');
-    return client.request(call, request, signal);
+    const client = this.#hosted.get(connection)?.client;
+    if (client === undefined) throw toMcpError(new Error('the server is not connected'));
+    return orMcpError(client.request(call, request, cancelled));
   }
 
-  #refresh(
-    { request, clientVersion }: Extract<ToHost, { type: 'refresh' }>,
-    signal: AbortSignal,
+  refresh(
+    request: RefreshRequest,
+    clientVersion: string,
+    cancelled: AbortSignal,
   ): Promise<JsonValue> {
     const { url, client } = request;
     const options = {
@@ -122,35 +88,58 @@ class Host implements McpHost {
       headers: { 'user-agent': `heddle/${clientVersion}` },
     };
     const send = this.#web.loginFetch({ url, reachesPrivate: client.reachesPrivate }, options);
-    return refreshTokens(request, (address, init) => send(address, { ...init, signal }));
+    return orMcpError(
+      refreshTokens(request, (address, init) => send(address, { ...init, signal: cancelled })),
+    );
   }
 
-  async #answered(
-    call: number,
-    request: (signal: AbortSignal) => Promise<JsonValue>,
-  ): Promise<void> {
-    const cancel = new AbortController();
-    this.#calls.set(call, cancel);
+  rootsChanged(connection: number): void {
+    void this.#hosted
+      .get(connection)
+      ?.client.rootsChanged()
+      .catch(() => {});
+  }
+
+  close(connection: number): void {
+    const client = this.#hosted.get(connection)?.client;
+    this.#hosted.delete(connection);
+    client
+      ?.close()
+      .catch((error) =>
+        this.#main.tell('noticed', connection, `closing failed: ${toMcpError(error).message}`),
+      );
+  }
+
+  async #ask(
+    hosted: Hosted,
+    {
+      connection,
+      call,
+      question,
+    }: { connection: number; call: number | null; question: McpQuestion },
+    signal: AbortSignal,
+  ): Promise<McpAnswer> {
+    const refused = questionRefusal(question, hosted.asks);
+    if (refused !== null) return refused;
+    const count = isOfServer(question) ? 1 : 0;
+    hosted.asks += count;
     try {
-      this.#post({ type: 'result', call, result: await request(cancel.signal) });
-    } catch (error) {
-      this.#post({ type: 'failure', call, problem: toProblem(error) });
+      const answer = this.#main.call('ask', [connection, call, question], signal);
+      return (await orAborted(answer, signal)) ?? WITHDRAWN;
     } finally {
-      this.#calls.delete(call);
+      hosted.asks -= count;
     }
   }
+}
 
-  async #close(connection: number): Promise<void> {
-    const client = this.#clients.get(connection);
-    this.#clients.delete(connection);
-    try {
-      await client?.close();
-    } catch (error) {
-      this.#post({
-        type: 'noticed',
-        connection,
-        message: `closing failed: ${toProblem(error).message}`,
-      });
-    }
+const WITHDRAWN: McpAnswer = {
+  error: { code: -32000, message: 'the question was withdrawn' },
+};
+
+async function orMcpError<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toMcpError(error);
   }
 }

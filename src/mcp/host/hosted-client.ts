@@ -7,15 +7,17 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import type { Remote } from '../../base/worker/remote.ts';
 import { ChangeNotices } from '../messages/change-notices.ts';
 import type {
-  FromHost,
+  ConnectedServer,
   HostedServer,
   McpAnswer,
+  McpHostUser,
   McpQuestion,
   McpRequest,
   Progress,
-} from '../messages/to-host.ts';
+} from '../messages/mcp-host.ts';
 import type { LoginWeb } from '../oauth/login-web.ts';
 import { connectedServer, connectLimited } from './connect-limited.ts';
 import { HttpTransport } from './http-transport.ts';
@@ -23,7 +25,6 @@ import { limitPages } from './limits/limit-pages.ts';
 import { PipeTransport } from './pipe-transport.ts';
 import { sendRequest } from './send-request.ts';
 import { type HttpServer, ServerHttp } from './server-http.ts';
-import { toProblem } from './to-problem.ts';
 import { UrlElicitations } from './url-elicitations.ts';
 import { UselessMessages } from './useless-messages.ts';
 
@@ -39,7 +40,7 @@ export interface HostedClientDeps {
   clientVersion: string;
   /** How to reach servers by HTTP. */
   web: LoginWeb;
-  post(message: FromHost): void;
+  main: Remote<McpHostUser>;
   /** Asks the main thread. `call`: the request in which the server asks; null: unknown. */
   ask(call: number | null, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer>;
 }
@@ -64,8 +65,8 @@ export class HostedClient {
 
   constructor(deps: HostedClientDeps) {
     this.#deps = deps;
-    const { connection, post } = deps;
-    this.#noise = new UselessMessages((message) => post({ type: 'noticed', connection, message }));
+    const { connection, main } = deps;
+    this.#noise = new UselessMessages((message) => main.tell('noticed', connection, message));
   }
 
   get isClosed(): boolean {
@@ -82,33 +83,28 @@ export class HostedClient {
     return this.#calls.getStore()?.signal;
   }
 
-  async connect(): Promise<void> {
-    const { connection, post } = this.#deps;
-    try {
-      const client = await this.#connected();
-      if (this.#isClosed) {
-        await client.close();
-        return;
-      }
-      this.#client = client;
-      client.onclose = () => this.#ended(null);
-      post({ type: 'connected', connection, server: connectedServer(client) });
-    } catch (error) {
-      post({ type: 'refused', connection, problem: toProblem(error) });
+  /** Rejects with the library's errors. */
+  async connect(): Promise<ConnectedServer> {
+    const client = await this.#connected();
+    if (this.#isClosed) {
+      await client.close();
+      throw new Error('the connection is closed');
     }
+    this.#client = client;
+    client.onclose = () => this.#ended(null);
+    return connectedServer(client);
   }
 
   async receive(bytes: Uint8Array): Promise<void> {
     await this.#pipe?.receive(bytes);
-    this.#deps.post({ type: 'taken', connection: this.#deps.connection, bytes: bytes.length });
+    this.#deps.main.tell('taken', this.#deps.connection, bytes.length);
   }
 
   /** Sends a request. Rejects with the library's errors. */
   async request(call: number, request: McpRequest, signal: AbortSignal): Promise<JsonValue> {
     const client = this.#client;
     if (client === null) throw new Error('the server is not connected');
-    const onProgress = (progress: Progress) =>
-      this.#deps.post({ type: 'progress', call, progress });
+    const onProgress = (progress: Progress) => this.#deps.main.tell('progress', call, progress);
     const send = () =>
       this.#visits.perform({
         send: () => sendRequest(client, request, { signal, onProgress }),
@@ -162,7 +158,7 @@ export class HostedClient {
   #ended(reason: string | null): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#deps.post({ type: 'closed', connection: this.#deps.connection, reason });
+    this.#deps.main.tell('closed', this.#deps.connection, reason);
   }
 
   #noticed(problem: string): void {
@@ -197,10 +193,8 @@ export class HostedClient {
   }
 
   #newClient(options: ClientOptions): Client {
-    const { connection, clientVersion, post } = this.#deps;
-    const changes = new ChangeNotices((isLast) =>
-      post({ type: 'toolsChanged', connection, isLast }),
-    );
+    const { connection, clientVersion, main } = this.#deps;
+    const changes = new ChangeNotices((isLast) => main.tell('toolsChanged', connection, isLast));
     const client = new Client(
       { name: 'heddle', title: 'heddle', version: clientVersion },
       {
@@ -236,9 +230,9 @@ export class HostedClient {
   }
 
   #newPipe(): PipeTransport {
-    const { connection, post } = this.#deps;
+    const { connection, main } = this.#deps;
     this.#pipe = new PipeTransport({
-      write: (bytes) => post({ type: 'output', connection, bytes }),
+      write: (bytes) => main.tell('output', connection, bytes),
       onNoise: (line) => this.#noticed(`not a message: ${line}`),
       onEnded: (reason) => this.#ended(reason),
     });

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { McpRequest } from '../messages/to-host.ts';
+import type { McpRequest } from '../messages/mcp-host.ts';
 import { callOutcome } from './call-outcome.ts';
 import { cutJson, fitsLimits } from './limits/json-limits.ts';
 

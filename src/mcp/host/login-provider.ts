@@ -8,7 +8,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { CredentialsChange, LoginRequest, StoredCredentials } from '../messages/to-host.ts';
+import type { CredentialsChange, LoginRequest, StoredCredentials } from '../messages/mcp-host.ts';
 
 /** The credentials of a server, which the main thread keeps. */
 export interface CredentialsAccess {

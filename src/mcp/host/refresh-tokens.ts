@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../base/http/create-fetch.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { RefreshRequest, StoredCredentials } from '../messages/to-host.ts';
+import type { RefreshRequest, StoredCredentials } from '../messages/mcp-host.ts';
 
 /** The errors of an authorization server that may pass by themselves. */
 const PASSING: ReadonlySet<string> = new Set([

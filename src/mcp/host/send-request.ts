@@ -2,7 +2,7 @@ import type { Client, ProgressCallback } from '@modelcontextprotocol/client';
 import { monotonicMs } from '../../base/clock.ts';
 import type { JsonValue } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
-import type { McpRequest, Progress } from '../messages/to-host.ts';
+import type { McpRequest, Progress } from '../messages/mcp-host.ts';
 import { limitedResult } from './limited-result.ts';
 import { toolList } from './tool-list.ts';
 

@@ -6,7 +6,7 @@ import type {
   LoginRequest,
   McpQuestion,
   StoredCredentials,
-} from '../messages/to-host.ts';
+} from '../messages/mcp-host.ts';
 import type { LoginTarget, LoginWeb } from '../oauth/login-web.ts';
 import { HttpTransport } from './http-transport.ts';
 import type { CredentialsAccess } from './login-provider.ts';

@@ -2,7 +2,7 @@ import type { Tool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import { offeredSchema } from '../../model/offered-schema.ts';
-import type { McpTool, McpToolAnnotations, McpToolList } from '../messages/to-host.ts';
+import type { McpTool, McpToolAnnotations, McpToolList } from '../messages/mcp-host.ts';
 import { type JsonLimits, leftOf } from './limits/json-limits.ts';
 
 /** A server that sends more tools than this is refused. */

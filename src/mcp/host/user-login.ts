@@ -4,7 +4,7 @@ import {
   extractWWWAuthenticateParams,
 } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../base/http/create-fetch.ts';
-import type { LoginRequest } from '../messages/to-host.ts';
+import type { LoginRequest } from '../messages/mcp-host.ts';
 import { type CredentialsAccess, LoginProvider } from './login-provider.ts';
 
 type Unauthorized = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];

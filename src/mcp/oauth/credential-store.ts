@@ -8,7 +8,7 @@ import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { makeFolderSync } from '../../base/paths/make-folder.ts';
 import { writeText } from '../../files/write-all.ts';
 import { writeFile } from '../../files/write-file.ts';
-import type { CredentialsChange, StoredCredentials } from '../messages/to-host.ts';
+import type { CredentialsChange, StoredCredentials } from '../messages/mcp-host.ts';
 
 /**
  * The file in the home. Only its owner may read it, and commands never see it: its name says so

@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { McpHttp, McpServerConfig } from '../../config/mcp/mcp-server-config.ts';
 import { longestFirst, redact } from '../../secrets/redact.ts';
 import { McpError } from '../messages/mcp-error.ts';
-import type { McpAnswer, RefreshRequest, StoredCredentials } from '../messages/to-host.ts';
+import type { McpAnswer, RefreshRequest, StoredCredentials } from '../messages/mcp-host.ts';
 import type { CredentialStore, LoginServer } from './credential-store.ts';
 
 /** A token that ends within this time is refreshed before it is used. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { imageType } from '../../../src/model/pictures/image-type.ts';
 import { jpegOrientation } from '../../../src/model/pictures/jpeg-orientation.ts';
 import { pictureSize } from '../../../src/model/pictures/picture-size.ts';
-import { scaleInThread } from '../../../src/model/pictures/scale-in-thread.ts';
+import { scaleInWorker } from '../../../src/model/pictures/scale-in-worker.ts';
 import { scalePicture } from '../../../src/model/pictures/scale-picture.ts';
 import { type Picture, ScaledPictures } from '../../../src/model/pictures/scaled-pictures.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
@@ -151,7 +151,7 @@ describe('the thread that scales', () => {
 
   test('that takes too long is ended', async () => {
     const clock = new FakeClock();
-    const scaled = scaleInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(
+    const scaled = scaleInWorker(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(
       picture,
       2048,
     );
@@ -163,7 +163,7 @@ describe('the thread that scales', () => {
   test('that ends without a result has none', async () => {
     const clock = new FakeClock();
     expect(
-      await scaleInThread(
+      await scaleInWorker(
         join(
           tempFolder({ 'ends.js': 'throw new WebAssembly.RuntimeError("unreachable")' }),
           'ends.js',
@@ -180,14 +180,14 @@ describe('the thread that scales', () => {
     const unsendable = { ...picture, type: (() => {}) as unknown as string };
     const clock = new FakeClock();
     expect(
-      await scaleInThread(join(tempFolder({ 'any.js': '' }), 'any.js'), clock)(unsendable, 2048),
+      await scaleInWorker(join(tempFolder({ 'any.js': '' }), 'any.js'), clock)(unsendable, 2048),
     ).toBe('unfinished');
     expect(clock.timers).toEqual([]);
   });
 
   test('says which picture cannot be decoded', async () => {
-    const scale = scaleInThread(
-      join(import.meta.dirname, '../../../bin/load-picture-scaler.js'),
+    const scale = scaleInWorker(
+      join(import.meta.dirname, '../../../bin/load-worker.js'),
       new FakeClock(),
     );
     expect(await scale({ type: 'image/png', bytes: png(3000, 2000, 1000) }, 2048)).toBeNull();

@@ -9,7 +9,7 @@ import { readDomainPattern } from '../../../src/policy/network/domain-pattern.ts
 import type { DomainEntry, NetworkPolicy } from '../../../src/policy/network/network-policy.ts';
 import { Grants } from '../../../src/policy/permissions/grants.ts';
 import { NetworkAccess } from '../../../src/tools/command/network/network-access.ts';
-import { startThread } from './proxy-thread.ts';
+import { startProxyWorker } from './proxy-worker.ts';
 
 const HELD_MS_MAX = 25;
 const RUNS_MAX = 5;
@@ -50,7 +50,7 @@ test.each([
       whileAsking: { pause: () => {}, resume: () => {} },
       tell: () => {},
     });
-    const { port } = await startThread({
+    const { port } = await startProxyWorker({
       decide: (request, signal) => access.decide(request, signal),
     });
     // On a busy machine the same work can take several times as long. What holds the loop itself

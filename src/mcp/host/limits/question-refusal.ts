@@ -1,4 +1,4 @@
-import type { McpAnswer, McpQuestion } from '../../messages/to-host.ts';
+import type { McpAnswer, McpQuestion } from '../../messages/mcp-host.ts';
 import { fitsLimits } from './json-limits.ts';
 
 /** The longest question: clients show it, and models read it. */

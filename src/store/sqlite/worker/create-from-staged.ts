@@ -5,7 +5,7 @@ import { isPiecesLost, piecesLost } from '../../store-error.ts';
 import type { ThreadRecord } from '../../thread-record.ts';
 import type { LongTexts } from '../history/long-texts.ts';
 import { LongTextSender } from './long-text-sender.ts';
-import type { StoreThread } from './store-thread.ts';
+import type { RemoteStore } from './remote-store.ts';
 
 /** How much of a history is stored in one call, so that it takes some milliseconds. */
 const SLICE_CHARS_MAX = 256 * 1024;
@@ -33,13 +33,13 @@ interface StagingOptions {
  * `createThread` does.
  */
 export async function createFromStaged(
-  thread: StoreThread,
+  store: RemoteStore,
   { record, entries }: { record: ThreadRecord; entries: readonly LogEntry[] },
   options: StagingOptions,
 ): Promise<unknown> {
   for (let tries = 1; ; tries++) {
     try {
-      return await new StagedThread(thread, options).create(record, entries);
+      return await new StagedThread(store, options).create(record, entries);
     } catch (error) {
       if (!isPiecesLost(error) || tries === TRIES_MAX) throw error;
     }
@@ -47,13 +47,13 @@ export async function createFromStaged(
 }
 
 class StagedThread {
-  readonly #thread: StoreThread;
+  readonly #store: RemoteStore;
   readonly #id = randomUUID();
   readonly #onStored: (count: number) => void;
   readonly #sender: LongTextSender;
 
-  constructor(thread: StoreThread, { texts, onStored }: StagingOptions) {
-    this.#thread = thread;
+  constructor(store: RemoteStore, { texts, onStored }: StagingOptions) {
+    this.#store = store;
     this.#onStored = onStored;
     this.#sender = new LongTextSender(
       texts,
@@ -63,7 +63,7 @@ class StagedThread {
 
   async create(record: ThreadRecord, entries: readonly LogEntry[]): Promise<unknown> {
     try {
-      await this.#thread.call({ method: 'beginStaging', args: [this.#id] });
+      await this.#store.call({ method: 'beginStaging', args: [this.#id] });
       for (let tip = 0; tip < entries.length; ) {
         const slice = await this.#slice(entries, tip);
         await this.#stage('stageEntries', [{ id: this.#id, tip }, slice]);
@@ -73,7 +73,7 @@ class StagedThread {
       return await this.#stage('createFromStaged', [record, { id: this.#id, tip: entries.length }]);
     } catch (error) {
       // If this fails too, what was staged is removed when this process has ended.
-      await this.#thread.call({ method: 'dropStaged', args: [this.#id] }).catch(() => {});
+      await this.#store.call({ method: 'dropStaged', args: [this.#id] }).catch(() => {});
       throw error;
     }
   }
@@ -83,7 +83,7 @@ class StagedThread {
     method: 'stagePiece' | 'stageEntries' | 'createFromStaged',
     args: readonly unknown[],
   ): Promise<unknown> {
-    const value = await this.#thread.call({ method, args });
+    const value = await this.#store.call({ method, args });
     if (value === null || value === false) throw piecesLost();
     return value;
   }

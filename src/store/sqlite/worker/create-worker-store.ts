@@ -1,10 +1,10 @@
 import { type AgentPage, agentsBelow } from '../../agents-below.ts';
 import type { ThreadStore } from '../../thread-store.ts';
 import { createFromStaged, isShort } from './create-from-staged.ts';
+import type { RemoteStoreOptions } from './remote-store.ts';
+import { RemoteStore } from './remote-store.ts';
 import { RemoteWriter } from './remote-writer.ts';
-import type { StoreThreadOptions } from './start-store-worker.ts';
 import { type OpenedWriter, STORE_METHODS, type StoreMethod } from './store-call.ts';
-import { StoreThread } from './store-thread.ts';
 
 export interface WorkerStore extends ThreadStore {
   /**
@@ -18,12 +18,12 @@ export interface WorkerStore extends ThreadStore {
  * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock
  * and no slow disk blocks the caller's thread. The thread starts at the first use. `close` ends it.
  */
-export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
-  const thread = new StoreThread(options);
+export function createWorkerStore(options: RemoteStoreOptions): WorkerStore {
+  const store = new RemoteStore(options);
   const call = async (method: StoreMethod, args: readonly unknown[]): Promise<unknown> => {
-    const value = await thread.call({ method, args });
+    const value = await store.call({ method, args });
     return STORE_METHODS[method] === 'writer'
-      ? new RemoteWriter(thread, value as OpenedWriter)
+      ? new RemoteWriter(store, value as OpenedWriter)
       : value;
   };
   const createThread: ThreadStore['createThread'] = async (
@@ -34,11 +34,11 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
     if (record.ephemeral || isShort(entries))
       return call('createThread', [record, entries]) as Promise<RemoteWriter>;
     const opened = await createFromStaged(
-      thread,
+      store,
       { record, entries },
-      { texts: thread.longTexts, onStored },
+      { texts: store.longTexts, onStored },
     );
-    return new RemoteWriter(thread, opened as OpenedWriter);
+    return new RemoteWriter(store, opened as OpenedWriter);
   };
   const names = Object.keys(STORE_METHODS) as StoreMethod[];
   const methods = names.map(
@@ -50,9 +50,9 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
     listAgents: (threadId) =>
       agentsBelow(
         threadId,
-        (...args) => thread.call({ method: 'readAgents', args }) as Promise<AgentPage>,
+        (...args) => store.call({ method: 'readAgents', args }) as Promise<AgentPage>,
       ),
-    warmUp: () => void thread.call({ method: 'warmUp', args: [] }).catch(() => {}),
-    close: () => thread.close(),
+    warmUp: () => void store.call({ method: 'warmUp', args: [] }).catch(() => {}),
+    close: () => store.close(),
   };
 }

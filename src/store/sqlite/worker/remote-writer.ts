@@ -5,8 +5,8 @@ import { isPiecesLost, writerClosed } from '../../store-error.ts';
 import type { ThreadWriter, WriteChanges } from '../../thread-store.ts';
 import type { WriteIdentity } from '../threads/sqlite-writer.ts';
 import { LongTextSender } from './long-text-sender.ts';
+import type { RemoteStore } from './remote-store.ts';
 import type { OpenedWriter, WriterHandle, WriterMethod } from './store-call.ts';
-import type { StoreThread } from './store-thread.ts';
 
 /** How often an append is made again if what was stored for it is gone. */
 const TRIES_MAX = 3;
@@ -18,7 +18,7 @@ const TRIES_MAX = 3;
  */
 export class RemoteWriter implements ThreadWriter {
   readonly threadId: string;
-  readonly #thread: StoreThread;
+  readonly #store: RemoteStore;
   readonly #handle: WriterHandle;
   #lastWrite: string | null;
   /** There is one call at a time: an identity names the one before it. */
@@ -26,12 +26,12 @@ export class RemoteWriter implements ThreadWriter {
   readonly #sender: LongTextSender;
   #isClosed = false;
 
-  constructor(thread: StoreThread, { handle, threadId, lastWrite }: OpenedWriter) {
+  constructor(store: RemoteStore, { handle, threadId, lastWrite }: OpenedWriter) {
     this.threadId = threadId;
-    this.#thread = thread;
+    this.#store = store;
     this.#handle = { handle, threadId };
     this.#lastWrite = lastWrite;
-    this.#sender = new LongTextSender(thread.longTexts, async (piece) => {
+    this.#sender = new LongTextSender(store.longTexts, async (piece) => {
       const identity: WriteIdentity = { id: randomUUID(), after: this.#lastWrite };
       return (await this.#call('keep', [piece, identity])) as string;
     });
@@ -76,6 +76,6 @@ export class RemoteWriter implements ThreadWriter {
   }
 
   #call(method: WriterMethod, args: readonly unknown[]): Promise<unknown> {
-    return this.#thread.call({ method, args, writer: this.#handle });
+    return this.#store.call({ method, args, writer: this.#handle });
   }
 }

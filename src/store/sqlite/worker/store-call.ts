@@ -1,9 +1,9 @@
-import type { JsonValue } from '../../../base/json-value.ts';
+import type { KnownErrors } from '../../../base/worker/error-data.ts';
 import { SLICE_BYTES_MAX } from '../../page-query.ts';
-import type { StoreErrorCode } from '../../store-error.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ThreadStore } from '../../thread-store.ts';
 import { PIECE_CHARS } from '../history/long-texts.ts';
+import type { SqliteStoreOptions } from '../store-access.ts';
 
 /**
  * The methods of a store: those that change something, those that return the writer of a thread,
@@ -46,12 +46,37 @@ export const READ_BYTES: { [kind in string]?: number } = {
   piece: 2 * PIECE_CHARS,
 };
 
+export type ServedStoreOptions = Pick<
+  SqliteStoreOptions,
+  'file' | 'migrationsDir' | 'tempDir' | 'pid' | 'nodeVersions'
+>;
+
+/** The data that the worker is started with. */
+export type StoreWorkerData = ServedStoreOptions & {
+  /** The key of stand-ins for long texts. */
+  longTextKey: string;
+};
+
+/** Of the options of a store, those that are data. */
+export function workerData(
+  { file, migrationsDir, tempDir, pid, nodeVersions }: ServedStoreOptions,
+  longTextKey: string,
+): StoreWorkerData {
+  return {
+    file,
+    migrationsDir,
+    tempDir,
+    pid,
+    ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
+    longTextKey,
+  };
+}
+
 export type StoreMethod = keyof ThreadStore;
 export type WriterMethod = 'append' | 'keep' | 'withdraw' | 'close';
 /** The methods that only the thread of a store has. */
 export type InternalMethod =
   | 'warmUp'
-  | 'ping'
   | 'resumeWriter'
   | 'readAgents'
   | 'readPiece'
@@ -81,19 +106,25 @@ export interface StoreCall {
  * The outcome of a call. `value` is what it resolved with; for a writer OpenedWriter, and for a
  * call of a writer its last write. `hasLongTexts`: it may have stand-ins for long texts.
  */
-export type StoreAnswer =
-  | { id: number; value: unknown; hasLongTexts?: true }
-  | { id: number; error: ErrorData };
+export interface StoreAnswer {
+  value: unknown;
+  hasLongTexts: boolean;
+}
 
-/**
- * A message of the store's thread: it has started, outcomes of calls, a text for the user about a
- * repair, or a line for the log.
- */
-export type StoreReply =
-  | { ready: true }
-  | { answers: StoreAnswer[] }
-  | { repaired: string }
-  | { level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };
+/** The store in its worker. */
+export interface ServedStore {
+  perform(call: StoreCall): Promise<StoreAnswer>;
+  /** Answers at once, whatever the calls wait for. */
+  ping(): void;
+}
+
+/** What the main thread is told. */
+export interface StoreUser {
+  /** The worker has started, and may make calls. */
+  ready(): void;
+  /** A text for the user about a repair. */
+  repaired(message: string): void;
+}
 
 export interface WriterHandle {
   /** The id of the call that opened the writer. */
@@ -106,45 +137,11 @@ export interface OpenedWriter extends WriterHandle {
   lastWrite: string | null;
 }
 
-/** An error as data. Structured clones of errors lose their class and their code. */
-export interface ErrorData {
-  message: string;
-  stack: string | null;
-  /** The code of a system error or of SQLite. */
-  code: string | null;
-  /** Set for a StoreError. */
-  store: { code: StoreErrorCode; details: Record<string, JsonValue> } | null;
-  cause: ErrorData | null;
-}
-
-export function errorData(error: unknown): ErrorData {
-  if (!(error instanceof Error))
-    return { message: String(error), stack: null, code: null, store: null, cause: null };
-  const { message, stack = null, cause } = error;
-  const store = error instanceof StoreError ? { code: error.code, details: error.details } : null;
-  const code =
-    store === null && 'code' in error && typeof error.code === 'string' ? error.code : null;
-  return { message, stack, code, store, cause: cause === undefined ? null : errorData(cause) };
-}
-
-/** The error again, with the stack that it had where it was thrown. */
-export function errorOf({ message, stack, code, store, cause }: ErrorData): Error {
-  const options = cause === null ? {} : { cause: errorOf(cause) };
-  const error =
-    store === null
-      ? new Error(message, options)
-      : new StoreError(store.code, message, store.details, options);
-  return Object.assign(error, { stack: stack ?? message, ...(code !== null && { code }) });
-}
-
-/** The fields of a log line, with the errors that they have. */
-export function withErrors(fields: object): object {
-  const isError = (value: unknown): value is { error: ErrorData } =>
-    typeof value === 'object' && value !== null && 'error' in value;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      isError(value) ? errorOf(value.error) : (value as unknown),
-    ]),
-  );
-}
+export const STORE_ERRORS: KnownErrors = {
+  toData: (error) =>
+    error instanceof StoreError ? { code: error.code, details: error.details } : null,
+  toError(data, message, options) {
+    const { code, details } = data as Pick<StoreError, 'code' | 'details'>;
+    return new StoreError(code, message, details, options);
+  },
+};

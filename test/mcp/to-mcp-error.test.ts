@@ -1,19 +1,19 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { toProblem } from '../../src/mcp/host/to-problem.ts';
+import { toMcpError } from '../../src/mcp/host/to-mcp-error.ts';
 
 test('a cause is said once, even if the error repeats it', () => {
   const refused = new Error('connect ECONNREFUSED');
   const lost = new Error('no response: connect ECONNREFUSED', { cause: refused });
-  const { message } = toProblem(
+  const { message } = toMcpError(
     new Error('the probe failed: no response: connect ECONNREFUSED', { cause: lost }),
   );
   expect(message).toBe('the probe failed: no response: connect ECONNREFUSED');
   const first = new Error('Version negotiation probe failed: no response: connect ECONNREFUSED', {
     cause: lost,
   });
-  expect(toProblem(first).message).toBe('no response: connect ECONNREFUSED');
-  expect(toProblem(new Error('the probe failed', { cause: lost })).message).toBe(
+  expect(toMcpError(first).message).toBe('no response: connect ECONNREFUSED');
+  expect(toMcpError(new Error('the probe failed', { cause: lost })).message).toBe(
     'the probe failed: no response: connect ECONNREFUSED',
   );
 });
@@ -31,7 +31,7 @@ test.each<[string, unknown, string]>([
     'other',
   ],
 ])('the message of %s is cut to its first and last part', (_, error, kind) => {
-  const problem = toProblem(error);
+  const problem = toMcpError(error);
   expect(problem).toEqual({
     kind,
     code: kind === 'server' ? -32000 : null,

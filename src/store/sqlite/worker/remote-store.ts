@@ -1,33 +1,53 @@
 import { randomUUID } from 'node:crypto';
-import type { Worker } from 'node:worker_threads';
-import { systemClock, type Timer } from '../../../base/clock.ts';
+import { type Clock, systemClock, type Timer } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
+import { PeerEnded } from '../../../base/worker/peer.ts';
+import type { Remote } from '../../../base/worker/remote.ts';
+import { RemoteWorker } from '../../../base/worker/remote-worker.ts';
 import { piecesLost, StoreError, storeClosed } from '../../store-error.ts';
 import { LongTexts } from '../history/long-texts.ts';
 import { type AnswerWatch, watchStore } from './answer-watch.ts';
 import { CallLanes, type Waiting } from './call-lanes.ts';
 import { wholeTexts } from './long-text-sender.ts';
-import { type StoreThreadOptions, startStoreWorker } from './start-store-worker.ts';
 import {
-  errorData,
-  errorOf,
+  type ServedStore,
+  type ServedStoreOptions,
+  STORE_ERRORS,
   type StoreAnswer,
   type StoreCall,
-  type StoreReply,
-  withErrors,
+  type StoreUser,
+  workerData,
 } from './store-call.ts';
 
+/** A store that needs more memory than this ends, and not the process. */
+const HEAP_MB_MAX = 256;
 /**
- * The pauses before the thread is started again after it could not start. After so many times, all
+ * The pauses before the worker is started again after it could not start. After so many times, all
  * calls are refused.
  */
 const START_PAUSES_MS = [0, 50, 200, 750];
 /** How often something is read again that was changed while its long texts were read. */
 const READS_MAX = 3;
 /**
- * A call with which so many threads have died is refused. All but the first had no other call, so
+ * A call with which so many workers have died is refused. All but the first had no other call, so
  * they died of this one.
  */
 const DEATHS_MAX = 5;
+
+export interface RemoteStoreOptions extends ServedStoreOptions {
+  /** Called with a text for the user when a damaged database has been repaired. */
+  onRepaired?: (message: string) => void;
+  /** Called with a text for the user when the store does not answer, and when it answers again. */
+  onSilent?: (message: string) => void;
+  /** The script that loads workers. */
+  script: string;
+  clock: Clock;
+  log: Log;
+  /** Tests set it, so that little data fills the heap. */
+  heapMbMax?: number;
+  /** Measures the waiting for the worker. Tests set it: it takes long. */
+  waitClock?: Clock;
+}
 
 type OutgoingCall = Pick<StoreCall, 'method' | 'args'> & Partial<Pick<StoreCall, 'writer'>>;
 
@@ -41,38 +61,52 @@ class LongAnswer {
 }
 
 /**
- * The thread in which a store runs. It starts at the first call. If it dies, the calls that it had
- * are made again in another one, one by one, so that a call that kills it takes no other with it.
- * It keeps the process alive during calls.
+ * A store in a worker. It starts at the first call. If it dies, the calls that it had are made
+ * again in another one, one by one, so that a call that kills it takes no other with it.
  */
-export class StoreThread {
-  readonly #options: StoreThreadOptions;
+export class RemoteStore {
+  readonly #options: RemoteStoreOptions;
+  readonly #worker: RemoteWorker<ServedStore, StoreUser>;
   readonly #longTextKey = randomUUID();
   readonly longTexts = new LongTexts(this.#longTextKey);
-  /** The calls that the thread has, by their ids. */
+  /** The calls that the worker has, by their ids. */
   readonly #sent = new Map<number, Waiting>();
-  /** The calls of threads that have died. They go before all others. */
+  /** The calls of workers that have died. They go before all others. */
   #again: Waiting[] = [];
   readonly #lanes = new CallLanes();
   readonly #watch: AnswerWatch;
-  #worker: Worker | null = null;
-  /** Whether the thread has started, and so may have made calls. */
+  /** Whether the worker has started, and so may have made calls. */
   #isReady = false;
-  /** How many times in a row the thread could not start. */
+  /** How many times in a row the worker could not start. */
   #failedStarts = 0;
-  /** Runs until the thread may be started again. */
+  /** Runs until the worker may be started again. */
   #pause: Timer | null = null;
   #isClosed = false;
   #isPosting = false;
   #calls = 0;
 
-  constructor(options: StoreThreadOptions) {
+  constructor(options: RemoteStoreOptions) {
     this.#options = options;
-    this.#watch = watchStore(options, () =>
-      this.#worker?.postMessage([
-        { id: 0, writer: null, method: 'ping', args: [], nowMs: options.clock.now(), again: false },
-      ]),
-    );
+    const { script, log, heapMbMax = HEAP_MB_MAX } = options;
+    this.#worker = new RemoteWorker<ServedStore, StoreUser>({
+      script,
+      name: 'store-worker',
+      called: 'the worker of the store',
+      heapMbMax,
+      data: () => workerData(options, this.#longTextKey),
+      knownErrors: STORE_ERRORS,
+      joins: true,
+      log,
+      served: {
+        ready: () => {
+          this.#isReady = true;
+          this.#failedStarts = 0;
+        },
+        repaired: (message) => options.onRepaired?.(message),
+      },
+      onDied: (reason) => this.#died(reason),
+    });
+    this.#watch = watchStore(options, () => void this.#ping());
   }
 
   /** Calls a method of the store, or of a writer by its handle. */
@@ -92,17 +126,15 @@ export class StoreThread {
     }
   }
 
-  /** Closes the store and ends the thread. Can be called again. */
+  /** Closes the store and ends the worker. Can be called again. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#worker === null && !this.#hasCalls) return;
+    if (!this.#worker.isRunning && !this.#hasCalls) return;
     try {
       await this.#add({ method: 'close', args: [] });
     } finally {
-      const worker = this.#worker;
-      this.#worker = null;
-      await worker?.terminate();
+      await this.#worker.close();
     }
   }
 
@@ -150,57 +182,41 @@ export class StoreThread {
   #post(waiting: readonly Waiting[]): void {
     if (waiting.length === 0) return;
     for (const one of waiting) this.#sent.set(one.call.id, one);
-    let worker: Worker;
+    let remote: Remote<ServedStore>;
     try {
-      worker = this.#worker ?? this.#start();
+      remote = this.#worker.remote;
     } catch (error) {
       this.#died(error instanceof Error ? error : new Error(String(error)));
       return;
     }
-    worker.ref();
     this.#watch.expect();
+    for (const one of waiting)
+      remote.call('perform', [one.call]).then(
+        (answer) => this.#settle(one, answer),
+        (error: Error) => {
+          // If the worker has died, the call is made again.
+          if (!(error instanceof PeerEnded)) this.#settle(one, error);
+        },
+      );
+  }
+
+  async #ping(): Promise<void> {
+    if (!this.#worker.isRunning) return;
     try {
-      worker.postMessage(waiting.map(({ call }) => call));
-    } catch (error) {
-      // Arguments that are not data.
-      for (const { call } of waiting) this.#settle({ id: call.id, error: errorData(error) });
+      await this.#worker.remote.call('ping', []);
+      this.#watch.heard();
+    } catch {
+      // It has died.
     }
   }
 
-  #start(): Worker {
-    const worker: Worker = startStoreWorker(this.#options, {
-      longTextKey: this.#longTextKey,
-      onReply: (reply) => this.#receive(reply),
-      onEnd: (reason) => {
-        if (this.#worker === worker) this.#died(reason);
-      },
-    });
-    this.#worker = worker;
-    return worker;
-  }
-
-  #receive(reply: StoreReply): void {
-    if ('ready' in reply) {
-      this.#isReady = true;
-      this.#failedStarts = 0;
-      return;
-    }
-    // That it has started does not show that it can use the file.
+  #settle(one: Waiting, outcome: StoreAnswer | Error): void {
+    // That the worker has started does not show that it can use the file.
     this.#watch.heard();
-    if ('answers' in reply) for (const answer of reply.answers) this.#settle(answer);
-    else if ('repaired' in reply) this.#options.onRepaired?.(reply.repaired);
-    else this.#options.log[reply.level](withErrors(reply.fields), reply.text);
-  }
-
-  #settle(answer: StoreAnswer): void {
-    const waiting = this.#sent.get(answer.id);
-    if (waiting === undefined) return;
-    this.#forget(waiting);
+    this.#forget(one);
     if (this.#sent.size === 0) this.#watch.rest();
-    if (this.#sent.size === 0 && !this.#hasCalls) this.#worker?.unref();
-    if ('error' in answer) waiting.reject(errorOf(answer.error));
-    else
-      waiting.resolve(answer.hasLongTexts === true ? new LongAnswer(answer.value) : answer.value);
+    if (outcome instanceof Error) one.reject(outcome);
+    else one.resolve(outcome.hasLongTexts ? new LongAnswer(outcome.value) : outcome.value);
     this.#postSoon();
   }
 
@@ -211,7 +227,6 @@ export class StoreThread {
   }
 
   #died(reason: Error): void {
-    this.#worker = null;
     const wasReady = this.#isReady;
     // The next one may fail before it is there.
     this.#isReady = false;
@@ -219,7 +234,7 @@ export class StoreThread {
     const { file, log } = this.#options;
     log.error(
       { err: reason, file },
-      'the thread of the store has died; another one makes its calls again',
+      'the worker of the store has died; another one makes its calls again',
     );
     const calls = [...this.#sent.values()];
     for (const waiting of calls) this.#forget(waiting);
@@ -228,9 +243,9 @@ export class StoreThread {
     this.#postSoon();
   }
 
-  /** The calls may have been made, and one of them may have killed the thread. */
+  /** The calls may have been made, and one of them may have killed the worker. */
   #makeAgain(calls: readonly Waiting[], reason: Error): void {
-    const text = `${this.#options.file} cannot be used: the thread of the store has died (${reason.message})`;
+    const text = `${this.#options.file} cannot be used: the worker of the store has died (${reason.message})`;
     for (const waiting of calls) {
       waiting.deaths++;
       waiting.call.again = true;
@@ -269,5 +284,5 @@ export class StoreThread {
 }
 
 function cannotStart(file: string, { message }: Error): string {
-  return `${file} cannot be used: the thread of the store cannot start (${message}). If memory or file descriptors are used up, end other programs, or restart heddle.`;
+  return `${file} cannot be used: the worker of the store cannot start (${message}). If memory or file descriptors are used up, end other programs, or restart heddle.`;
 }

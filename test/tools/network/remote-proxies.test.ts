@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { ProxyRefusal } from '../../../src/network/proxy-refusal.ts';
-import { ProxyThread } from '../../../src/tools/command/network/thread/proxy-thread.ts';
+import { RemoteProxies } from '../../../src/tools/command/network/worker/remote-proxies.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { exchange, request, startEcho, startWebServer } from '../../network/proxied.ts';
 import { RecordingLog } from '../../support/recording-log.ts';
 import { completed, done, modelOutput, runs, THREAD } from '../command-server.ts';
 import { decide, MANAGED_CONFIG, managed } from './managed-server.ts';
-import { proxyScript, startThread } from './proxy-thread.ts';
+import { proxyScript, startProxyWorker } from './proxy-worker.ts';
 
 const OPEN_CONFIG = MANAGED_CONFIG.replace(
   'enabled = true\n',
@@ -37,7 +37,7 @@ test('a command reaches a host through the proxy in its thread, once a person ha
     [runs(`curl -s --noproxy '' ${url}; curl -s http://b.example/`), done],
     {
       config,
-      proxyScript: proxyScript(),
+      workerScript: proxyScript(),
     },
   );
   const turn = server.client.turn(THREAD, 'go');
@@ -55,7 +55,7 @@ test('requests, tunnels, SOCKS5 and refusals are as in one thread', async () => 
   const web = await startWebServer();
   const echo = await startEcho();
   const missed: string[] = [];
-  const { port, proxy, log } = await startThread({
+  const { port, proxy, log } = await startProxyWorker({
     async decide({ target, method }) {
       if (target.host === 'b.example') throw new ProxyRefusal('declined', 'No.');
       if (target.host === 'c.example') throw new Error('broken');
@@ -92,14 +92,14 @@ test('requests, tunnels, SOCKS5 and refusals are as in one thread', async () => 
 
 test('a listener in the thread passes the credential that its client must give', async () => {
   const { port: web } = await startWebServer();
-  const { port } = await startThread({}, 'secret');
+  const { port } = await startProxyWorker({}, 'secret');
   const url = `http://127.0.0.1:${web}/`;
   expect(await curl(url, `http://heddle:secret@127.0.0.1:${port}`)).toBe('200 0');
   expect(await curl(url, `http://heddle:other@127.0.0.1:${port}`)).toBe('407 0');
 });
 
 test('a listener that nobody serves any more closes its connections', async () => {
-  const { port, listener, thread } = await startThread();
+  const { port, listener, thread } = await startProxyWorker();
   await listener.serve(null, null);
   expect(await exchange(port, 'GET http://127.0.0.1:1/ HTTP/1.1\r\n\r\n')).toEqual(Buffer.alloc(0));
   await expect(listener.serve(12345, null)).rejects.toThrow('the proxy of the command has ended');
@@ -113,9 +113,9 @@ test('a listener that nobody serves any more closes its connections', async () =
 test('if the thread dies, its proxies and listeners have ended, and the next one starts another', async () => {
   const script = join(tempFolder(), 'dying.cjs');
   const dies =
-    "require('node:worker_threads').parentPort.on('message', ({ type }) => type === 'closeProxy' && process.exit())";
+    "require('node:worker_threads').parentPort.on('message', ([{ name }]) => name === 'closeProxy' && process.exit())";
   writeFileSync(script, `require(${JSON.stringify(proxyScript())});\n${dies};`);
-  const { thread, listener, proxy, port, log } = await startThread({}, null, script);
+  const { thread, listener, proxy, port, log } = await startProxyWorker({}, null, script);
   const signals: AbortSignal[] = [];
   const waiting = await thread.open({
     ...{ socks: true, notReached: () => {} },
@@ -131,9 +131,9 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
   expect(await answered).toEqual(Buffer.alloc(0));
   await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true), { interval: 2, timeout: 30_000 });
   expect(log.lines.map(({ text }) => text)).toEqual([
-    'the thread of the proxies has died; the next command starts another',
+    "the worker of commands' proxies has died; the next command starts another",
   ]);
-  await expect(listener.serve(waiting.serve, null)).rejects.toThrow('has ended');
+  await expect(listener.serve(waiting.serve, null)).rejects.toThrow('has died');
   waiting.close();
   listener.close();
   const web = await startWebServer();
@@ -150,19 +150,19 @@ test('if the thread dies, its proxies and listeners have ended, and the next one
 
 test('the thread starts at its first use only', async () => {
   const log = new RecordingLog();
-  const thread = new ProxyThread({ script: join(tempFolder(), 'missing.cjs'), log });
+  const thread = new RemoteProxies({ script: join(tempFolder(), 'missing.cjs'), log });
   await thread.close();
   expect(log.lines).toEqual([]);
-  const other = new ProxyThread({ script: join(tempFolder(), 'missing.cjs'), log });
+  const other = new RemoteProxies({ script: join(tempFolder(), 'missing.cjs'), log });
   await expect(other.listen()).rejects.toThrow(
-    /^the thread of the proxies has died \(Cannot find module/,
+    /^the worker of commands' proxies has died \(Cannot find module/,
   );
   await other.close();
 });
 
 test('a question is withdrawn when its proxy closes', async () => {
   const signals: AbortSignal[] = [];
-  const { port, proxy } = await startThread({
+  const { port, proxy } = await startProxyWorker({
     decide: (_request, signal) => {
       signals.push(signal);
       return new Promise(() => {});

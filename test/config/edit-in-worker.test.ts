@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { editInThread } from '../../src/config/writing/edit-in-thread.ts';
+import { editInWorker } from '../../src/config/writing/edit-in-worker.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -8,7 +8,7 @@ const EDIT = [{ path: ['model'], value: 'x', mergeStrategy: 'replace' as const }
 
 test('edits that take too long are given up', async () => {
   const clock = new FakeClock();
-  const edited = editInThread(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(
+  const edited = editInWorker(join(tempFolder({ 'hangs.js': 'for (;;);' }), 'hangs.js'), clock)(
     '',
     EDIT,
   );
@@ -22,8 +22,8 @@ test('edits that take too long are given up', async () => {
 });
 
 test('a worker that ends without a result is a fault of the server', async () => {
-  const edit = editInThread(join(tempFolder({ 'ends.js': '' }), 'ends.js'), new FakeClock());
+  const edit = editInWorker(join(tempFolder({ 'ends.js': '' }), 'ends.js'), new FakeClock());
   await expect(edit('', EDIT)).rejects.toThrow(
-    'the worker that edits config.toml ended without a result',
+    'the worker that edits config.toml has died (it ended with status 0)',
   );
 });

@@ -135,23 +135,6 @@ export interface RefreshRequest {
 }
 
 /**
- * Why a request or a connection failed. `server`: the server answered with an error. `closed`: the
- * connection ended. `sessionLost`: the server does not know the connection's session any more.
- * `unauthorized`: it wants a token, or another one.
- */
-export interface McpProblem {
-  kind: 'server' | 'closed' | 'sessionLost' | 'unauthorized' | 'other';
-  message: string;
-  /** The code of the server's error. */
-  code: number | null;
-  /**
-   * The scopes that the server wants beyond those of the login. Absent: it does not take the login,
-   * or the problem is another one.
-   */
-  scopes?: readonly string[];
-}
-
-/**
  * A question of a server, or of the connection: `token` asks for the bearer token. `refused`: the
  * last one, which the server did not take; empty: it did not take a request without one.
  */
@@ -170,19 +153,32 @@ export type McpQuestion =
 export type McpAnswer = { result: JsonValue } | { error: { code: number; message: string } };
 
 /**
- * A message to the host, which speaks with the servers. All of it is data. Numbers of connections
- * and calls are unique.
+ * Speaks with the servers, perhaps in a worker. All values are data. Numbers of connections and
+ * calls are unique. Errors are McpErrors.
  */
-export type ToHost =
-  | { type: 'connect'; connection: number; server: HostedServer; clientVersion: string }
-  | { type: 'input'; connection: number; bytes: Uint8Array }
-  | { type: 'request'; connection: number; call: number; request: McpRequest }
-  /** Belongs to no connection: the refresh goes on if the connection that needs it ends. */
-  | { type: 'refresh'; call: number; request: RefreshRequest; clientVersion: string }
-  | { type: 'cancel'; call: number }
-  | { type: 'answer'; ask: number; answer: McpAnswer }
-  | { type: 'rootsChanged'; connection: number }
-  | { type: 'close'; connection: number };
+export interface McpHost {
+  /** Resolves when the server has answered the handshake. */
+  connect(
+    connection: number,
+    server: HostedServer,
+    clientVersion: string,
+  ): Promise<ConnectedServer>;
+  input(connection: number, bytes: Uint8Array): void;
+  request(
+    connection: number,
+    call: number,
+    request: McpRequest,
+    cancelled: AbortSignal,
+  ): Promise<JsonValue>;
+  /** Belongs to no connection: it goes on if the connection that needs it ends. */
+  refresh(
+    request: RefreshRequest,
+    clientVersion: string,
+    cancelled: AbortSignal,
+  ): Promise<JsonValue>;
+  rootsChanged(connection: number): void;
+  close(connection: number): void;
+}
 
 /** How far a server has come with a call. */
 export interface Progress {
@@ -191,29 +187,21 @@ export interface Progress {
   message: string | null;
 }
 
-/** A message of the host. */
-export type FromHost =
-  | { type: 'connected'; connection: number; server: ConnectedServer }
-  | { type: 'refused'; connection: number; problem: McpProblem }
-  | { type: 'output'; connection: number; bytes: Uint8Array }
+/** What the host tells the main thread, and asks it. */
+export interface McpHostUser {
+  output(connection: number, bytes: Uint8Array): void;
   /** So many bytes of input have been read. */
-  | { type: 'taken'; connection: number; bytes: number }
-  | { type: 'progress'; call: number; progress: Progress }
-  | { type: 'result'; call: number; result: JsonValue }
-  | { type: 'failure'; call: number; problem: McpProblem }
-  | { type: 'ask'; ask: number; connection: number; call: number | null; question: McpQuestion }
-  | { type: 'withdrawn'; ask: number }
+  taken(connection: number, bytes: number): void;
+  progress(call: number, progress: Progress): void;
+  /** `call`: the request in whose course the server asks; null: unknown. */
+  ask(
+    connection: number,
+    call: number | null,
+    question: McpQuestion,
+    withdrawn: AbortSignal,
+  ): Promise<McpAnswer>;
   /** The server has changed its tools. `isLast`: no further change has come for a moment. */
-  | { type: 'toolsChanged'; connection: number; isLast: boolean }
-  | { type: 'closed'; connection: number; reason: string | null }
-  | { type: 'noticed'; connection: number; message: string }
-  /** For the log. */
-  | { type: 'warned'; fields: object; text: string };
-
-/** Sends messages to the host. */
-export interface HostPort {
-  post(message: ToHost): void;
-  /** Says whether calls wait for the host, so that it keeps the process alive. */
-  keepAlive(alive: boolean): void;
-  close(): Promise<void>;
+  toolsChanged(connection: number, isLast: boolean): void;
+  closed(connection: number, reason: string | null): void;
+  noticed(connection: number, message: string): void;
 }

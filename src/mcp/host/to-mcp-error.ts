@@ -7,7 +7,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { cutMiddle } from '../../base/text/cut-middle.ts';
-import type { McpProblem } from '../messages/to-host.ts';
+import { McpError, type McpErrorDetails } from '../messages/mcp-error.ts';
 
 /** The library's name for the first request, which says nothing to a user. */
 const PROBE = /^Version negotiation probe failed: /;
@@ -20,39 +20,38 @@ const DEPTH_MAX = 5;
  */
 const MESSAGE_CHARS_MAX = 2_000;
 
-/** Why a request or a connection failed, as data. */
-export function toProblem(error: unknown): McpProblem {
+/** Why a request or a connection failed. */
+export function toMcpError(error: unknown): McpError {
   if (error instanceof InsufficientScopeError) {
     const scopes = (error.requiredScope ?? '').split(' ').filter((scope) => scope !== '');
     const which = scopes.length === 0 ? '' : `: ${scopes.join(' ')}`;
-    return {
-      ...problem('unauthorized', `the server requires more permissions${which}. Log in again`),
+    return failure('unauthorized', `the server requires more permissions${which}. Log in again`, {
       scopes,
-    };
+    });
   }
   if (error instanceof UnauthorizedError)
-    return problem('unauthorized', 'the server requires a login');
+    return failure('unauthorized', 'the server requires a login');
   if (error instanceof ProtocolError) {
     const { code, message } = error;
-    return { ...problem('server', withoutPrefix(message, code)), code };
+    return failure('server', withoutPrefix(message, code), { code });
   }
-  if (error instanceof SdkHttpError) return httpProblem(error);
+  if (error instanceof SdkHttpError) return httpFailure(error);
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
-    return problem('closed', 'the server has ended');
-  return problem('other', chainOf(error));
+    return failure('closed', 'the server has ended');
+  return failure('other', chainOf(error));
 }
 
-function httpProblem(error: SdkHttpError): McpProblem {
+function httpFailure(error: SdkHttpError): McpError {
   const status = (error.data as { status?: number } | undefined)?.status ?? null;
   if (status === UNAUTHORIZED || error.code === SdkErrorCode.ClientHttpAuthentication)
-    return problem('unauthorized', 'the server refused the login (HTTP 401)');
+    return failure('unauthorized', 'the server refused the login (HTTP 401)');
   if (status === NOT_FOUND)
-    return problem('sessionLost', 'the server does not know this session or address (HTTP 404)');
-  return problem('other', chainOf(error));
+    return failure('sessionLost', 'the server does not know this session or address (HTTP 404)');
+  return failure('other', chainOf(error));
 }
 
-function problem(kind: McpProblem['kind'], message: string): McpProblem {
-  return { kind, message: cutMiddle(message, MESSAGE_CHARS_MAX), code: null };
+function failure(kind: McpError['kind'], message: string, details: McpErrorDetails = {}): McpError {
+  return new McpError(kind, cutMiddle(message, MESSAGE_CHARS_MAX), details);
 }
 
 function withoutPrefix(message: string, code: number): string {

@@ -1,24 +1,24 @@
 import { onTestFinished } from 'vitest';
 import type { ProxyOptions } from '../../../src/tools/command/command-proxies.ts';
-import { ProxyThread } from '../../../src/tools/command/network/thread/proxy-thread.ts';
+import { RemoteProxies } from '../../../src/tools/command/network/worker/remote-proxies.ts';
 import { builtScript } from '../../support/built-script.ts';
 import { RecordingLog } from '../../support/recording-log.ts';
 
 export function proxyScript(): string {
-  return builtScript('src/tools/command/network/thread/proxy-worker.ts');
+  return builtScript('src/tools/command/network/worker/proxy-worker.ts');
 }
 
 /**
  * A proxy in a thread of its own, on a port of this machine. By default it allows everything, also
  * local addresses.
  */
-export async function startThread(
+export async function startProxyWorker(
   options: Partial<ProxyOptions> = {},
   credential: string | null = null,
   script = proxyScript(),
 ) {
   const log = new RecordingLog();
-  const thread = new ProxyThread({ script, log });
+  const thread = new RemoteProxies({ script, log });
   onTestFinished(() => thread.close());
   const proxy = await thread.open({
     socks: true,
