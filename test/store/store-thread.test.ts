@@ -115,7 +115,7 @@ describe('a thread that dies', () => {
     const died = {
       code: 'store_failed',
       message: expect.stringMatching(
-        /heddle\.db cannot be used: the thread of the store has died \(.*memory/,
+        /heddle\.db cannot be used: the worker of the store has died \(.*memory/,
       ),
     };
     const [killer, bystander] = await Promise.allSettled([
