@@ -5,9 +5,9 @@ import type { Providers } from '../model/providers/providers.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { Machine } from '../tools/command/machine.ts';
 import type { ClientChannel } from './client-channel.ts';
+import type { AgentTree } from './lineage/agent-tree.ts';
 import type { ThreadPrograms } from './settings/thread-programs.ts';
 import type { SharedLimits } from './shared-limits.ts';
-import type { AgentTree } from './sub-agents/agent-tree.ts';
 
 /** The services that live as long as the server, in groups, as its threads use them. */
 export interface Services {

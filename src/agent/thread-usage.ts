@@ -1,11 +1,10 @@
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord } from '../store/thread-record.ts';
-import { usageWithAgents } from './lineage/agents-usage.ts';
+import { type AgentsUsage, usageWithAgents } from './lineage/agents-usage.ts';
 import { mergedSteps, type Step, type StepAddition } from './outbox/step.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { LastUsage } from './prompt/check-window.ts';
-import type { AgentTree } from './sub-agents/agent-tree.ts';
 import type { ThreadState } from './thread-state.ts';
 import type { TurnContext } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
@@ -27,7 +26,7 @@ const NO_USAGE: TokenUsageBreakdown = {
  */
 export class ThreadUsage {
   readonly #state: ThreadState;
-  readonly #agents: AgentTree['usage'];
+  readonly #agents: Pick<AgentsUsage, 'used' | 'below'>;
   readonly #parts: Pick<TurnParts, 'tokensUsed'>;
   /**
    * Whether the provider told no usage for the thread's last response, so that the last one that it
@@ -47,7 +46,7 @@ export class ThreadUsage {
 
   constructor(
     state: ThreadState,
-    agents: AgentTree['usage'],
+    agents: Pick<AgentsUsage, 'used' | 'below'>,
     parts: Pick<TurnParts, 'tokensUsed'>,
   ) {
     this.#state = state;

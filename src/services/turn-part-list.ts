@@ -3,7 +3,7 @@ import { ClientTools } from '../agent/client-tools/client-tools.ts';
 import { Compaction } from '../agent/compaction/compaction.ts';
 import { awaitingUser } from '../agent/goal/goal-change.ts';
 import { GoalKeeper } from '../agent/goal/goal-keeper.ts';
-import { createGuardian } from '../agent/guardian/create-guardian.ts';
+import { guardianKind } from '../agent/guardian/guardian-kind.ts';
 import { Hooks } from '../agent/hooks/hooks.ts';
 import type { McpServices } from '../agent/mcp/mcp-tool-call.ts';
 import { McpTools } from '../agent/mcp/mcp-tools.ts';
@@ -29,7 +29,7 @@ export const turnPartList = (
   { create: (thread) => new ClientTools(thread) },
   { create: (thread) => new BuiltInTools(thread) },
   { create: (thread) => new McpTools(thread, mcp) },
-  { create: createGuardian },
+  guardianKind(),
   // Before the compaction, which measures what they tell.
   { create: (thread) => new SubAgents(thread) },
   { create: (thread) => new Compaction(thread) },

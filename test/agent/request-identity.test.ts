@@ -1,7 +1,7 @@
 import { validateHeaderValue } from 'node:http';
 import { expect, test } from 'vitest';
+import type { AgentTree } from '../../src/agent/lineage/agent-tree.ts';
 import type { ThreadConfiguration } from '../../src/agent/settings/thread-configuration.ts';
-import type { AgentTree } from '../../src/agent/sub-agents/agent-tree.ts';
 import { ThreadState } from '../../src/agent/thread-state.ts';
 import { ThreadUsage } from '../../src/agent/thread-usage.ts';
 import { requestIdentity } from '../../src/agent/turn/request-identity.ts';

@@ -87,8 +87,8 @@ export class Compaction implements TurnPart {
     return { again: true };
   }
 
-  tokensUsed({ settings }: TurnContext, { inputTokens }: TokenUsageBreakdown): StepAddition {
-    this.#limit.read(settings.model, inputTokens);
+  tokensUsed(turn: TurnContext | null, { inputTokens }: TokenUsageBreakdown): StepAddition {
+    if (turn !== null) this.#limit.read(turn.settings.model, inputTokens);
     return {};
   }
 

@@ -174,29 +174,12 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return {};
   }
 
-  tokensUsed({ id }: TurnContext, usage: TokenUsageBreakdown): StepAddition {
+  tokensUsed(turn: TurnContext | null, usage: TokenUsageBreakdown): StepAddition {
     const before = this.current();
     const goal = this.#charged(chargedTokens(usage));
     if (goal?.status === 'budgetLimited' && before?.status === 'active')
       this.#unreported.add('spent');
-    return this.#goal.step(before, { goal, turnId: id });
-  }
-
-  /** Charges the tokens of agents that work for the thread, as those of its own turns. */
-  agentsUsed(usage: TokenUsageBreakdown): void {
-    const before = this.current();
-    const goal = this.#charged(chargedTokens(usage));
-    if (goal?.status === 'budgetLimited' && before?.status === 'active')
-      this.#unreported.add('spent');
-    const step = this.#goal.step(before, { goal, turnId: null });
-    // If it cannot be stored, the goal keeps the tokens in memory, and stores them with its next
-    // change.
-    if (step.patch !== undefined)
-      this.#thread.outbox
-        .commit(step)
-        .catch((err: unknown) =>
-          this.#thread.services.runtime.log.info({ err }, 'a goal was not stored'),
-        );
+    return this.#goal.step(before, { goal, turnId: turn?.id ?? null });
   }
 
   beforeRequest(): { tell: ResponseItem[] } {

@@ -14,7 +14,6 @@ import type { Judge } from './judge.ts';
 import { ABORTED, type Judged } from './judged.ts';
 import { OpenReview, type ReviewedThread } from './open-review.ts';
 import { ReviewLog } from './review-log.ts';
-import { userWords } from './user-words.ts';
 import { withoutSpelling } from './without-spelling.ts';
 
 /** How many denials in a row interrupt a turn. */
@@ -27,8 +26,6 @@ interface GuardianDeps extends ReviewedThread {
   sessionId: string;
   /** Those of the whole tree of agents. */
   denials: Denials;
-  /** The history of the thread as its model reads it. Null: it is too large. */
-  history(): Promise<readonly AuthoredItem[] | null>;
 }
 
 /**
@@ -46,14 +43,6 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion, Verdict | Fo
 
   constructor(deps: GuardianDeps) {
     this.#deps = deps;
-  }
-
-  /**
-   * The users' words and approvals in this thread, with the questions that they answered, for the
-   * guardians of the agents that it started.
-   */
-  async userMessages(): Promise<AuthoredItem[]> {
-    return userWords((await this.#deps.history()) ?? []);
   }
 
   turnBegan({ kind }: TurnContext): Record<string, never> {

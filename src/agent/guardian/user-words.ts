@@ -1,11 +1,7 @@
 import { authorOf } from '../../rollout/author-of.ts';
 import type { GoalRecord } from '../../store/goal-record.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import type { ThreadStore } from '../../store/thread-store.ts';
-import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
-
-/** A longer history is read without images and huge outputs. */
-const READ_BYTES = 1024 * 1024;
+import type { ThreadAbove } from '../lineage/agent-tree.ts';
 
 /** Whether the user has said or approved this. */
 function isUsers(read: AuthoredItem): boolean {
@@ -28,25 +24,13 @@ export function userWords(history: readonly AuthoredItem[]): AuthoredItem[] {
   );
 }
 
-/**
- * The users' words in a thread that is not loaded, by `userWords`. Rejects with the store's
- * error.
- */
-export async function userWordsIn(
-  threadId: string,
-  store: Pick<ThreadStore, 'readModelEntries'>,
-): Promise<AuthoredItem[]> {
-  const prompt = new OrderedPrompt(READ_BYTES);
-  for (let cursor: string | null = null; ; ) {
-    const slice = await store.readModelEntries(threadId, { cursor });
-    for (const entry of slice.entries) prompt.order.add(entry);
-    if (!slice.more) return userWords(prompt.read);
-    cursor = slice.cursor;
-  }
+/** The users' words in a thread above an agent, its goal first. */
+export function saidIn({ goal, history }: ThreadAbove): AuthoredItem[] {
+  return [...goalAsUserWords(goal), ...userWords(history)];
 }
 
 /** The goal that users have set for a thread, as what they said. */
-export function goalAsUserWords(goal: GoalRecord | null): AuthoredItem[] {
+function goalAsUserWords(goal: GoalRecord | null): AuthoredItem[] {
   if (goal === null || goal.isModels) return [];
   const text = `The goal of the thread: ${goal.objective}`;
   return [

@@ -6,7 +6,14 @@ import { addUsage } from '../prompt/add-usage.ts';
 /** The loaded threads, and which of them are below others. */
 interface Lineage {
   /** A loaded thread; null if it is not loaded. */
-  find(threadId: string): { readonly record: ThreadRecord } | null;
+  find(threadId: string): {
+    readonly record: ThreadRecord;
+    /**
+     * Agents below the thread have used these tokens since it was last told. Called at the end of
+     * a turn of one of them.
+     */
+    agentsUsed(used: TokenUsageBreakdown): void;
+  } | null;
   /** The ids of the loaded agents below a thread. */
   below(threadId: string): string[];
   /** The threads above a loaded thread. */
@@ -16,11 +23,6 @@ interface Lineage {
 interface AgentsUsageDeps {
   store: Pick<ThreadStore, 'tokensBelow'>;
   loaded: Lineage;
-  /**
-   * Agents below a thread have used these tokens since it was last told. Called at the end of a
-   * turn of one of them.
-   */
-  tell(threadId: string, used: TokenUsageBreakdown): void;
 }
 
 /**
@@ -55,7 +57,10 @@ export class AgentsUsage {
     }
   }
 
-  /** The tokens that agents have used so far do not count for what the thread begins now. */
+  /**
+   * The tokens that agents have used so far do not count for what the thread begins now, such as a
+   * goal.
+   */
   forgetUntold(threadId: string): void {
     this.#untold.delete(threadId);
   }
@@ -65,7 +70,7 @@ export class AgentsUsage {
     for (const id of this.#deps.loaded.above(threadId)) {
       const used = this.#untold.get(id);
       this.#untold.delete(id);
-      if (used !== undefined) this.#deps.tell(id, used);
+      if (used !== undefined) this.#deps.loaded.find(id)?.agentsUsed(used);
     }
   }
 

@@ -112,6 +112,12 @@ export class PromptHistory implements KeptPrompt {
     };
   }
 
+  /** The items as they are stored, with the deferred ones; null as for `prompt`. */
+  async items(): Promise<AuthoredItem[] | null> {
+    const kept = await this.#read();
+    return kept && [...kept.read, ...kept.order.deferred];
+  }
+
   async #read(): Promise<OrderedPrompt | null> {
     const { budget } = this.#deps;
     const fits = (prompt: OrderedPrompt | null) =>

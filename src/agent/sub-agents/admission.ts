@@ -1,8 +1,8 @@
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import { AGENTS_READ_MAX, type ThreadStore } from '../../store/thread-store.ts';
+import { type AgentLimits, AgentRefused } from '../lineage/agent-tree.ts';
 import { isOpen } from '../lineage/parent-of.ts';
-import { type AgentLimits, AgentRefused } from './agent-tree.ts';
 import { pickNickname } from './pick-nickname.ts';
 import { type Reservation, Reservations } from './reservations.ts';
 

@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import { contextMessage, escapeTags } from '../../instructions/messages/context-message.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { type AgentState, stateForModel, statusForModel } from './agent-state.ts';
+import type { AgentState } from '../lineage/agent-state.ts';
+import { stateForModel, statusForModel } from './shown-state.ts';
 
 /** The most agents that one message names. */
 const AGENTS_MAX = 50;

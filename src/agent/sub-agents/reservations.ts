@@ -1,4 +1,4 @@
-import { AgentRefused } from './agent-tree.ts';
+import { AgentRefused } from '../lineage/agent-tree.ts';
 
 /** An agent that is about to run or to be opened, until it is released. */
 export interface Reservation {

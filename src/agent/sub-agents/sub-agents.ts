@@ -3,12 +3,13 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
+import type { AgentState } from '../lineage/agent-state.ts';
 import type { AgentSettings } from '../settings/thread-configuration.ts';
 import type { ThreadContext } from '../thread-context.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnOutcome, TurnPart } from '../turn/turn-part.ts';
-import { type AgentState, isAtRest } from './agent-state.ts';
 import { agentsMessage, knownAgentsMessage } from './agents-message.ts';
+import { isAtRest } from './shown-state.ts';
 import type { AgentToolDeps } from './tools/agent-tool-deps.ts';
 import { closeAgent } from './tools/close-agent.ts';
 import { resumeAgent } from './tools/resume-agent.ts';
@@ -131,16 +132,6 @@ export class SubAgents implements TurnPart {
       interruptCause === 'clientGone' ||
       interruptCause === 'shutdown';
     await agents.interruptBelow(threadId, endsServer ? interruptCause : 'parent');
-  }
-
-  /**
-   * Agents that work for the thread have used tokens. Tells clients, once the thread itself has a
-   * turn that used some.
-   */
-  agentsUsed(): void {
-    const { outbox, usage } = this.#thread;
-    const announcement = usage.announcement();
-    if (announcement !== null) void outbox.announce([announcement]);
   }
 
   /** Two turns that end alike are two states. */

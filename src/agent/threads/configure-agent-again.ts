@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
+import { knownRoles } from '../../config/agents/known-roles.ts';
 import { mergeTables } from '../../config/toml/config-table.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
@@ -6,7 +7,6 @@ import type { Services } from '../services.ts';
 import { keptSettings } from '../settings/kept-settings.ts';
 import { threadCwd } from '../settings/resolve-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import { knownRoles } from '../sub-agents/known-roles.ts';
 import { configureThread, type ThreadRequest } from './new-thread.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadStatus } from '../../protocol/generated/types.ts';
+import type { ThreadStatus, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
 import type { ThreadWriter } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
@@ -112,6 +113,26 @@ export class LoadedThread {
    */
   get unstored(): Unstored {
     return this.#thread.outbox;
+  }
+
+  /** What the model reads of the history. Null: it is too large. */
+  readHistory(): Promise<readonly AuthoredItem[] | null> {
+    return this.#thread.history.items();
+  }
+
+  /**
+   * Agents below the thread have used tokens. Clients hear of it once the thread itself has a turn
+   * that used some.
+   */
+  agentsUsed(used: TokenUsageBreakdown): void {
+    const { outbox, parts, usage } = this.#thread;
+    const { log } = this.#thread.services.runtime;
+    // If it cannot be stored, memory has it, and the next change of the same fields stores it.
+    outbox
+      .commit(parts.tokensUsed(null, used))
+      .catch((err: unknown) => log.info({ err }, 'the tokens of agents were not stored'));
+    const announcement = usage.announcement();
+    if (announcement !== null) void outbox.announce([announcement]);
   }
 
   /** Changes fields of the record, and announces the change. */

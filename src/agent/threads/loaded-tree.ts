@@ -1,29 +1,25 @@
 import type { UserInput } from '../../protocol/generated/types.ts';
-import type { AuthoredItem } from '../../store/model-items.ts';
 import type { AgentRecord } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import { GoalKeeper } from '../goal/goal-keeper.ts';
-import { Denials } from '../guardian/denials.ts';
-import { Guardian } from '../guardian/guardian.ts';
-import { goalAsUserWords, userWordsIn } from '../guardian/user-words.ts';
 import { AgentEnds } from '../lineage/agent-ends.ts';
-import { AgentsUsage } from '../lineage/agents-usage.ts';
-import { isAgentOf, isOpen, parentOf } from '../lineage/parent-of.ts';
-import type { RetireOptions } from '../lineage/retire-tree.ts';
-import { sweepAgents } from '../lineage/sweep-agents.ts';
-import { TreeInterrupts } from '../lineage/tree-interrupts.ts';
-import type { Services } from '../services.ts';
-import { inTurn } from '../settings/confined-settings.ts';
-import { Admission } from '../sub-agents/admission.ts';
-import { type AgentState, agentState, readAgentState } from '../sub-agents/agent-state.ts';
+import { type AgentState, agentState, readAgentState } from '../lineage/agent-state.ts';
 import {
   type AgentLimits,
   AgentRefused,
   type AgentTree,
   type NewAgent,
   type StartedAgent,
-} from '../sub-agents/agent-tree.ts';
-import { SubAgents } from '../sub-agents/sub-agents.ts';
+  type ThreadAbove,
+} from '../lineage/agent-tree.ts';
+import { AgentsUsage } from '../lineage/agents-usage.ts';
+import { isAgentOf, isOpen, parentOf } from '../lineage/parent-of.ts';
+import type { RetireOptions } from '../lineage/retire-tree.ts';
+import { sweepAgents } from '../lineage/sweep-agents.ts';
+import { TreeInterrupts } from '../lineage/tree-interrupts.ts';
+import { readHistory } from '../prompt/read-history.ts';
+import type { Services } from '../services.ts';
+import { inTurn } from '../settings/confined-settings.ts';
+import { Admission } from '../sub-agents/admission.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import type { LoadedThreads } from './loaded-threads.ts';
 import type { ThreadLoader } from './thread-loader.ts';
@@ -40,7 +36,6 @@ export class LoadedTree implements AgentTree {
   readonly #retirement: TreeRetirement;
   readonly #ends = new AgentEnds();
   readonly usage: AgentsUsage;
-  readonly denials = new Denials();
   readonly interrupts: TreeInterrupts;
 
   constructor(
@@ -63,14 +58,7 @@ export class LoadedTree implements AgentTree {
           .map(({ id }) => id),
     });
     this.interrupts = new TreeInterrupts(loaded);
-    this.usage = new AgentsUsage({
-      store,
-      loaded,
-      tell: (threadId, used) => {
-        loaded.find(threadId)?.part(GoalKeeper).agentsUsed(used);
-        loaded.find(threadId)?.part(SubAgents).agentsUsed();
-      },
-    });
+    this.usage = new AgentsUsage({ store, loaded });
     this.#retirement = new TreeRetirement(services, loaded, unloader, {
       ends: this.#ends,
       usage: this.usage,
@@ -216,19 +204,17 @@ export class LoadedTree implements AgentTree {
     return this.#ends.next(agentIds, signal);
   }
 
-  async saidAbove(agentId: string): Promise<AuthoredItem[]> {
-    const said = [];
+  async above(agentId: string): Promise<ThreadAbove[]> {
+    const above = [];
     const { store } = this.#services;
     for (const id of this.#loaded.above(agentId).toReversed()) {
       const thread = this.#loaded.find(id);
       const record = thread?.record ?? (await store.getThread(id));
       if (record === null) continue;
-      said.push(
-        ...goalAsUserWords(record.goal),
-        ...(await (thread?.part(Guardian).userMessages() ?? userWordsIn(id, store))),
-      );
+      const history = thread === null ? await readHistory(id, store) : await thread.readHistory();
+      above.push({ goal: record.goal, history: history ?? [] });
     }
-    return said;
+    return above;
   }
 
   version(ownerId: string): number {

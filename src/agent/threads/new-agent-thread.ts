@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../../store/thread-record.ts';
+import type { NewAgent } from '../lineage/agent-tree.ts';
 import type { Services } from '../services.ts';
 import { confinedSettings } from '../settings/confined-settings.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
-import type { NewAgent } from '../sub-agents/agent-tree.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { newThread } from './new-thread.ts';
 

@@ -116,8 +116,8 @@ export interface TurnPart {
   inputArrived?(): StepAddition;
   /** The turn's start is stored. The step is committed with `turn/started`. */
   turnBegan?(turn: TurnContext): StepAddition;
-  /** A response has used tokens. */
-  tokensUsed?(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  /** A response has used tokens. Without a turn: agents below the thread have used them. */
+  tokensUsed?(turn: TurnContext | null, usage: TokenUsageBreakdown): StepAddition;
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
   /**

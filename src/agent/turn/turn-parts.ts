@@ -83,7 +83,7 @@ export class TurnParts {
     return this.#merged((part) => part.turnBegan?.(turn));
   }
 
-  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition {
+  tokensUsed(turn: TurnContext | null, usage: TokenUsageBreakdown): StepAddition {
     return this.#merged((part) => part.tokensUsed?.(turn, usage));
   }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isBuiltInRole } from '../../agent/sub-agents/known-roles.ts';
+import { isBuiltInRole } from '../../config/agents/known-roles.ts';
 import { ROLE_SETTINGS } from '../../config/agents/role-settings.ts';
 import type { Config } from '../../config/config.ts';
 import { oneLine } from '../../instructions/skills/parse-yaml.ts';

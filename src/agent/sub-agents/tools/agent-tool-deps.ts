@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
+import type { AgentState } from '../../lineage/agent-state.ts';
+import type { AgentLimits, AgentTree } from '../../lineage/agent-tree.ts';
 import type { AgentSettings } from '../../settings/thread-configuration.ts';
-import type { AgentState } from '../agent-state.ts';
-import type { AgentLimits, AgentTree } from '../agent-tree.ts';
 
 /** The collaborators of the tools that start and reach agents. */
 export interface AgentToolDeps {

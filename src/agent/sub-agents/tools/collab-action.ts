@@ -12,8 +12,9 @@ import {
 } from '../../../tools/action.ts';
 import { refusalText } from '../../../tools/denial.ts';
 import type { CallContext } from '../../../tools/tool.ts';
-import { type AgentState, shownState } from '../agent-state.ts';
-import { AgentRefused } from '../agent-tree.ts';
+import type { AgentState } from '../../lineage/agent-state.ts';
+import { AgentRefused } from '../../lineage/agent-tree.ts';
+import { shownState } from '../shown-state.ts';
 
 export type CollabItem = Extract<UntimedItem, { type: 'collabAgentToolCall' }>;
 

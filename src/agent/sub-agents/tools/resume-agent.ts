@@ -1,6 +1,7 @@
 import { checkedTool, requireObject } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { agentState, stateForModel } from '../agent-state.ts';
+import { agentState } from '../../lineage/agent-state.ts';
+import { stateForModel } from '../shown-state.ts';
 import { agentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';

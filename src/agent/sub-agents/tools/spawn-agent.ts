@@ -1,4 +1,5 @@
 import type { AgentRole, AgentRoles } from '../../../config/agents/agent-role.ts';
+import { knownRoles } from '../../../config/agents/known-roles.ts';
 import type { ToolSpec } from '../../../model/model.ts';
 import { itemEffort } from '../../../protocol/item-effort.ts';
 import {
@@ -9,9 +10,8 @@ import {
   textField,
 } from '../../../tools/bad-arguments.ts';
 import type { Tool } from '../../../tools/tool.ts';
+import type { NewAgent } from '../../lineage/agent-tree.ts';
 import { agentChoices, type ChoiceSources } from '../agent-choices.ts';
-import type { NewAgent } from '../agent-tree.ts';
-import { knownRoles } from '../known-roles.ts';
 import { agentInput, inputParameters, inputText } from './agent-input.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';

@@ -9,8 +9,9 @@ import {
 } from '../../../tools/bad-arguments.ts';
 import { refusalText } from '../../../tools/denial.ts';
 import type { Tool } from '../../../tools/tool.ts';
-import { type AgentState, isAtRest, stateForModel } from '../agent-state.ts';
-import { AgentRefused, type AgentTree } from '../agent-tree.ts';
+import type { AgentState } from '../../lineage/agent-state.ts';
+import { AgentRefused, type AgentTree } from '../../lineage/agent-tree.ts';
+import { isAtRest, stateForModel } from '../shown-state.ts';
 import { isAgentId } from './agent-id.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { collabAction } from './collab-action.ts';

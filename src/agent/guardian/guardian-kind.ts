@@ -1,17 +1,20 @@
 import type { ThreadContext } from '../thread-context.ts';
+import type { TurnPartKind } from '../turn/turn-part-kind.ts';
+import { Denials } from './denials.ts';
 import { Guardian } from './guardian.ts';
 import { Judge } from './judge.ts';
-import { userWords } from './user-words.ts';
+import { saidIn, userWords } from './user-words.ts';
 
-/** Creates the guardian of a loaded thread. */
-export function createGuardian(thread: ThreadContext): Guardian {
+/** The guardians of all threads. They count their denials together. */
+export function guardianKind(): TurnPartKind {
+  const denials = new Denials();
+  return { create: (thread) => createGuardian(thread, denials) };
+}
+
+function createGuardian(thread: ThreadContext, denials: Denials): Guardian {
   const { id: threadId, state, outbox, usage, services } = thread;
   const { clock, ids } = services.runtime;
   const { processes, sandbox, home, env } = services.machine;
-  const own = async () => {
-    const history = await thread.history.state();
-    return history === null ? null : [...history.read, ...history.deferred];
-  };
   const judge = new Judge({
     threadId,
     clock,
@@ -25,13 +28,13 @@ export function createGuardian(thread: ThreadContext): Guardian {
     onUsage: (turn, used) => outbox.commit(usage.aside(turn, used)),
     ownWindow: (model) => state.configuration.prompt.contextWindow(model),
     history: async () => {
-      const history = await own();
+      const history = await thread.history.items();
       if (history === null) return null;
       // An agent that was started with fork_context has read what was said above until then.
       const said = new Set(userWords(history).map(({ item }) => JSON.stringify(item)));
-      const above = (await services.agents.saidAbove(threadId)).filter(
-        ({ item }) => !said.has(JSON.stringify(item)),
-      );
+      const above = (await services.agents.above(threadId))
+        .flatMap(saidIn)
+        .filter(({ item }) => !said.has(JSON.stringify(item)));
       return [...above, ...history];
     },
     goal: () => {
@@ -47,7 +50,6 @@ export function createGuardian(thread: ThreadContext): Guardian {
     ids,
     outbox,
     judge,
-    denials: services.agents.denials,
-    history: own,
+    denials,
   });
 }

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import type { TokenUsageBreakdown, UserInput } from '../../protocol/generated/types.ts';
+import type { UserInput } from '../../protocol/generated/types.ts';
+import type { GoalRecord } from '../../store/goal-record.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
 import type { ThreadSettings } from '../../store/thread-record.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
-import type { Denials } from '../guardian/denials.ts';
 import type { AgentState } from './agent-state.ts';
+import type { AgentsUsage } from './agents-usage.ts';
 
 /** An agent that a thread starts. */
 export interface NewAgent {
@@ -40,6 +41,13 @@ export interface StartedAgent {
   nickname: string;
   model: string;
   effort: string | null;
+}
+
+/** A thread above an agent, loaded or not. */
+export interface ThreadAbove {
+  goal: GoalRecord | null;
+  /** What its model reads. Empty: it is too large. */
+  history: readonly AuthoredItem[];
 }
 
 /** An agent cannot be started or reached now. The message is for the model. */
@@ -86,23 +94,10 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, AgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /**
-   * The messages and approvals of users in the threads above an agent, that of the uppermost thread
-   * first.
-   */
-  saidAbove(agentId: string): Promise<AuthoredItem[]>;
+  /** The threads above an agent, the uppermost first. */
+  above(agentId: string): Promise<ThreadAbove[]>;
   /** The tokens that threads and the agents below them have used. */
-  readonly usage: {
-    used(threadId: string, tokens: TokenUsageBreakdown): void;
-    below(threadId: string): TokenUsageBreakdown | null;
-    /**
-     * The tokens that agents have used so far do not count for what the thread begins now, such as
-     * a goal.
-     */
-    forgetUntold(threadId: string): void;
-  };
-  /** What the guardians of all threads have denied. */
-  readonly denials: Denials;
+  readonly usage: Pick<AgentsUsage, 'used' | 'below' | 'forgetUntold'>;
   /** A number that grows whenever an agent that the thread itself started ends a turn. */
   version(ownerId: string): number;
 }

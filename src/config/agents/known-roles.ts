@@ -1,4 +1,4 @@
-import type { AgentRole, AgentRoles } from '../../config/agents/agent-role.ts';
+import type { AgentRole, AgentRoles } from './agent-role.ts';
 
 /** The roles that every configuration has, unless it defines one of the same name. */
 const BUILT_IN_ROLES: readonly AgentRole[] = [
